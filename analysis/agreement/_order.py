@@ -1,8 +1,9 @@
-"""Does the order in which raters saw the items matter?
+"""Order effects: whether labels depend on the order in which raters saw the items.
 
-Each rater is tested alone: labels of one rater are on different items, so that they are independent where order does
-not matter. Only positions are known, there is no second, fixed order to compare with: weaker than the test of two
-orders (Duplyakin et al. 2023), which is for measurements.
+Each rater is tested separately. The labels of one rater are on different items, so they are independent if the order
+has no effect. Only positions are known, without a second, fixed order to compare with. The test is therefore weaker
+than
+the test of two orders (Duplyakin et al. 2023), which is for measurements.
 """
 
 from collections.abc import Hashable, Sequence
@@ -23,7 +24,7 @@ from analysis.tables import Floats, checked_labels, positive_category, ranks
 SHARE, AGREEMENT = "dissimilar", "agreement"
 TREND, PREDECESSOR = "trend", "predecessor"
 MIN_LABELS = 3
-MOST_LABELS = 2000  # all pairs of labels are compared: of more labels, each second or third stands for all
+MOST_LABELS = 2000  # all pairs of labels are compared; with more labels, only every second or third label is used
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,14 +37,15 @@ class OrderEffect(Result):
     outcome : str
         "dissimilar" (share), "agreement" (with the other raters of the item), or the name of a column of numbers.
     test : str
-        "trend" over the labels in order, or "predecessor": after a dissimilar label against after a similar one.
+        "trend" over the labels in order, or "predecessor": after a dissimilar against after a similar label.
     n : int
-        Labels that entered.
+        Number of labels used.
     effect : Estimate
-        Change of the outcome from the first label to the last, or after dissimilar minus after similar: of its mean
-        for shares and agreement, of its median (Theil-Sen, Hodges-Lehmann) for a column.
+        Change of the outcome from the first to the last label, or after dissimilar minus after similar; change of the
+        mean
+        for shares and agreement, of the median (Theil-Sen, Hodges-Lehmann) for a column.
     chi2, p, p_holm, p_bonferroni : float or None
-        One degree of freedom; corrected over the raters of this outcome and test. None beside a `reason`.
+        One degree of freedom; corrected over the raters of this outcome and test. None with a `reason`.
     reason : str or None
     """
 
@@ -68,9 +70,9 @@ class OrderTest(Result):
     effects : tuple of OrderEffect
     alpha : float
     n_tests : int
-        |T|: the effects with a p.
+        |T|: the number of effects with a p value.
     matters, matters_uncorrected : bool or None
-        Whether any p is below alpha / |T|, or below alpha, to be shown side by side; None without a test.
+        Whether any p is below alpha / |T|, or below alpha; None without a test.
     reason : str or None
     """
 
@@ -93,7 +95,7 @@ def trend_effects(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> tuple[OrderEffect, ...]:
-    """Does an outcome change over the labels of a rater, such as by fatigue or practice?
+    """Test whether an outcome changes over the labels of a rater, for example because of fatigue or practice.
 
     Rank trend, chi2 = (n - 1) r^2 with r the correlation of the ranks [1]_; for a share it is the Cochran-Armitage
     test [2]_ over ranks, but for the factor (n - 1) / n.
@@ -101,23 +103,23 @@ def trend_effects(
     Parameters
     ----------
     labels : DataFrame
-        Label table: columns item, rater, category, `over`, and those named in `outcomes`; at most one label an
-        (item, rater). Rows with a missing value do not enter where it is needed.
+        Label table: columns item, rater, category, `over`, and the columns in `outcomes`; at most one label per
+        (item, rater). Rows with a missing value are ignored where the value is needed.
     over : str
-        Orders the labels of a rater: position, time, or time on task. Labels at one place share a rank.
+        Sorts the labels of a rater: position, time, or time on task. Ties share a rank.
     outcomes : sequence of str
         "dissimilar", "agreement", or columns of numbers, such as dwell_ms.
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
-        The category that is meant by "dissimilar"; the last of two, to be named if there are more.
+        The positive category; by default the last of two, required if there are more.
     level : float
         Confidence level of the effects.
 
     Returns
     -------
     tuple of OrderEffect
-        By outcome, then by rater. Undefined with fewer than three labels, or where either does not vary.
+        By outcome, then by rater. Undefined with fewer than three labels, or without variation.
 
     Raises
     ------
@@ -141,16 +143,16 @@ def predecessor_effects(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> tuple[OrderEffect, ...]:
-    """Does an outcome depend on the label that the rater gave just before?
+    """Test whether an outcome depends on the rater's previous label.
 
-    Kruskal-Wallis test [1]_ of the outcome over the two groups of labels: those after a dissimilar and those after a
-    similar one.
+    Kruskal-Wallis test [1]_ of the outcome in two groups of labels: after a dissimilar label, and after a similar
+    label.
 
     Parameters
     ----------
     labels, over, outcomes, categories, positive, level
-        As in `trend_effects`. The predecessor is the label before in the order of `over` (at one place, the row
-        before); the first has none.
+        As in `trend_effects`. The predecessor is the previous label in the order of `over` (for ties, the previous
+        row); the first label has none.
 
     Returns
     -------
@@ -178,19 +180,19 @@ def order_test(
     positive: Hashable | None = None,
     alpha: float = 0.05,
 ) -> OrderTest:
-    """Does the order of the items matter for any rater? Order matters if any p < alpha / |T| [1]_.
+    """Test whether the order of the items matters for any rater, that is, if any p < alpha / |T| [1]_.
 
     Parameters
     ----------
     labels, over, outcomes, categories, positive
         As in `trend_effects`.
     alpha : float
-        Level of the test of all together; effects get intervals of level 1 - alpha.
+        Significance level of all tests together; effects get intervals of level 1 - alpha.
 
     Returns
     -------
     OrderTest
-        The trends and the effects of the predecessor of all raters. Undefined if none of them is defined.
+        The trends and predecessor effects of all raters. Undefined if all effects are undefined.
 
     Raises
     ------
@@ -232,7 +234,7 @@ def _effects(table: pd.DataFrame, outcomes: Sequence[str], test: str, level: flo
 def _with_outcomes(
     labels: pd.DataFrame, over: str, outcomes: Sequence[str], categories: Categories, positive: Hashable | None
 ) -> pd.DataFrame:
-    """Columns rater, over, is_dissimilar and outcome_<name>; sorted by rater and order."""
+    """Return the columns rater, over, is_dissimilar and outcome_<name>, sorted by rater and order."""
     table = checked_labels(labels, categories)
     positive = positive_category(categories, positive)
     missing = [name for name in (over, *outcomes) if name not in (*labels.columns, SHARE, AGREEMENT)]
@@ -254,7 +256,7 @@ def _with_outcomes(
 
 
 def _explained(group: pd.DataFrame, test: str, outcome: str) -> tuple[Floats, Floats]:
-    """x and y of one rater: rank in order or predecessor, and outcome, where both are known."""
+    """Return x and y of one rater: rank in order or predecessor, and outcome, if both are known."""
     x = group["over"].rank() if test == TREND else group["is_dissimilar"].shift()
     y = group[f"outcome_{outcome}"]
     is_complete = x.notna() & y.notna()
@@ -267,7 +269,7 @@ def _effect(rater: str, outcome: str, test: str, xy: tuple[Floats, Floats], leve
     if len(x) < MIN_LABELS:
         reason = f"fewer than {MIN_LABELS} labels"
     elif np.ptp(x) == 0:
-        reason = "all labels stand at one place" if test == TREND else "all labels follow the same category"
+        reason = "all labels have the same position" if test == TREND else "all previous labels have the same category"
     elif np.ptp(y) == 0:
         reason = "the outcome is the same for all labels"
     if reason:
@@ -280,7 +282,7 @@ def _effect(rater: str, outcome: str, test: str, xy: tuple[Floats, Floats], leve
 
 
 def _change_of_mean(x: Floats, y: Floats, level: float) -> Estimate:
-    """Slope of the least-squares line over x from 0 to 1, linearised over labels."""
+    """Return the slope of the least-squares line over x from 0 to 1, linearised over labels."""
     deviations = x - x.mean()
     slope = float(deviations @ y / (deviations @ deviations))
     residual = y - y.mean() - slope * deviations
@@ -288,13 +290,13 @@ def _change_of_mean(x: Floats, y: Floats, level: float) -> Estimate:
 
 
 def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:
-    """Slope of the Theil-Sen line over x from 0 to 1; with two values of x the Hodges-Lehmann shift."""
-    from scipy import stats  # takes longer to import than everything else here together
+    """Return the Theil-Sen slope over x from 0 to 1; with two values of x the Hodges-Lehmann shift."""
+    from scipy import stats  # slow to import
 
     every = -(-len(x) // MOST_LABELS)
     x, y = x[::every], y[::every]
     if np.ptp(x) == 0:
-        return Estimate(None, reason="too few labels follow one of the categories")
+        return Estimate(None, reason="too few labels after one of the categories")
     slope, _, low, high = stats.theilslopes(y, x, alpha=level)
     if not _has_ranks_enough(x, y, level):
         return Estimate(float(slope), reason="too few labels for an interval")
@@ -302,9 +304,9 @@ def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:
 
 
 def _has_ranks_enough(x: Floats, y: Floats, level: float) -> bool:
-    """Whether Sen's interval, between two of the slopes of all pairs in order, ends inside them.
+    """Whether the ends of Sen's interval are within the sorted slopes of all pairs.
 
-    `theilslopes` gives the smallest and the largest slope where it does not; three labels would have an interval.
+    Otherwise `theilslopes` returns the smallest and largest slope, so three labels would have an interval.
     """
     n = len(x)
     same_x, same_y = (np.unique(values, return_counts=True)[1] for values in (x, y))

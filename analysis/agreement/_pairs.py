@@ -1,4 +1,4 @@
-"""Agreement of pairs of raters, and whether all pairs agree alike."""
+"""Agreement of pairs of raters, and a test of equal agreement of all pairs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ NO_COMMON_ITEM = "no item was labelled by both"
 
 @dataclass(frozen=True, repr=False)
 class PairAgreement(Result):
-    """Agreement of two raters on the items both labelled (one row of Table 1)."""
+    """Agreement of two raters on the items that both labelled (one row of Table 1)."""
 
     a: str
     b: str
@@ -40,7 +40,7 @@ class PairAgreement(Result):
 
 @dataclass(frozen=True, repr=False)
 class Homogeneity(Result):
-    """Test of "all pairs of raters share one agreement rate"; where undefined, `p` is None."""
+    """Test of "all pairs of raters agree equally often"; `p` is None if undefined."""
 
     chi2: float | None
     df: int | None
@@ -51,14 +51,14 @@ class Homogeneity(Result):
 def cohen_kappa(
     ratings: Ratings, categories: Categories | None = None, *, weights: Weights = None, level: float = 0.95
 ) -> Estimate:
-    """Cohen's kappa of two raters [1]_, weighted for ordinal categories [2]_, with the large-sample error [3]_.
+    """Compute Cohen's kappa of two raters [1]_, weighted for ordinal categories [2]_, with large-sample error [3]_.
 
     Parameters
     ----------
     ratings : DataFrame or array_like
         An array of numbers is the table of items by category of the first rater (rows) and of the second (columns),
         shape (n_categories, n_categories). Otherwise a label table of two raters, or wide ratings with two columns,
-        as in `fleiss_kappa`; items that one of them did not label do not enter.
+        as in `fleiss_kappa`; items with only one label are ignored.
     categories, weights
         As in `fleiss_kappa`.
     level : float
@@ -68,13 +68,13 @@ def cohen_kappa(
     -------
     Estimate
         In [-1, 1]. Undefined without items, or if both raters always use the same category. Exactly 0
-        if one rater is constant and the other is not; `reason` then says that it tells nothing. At full agreement
+        if only one rater is constant; `reason` then says that this has no meaning. With full agreement
         there is no standard error and no interval.
 
     Raises
     ------
     ValueError
-        If `ratings` are not of two raters, or the table is not a square table of counts.
+        If `ratings` do not have two raters, or the table is not a square table of counts.
 
     References
     ----------
@@ -98,7 +98,7 @@ def cohen_kappa(
     if all(one_sided) and np.trace(table) == n:
         return Estimate(None, reason=ONE_CATEGORY)
     if any(one_sided):
-        return Estimate(0.0, reason="one rater used a single category: kappa is 0 whatever the other did")
+        return Estimate(0.0, reason="one rater used a single category, so kappa is always 0")
     kappa, se = map(float, cohen_of(table, w))
     if se < 1e-7:  # full agreement or full disagreement; rounding leaves up to 1e-8
         return Estimate(kappa, reason="no variation between items: no standard error")
@@ -107,11 +107,11 @@ def cohen_kappa(
 
 
 def cohen_of(tables: Floats, w: Floats) -> tuple[Floats, Floats]:
-    """Cohen's kappa and its standard error of tables of two raters, shape (..., n_categories, n_categories)."""
+    """Return Cohen's kappa and its standard error for tables of shape (..., n_categories, n_categories)."""
     n = tables.sum(axis=(-2, -1))
     p = tables / n[..., None, None]
     p_i, p_j = p.sum(axis=-1), p.sum(axis=-2)
-    w_i, w_j = p_j @ w, p_i @ w  # mean weight of a category of the first rater, and of the second
+    w_i, w_j = p_j @ w, p_i @ w  # mean weights of the categories of the first and second rater
     po, pe = (w * p).sum(axis=(-2, -1)), (p_i * w_i).sum(axis=-1)
     kappa = (po - pe) / np.where(1 - pe < 1e-12, np.nan, 1 - pe)
     apart = w - (w_i[..., :, None] + w_j[..., None, :]) * (1 - kappa)[..., None, None]
@@ -126,7 +126,7 @@ def pair_agreements(
     level: float = 0.95,
     interval: Callable[[float, float, float], Estimate] = wilson,
 ) -> list[PairAgreement]:
-    """Agreement of every pair of raters that labelled an item in common.
+    """Compute the agreement of each pair of raters with a common item.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def pair_agreements(
 
 
 def pair_tables(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> dict[tuple[str, str], NDArray[np.int64]]:
-    """The table of every pair of raters that labelled an item in common.
+    """Return the table of each pair of raters with a common item.
 
     Parameters
     ----------
@@ -188,10 +188,10 @@ def pair_tables(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> di
 
 
 def tables_of(raters: Sequence[str], wide: Floats, q: int) -> dict[tuple[str, str], NDArray[np.int64]]:
-    """`pair_tables` of what `wide_labels` gives."""
+    """Return `pair_tables` for the result of `wide_labels`."""
     tables = {}
     for j, k in combinations(range(len(raters)), 2):
-        cells = wide[:, j] * q + wide[:, k]  # NaN where one of them is missing
+        cells = wide[:, j] * q + wide[:, k]  # NaN if a label is missing
         cells = cells[~np.isnan(cells)].astype(np.int64)
         if len(cells):
             tables[raters[j], raters[k]] = np.bincount(cells, minlength=q * q).reshape(q, q)
@@ -199,15 +199,15 @@ def tables_of(raters: Sequence[str], wide: Floats, q: int) -> dict[tuple[str, st
 
 
 def pair_homogeneity(agree: Sequence[int], n: Sequence[int]) -> Homogeneity:
-    """Pearson's chi-square test that all pairs share one agreement rate.
+    """Test with Pearson's chi-square whether all pairs agree equally often.
 
-    The items of the pairs must differ: an item seen by three raters would enter three pairs, which are
-    then not independent (`analysis.report` passes items with exactly two first labels only).
+    The pairs must have different items: an item with three raters would enter three pairs, which are
+    then dependent (`analysis.report` uses only items with exactly two first labels).
 
     Parameters
     ----------
-    agree, n : sequences of int, one entry a pair
-        Items on which the pair agrees, and items both labelled.
+    agree, n : sequences of int, one entry per pair
+        Number of items on which the pair agrees, and number of items that both labelled.
 
     Returns
     -------
@@ -238,12 +238,12 @@ def pair_homogeneity(agree: Sequence[int], n: Sequence[int]) -> Homogeneity:
 
 
 def pair_table(ratings: Ratings, categories: Categories | None = None) -> Floats:
-    """The table of two raters, (n_categories, n_categories), of any form that `cohen_kappa` takes, checked."""
+    """Check ratings of two raters in any form of `cohen_kappa`, and return the table (n_categories, n_categories)."""
     declared = CATEGORIES if categories is None else declared_categories(categories)
     if is_label_table(ratings):
         raters, codes = wide_labels(ratings, declared)
         if len(raters) > 2:
-            raise ValueError(f"Cohen's kappa is of two raters, there are {len(raters)}. Use pair_agreements.")
+            raise ValueError(f"Cohen's kappa needs two raters, got {len(raters)}. Use pair_agreements.")
         tables = tables_of(raters, codes, len(declared))
         return next(iter(tables.values()), np.zeros((len(declared), len(declared)))).astype(np.float64)
     if holds_ratings(ratings, categories):

@@ -1,4 +1,4 @@
-"""Does a reviewer agree with themselves?"""
+"""Test-retest agreement: whether a reviewer gives the same label to the same item again."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ from analysis.tables import Floats, checked_columns, positive_category
 
 @dataclass(frozen=True, repr=False)
 class RetestAgreement(Result):
-    """Agreement of a rater's second labels with the first ones on the same items.
+    """Agreement of a rater's first and second labels on the same items.
 
     Attributes
     ----------
     rater : str
     n : int
     table : TwoByTwo
-        `b` counts the items dissimilar at first only, `c` those dissimilar at the second time only.
+        `b` counts the items with only the first label dissimilar, `c` with only the second label dissimilar.
     percent, cohen_kappa, pabak : Estimate
     drift : McNemar
-        Test of "the rater became neither stricter nor milder".
+        Test of "the rater's strictness did not change".
     change : Estimate
-        Share of dissimilar, second time minus first.
+        Share of dissimilar labels, second minus first.
     """
 
     rater: str
@@ -50,23 +50,23 @@ def retest_agreement(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> list[RetestAgreement]:
-    """Agreement of each rater's first and second labels (test-retest).
+    """Compute the agreement of each rater's first and second labels (test-retest).
 
     Parameters
     ----------
     pairs : DataFrame
-        One row an item labelled twice by the same rater: columns rater, first, second.
+        One row per item labelled twice by the same rater: columns rater, first, second.
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
-        The category of `table`, `drift` and `change`; the last of two, to be named if there are more.
+        The category of `table`, `drift` and `change`; by default the last of two, required if there are more.
     level : float
         Confidence level; the interval of the share is Wilson's.
 
     Returns
     -------
     list of RetestAgreement
-        Sorted by rater; raters without a pair are left out. Kappa is undefined where one category was used.
+        Sorted by rater; raters without a pair are left out. Kappa is undefined if only one category was used.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Agreement if the reviewers were a sample too, and if labels that were not given had been given."""
+"""Agreement with reviewers as a random sample, and agreement with assumed missing labels."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ LEAST_RATERS = 3
 
 @dataclass(frozen=True, repr=False)
 class IfGiven(Result):
-    """A coefficient if every label that was not given had been the same category.
+    """A coefficient with all missing labels set to the same category.
 
     Attributes
     ----------
     category : str
     n : int
-        Labels that were added.
+        Number of labels that were added.
     value : Estimate
     """
 
@@ -40,7 +40,7 @@ def jackknife_over_raters(
     *,
     level: float = 0.95,
 ) -> Estimate:
-    """A coefficient with an interval for further raters as well as further items: Gwet's unconditional variance [1]_.
+    """Compute a coefficient with an interval for new raters and new items: Gwet's unconditional variance [1]_.
 
     The variance over items, as in the ordinary interval, plus the jackknife variance over raters,
     (R - 1) / R sum (k_(-r) - mean)^2, with k_(-r) the coefficient without rater r.
@@ -50,7 +50,7 @@ def jackknife_over_raters(
     labels : DataFrame
         Label table: columns item, rater, category.
     coefficient : callable
-        `fleiss_kappa` or another one of a count table.
+        `fleiss_kappa` or another coefficient of a count table.
     categories : sequence of hashable
         The declared categories.
     level : float
@@ -59,13 +59,13 @@ def jackknife_over_raters(
     Returns
     -------
     Estimate
-        The same value as that of the coefficient. Without interval where there are fewer than three raters, or where
-        the coefficient without one of them is undefined.
+        The value of the coefficient. No interval with fewer than three raters, or if the coefficient
+        without one of the raters is undefined.
 
     Raises
     ------
     ValueError
-        If the label table is not one.
+        If the label table is invalid.
 
     References
     ----------
@@ -87,7 +87,7 @@ def jackknife_over_raters(
     without = [coefficient(count_table(labels[labels["rater"] != rater], categories)).value for rater in raters]
     defined = np.array([value for value in without if value is not None])
     if len(defined) < len(raters) or whole.se is None:
-        return Estimate(whole.value, reason="undefined without one of the reviewers")
+        return Estimate(whole.value, reason="the coefficient without one of the reviewers is undefined")
     r = len(raters)
     of_raters = (r - 1) / r * float(((defined - defined.mean()) ** 2).sum())
     se = float(np.sqrt(whole.se**2 + of_raters))
@@ -103,16 +103,16 @@ def if_given(
     *,
     level: float = 0.95,
 ) -> list[IfGiven]:
-    """What a coefficient would be if labels that were not given had all gone one way, for each category.
+    """Compute a coefficient with all missing labels set to the same category, for each category.
 
     Parameters
     ----------
     labels : DataFrame
         Label table: columns item, rater, category.
     missing : DataFrame
-        Columns item and rater: who was asked and gave no label, such as "not sure".
+        Columns item and rater: assigned raters without a label, for example because of "not sure".
     coefficient : callable
-        `fleiss_kappa`, `percent_agreement` or another one of a count table.
+        `fleiss_kappa`, `percent_agreement` or another coefficient of a count table.
     categories : sequence of str
         The declared categories.
     level : float
@@ -121,12 +121,12 @@ def if_given(
     Returns
     -------
     list of IfGiven
-        One a category; empty if no label is missing.
+        One entry per category; empty if no label is missing.
 
     Raises
     ------
     ValueError
-        If the label table is not one.
+        If the label table is invalid.
     """
     given = pd.MultiIndex.from_frame(labels[["item", "rater"]])
     asked = missing[["item", "rater"]].drop_duplicates()

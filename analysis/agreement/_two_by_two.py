@@ -1,4 +1,4 @@
-"""Two raters, two categories: prevalence, bias and what kappa becomes without them; agreement by category."""
+"""Two raters and two categories: prevalence, bias, kappa adjusted for both, and agreement by category."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
@@ -17,16 +17,16 @@ from analysis.tables import Floats, Ratings, positive_category
 
 @dataclass(frozen=True, repr=False)
 class TwoByTwo(Result):
-    """Items by the labels of two raters, or by a first and a second label of one rater.
+    """Number of items by the labels of two raters, or by the first and second label of one rater.
 
-    Dissimilar stands for the positive category and similar for all others, whatever they are called.
+    Dissimilar stands for the positive category, similar for all other categories.
 
     Attributes
     ----------
     a, d : int
-        Items that both call dissimilar, and that both call similar.
+        Items that both raters call dissimilar, and items that both call similar.
     b, c : int
-        Items that only the first calls dissimilar, and that only the second does.
+        Items that only the first rater calls dissimilar, and items that only the second calls dissimilar.
     """
 
     a: int
@@ -40,17 +40,17 @@ class TwoByTwo(Result):
 
     @property
     def n(self) -> int:
-        """Number of items."""
+        """Return the number of items."""
         return self.a + self.b + self.c + self.d
 
     @property
     def matrix(self) -> NDArray[np.int64]:
-        """Shape (2, 2): rows by the first label, columns by the second, dissimilar before similar."""
+        """Return the matrix (2, 2): rows by first label, columns by second label, dissimilar before similar."""
         return np.array([[self.a, self.b], [self.c, self.d]], dtype=np.int64)
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """The count table, shape (n, 2), columns similar and dissimilar as everywhere."""
+        """Return the count table, shape (n, 2), columns similar and dissimilar as in other tables."""
         rows = np.array([[0, 2], [1, 1], [2, 0]], dtype=np.int64)
         return np.repeat(rows, [self.a, self.b + self.c, self.d], axis=0)
 
@@ -58,7 +58,7 @@ class TwoByTwo(Result):
 def two_by_two_tables(
     labels: pd.DataFrame, categories: Categories = CATEGORIES, *, positive: Hashable | None = None
 ) -> dict[tuple[str, str], TwoByTwo]:
-    """The table of every pair of raters that labelled an item in common.
+    """Return the two-by-two table of each pair of raters with a common item.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def two_by_two_tables(
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
-        The category that the tables are about; the last of two, to be named if there are more.
+        The positive category of the tables; by default the last of two, required if there are more.
 
     Returns
     -------
@@ -84,13 +84,13 @@ def two_by_two_tables(
 
 
 def two_by_two(table: Floats | NDArray[np.int64], k: int = 1) -> TwoByTwo:
-    """A table of two raters, (n_categories, n_categories), as category number k against all others."""
+    """Reduce a table of two raters, (n_categories, n_categories), to category number k against all others."""
     a, first, second = int(table[k, k]), int(table[k].sum()), int(table[:, k].sum())
     return TwoByTwo(a=a, b=first - a, c=second - a, d=int(table.sum()) - first - second + a)
 
 
 def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
-    """(a - d) / n [1]_: how far dissimilar outweighs similar; far from 0, kappa is lower than PABAK.
+    """Compute the prevalence index (a - d) / n [1]_; far from 0, kappa is lower than PABAK.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 
 
 def bias_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
-    """(b - c) / n [1]_: how much more often the first says dissimilar; the difference of the two shares.
+    """Compute the bias index (b - c) / n [1]_, the difference of the raters' shares of dissimilar labels.
 
     Parameters
     ----------
@@ -136,14 +136,14 @@ def bias_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 
 
 def pabak(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
-    """2 po - 1 [1]_: the kappa that this observed agreement gives without prevalence and bias.
+    """Compute PABAK, 2 po - 1 [1]_: kappa adjusted for prevalence and bias.
 
     Parameters
     ----------
     table : TwoByTwo
     level : float
-        Confidence level. The interval is Wilson's for po, mapped like po: it stands at full agreement too, where
-        the linearised one of `brennan_prediger`, the same coefficient, has no width.
+        Confidence level. The interval is Wilson's for po, mapped like po. It also exists with full agreement, where
+        the linearised interval of `brennan_prediger`, the same coefficient, has no width.
 
     Returns
     -------
@@ -163,12 +163,12 @@ def pabak(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 
 
 def pabak_of(percent: Estimate, q: int = 2) -> Estimate:
-    """(q po - 1) / (q - 1) of an observed agreement with its interval, for q categories."""
+    """Compute (q po - 1) / (q - 1) from an observed agreement with its interval, for q categories."""
     return _mapped(percent, lambda po: (q * po - 1) / (q - 1), NO_COMMON_ITEM)
 
 
 def scott_pi(ratings: Ratings | TwoByTwo, categories: Categories | None = None, *, level: float = 0.95) -> Estimate:
-    """Scott's pi of two raters [1]_: `fleiss_kappa` of their count table.
+    """Compute Scott's pi of two raters [1]_, which is `fleiss_kappa` of their count table.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def scott_pi(ratings: Ratings | TwoByTwo, categories: Categories | None = None, 
     Returns
     -------
     Estimate
-        In [-1, 1]. Undefined without items or where both raters always use the same one category.
+        In [-1, 1]. Undefined without items, or if both raters always use the same category.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def specific_agreement(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> dict[Hashable, Estimate]:
-    """Agreement by category [1]_: after one rater chose it, how often does another rater of the item too?
+    """Compute agreement by category [1]_: the share of other raters of an item who also choose the category.
 
     sum r_ik (r_ik - 1) / sum r_ik (r_i - 1), which for two raters is 2a / (2a + b + c).
 
@@ -221,7 +221,8 @@ def specific_agreement(
         The declared categories.
     level : float
         Confidence level. With exactly two ratings on each item the statistic is 2q / (1 + q) of the share
-        q = a / (a + b + c), and the interval is Wilson's for q, mapped alike; otherwise it is the linearised interval
+        q = a / (a + b + c), and the interval is Wilson's for q, mapped in the same way; otherwise it is the linearised
+        interval
         of a ratio of means [2]_ with n_items - 1 degrees of freedom.
     groups : sequence of hashable, one an item, optional
         As in `fleiss_kappa`; with at least 20 of them the interval is the linearised, cluster-robust one.
@@ -272,7 +273,7 @@ def _mean_sign(n_plus: int, n_minus: int, n: int, level: float) -> Estimate:
 
 
 def _mapped(share: Estimate, to: Callable[[float], float], reason: str | None = None) -> Estimate:
-    """A share and its interval under an increasing function; `reason` says why there is none."""
+    """Apply an increasing function to a share and its interval; `reason` explains a missing value."""
     if share.ends is None:
         return Estimate(None, reason=reason)
     value, low, high = share.ends

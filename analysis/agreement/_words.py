@@ -1,4 +1,4 @@
-"""A kappa in words, and a warning where it cannot be trusted."""
+"""Verbal bands for kappa, and a warning if kappa is unreliable."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _BANDS = ((0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"
 
 
 def band(kappa: float | None) -> str | None:
-    """Landis and Koch's word for a kappa [1]_; show it for both ends of the interval, not for the value.
+    """Return Landis and Koch's band of a kappa [1]_; show it for both ends of the interval, not for the value.
 
     Parameters
     ----------
@@ -46,22 +46,22 @@ def band(kappa: float | None) -> str | None:
 
 @dataclass(frozen=True, repr=False)
 class BandMembership(Result):
-    """How probable it is that a kappa lies in each band of Landis and Koch.
+    """The probability that a kappa is in each band of Landis and Koch.
 
     Attributes
     ----------
     band : tuple of str
         From almost perfect down to poor.
     low, high : tuple of float
-        Where each band begins and ends.
+        Limits of each band.
     probability : tuple of float
-        That kappa lies in the band; they sum to 1. Empty where undefined.
+        Probability that kappa is in the band; sums to 1. Empty if undefined.
     cumulative : tuple of float
-        That kappa lies in the band or in a higher one.
+        Probability that kappa is in the band or a higher band.
     benchmark : str or None
-        The highest band that kappa reaches with the wanted probability.
+        The highest band that kappa reaches with the required probability.
     reason : str or None
-        Why there are no probabilities.
+        The reason if there are no probabilities.
     """
 
     band: tuple[str, ...] = ()
@@ -74,22 +74,22 @@ class BandMembership(Result):
 
 
 def band_membership(kappa: Estimate, *, wanted: float = 0.95) -> BandMembership:
-    """The probability that a kappa lies in each band of Landis and Koch, given its standard error [1]_.
+    """Compute the probability that a kappa is in each band of Landis and Koch, given its standard error [1]_.
 
-    The word for the value alone says nothing of its precision: a kappa of .62 of few items is "substantial" hardly
-    more probably than "moderate".
+    The band of the value alone ignores its precision: with few items, a kappa of 0.62 may be almost equally likely
+    "substantial" and "moderate".
 
     Parameters
     ----------
     kappa : Estimate
-        Any coefficient in [-1, 1] with a standard error; normally distributed and cut at -1 and 1.
+        Any coefficient in [-1, 1] with a standard error; assumed normal, truncated at -1 and 1.
     wanted : float
         Probability with which the benchmark must be reached, in (0, 1).
 
     Returns
     -------
     BandMembership
-        Undefined where kappa or its standard error is.
+        Undefined if kappa or its standard error is undefined.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def band_membership(kappa: Estimate, *, wanted: float = 0.95) -> BandMembership:
 
 
 def minority_warning(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> str | None:
-    """A warning where so few items have a label of the rarer category that intervals of kappa cannot be trusted.
+    """Return a warning if too few items have a label of the rarer category for reliable intervals of kappa.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def minority_warning(ratings: Ratings, categories: Sequence[Hashable] | None = N
     Returns
     -------
     str or None
-        With fewer than ten such items the true coverage of a 95 % interval falls to about 70 %.
+        With fewer than ten such items, the true coverage of a 95 % interval falls to about 70 %.
     """
     r = checked_counts(ratings, categories)
     r = r[r.sum(axis=1) >= 2]
