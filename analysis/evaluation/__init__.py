@@ -1,4 +1,4 @@
-"""How well a classifier does against a consensus. The positive category is *dissimilar*."""
+"""Evaluation of classifiers against a consensus. The positive category is *dissimilar*."""
 
 from analysis.evaluation._bounds import Bounds, Extremes, bounds
 from analysis.evaluation._compare import (

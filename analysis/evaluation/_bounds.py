@@ -1,4 +1,4 @@
-"""What the items without a consensus could change: every split item decided for, or against, the classifier."""
+"""Bounds over split items: every split item is decided for, or against, the classifier."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from analysis.intervals import Estimate, wilson
 from analysis.results import Result
 from analysis.tables import positive_category
 
-STATISTICS = (sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy, youden)  # as in `Bounds`
+STATISTICS = (sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy, youden)  # names as in `Bounds`
 
 
 @dataclass(frozen=True, repr=False)
 class Extremes(Result):
-    """The least and the greatest value that a statistic can take, each with its interval as if it were the truth."""
+    """The smallest and largest possible value of a statistic, each with an interval as if it were true."""
 
     worst: Estimate
     best: Estimate
@@ -40,11 +40,11 @@ class Bounds(Result):
     Attributes
     ----------
     dropped : Estimate
-        Share of the items that "agreed only" leaves out because they are split.
+        Share of items that the consensus "agreed only" leaves out because they are split.
     worst, best : Confusion
         The confusion matrices with every split item decided against, and for, the verdict on it.
     sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy, youden : Extremes
-        Whatever the split items are, the statistic over all items is within these two values.
+        For all possible categories of the split items, the statistic over all items is between these values.
     """
 
     dropped: Estimate
@@ -68,34 +68,34 @@ def bounds(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Bounds:
-    """How far the split items could move what a classifier reaches on the agreed ones.
+    """Compute how much the split items could change the results of a classifier on the agreed items.
 
-    Nothing is assumed about the split items, so the bounds are wide where many were dropped; they are of the items
-    at hand, not confidence intervals.
+    Nothing is assumed about the split items, so the bounds are wide if many items are split. They apply to these
+    items and are not confidence intervals.
 
     Parameters
     ----------
     consensus : sequence of str or None, or Series indexed by item
         The category of each agreed item, None for each split one.
     verdicts : sequence of str or None, or Series indexed by item
-        The verdict on the same items. None: no verdict; such an item enters `dropped` only.
+        The verdict on the same items. None: no verdict; such items are only used for `dropped`.
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
-        The positive category; the last of two (dissimilar), to be named if there are more. Where texts and names of
-        fields say dissimilar, they mean this one.
+        The positive category; by default the last of two (dissimilar), required if there are more. Texts and names of
+        fields call it dissimilar.
     level : float
         Confidence level of the interval around each bound.
 
     Returns
     -------
     Bounds
-        A bound is undefined only if the statistic is, however the split items are decided.
+        A bound is undefined only if the statistic is undefined for all possible categories of the split items.
 
     Raises
     ------
     ValueError
-        If the lengths differ, an item is in a Series twice, or something is not a category.
+        If the lengths differ, an item is in a Series twice, or a value is not a category.
 
     Examples
     --------
@@ -123,12 +123,12 @@ def bounds(
 
 
 def _ends(n: int) -> list[int]:
-    """0, 1, n - 1 and n, as far as they are within 0..n."""
+    """Return 0, 1, n - 1 and n, if within 0..n."""
     return sorted({0, min(1, n), max(n - 1, 0), n})
 
 
 def _decided(fixed: Confusion, up: int, down: int, n_without_verdict: int, a: int, b: int) -> Confusion:
-    """The matrix if a of the `up` split items called dissimilar, and b of the `down` others, are dissimilar."""
+    """Return the matrix if a of the `up` split items called dissimilar, and b of the `down` others, are dissimilar."""
     return Confusion(
         fixed.tp + a, fixed.fp + up - a, fixed.fn + b, fixed.tn + down - b, fixed.n_without_verdict + n_without_verdict
     )

@@ -1,4 +1,4 @@
-"""Two classifiers on the same items: who is right where the other is wrong."""
+"""Comparison of two classifiers on the same items, and of a classifier with the majority rule."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ class McNemar(Result):
     p : float
         Exact two-sided p-value; 1 if there is no discordant pair.
     p_mid : float
-        Mid-p value [1]_: the exact one is too large for few discordant pairs. Reports use it.
+        Mid-p value [1]_, which reports use because the exact value is too large for few discordant pairs.
     chi2 : float or None
-        The large-sample statistic (b - c)^2 / (b + c), 1 degree of freedom, for comparison with other work; no
-        p-value here is taken from it. None without a discordant pair.
+        The large-sample statistic (b - c)^2 / (b + c), 1 degree of freedom, for comparison with other work; not used
+        for p values. None without a discordant pair.
     reason : str or None
-        Why `chi2` is None.
+        The reason if `chi2` is None.
 
     References
     ----------
@@ -49,18 +49,18 @@ class McNemar(Result):
 
 @dataclass(frozen=True, repr=False)
 class AgainstMajority(Result):
-    """A classifier beside the majority rule, which calls every item what most of the items are.
+    """Comparison of a classifier with the majority rule, which gives every item the most frequent category.
 
     Attributes
     ----------
     category : str
-        What the rule calls every item.
+        The category that the rule gives to every item.
     accuracy : Estimate
         Share of items on which the rule is right.
     difference : Estimate
         Accuracy of the classifier minus that of the rule, in [-1, 1].
     mcnemar : McNemar
-        Test of "both are right equally often": `b` counts the items on which only the classifier is right.
+        Test of equal accuracy; `b` counts the items on which only the classifier is right.
     verdict : str
         "better", "worse" or "cannot tell", by the mid-p value.
     """
@@ -74,18 +74,18 @@ class AgainstMajority(Result):
 
 @dataclass(frozen=True, repr=False)
 class PairedShares(Result):
-    """How often two classifiers are right on the same items.
+    """Shares of right verdicts of two classifiers on the same items.
 
     Attributes
     ----------
     n, both, only_a, only_b, neither : int
-        Items, and those on which both, just one or neither of the classifiers is right.
+        Numbers of items, and of items on which both, only one or neither classifier is right.
     a, b : Estimate
         Share of items on which each is right, with Wilson's interval.
     difference : Estimate
         a - b, in [-1, 1].
     mcnemar : McNemar
-        Test of "a and b are right equally often": b and c of the test are `only_a` and `only_b`.
+        Test of equal accuracy; b and c of the test are `only_a` and `only_b`.
     """
 
     n: int
@@ -101,16 +101,16 @@ class PairedShares(Result):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """Two classifiers on the items on which both have a verdict.
+    """Comparison of two classifiers on the items with both verdicts.
 
     Attributes
     ----------
     overall : PairedShares
         All items: the shares are the accuracies.
     dissimilar, similar : PairedShares
-        The items of one category by consensus: the shares are the sensitivities, and the specificities.
+        The items of one consensus category: the shares are sensitivities and specificities.
     n_without_verdict : int
-        Items of the consensus on which one of the two has no verdict; they are in none of the three.
+        Number of consensus items without one of the verdicts; they are left out.
     """
 
     overall: PairedShares
@@ -120,7 +120,7 @@ class Comparison(Result):
 
 
 def mcnemar(b: int, c: int) -> McNemar:
-    """McNemar's exact test [1]_: of b + c discordant pairs, are the two directions equally likely?
+    """Test with McNemar's exact test [1]_ whether both directions of b + c discordant pairs are equally likely.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def mcnemar(b: int, c: int) -> McNemar:
     -------
     McNemar
         p is twice the smaller tail of the binomial distribution (b + c, 1/2), at most 1, and 1 if b + c = 0. The mid-p
-        value counts the observed split half: p_mid = p - P(b), 1 if b = c.
+        value counts the observed result half: p_mid = p - P(b), 1 if b = c.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def mcnemar(b: int, c: int) -> McNemar:
             raise ValueError(f"{name} must be a whole number >= 0, got {count}")
     if b + c == 0:
         return McNemar(0, 0, 1.0, 1.0, None, "no discordant pair")
-    from scipy import stats  # slow to import, as is the next
+    from scipy import stats  # slow to import, like the next module
     from statsmodels.stats import contingency_tables
 
     p = float(contingency_tables.mcnemar([[0, b], [c, 0]], exact=True).pvalue)
@@ -161,10 +161,10 @@ def mcnemar(b: int, c: int) -> McNemar:
 
 
 def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMajority:
-    """Whether a classifier is right more often than calling every item what most of these items are.
+    """Test whether a classifier is right more often than the majority rule.
 
-    The rule is the better of "always dissimilar" and "always similar", chosen on the items themselves; the two are
-    compared on the same items by McNemar's test.
+    The rule is the better of "always dissimilar" and "always similar" on these items. McNemar's test compares
+    the classifier with the rule on the same items.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMaj
     Returns
     -------
     AgainstMajority
-        Undefined where there is no item. At equally many items of both categories the rule is "always dissimilar".
+        Undefined without items. If both categories are equally frequent, the rule is "always dissimilar".
 
     Examples
     --------
@@ -195,7 +195,7 @@ def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMaj
 
 
 def verdict_of(difference: Estimate, p: float | None, alpha: float) -> str:
-    """The outcome of a paired test in a word: "better", "worse" or "cannot tell"."""
+    """Return the outcome of a paired test: "better", "worse" or "cannot tell"."""
     if difference.value is None or p is None or p > alpha:
         return CANNOT_TELL
     return BETTER if difference.value > 0 else WORSE
@@ -212,7 +212,7 @@ def compare(
 ) -> Comparison:
     """Compare two classifiers on the same items, overall and within each category.
 
-    The two usually differ in opposite directions in the two categories, which the accuracies hide.
+    Classifiers usually differ in opposite directions in the two categories, which accuracy hides.
 
     Parameters
     ----------
@@ -223,20 +223,20 @@ def compare(
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
-        The positive category; the last of two (dissimilar), to be named if there are more. Where texts and names of
-        fields say dissimilar, they mean this one.
+        The positive category; by default the last of two (dissimilar), required if there are more. Texts and names of
+        fields call it dissimilar.
     level : float
         Confidence level of all intervals.
 
     Returns
     -------
     Comparison
-        Shares and differences are undefined where there are no items.
+        Shares and differences are undefined without items.
 
     Raises
     ------
     ValueError
-        If the lengths differ, an item is in a Series twice, or something is not a category.
+        If the lengths differ, an item is in a Series twice, or a value is not a category.
 
     Examples
     --------
@@ -265,12 +265,12 @@ def compare(
 
 
 def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, level: float = 0.95) -> Estimate:
-    """Difference of two shares of the same items, with Newcombe's score interval for paired data (method 10) [1]_.
+    """Compute the difference of two shares of the same items with Newcombe's paired score interval (method 10) [1]_.
 
     Parameters
     ----------
     both, only_a, only_b, neither : int
-        Items that have the property in both, in one, or in neither of the two.
+        Numbers of items with the property in both, in only one, or in neither.
     level : float
         Confidence level.
 
@@ -304,13 +304,13 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, leve
     below = (pa - la) ** 2 - 2 * phi * (pa - la) * (ub - pb) + (ub - pb) ** 2
     above = (ua - pa) ** 2 - 2 * phi * (ua - pa) * (pb - lb) + (pb - lb) ** 2
     value = (only_a - only_b) / n
-    # Rounding may take a sum of squares below 0; the interval of the source may pass the ends of the range.
+    # Rounding may make a sum of squares negative; the interval of the source may exceed the range.
     low, high = value - max(below, 0.0) ** 0.5, value + max(above, 0.0) ** 0.5
     return Estimate(value, low=max(low, -1.0), high=min(high, 1.0))
 
 
 def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
-    """Correlation of the two properties; a positive one with the source's correction for continuity."""
+    """Return the correlation of the two properties; positive values have the source's continuity correction."""
     n = both + only_a + only_b + neither
     product = float(both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)
     excess = both * neither - only_a * only_b

@@ -1,4 +1,4 @@
-"""The confusion matrix of a classifier, and the shares that are read from it."""
+"""The confusion matrix of a classifier, and rates computed from it."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ NO_ITEM = "no item has both a consensus and a verdict"
 
 @dataclass(frozen=True, repr=False)
 class Confusion(Result):
-    """Confusion matrix of one classifier; rows are the consensus, columns the verdict.
+    """The confusion matrix of one classifier; rows are the consensus, columns the verdict.
 
     Attributes
     ----------
     tp, fp, fn, tn : int
-        Consensus dissimilar and called so; similar but called dissimilar; dissimilar but called similar;
-        similar and called so.
+        Dissimilar items called dissimilar; similar items called dissimilar; dissimilar items called similar;
+        similar items called similar.
     n_without_verdict : int
-        Items of the consensus that the classifier gave no verdict on; they are in none of the four.
+        Number of consensus items without a verdict; they are not in the matrix.
     """
 
     tp: int
@@ -37,7 +37,7 @@ class Confusion(Result):
 
     @property
     def n(self) -> int:
-        """Number of items in the matrix."""
+        """Return the number of items in the matrix."""
         return self.tp + self.fp + self.fn + self.tn
 
 
@@ -56,8 +56,8 @@ def confusion_matrix(
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
-        The positive category; the last of two (dissimilar), to be named if there are more. Where texts and names of
-        fields say dissimilar, they mean this one.
+        The positive category; by default the last of two (dissimilar), required if there are more. Texts and names of
+        fields call it dissimilar.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def confusion_matrix(
     Raises
     ------
     ValueError
-        If two sequences differ in length, an item is in a Series twice, or something is not a category.
+        If two sequences differ in length, an item is in a Series twice, or a value is not a category.
 
     Examples
     --------
@@ -88,37 +88,37 @@ def confusion_matrix(
 
 
 def always(confusion: Confusion) -> Confusion:
-    """The confusion matrix of the rule "always dissimilar" on the same items: the row every classifier must beat."""
+    """Return the confusion matrix of the rule "always dissimilar" on the same items, as a baseline."""
     return Confusion(tp=confusion.tp + confusion.fn, fp=confusion.fp + confusion.tn, fn=0, tn=0)
 
 
 def sensitivity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of the dissimilar items that are called dissimilar, with Wilson's interval; undefined if there are none."""
+    """Share of dissimilar items called dissimilar, with Wilson's interval; undefined without dissimilar items."""
     return _share(confusion.tp, confusion.tp + confusion.fn, level, "no item is dissimilar")
 
 
 def specificity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of the similar items that are called similar, with Wilson's interval; undefined if there are none."""
+    """Share of similar items called similar, with Wilson's interval; undefined without similar items."""
     return _share(confusion.tn, confusion.tn + confusion.fp, level, "no item is similar")
 
 
 def precision(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of the items called dissimilar that are; depends on how many are. Undefined if none is called so."""
+    """Share of items called dissimilar that are dissimilar; depends on prevalence. Undefined without such verdicts."""
     return _share(confusion.tp, confusion.tp + confusion.fp, level, "nothing was called dissimilar")
 
 
 def npv(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Negative predictive value: share of the items called similar that are. Undefined if none is called so."""
+    """Negative predictive value: share of items called similar that are similar. Undefined without such verdicts."""
     return _share(confusion.tn, confusion.tn + confusion.fn, level, "nothing was called similar")
 
 
 def accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of the items on which verdict and consensus are equal, with Wilson's interval."""
+    """Share of items with equal verdict and consensus, with Wilson's interval."""
     return _share(confusion.tp + confusion.tn, confusion.n, level, NO_ITEM)
 
 
 def prevalence(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of dissimilar items: what precision depends on, and the accuracy of "always dissimilar"."""
+    """Share of dissimilar items, which affects precision and equals the accuracy of "always dissimilar"."""
     return _share(confusion.tp + confusion.fn, confusion.n, level, NO_ITEM)
 
 
@@ -180,8 +180,8 @@ def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAW
     confusion : Confusion
         The confusion matrix.
     rng : Generator
-        Source of the draws. Drawing items with replacement is drawing the four cells from a multinomial
-        distribution, which needs no items.
+        Random generator. Resampling items is equivalent to drawing the four cells from a multinomial
+        distribution.
     n_draws : int
         Number of draws.
     level : float
@@ -190,8 +190,8 @@ def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAW
     Returns
     -------
     Estimate
-        In [-1, 1]; 0 is what a verdict gives that has nothing to do with the consensus. Undefined if all items are
-        of one category, or all verdicts are. Draws in which that happens are left out, and `reason` counts them.
+        In [-1, 1]; 0 for verdicts that are independent of the consensus. Undefined if all items or all verdicts have
+        the same category. Undefined draws are left out, and `reason` gives their number.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAW
 
 
 def _matthews(cells: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Matthews' correlation of rows (tp, fp, fn, tn), NaN where a margin is empty."""
+    """Return Matthews' correlation of rows (tp, fp, fn, tn), NaN if a margin is empty."""
     tp, fp, fn, tn = cells.T.astype(float)
     margins = (tp + fn) * (fp + tn) * (tp + fp) * (fn + tn)
     values = np.full(len(tp), np.nan)

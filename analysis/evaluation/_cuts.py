@@ -1,4 +1,4 @@
-"""Every way in which a threshold can divide scored items, with the counts of each."""
+"""All divisions of scored items by a threshold, with their counts."""
 
 from dataclasses import dataclass
 
@@ -12,15 +12,15 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """All cuts of the items by a threshold, from "everything is called dissimilar" to "nothing is".
+    """All cuts of the items by a threshold, from "all items called dissimilar" to "no item called dissimilar".
 
     Attributes
     ----------
     theta : ndarray of float, shape (n_cuts,)
-        Ascending; an item is called dissimilar when its score > theta. Halfway between neighbouring scores; the
-        first is the number next below the lowest score, the last the highest score.
+        Ascending thresholds; an item is called dissimilar if its score > theta. Midpoints between neighbouring scores;
+        the first is just below the lowest score, the last is the highest score.
     fp, fn : ndarray of int, shape (n_cuts,)
-        Similar items called dissimilar, and the other way round.
+        Similar items called dissimilar, and dissimilar items called similar.
     n_dissimilar, n_similar : int
         Items by category.
     """
@@ -33,17 +33,17 @@ class Cuts:
 
     @property
     def tp(self) -> Ints:
-        """Dissimilar items called so."""
+        """Return the numbers of dissimilar items called dissimilar."""
         return self.n_dissimilar - self.fn
 
     @property
     def tn(self) -> Ints:
-        """Similar items called so."""
+        """Return the numbers of similar items called similar."""
         return self.n_similar - self.fp
 
 
 def cuts(dissimilar: Bools, scores: Floats) -> Cuts:
-    """All cuts, by one sort; equal scores are never divided. Without items there is no cut."""
+    """Compute all cuts with one sort; equal scores are never divided. Without items there is no cut."""
     values, place = np.unique(scores, return_inverse=True)
     n_dissimilar = int(dissimilar.sum())
     n_similar = len(scores) - n_dissimilar
@@ -51,8 +51,8 @@ def cuts(dissimilar: Bools, scores: Floats) -> Cuts:
         return Cuts(values, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 0, 0)
     fn = np.concatenate([[0], np.cumsum(np.bincount(place[dissimilar], minlength=len(values)))])
     fp = n_similar - np.concatenate([[0], np.cumsum(np.bincount(place[~dissimilar], minlength=len(values)))])
-    with np.errstate(over="ignore"):  # below the lowest of all floats is -inf
+    with np.errstate(over="ignore"):  # the number below the lowest float is -inf
         just_below = np.nextafter(values, -np.inf)
-    # Halves are added, not the sum halved, as that may overflow; rounding must not reach the upper neighbour.
+    # Halves are added because the sum may overflow; rounding must not reach the upper neighbour.
     between = np.minimum(values[:-1] / 2 + values[1:] / 2, just_below[1:])
     return Cuts(np.concatenate([just_below[:1], between, values[-1:]]), fp, fn, n_dissimilar, n_similar)

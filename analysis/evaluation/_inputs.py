@@ -1,4 +1,4 @@
-"""Consensus, verdicts and scores of the same items, matched and checked: the only place that does."""
+"""Matches and checks consensus, verdicts and scores of the same items."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ NO_SCORE = "no item has both a consensus and a score"
 
 @dataclass(frozen=True)
 class Scored:
-    """The items with a score: whether each is dissimilar, its score, and how many had none.
+    """The items with a score: category, score, and the number of items without a score.
 
-    Dissimilar stands for the positive category; `absent` says that it, or all others, are not there.
+    Dissimilar stands for the positive category; `absent` says that a category is missing.
     """
 
     dissimilar: Bools
@@ -34,7 +34,7 @@ class Scored:
 
     @property
     def reason(self) -> str | None:
-        """Why nothing can be said that needs both categories; None where both are there."""
+        """Return why a statistic that needs both categories is undefined; None if both exist."""
         if not len(self.scores):
             return NO_SCORE
         first = bool(self.dissimilar[0])
@@ -44,12 +44,12 @@ class Scored:
 def scored(
     truth: Categories, scores: Scores, categories: Declared = CATEGORIES, positive: Hashable | None = None
 ) -> Scored:
-    """Items and scores matched; items whose score is None or NaN are left out and counted.
+    """Match items and scores; items with score None or NaN are left out and counted.
 
     Raises
     ------
     ValueError
-        If the lengths differ, `truth` holds something that is not a category, or a score is not a finite number.
+        If the lengths differ, `truth` contains an unknown category, or a score is not a finite number.
     """
     positive = positive_category(categories, positive)
     true, values = matched({"truth": truth, "scores": scores})
@@ -61,15 +61,15 @@ def scored(
 
 
 def absent_words(categories: Declared, positive: Hashable) -> tuple[str, str]:
-    """Why nothing can be said of the positive category, and why not of the others: there is no such item."""
+    """Return the reasons for undefined statistics without positive items, and without other items."""
     negatives = [category for category in categories if category != positive]
     return f"no item is {positive}", f"no item is {' or '.join(map(str, negatives))}"
 
 
 def matched(columns: dict[str, Any]) -> list[list[Any]]:
-    """The columns as lists of equal length, None where missing; the first one says which items there are.
+    """Return the columns as lists of equal length, None if missing; the first column defines the items.
 
-    Where the first and another are both Series, they are matched by item; all else by position.
+    If the first column and another are both Series, they are matched by item; otherwise by position.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def matched(columns: dict[str, Any]) -> list[list[Any]]:
             if not column.index.is_unique:
                 raise ValueError(f"{name} has two rows for item {column.index[column.index.duplicated()][0]!r}")
             column = column.reindex(first.index)
-        values = np.array([*column, None], dtype=object)[:-1]  # None keeps rows of equal length from becoming a matrix
+        values = np.array([*column, None], dtype=object)[:-1]  # None prevents that rows of equal length become a matrix
         values[pd.isna(values)] = None
         lists.append(values.tolist())
         if len(lists[-1]) != len(lists[0]):
@@ -92,7 +92,7 @@ def matched(columns: dict[str, Any]) -> list[list[Any]]:
 
 
 def check_categories(name: str, values: Sequence[Any], categories: Declared = CATEGORIES) -> None:
-    """Raise ValueError naming the first value that is not a category, and its position."""
+    """Raise ValueError with the first value that is not a category, and its position."""
     declared = declared_categories(categories)
     is_declared = [isinstance(value, Hashable) and value in declared for value in values]
     if not all(is_declared):
@@ -101,7 +101,7 @@ def check_categories(name: str, values: Sequence[Any], categories: Declared = CA
 
 
 def as_floats(name: str, values: Sequence[Any]) -> Floats:
-    """The numbers, NaN where None; raise ValueError on what is no number, or infinite."""
+    """Convert values to numbers, None to NaN; raise ValueError for other or infinite values."""
     try:
         numbers = np.array(values, dtype=float)
     except (TypeError, ValueError) as error:

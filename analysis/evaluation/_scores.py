@@ -1,4 +1,4 @@
-"""What a classifier's score can do at any threshold: the curves, and the areas under them."""
+"""ROC and precision-recall curves of scores, and the areas under them."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from analysis.intervals import Estimate
 from analysis.results import Result
 from analysis.tables import ranks
 
-ONE_ITEM = "one item of a category: no standard error"
+ONE_ITEM = "only one item in a category: no standard error"
 ALL_EQUAL = "all scores are equal: no standard error"
 SEPARATED = "the scores separate the categories: no interval"
-NO_VARIATION = "no item says more than another: no standard error"
+NO_VARIATION = "all items contribute equally: no standard error"
 
 
 @dataclass(frozen=True, repr=False)
 class Roc(Result):
-    """Receiver operating characteristic: one point for each way in which a threshold can divide the items.
+    """Receiver operating characteristic: one point for each division of the items by a threshold.
 
     Attributes
     ----------
     threshold : tuple of float
-        Descending: from nothing to everything called dissimilar (score > threshold).
+        Descending: from no item to all items called dissimilar (score > threshold).
     sensitivity, false_positive_rate : tuple of float
         The points, from (0, 0) to (1, 1); false_positive_rate is 1 - specificity.
     n_dissimilar, n_similar, n_without_score : int
-        Items with a score by category, and items left out.
+        Numbers of items with a score by category, and without a score.
     reason : str or None
         Why there are no points.
     """
@@ -46,14 +46,14 @@ class Roc(Result):
 
 @dataclass(frozen=True, repr=False)
 class PrecisionRecall(Result):
-    """Precision against recall (sensitivity): one point for each cut that calls at least one item dissimilar.
+    """Precision against recall (sensitivity): one point per cut with at least one item called dissimilar.
 
     Attributes
     ----------
     threshold, recall, precision : tuple of float
-        From the highest threshold to the lowest, at which all items are called and precision is the prevalence.
+        From the highest to the lowest threshold, at which all items are called dissimilar and precision is prevalence.
     prevalence : float or None
-        What a score gives that has nothing to do with the consensus.
+        Precision of a score that is independent of the consensus.
     n_without_score : int
         Items left out.
     reason : str or None
@@ -70,18 +70,18 @@ class PrecisionRecall(Result):
 
 @dataclass(frozen=True, repr=False)
 class AucComparison(Result):
-    """The areas of two scores on the same items.
+    """Comparison of the areas of two scores on the same items.
 
     Attributes
     ----------
     a, b : Estimate
-        The areas, on the items that have both scores.
+        The areas on the items with both scores.
     difference : Estimate
         a - b with the standard error of the paired difference, in [-1, 1].
     p : float or None
-        Two-sided, of "the areas are equal"; None where the difference has no standard error.
+        Two-sided p value of equal areas; None if the difference has no standard error.
     n, n_without_score : int
-        Items with both scores, and items left out.
+        Numbers of items with both scores, and of other items.
     """
 
     a: Estimate
@@ -95,20 +95,20 @@ class AucComparison(Result):
 def roc(
     truth: Categories, scores: Scores, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
 ) -> Roc:
-    """Sensitivity and 1 - specificity at every threshold.
+    """Compute sensitivity and 1 - specificity at every threshold.
 
     Parameters
     ----------
     truth : sequence of str, or Series indexed by item
         The category of each item.
     scores : sequence of float or None, or Series indexed by item
-        A larger score means more dissimilar. Series are matched by item. Items whose score is None or NaN are left
-        out and counted. Equal scores make one point.
+        A larger score means more dissimilar. Series are matched by item. Items with score None or NaN are left
+        out and counted. Equal scores give one point.
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
-        The positive category; the last of two (dissimilar), to be named if there are more. Where texts and names of
-        fields say dissimilar, they mean this one.
+        The positive category; by default the last of two (dissimilar), required if there are more. Texts and names of
+        fields call it dissimilar.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def roc(
     Raises
     ------
     ValueError
-        If the lengths differ, something is not a category, or a score is infinite or no number.
+        If the lengths differ, a value is not a category, or a score is not a finite number.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def roc(
 def precision_recall(
     truth: Categories, scores: Scores, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
 ) -> PrecisionRecall:
-    """Precision and recall at every threshold that calls something dissimilar.
+    """Compute precision and recall at every threshold with at least one item called dissimilar.
 
     Parameters
     ----------
@@ -173,22 +173,22 @@ def auc(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Area under the ROC curve: the chance that a dissimilar item scores above a similar one, ties counting half.
+    """Compute the area under the ROC curve: P(a dissimilar item scores higher than a similar item), ties count half.
 
     Parameters
     ----------
     truth, scores, categories, positive
         As in `roc`.
     level : float
-        Confidence level of the interval: normal on the logit scale [2]_, so that it stays within (0, 1) and
-        keeps its level near 1, where the plain interval passes the end of the range.
+        Confidence level of the interval: normal on the logit scale [2]_, so it stays within (0, 1) and
+        keeps its level near 1, where the ordinary interval exceeds the range.
 
     Returns
     -------
     Estimate
-        In [0, 1], with the standard error of DeLong et al. [1]_ by ranks [3]_; .5 is what chance gives. Undefined if
-        the items with a score are not of both categories. No interval where the standard error is 0, as for equal
-        scores (.5) or scores that separate the categories (0 or 1), or with one item of a category.
+        In [0, 1], with the standard error of DeLong et al. [1]_ by ranks [3]_; 0.5 is chance. Undefined if
+        the items with a score have only one category. No interval if the standard error is 0, as for equal
+        scores (0.5) or scores that separate the categories (0 or 1), or with one item of a category.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def average_precision(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Average precision: the precision at each threshold, weighted by the recall gained there.
+    """Compute average precision: the precision at each threshold, weighted by the gain in recall.
 
     Parameters
     ----------
@@ -231,8 +231,8 @@ def average_precision(
     Returns
     -------
     Estimate
-        In (0, 1]; the prevalence is what chance gives. Undefined if the items with a score are not of both
-        categories. No interval at 1.
+        In (0, 1]; prevalence is chance. Undefined if the items with a score have only one category. No interval
+        at 1.
 
     Raises
     ------
@@ -275,7 +275,7 @@ def compare_auc(
     truth : sequence of str, or Series indexed by item
         The category of each item.
     scores_a, scores_b : sequence of float or None, or Series indexed by item
-        As in `roc`; an item that lacks one of the two is left out of both areas.
+        As in `roc`; items without both scores are left out.
     categories, positive
         As in `roc`.
     level : float
@@ -284,8 +284,9 @@ def compare_auc(
     Returns
     -------
     AucComparison
-        Undefined where the areas are. If both scores rank the items alike the difference is 0, p = 1, and there is
-        no standard error.
+        Undefined if the areas are undefined. If both scores rank the items equally, the difference is 0, p = 1, and
+        there
+        is no standard error.
 
     Raises
     ------
@@ -315,7 +316,7 @@ def _precision_recall(items: Scored) -> PrecisionRecall:
     if items.reason:
         return PrecisionRecall((), (), (), None, items.n_without_score, items.reason)
     at = cuts(items.dissimilar, items.scores)
-    tp, fp = at.tp[:-1], at.fp[:-1]  # at the last cut nothing is called
+    tp, fp = at.tp[:-1], at.fp[:-1]  # at the last cut, no item is called dissimilar
     columns = at.theta[:-1], tp / at.n_dissimilar, tp / (tp + fp)
     threshold, recall, precision = (tuple(column[::-1].tolist()) for column in columns)
     return PrecisionRecall(threshold, recall, precision, precision[-1], items.n_without_score)
@@ -335,7 +336,7 @@ def _auc(items: Scored, level: float) -> Estimate:
 
 
 def _paired(of_a: Scored, of_b: Scored, level: float) -> tuple[Estimate, float | None]:
-    """Difference of the two areas and its p-value; both are of the same items in the same order."""
+    """Return the difference of two areas on the same items in the same order, and its p value."""
     if of_a.reason:
         return Estimate(None, reason=of_a.reason), None
     (area_a, terms_a), (area_b, terms_b) = _placements(of_a), _placements(of_b)
@@ -353,9 +354,9 @@ def _paired(of_a: Scored, of_b: Scored, level: float) -> tuple[Estimate, float |
 
 
 def _placements(items: Scored) -> tuple[float, tuple[Floats, Floats]]:
-    """The area, and the share of the other category below each dissimilar, above each similar item; ties half.
+    """Return the area, and the share of the other category below each dissimilar and above each similar item.
 
-    Ranks are whole numbers of halves, so terms that are equal are exactly so.
+    Ties count half. Ranks are multiples of 0.5, so equal terms are exactly equal.
     """
     dissimilar, similar = items.scores[items.dissimilar], items.scores[~items.dissimilar]
     of_all = ranks(items.scores)
@@ -366,14 +367,14 @@ def _placements(items: Scored) -> tuple[float, tuple[Floats, Floats]]:
 
 
 def _variance(of_dissimilar: Floats, of_similar: Floats) -> float | None:
-    """DeLong's variance of the mean of the terms of both categories; None with fewer than two items in one."""
+    """Return DeLong's variance from the terms of both categories; None with fewer than two items in a category."""
     if min(len(of_dissimilar), len(of_similar)) < 2:
         return None
     return float(sum(0.0 if np.ptp(x) == 0 else x.var(ddof=1) / len(x) for x in (of_dissimilar, of_similar)))
 
 
 def _logit_interval(value: float, se: float, level: float) -> tuple[float, float]:
-    """Ends of the interval that is normal on the logit scale, within (0, 1)."""
+    """Return the ends of the normal interval on the logit scale, within (0, 1)."""
     half = float(special.ndtri((1 + level) / 2)) * se / (value * (1 - value))
     low, high = special.expit(special.logit(value) + np.array([-half, half]))
     return float(low), float(high)

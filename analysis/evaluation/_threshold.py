@@ -1,4 +1,4 @@
-"""Which threshold a score should be cut at, and how much of what it reaches comes from having chosen it so."""
+"""Choice of a threshold for scores, with cross-validation to measure the optimism of the choice."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -15,33 +15,33 @@ from analysis.evaluation._inputs import Categories, Declared, Floats, Scored, Sc
 from analysis.results import Result
 
 THETA = 0.25  # of the paper
-EQUAL_LOSS = 1e-12  # relative: two losses that differ by rounding only
+EQUAL_LOSS = 1e-12  # relative tolerance: losses that differ less are equal up to rounding
 
 
 @dataclass(frozen=True, repr=False)
 class ThresholdChoice(Result):
-    """A threshold chosen from the items themselves, and what it reaches on items it was not chosen from.
+    """A threshold chosen from the items, and its results on held-out items.
 
     Attributes
     ----------
     criterion : str
-        What was optimised, in words.
+        Description of the optimised criterion.
     fixed, at_fixed : float, Confusion
-        The fixed reference, which was not chosen from these items, and the confusion matrix there.
+        The fixed reference threshold, which was not chosen from these items, and its confusion matrix.
     n_without_score : int
-        Items left out.
+        Number of items without a score.
     theta_in_sample, in_sample : float or None, Confusion or None
-        The threshold that is best for all items together, and its confusion matrix on these same items.
+        The best threshold for all items, and its confusion matrix on the same items.
     theta : tuple of float
         The threshold chosen for each fold, without the items of that fold.
     theta_low, theta_median, theta_high : float or None
-        Their spread.
+        Smallest, median and largest of these thresholds.
     out_of_fold : Confusion or None
-        Every item called by the threshold chosen without its fold.
+        Confusion matrix with each item judged by the threshold chosen without its fold.
     optimism : float or None
-        Youden's index in the sample less that out of fold: what choosing and scoring on the same items adds.
+        Youden's index in sample minus out of fold: the bias from choosing and scoring on the same items.
     reason : str or None
-        Why something is None, or what differs from the plan, such as fewer folds.
+        The reason for missing values, or a deviation from the plan, such as fewer folds.
     """
 
     criterion: str
@@ -61,14 +61,14 @@ class ThresholdChoice(Result):
 
 @dataclass(frozen=True, repr=False)
 class CostRange(Result):
-    """The cost ratios c_FN / c_FP (of a missed dissimilar item to a false alarm) for which a threshold is best.
+    """The cost ratios c_FN / c_FP (missed dissimilar item to false alarm) for which a threshold is best.
 
     Attributes
     ----------
     low : float or None
-        None: there is no such ratio, and `reason` says why.
+        None if there is no such ratio; `reason` explains it.
     high : float or None
-        None beside a `low`: there is no upper end, as no item is missed.
+        None with a `low` if there is no upper end because no item is missed.
     reason : str or None
     """
 
@@ -80,7 +80,7 @@ class CostRange(Result):
 def threshold_sweep(
     truth: Categories, scores: Scores, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
 ) -> pd.DataFrame:
-    """What each threshold would do: one row for each way in which one can divide the items.
+    """Compute the results of all thresholds: one row for each division of the items.
 
     Parameters
     ----------
@@ -90,10 +90,10 @@ def threshold_sweep(
     Returns
     -------
     DataFrame
-        Columns theta, tp, fp, fn, tn, sensitivity, specificity, youden; theta ascending, an item being called
-        dissimilar when its score > theta. theta is halfway between neighbouring scores; the first is the number
-        next below the lowest score, the last the highest score. A share is None in all rows where no item with
-        a score is of its category. No rows if no item has a score.
+        Columns theta, tp, fp, fn, tn, sensitivity, specificity, youden; theta is ascending; an item is
+        called dissimilar if its score > theta. theta is the midpoint of neighbouring scores; the first is just
+        below the lowest score, the last is the highest score. A share is None in all rows if no scored item has
+        its category. No rows if no item has a score.
 
     Raises
     ------
@@ -138,22 +138,22 @@ def cross_validated_threshold(
 ) -> ThresholdChoice:
     """Choose the threshold on some items and score it on others.
 
-    Choosing and scoring on the same items overstates Youden's index, by about .12 at 60 items and .03 at 586.
+    Choosing and scoring on the same items overstates Youden's index by about 0.12 with 60 items and 0.03 with 586.
 
     Parameters
     ----------
     truth, scores, categories, positive
         As in `roc`.
     groups : sequence of hashable, or Series indexed by item, optional
-        The application of each item: all items of one are in the same fold, so that a threshold is scored on
-        applications it has not seen. Items without a group are one group. None: every item is a group.
+        The application of each item. All items of an application are in the same fold, so a threshold is scored on
+        held-out applications. Items without a group form one group. None: every item is a group.
     rng : Generator
-        Order in which groups of equal size are dealt out.
+        Random generator for the order of groups of equal size.
     folds : int
         Number of folds, >= 2. They are balanced by category (`balanced_folds`).
     fixed : float
-        Fixed reference. Among equally good thresholds the one nearest to it is taken; a fold whose other folds
-        lack one of the categories keeps it.
+        Fixed reference threshold. Among equally good thresholds, the nearest to it is chosen; a fold is judged by it
+        if the other folds lack a category.
     cost_ratio : float, optional
         Cost of a missed dissimilar item in units of a false alarm, > 0: the threshold minimises
         cost_ratio x fn + fp. None: it maximises Youden's index.
@@ -161,8 +161,9 @@ def cross_validated_threshold(
     Returns
     -------
     ThresholdChoice
-        Out of fold undefined if there are fewer than two groups; all but the fixed reference undefined if the items
-        with a score are not of both categories.
+        Out-of-fold results are undefined with fewer than two groups; all results except the fixed reference are
+        undefined
+        if the items with a score have only one category.
 
     Raises
     ------
@@ -179,7 +180,7 @@ def cross_validated_threshold(
     choice = replace(choice, theta_in_sample=theta, in_sample=_confusion_at(items, theta))
     n_groups = int(group.max()) + 1
     if n_groups < 2:
-        return replace(choice, reason="all items are of one group: none are left to choose a threshold on")
+        return replace(choice, reason="all items are in one group, so no other items are left to choose a threshold")
     fold = balanced_folds(items.dissimilar, group, min(folds, n_groups), rng)
     return _out_of_fold(choice, items, fold, folds, cost_ratio)
 
@@ -193,23 +194,23 @@ def cost_range(
     categories: Declared = CATEGORIES,
     positive: Hashable | None = None,
 ) -> CostRange:
-    """For which cost ratios theta is best: its cost, ratio x fn + fp, is least among all thresholds.
+    """Compute the cost ratios for which theta is best, with the smallest cost (ratio x fn + fp) of all thresholds.
 
     Parameters
     ----------
     truth, scores, categories, positive
         As in `roc`.
     theta : float
-        A threshold; items are called dissimilar when their score > theta.
+        A threshold; items are called dissimilar if their score > theta.
     tolerance : float
-        >= 0: theta may cost this share more than the best threshold. At 0 the range is empty for most thresholds
-        that were not chosen from the items: of the 325 cuts of 324 items only a dozen are best at any ratio.
+        >= 0; theta may cost this share more than the best threshold. With 0, the range is empty for most thresholds
+        that were not chosen from the items: of the 325 cuts of 324 items, only about 12 are best at any ratio.
 
     Returns
     -------
     CostRange
-        A closed range, but for a low end of 0; it holds at the prevalence of these items. None if another threshold
-        is better at every ratio > 0, or if the items with a score are not of both categories.
+        A closed range, except for a low end of 0; valid for the prevalence of these items. None if another threshold
+        is better at every ratio > 0, or if the items with a score have only one category.
 
     Raises
     ------
@@ -218,7 +219,7 @@ def cost_range(
 
     Notes
     -----
-    Each cut is a line, fn x ratio + fp; theta is best where its line is on the lower envelope of all.
+    Each cut is a line, fn x ratio + fp; theta is best where its line is on the lower envelope of all lines.
 
     Examples
     --------
@@ -253,7 +254,7 @@ def _grouped(
     categories: Declared,
     positive: Hashable | None,
 ) -> tuple[Scored, NDArray[np.intp]]:
-    """The items with a score, and the number of each one's group."""
+    """Return the items with a score, and the index of each item's group."""
     everyone = range(len(truth)) if groups is None else groups
     true, values, of_item = matched({"truth": truth, "scores": scores, "groups": everyone})
     names = [name for name, value in zip(of_item, values, strict=True) if value is not None]
@@ -262,18 +263,18 @@ def _grouped(
 
 
 def _confusion_at(items: Scored, theta: float | Floats) -> Confusion:
-    """The confusion matrix of score > theta; theta may differ by item."""
+    """Return the confusion matrix of score > theta; theta may differ by item."""
     called, true = items.scores > theta, items.dissimilar
     tp, fp, fn, tn = (int(cell.sum()) for cell in (true & called, ~true & called, true & ~called, ~true & ~called))
     return Confusion(tp, fp, fn, tn, items.n_without_score)
 
 
 def _best_theta(items: Scored, fixed: float, cost_ratio: float | None) -> float | None:
-    """The best threshold, of equally good ones the nearest to `fixed`; None unless both categories are there."""
+    """Return the best threshold, among equals the nearest to `fixed`; None unless both categories exist."""
     if items.reason:
         return None
     at = cuts(items.dissimilar, items.scores)
-    # Youden's index is least loss with the whole numbers n_similar : n_dissimilar as costs.
+    # Maximising Youden's index is minimising loss with the integer costs n_similar : n_dissimilar.
     c_fn, c_fp = (at.n_similar, at.n_dissimilar) if cost_ratio is None else (cost_ratio, 1)
     loss = c_fn * at.fn + c_fp * at.fp
     best = at.theta[loss <= loss.min() * (1 + EQUAL_LOSS)]
@@ -294,9 +295,9 @@ def _out_of_fold(
     reached = youden(confusion).value
     remarks = []
     if n_folds < planned:
-        remarks.append(f"{n_folds} folds instead of {planned}: there are no more groups")
+        remarks.append(f"{n_folds} folds instead of {planned} because there are no more groups")
     if None in chosen:
-        remarks.append(f"{chosen.count(None)} folds keep {choice.fixed:g}: the other folds lack a category")
+        remarks.append(f"{chosen.count(None)} folds keep {choice.fixed:g} because the other folds lack a category")
     return replace(
         choice,
         theta=tuple(theta.tolist()),

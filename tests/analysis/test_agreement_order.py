@@ -163,7 +163,7 @@ def test_the_change_of_a_time_over_very_many_labels_is_that_of_every_second_or_t
     assert effect.effect.value == pytest.approx(-4999, rel=0.01)
     labels.loc[1, "category"] = "dissimilar"  # one label follows it, and it is not among every third
     (effect,) = predecessor_effects(labels, outcomes=["dwell_ms"])
-    assert effect.effect.reason == "too few labels follow one of the categories"
+    assert effect.effect.reason == "too few labels after one of the categories"
     assert effect.p is not None
 
 
@@ -212,7 +212,7 @@ def test_order_matters_if_any_p_is_below_alpha_by_the_number_of_tests():
     [
         (marks("10"), "fewer than 3 labels"),
         (marks("1111"), "the outcome is the same for all labels"),
-        (marks("1010").assign(position=7), "all labels stand at one place"),
+        (marks("1010").assign(position=7), "all labels have the same position"),
     ],
 )
 def test_effects_without_variation_have_a_reason(labels, reason):
@@ -222,7 +222,7 @@ def test_effects_without_variation_have_a_reason(labels, reason):
 
 
 def test_effects_say_what_they_lack():
-    assert predecessor_effects(marks("00001"))[0].reason == "all labels follow the same category"
+    assert predecessor_effects(marks("00001"))[0].reason == "all previous labels have the same category"
     nothing = order_test(marks("1").iloc[:0])
     assert (nothing.matters, nothing.n_tests, nothing.reason) == (None, 0, "no rater has labels that can be tested")
     with pytest.raises(ValueError, match="lacks the column dwell_ms"):
