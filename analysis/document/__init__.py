@@ -1,6 +1,6 @@
-"""Documents: what a report or an answer consists of, and how it is written as HTML, Markdown, LaTeX, text or JSON.
+"""Documents: the content of reports and command output, written as HTML, Markdown, LaTeX, text or JSON.
 
-The helpers of figures are in `analysis.document.figures`, which loads Altair; nothing here does.
+Helpers for figures are in `analysis.document.figures`; only that module loads Altair.
 """
 
 from analysis.document._content import (

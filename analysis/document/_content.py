@@ -1,6 +1,6 @@
-"""What a report consists of, before it is HTML, Markdown or LaTeX: sections of paragraphs, lists, tables and figures.
+"""The content of a document, independent of its format: sections of paragraphs, lists, tables and figures.
 
-All texts are plain: each renderer escapes them in its own way.
+All texts are plain; each renderer escapes them.
 """
 
 import re
@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # loads SciPy, which no document needs
+if TYPE_CHECKING:  # loads SciPy, which documents do not need
     from analysis.intervals import Estimate
 
 DASH = "–"
-N_ROWS = 40  # of a table that people read; the JSON has all
-N_NAMED = 3  # names in a sentence
+N_ROWS = 40  # maximum number of rows of a displayed table; the JSON has all rows
+N_NAMED = 3  # maximum number of names in a sentence
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph; `role` is "text", "note" (a remark in small print), "warning" or "command" (lines for a shell)."""
+    """A paragraph; `role` is "text", "note" (small print), "warning" or "command" (lines for a shell)."""
 
     text: str
     role: str = "text"
@@ -33,9 +33,9 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts; `numeric` says which columns are aligned to the right, counted from 0.
+    """A table of texts; `numeric` contains the columns that are aligned to the right, counted from 0.
 
-    `notes` stand below the table. `name` is what files and references call it; empty where nothing refers to it.
+    `notes` are shown below the table. `name` is the name in files and references; empty if nothing refers to the table.
     """
 
     caption: str
@@ -48,7 +48,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure by the name under which `draw` made it."""
+    """A figure, identified by its name in the result of `draw`."""
 
     name: str
     caption: str
@@ -59,7 +59,7 @@ Block = Paragraph | Bullets | Table | Figure
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with what stands below it; level 2, or 3 for a part of the section before."""
+    """A heading with its content; level 2, or 3 for a subsection of the previous section."""
 
     title: str
     blocks: tuple[Block, ...]
@@ -67,13 +67,13 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """What a link to the section names."""
+        """Return the anchor for links to the section."""
         return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") or "section"
 
 
 @dataclass(frozen=True)
 class Document:
-    """A whole report: what everyone reads, and an appendix with a table of contents."""
+    """A whole document: main sections, and an appendix with a table of contents."""
 
     title: str
     lead: str
@@ -84,7 +84,7 @@ class Document:
 
 
 def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> Table:
-    """A table of whatever `str` writes; None is a dash."""
+    """Build a table from any values; None becomes a dash."""
     cells = tuple(tuple(DASH if cell is None else str(cell) for cell in row) for row in rows)
     return Table(caption, tuple(header), cells, frozenset(numeric))
 
@@ -92,7 +92,7 @@ def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], nu
 def first_rows(
     caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()
 ) -> Table:
-    """A table of the first 40 rows, whose caption says how many there are.
+    """Build a table of the first 40 rows; the caption gives the number of all rows.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def first_rows(
 
 
 def listed(names: Sequence[str], n_named: int = N_NAMED) -> str:
-    """The first names for a sentence, and how many more there are.
+    """List the first names for a sentence, and the number of further names.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def listed(names: Sequence[str], n_named: int = N_NAMED) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """A number with its noun.
+    """Return a number with its noun.
 
     Examples
     --------
@@ -127,17 +127,17 @@ def counted(n: int, noun: str) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage with one decimal; a dash where there is none."""
+    """Format a share as a percentage with one decimal; None becomes a dash."""
     return DASH if share is None else f"{100 * share:.1f} %".replace("-", "−")
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number with a fixed number of decimals and a true minus sign; a dash where there is none."""
+    """Format a number with fixed decimals and a real minus sign; None becomes a dash."""
     return DASH if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
 def interval(statistic: "Estimate", *, as_percent: bool = True) -> str:
-    """The ends of an interval; empty where there is none."""
+    """Format the ends of an interval; empty if there is no interval."""
     if statistic.low is None or statistic.high is None:
         return ""
     write = percent if as_percent else number
@@ -145,7 +145,7 @@ def interval(statistic: "Estimate", *, as_percent: bool = True) -> str:
 
 
 def estimate(statistic: "Estimate", *, as_percent: bool = True) -> str:
-    """A statistic with its interval, or with the reason why it or its interval is missing.
+    """Format a statistic with its interval, or with the reason for a missing value or interval.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def estimate(statistic: "Estimate", *, as_percent: bool = True) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """A p value with two digits; a dash where there is none.
+    """Format a p value with two digits; None becomes a dash.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def p_value(p: float | None) -> str:
 
 
 def words(name: str) -> str:
-    """A name in the code as people read it.
+    """Convert a name in the code to plain words.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def words(name: str) -> str:
 
 
 def value_in_words(value: Any) -> str:
-    """A parameter as people read it.
+    """Format a parameter in plain words.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def value_in_words(value: Any) -> str:
 
 
 def clean(value: Any) -> Any:
-    """Texts, also within lists and dictionaries, without the characters that XML forbids; drawing would abort."""
+    """Remove the characters that XML forbids from texts, lists and dictionaries, because drawing would fail."""
     if isinstance(value, str):
         return _NOT_XML.sub("\ufffd", value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A document as one page that needs nothing else: no font, nothing from outside."""
+"""Documents as one self-contained HTML page, without fonts or other external files."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,15 +7,15 @@ from analysis.document._content import Document, clean
 
 
 def to_html(document: Document, figures: Mapping[str, str]) -> str:
-    """Any document as one self-contained page; every text from outside is escaped.
+    """Render a document as one self-contained page; all external texts are escaped.
 
     Parameters
     ----------
     document : Document
     figures : mapping of str to str
-        SVG text by name of figure; a figure that is not there is left out.
+        SVG text by name of figure; missing figures are left out.
     """
-    import jinja2  # here, as text and JSON do without it
+    import jinja2  # imported here because text and JSON do not need it
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("analysis.document"),
@@ -29,5 +29,5 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
 
 
 def _cleaned(value: Any) -> Any:
-    """Texts from outside without what HTML forbids; figures, which are marked as safe, as they are."""
+    """Remove characters that HTML forbids from external texts; figures are marked as safe and not changed."""
     return value if hasattr(value, "__html__") else clean(value)

@@ -1,4 +1,4 @@
-"""Results -> plain values for JSON; an undefined number is null beside its reason, never NaN."""
+"""Converts results to plain values for JSON; an undefined number is null with a reason, never NaN."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses and mappings as dictionaries, down to numbers, texts and None.
+    """Convert dataclasses and mappings to dictionaries of numbers, texts and None.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def plain(value: Any) -> Any:
 
 
 def to_json(content: Mapping[str, Any]) -> str:
-    """As JSON text, in which no character acts on a terminal; raises ValueError on a number that is not finite.
+    """Write JSON text without terminal control characters; raises ValueError for numbers that are not finite.
 
     Examples
     --------

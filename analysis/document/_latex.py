@@ -1,4 +1,4 @@
-"""A document for LaTeX: a file to compile, and one for each table and figure, to be read in or copied one by one."""
+"""Documents for LaTeX: a file to compile, and one file per table and figure to include or copy."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -6,7 +6,7 @@ from itertools import count
 
 from analysis.document._content import Bullets, Document, Figure, Paragraph, Section, Table
 
-LONG, LONG_TEXT = 35, 60  # rows of a table that fits a page; characters of a cell that need no paragraph
+LONG, LONG_TEXT = 35, 60  # largest number of rows on a page; largest number of characters of a cell without line breaks
 PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
@@ -20,25 +20,26 @@ _ESCAPES = {
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "–": "--", "“": "``", "”": "''", "χ": r"$\chi$",
     "²": r"\textsuperscript{2}", "θ": r"$\theta$", "▲": r"$\blacktriangle$", "µ": r"\textmu{}",
 }  # fmt: skip
-LAST_OF_T1 = 0x17F  # Latin with its extensions
+LAST_OF_T1 = 0x17F  # Latin characters with extensions
 _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
 def to_latex(document: Document, figures: Collection[str] | None = None) -> dict[str, str]:
-    """Render a document as files to compile, or to paste one by one.
+    """Render a document as LaTeX files to compile or to copy separately.
 
     Parameters
     ----------
     document : Document
     figures : collection of str, optional
-        The figures that were drawn, as figures/NAME.pdf; others are left out. All of them where missing.
+        The figures that exist as figures/NAME.pdf; other figures are left out. By default all figures.
 
     Returns
     -------
     dict of str to str
         File -> text: `main.tex`, which pdflatex compiles in their folder; `tables/NAME.tex`, each a table with caption,
-        label tab:NAME and booktabs rules; `figures/NAME.tex`, each a figure with caption and label fig:NAME. Every text
-        from outside is escaped.
+        label tab:NAME and booktabs rules; `figures/NAME.tex`, each a figure with caption and label fig:NAME. All
+        external
+        texts are escaped.
     """
     files: dict[str, str] = {}
     lines = [PREAMBLE, f"\\title{{{_escaped(document.title)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle"]
@@ -53,7 +54,7 @@ def to_latex(document: Document, figures: Collection[str] | None = None) -> dict
 
 
 def _section(section: Section, files: dict[str, str], figures: Collection[str] | None) -> Iterator[str]:
-    """The lines of a section; its tables and figures become files."""
+    """Return the lines of a section; tables and figures become separate files."""
     yield f"\\{'sub' * (section.level - 2)}section{{{_escaped(section.title)}}}"
     for block in section.blocks:
         if isinstance(block, Paragraph):
@@ -74,7 +75,7 @@ def _section(section: Section, files: dict[str, str], figures: Collection[str] |
 
 
 def _free_name(name: str, files: Collection[str]) -> str:
-    """The name, with a number where another table has it."""
+    """Return the name, with a number if another table has the same name."""
     numbered = (name if n == 1 else f"{name}-{n}" for n in count(1))
     return next(candidate for candidate in numbered if f"tables/{candidate}.tex" not in files)
 
@@ -88,7 +89,7 @@ def _figure(block: Figure) -> str:
 
 
 def _table(block: Table, name: str) -> str:
-    """A table that floats and shrinks to the width of the text, or one that runs over pages."""
+    """Write a floating table that shrinks to the text width, or a long table over several pages."""
     columns = "".join(_column(block, at) for at in range(len(block.header)))
     caption = f"\\caption{{{_escaped(block.caption)}}}\\label{{tab:{name}}}"
     header = " & ".join(map(_escaped, block.header)) + " \\\\\n\\midrule" if any(block.header) else ""
@@ -110,7 +111,7 @@ def _table(block: Table, name: str) -> str:
 
 
 def _column(block: Table, at: int) -> str:
-    """Numbers to the right, long texts in a paragraph."""
+    """Return the column type: right-aligned for numbers, a paragraph for long texts."""
     longest = max((len(row[at]) for row in block.rows), default=0)
     return "r" if at in block.numeric else "p{0.45\\linewidth}" if longest > LONG_TEXT else "l"
 
@@ -120,7 +121,7 @@ def _in_small(notes: Sequence[str]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """One line in which nothing is a command or an option of one; what T1 fonts lack is a question mark."""
+    """Escape a text as one line without commands or options; characters missing in T1 fonts become question marks."""
     line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
     line = "".join(c if ord(c) <= LAST_OF_T1 or c in _ESCAPES else "?" for c in line)
     return ("{}" if line[:1] in ("[", "*") else "") + _SPECIAL.sub(lambda match: _ESCAPES[match.group()], line)

@@ -1,16 +1,16 @@
-"""A document as Markdown, as GitHub and Pandoc read it."""
+"""Documents as Markdown for GitHub and Pandoc."""
 
 import re
 from collections.abc import Iterator
 
 from analysis.document._content import Block, Bullets, Document, Figure, Paragraph, Section, Table, clean
 
-_LIST = re.compile(r"^(\d*)([-+.)])")  # what begins an item of a list, or a rule
+_LIST = re.compile(r"^(\d*)([-+.)])")  # characters that start a list item or a rule
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$!&@])")
 
 
 def to_markdown(document: Document) -> str:
-    """A document as Markdown; figures are linked as `figures/NAME.svg`, every text from outside is escaped."""
+    """Render a document as Markdown; figures are linked as `figures/NAME.svg`, external texts are escaped."""
     parts = [f"# {_escaped(document.title)}", _escaped(document.lead)]
     parts += [f"**{_escaped(document.interim)}**"] if document.interim else []
     parts += [text for section in document.sections for text in _section(section)]
@@ -50,10 +50,10 @@ def _table(block: Table) -> str:
 
 
 def _escaped(text: str) -> str:
-    """One line without markup."""
+    """Escape a text as one line without markup."""
     return _LIST.sub(r"\1\\\2", _inline(text))
 
 
 def _inline(text: str) -> str:
-    """The same where no list can begin, as in a cell."""
+    """Escape a text where no list can start, such as in a cell."""
     return _SPECIAL.sub(r"\\\1", " ".join(clean(text).split()))

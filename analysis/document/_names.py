@@ -1,4 +1,4 @@
-"""Names of benchmarks that fit a column or a figure and still tell the benchmarks apart."""
+"""Shortens names of benchmarks for columns and figures; different names stay different."""
 
 import re
 from collections import Counter
@@ -9,23 +9,23 @@ _PART = re.compile(r"\W*\w+|\W+")
 
 
 def shortened(names: Iterable[str], width: int) -> dict[str, str]:
-    """Each name in at most so many characters; different names stay different.
+    """Shorten names to at most `width` characters; different names stay different.
 
-    A name that fits is left as it is. Of a longer one, the parts are kept that the fewest other names share, and then
-    as much beside them as fits. What still looks alike is numbered.
+    Names that fit are not changed. Longer names keep the parts that the fewest other names share, and then as many
+    neighbouring parts as fit. Names that are still equal are numbered.
 
     Parameters
     ----------
     names : iterable of str
-        All names that stand beside each other; their order does not matter.
+        All names that are shown together, in any order.
     width : int
-        Characters, at least 8.
+        Maximum number of characters, at least 8.
 
     Returns
     -------
     dict of str to str
-        Name -> name of at most `width` characters, pairwise different. (A million names that differ in nothing that
-        fits would need more for their number.)
+        Name -> name of at most `width` characters, pairwise different. (A million names that differ only in removed
+        parts would need more characters for their number.)
 
     Raises
     ------
@@ -49,7 +49,7 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
 
 
 def _apart(names: Sequence[str], width: int) -> dict[str, str]:
-    """The names cut to what tells them apart; those that are then equal are cut again, among each other."""
+    """Shorten names to their distinctive parts; names that become equal are shortened again among themselves."""
     parts = {name: _parts(name, width) for name in names}
     n_names = Counter(part for split in parts.values() for part in set(split))
     short = {name: _cut(split, n_names, width) for name, split in parts.items()}
@@ -63,16 +63,16 @@ def _apart(names: Sequence[str], width: int) -> dict[str, str]:
 
 
 def _parts(name: str, width: int) -> list[str]:
-    """Words with what stands before them; a word that would fill the width alone is taken in pieces."""
+    """Split a name into words with preceding characters; words longer than the width are split into pieces."""
     size = width // 2
     words = [match.group() for match in _PART.finditer(name)]
     return [word[at : at + size] for word in words for at in range(0, len(word), size)]
 
 
 def _cut(parts: Sequence[str], n_names: Counter[str], width: int) -> str:
-    """The rarest parts, among equals the last, as long as they fit; a gap stands for those between."""
+    """Keep the rarest parts that fit, among equals the last; gaps replace removed parts."""
     is_kept = [False] * len(parts)
-    length = 1  # of the one gap that stands for everything
+    length = 1  # length of a single gap for all removed parts
     for at in sorted(range(len(parts)), key=lambda at: (n_names[parts[at]], -at)):
         gaps_beside = (at > 0 and not is_kept[at - 1]) + (at + 1 < len(parts) and not is_kept[at + 1])
         longer = length + len(parts[at]) + gaps_beside - 1
@@ -86,7 +86,7 @@ def _cut(parts: Sequence[str], n_names: Counter[str], width: int) -> str:
 
 
 def _numbered(text: str, used: set[str], width: int) -> str:
-    """The text, with a number where it is taken."""
+    """Return the text, with a number if it is already used."""
     number, candidate = 1, text
     while candidate in used:
         number += 1

@@ -1,4 +1,4 @@
-"""A document as text for a terminal."""
+"""Documents as text for a terminal."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -8,17 +8,17 @@ from analysis.document._content import Block, Bullets, Document, Paragraph, Tabl
 from analysis.document._names import shortened
 
 JOINED = "\N{WORD JOINER}"
-WIDTH = 100  # columns of a terminal: of running text, and of tables
-LEAST_NAME, LEAST_TEXT = 28, 14  # columns to which a column of names, of text, may shrink
-BETWEEN = 2  # columns between two columns of a table
+WIDTH = 100  # width in characters of text, and of tables
+LEAST_NAME, LEAST_TEXT = 28, 14  # smallest width in characters of a column of names, and of text
+BETWEEN = 2  # characters between two columns of a table
 
 
 def to_text(document: Document) -> str:
     """Render a document for a terminal of 100 columns.
 
-    Figures are left out; control characters of names from outside become spaces. In a table that is too wide, headers
-    and texts are wrapped and names shortened so that they stay different; what does not fit even so follows below, with
-    the names again.
+    Figures are left out; control characters in external names become spaces. In tables that are too wide, headers
+    and texts are wrapped, and names are shortened but stay different. Columns that still do not fit follow below, with
+    the names repeated.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _command(line: str) -> str:
-    """A line to be copied: indented, never wrapped."""
+    """Write a line to copy: indented, never wrapped."""
     return f"    {' ' * (len(line) - len(line.lstrip()))}{_clean(line)}"
 
 
 @dataclass
 class _Column:
-    """A column of a table and how wide it is drawn; names are shortened, other texts wrapped."""
+    """A column of a table with its width; names are shortened, other texts are wrapped."""
 
     header: str
     cells: list[str]
@@ -68,29 +68,29 @@ class _Column:
     width: int = 0
 
     def __post_init__(self) -> None:
-        """As wide as its longest cell."""
+        """Set the width to the longest cell."""
         self.width = max(map(len, (self.header, *self.cells)))
 
     @property
     def body(self) -> int:
-        """The width of its cells, its header wrapped."""
+        """Return the width of the cells, with a wrapped header."""
         return max(map(len, (*self.header.split(), *self.cells)), default=0)
 
     @property
     def least(self) -> int:
-        """The width down to which it may shrink."""
+        """Return the smallest possible width."""
         longest_word = max(map(len, self.header.split()), default=0)
         return min(self.body, max(longest_word, LEAST_NAME if self.is_name else LEAST_TEXT))
 
     def lines(self) -> list[list[str]]:
-        """Header and cells, each as its lines."""
+        """Return header and cells, each as a list of lines."""
         names = shortened(self.cells, max(self.width, 8)) if self.is_name else {}
         cells = [[names[cell]] if self.is_name else _wrapped_cell(cell, self.width) for cell in self.cells]
         return [_wrapped_cell(self.header, self.width), *cells]
 
 
 def _columns(table: Table) -> list[_Column]:
-    """The first column names what a row is about; so does any other whose texts are single words."""
+    """Build columns; the first column, and others with single words, contain names."""
     columns = list(zip(*([_clean(cell) for cell in row] for row in (table.header, *table.rows)), strict=True))
     return [
         _Column(header, cells, at in table.numeric, at not in table.numeric and (at == 0 or " " not in "".join(cells)))
@@ -99,7 +99,7 @@ def _columns(table: Table) -> list[_Column]:
 
 
 def _parts(columns: Sequence[_Column]) -> list[list[_Column]]:
-    """The columns, fitted; in several parts, each with the first column, where the least widths are too much."""
+    """Fit the columns; split into several parts with the first column if even the smallest widths do not fit."""
     parts: list[list[_Column]] = [[]]
     for column in columns:
         if len(parts[-1]) > 1 and _total([*(c.least for c in parts[-1]), column.least]) > WIDTH:
@@ -112,14 +112,14 @@ def _parts(columns: Sequence[_Column]) -> list[list[_Column]]:
 
 
 def _fit(columns: Sequence[_Column]) -> None:
-    """Take from the widest that can shrink until the table fits, headers first."""
+    """Shrink the widest columns until the table fits, headers first."""
     if _total([column.width for column in columns]) > WIDTH:
         for column in columns:
             column.width = column.body
     while (excess := _total([column.width for column in columns]) - WIDTH) > 0:
         wide = sorted((c for c in columns if c.width > c.least), key=lambda column: -column.width)
         if not wide:
-            return  # fewer columns than two cannot be parted
+            return  # fewer than two columns cannot be split
         second = wide[1].width if len(wide) > 1 else 0
         wide[0].width -= min(excess, max(1, wide[0].width - second), wide[0].width - wide[0].least)
 
@@ -129,7 +129,7 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _lines(columns: Sequence[_Column]) -> Iterator[str]:
-    """The rows of a table, numbers to the right."""
+    """Return the lines of a table, with numbers aligned to the right."""
     for row in zip(*(column.lines() for column in columns), strict=True):
         for at in range(max(map(len, row), default=0)):
             texts = (lines[at] if at < len(lines) else "" for lines in row)
@@ -147,7 +147,7 @@ def _wrapped_cell(text: str, width: int) -> list[str]:
 
 
 def _wrapped(text: str, first: str = "", later: str = "") -> str:
-    unbroken = _clean(text).replace(" %", f"{JOINED}%")  # a number is not parted from its unit
+    unbroken = _clean(text).replace(" %", f"{JOINED}%")  # keep a number and its unit together
     return textwrap.fill(
         unbroken, WIDTH, initial_indent=first, subsequent_indent=later, break_long_words=False,
         break_on_hyphens=False,

@@ -1,6 +1,7 @@
-"""What all figures share: readable in greyscale, every axis with its unit.
+"""Common style of all figures: readable in greyscale, every axis with its unit.
 
-Nothing is told by colour alone: dark and light differ in greyscale too, and what matters carries a mark or a word.
+Colour alone never carries information: dark and light also differ in greyscale, and important parts have marks or
+words.
 """
 
 import hashlib
@@ -22,7 +23,7 @@ PNG_SCALE = 2.0
 
 
 def render(chart: Chart, form: str) -> bytes:
-    """The figure as a file, without a browser and without the network.
+    """Render a figure as a file, without a browser and without network access.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def render(chart: Chart, form: str) -> bytes:
     Raises
     ------
     ValueError
-        If the form is another one.
+        If the form is unknown.
     """
     if form == "svg":
         return to_svg(chart).encode()
@@ -46,31 +47,31 @@ def render(chart: Chart, form: str) -> bytes:
         return vl_convert.vegalite_to_png(spec, scale=PNG_SCALE, allowed_base_urls=[])
     if form == "pdf":
         return vl_convert.vegalite_to_pdf(spec, allowed_base_urls=[])
-    raise ValueError(f"a figure is written as {', '.join(FORMATS)}, not {form!r}")
+    raise ValueError(f"format must be one of: {', '.join(FORMATS)}; got {form!r}")
 
 
 def to_svg(chart: Chart) -> str:
-    """The figure as SVG text, without a browser and without the network."""
+    """Render a figure as SVG text, without a browser and without network access."""
     svg: str = vl_convert.vegalite_to_svg(_spec(chart), allowed_base_urls=[])
     return _with_own_ids(svg)
 
 
 def svg_to_pdf(svg: str) -> bytes:
-    """A figure that is there as SVG text, as PDF for LaTeX."""
+    """Convert a figure from SVG text to PDF for LaTeX."""
     return vl_convert.svg_to_pdf(svg)
 
 
 def names_axis(names: Sequence[str | Sequence[str]], **more: Any) -> alt.Axis:
-    """An axis over the numbers from 0 on that shows names, each of one line or several; equal ones stay apart."""
+    """Build an axis over the numbers from 0 that shows names with one or several lines; equal names stay separate."""
     texts = json.dumps(clean(list(names)))
     options = {"labelLimit": 0, "labelOverlap": False, "ticks": False, "domain": False} | more
     return alt.Axis(labelExpr=f"{texts}[datum.value]", **options)
 
 
 def _with_own_ids(svg: str) -> str:
-    """The same bytes for the same figure, and other ids than other figures on a page.
+    """Replace ids, so that equal figures have equal bytes and different figures on a page have different ids.
 
-    Vega numbers clip paths over all figures of a process. Here they are numbered within the figure, after a hash of it.
+    Vega numbers clip paths across all figures of a process. Here, the ids contain a hash of the figure and a number.
     """
     numbers: dict[str, int] = {}
     numbered = _CLIP.sub(lambda match: f"clip{numbers.setdefault(match[1], len(numbers))}", svg)
@@ -80,10 +81,10 @@ def _with_own_ids(svg: str) -> str:
     return _CLIP.sub(rf"clip-{digest}-\1", numbered)
 
 
-_CLIP = re.compile(r'(?<=id="|rl\(#)clip(\d+)(?=[")])')  # a look-behind has one length
+_CLIP = re.compile(r'(?<=id="|rl\(#)clip(\d+)(?=[")])')  # a look-behind needs a fixed length
 
 
 def _spec(chart: Chart) -> str:
-    """The figure with its data, however many, as JSON that can become XML; altair's limit is meant for browsers."""
+    """Return the figure with all data as JSON that is valid in XML; Altair's row limit is meant for browsers."""
     with alt.data_transformers.enable("default", max_rows=None):
         return json.dumps(clean(chart.to_dict(validate=False)))

@@ -18,7 +18,7 @@ def wide(answers: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Columns item, status, category, n_labels, `label_REVIEWER` for each reviewer, `verdict_CLASSIFIER` and
-        `score_CLASSIFIER` for each classifier; in order of item. Items that have answers or verdicts.
+        `score_CLASSIFIER` for each classifier. Sorted by item; only items with answers or verdicts.
     """
     labels = counted_labels(answers)
     decided = consensus.agreed_only(labels)

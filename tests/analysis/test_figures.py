@@ -70,7 +70,7 @@ def test_a_png_is_twice_the_size_on_screen():
 
 
 def test_another_form_is_refused_by_name():
-    with pytest.raises(ValueError, match="a figure is written as svg, png, pdf, not 'gif'"):
+    with pytest.raises(ValueError, match="svg, png, pdf; got 'gif'"):
         figures.render(by_application(a=[0.1]), "gif")
 
 
