@@ -187,5 +187,5 @@ def test_the_interpreters_that_are_declared_are_those_of_the_page():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     versions = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
     assert versions[0] == project["requires-python"].removeprefix(">=")
-    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8").partition("## Versions of Python")[2]
+    page = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8").partition("## Python versions")[2]
     assert re.findall(r"\b3\.\d+\b", page.strip().split(". ")[0]) == versions
