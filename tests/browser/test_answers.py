@@ -248,7 +248,7 @@ def test_a_comment_on_an_answer_that_was_refused_is_there_when_the_item_is_looke
     comment(second, "typed in the second tab")
     press(first, "s")
     press(second, "d")
-    expect(second.get_by_text("was answered in another window meanwhile")).to_be_visible()
+    expect(second.get_by_text("was answered in another window")).to_be_visible()
     second.goto(f"{served.url}/my-labels")
     second.locator(f".st-key-revise-{code} button").click()
     assert item_on_screen(second) == code

@@ -153,7 +153,7 @@ def label_and_be_refused(heard, served):
     heard.look("label, a fresh item")
     beside = Listener(other)
     press(other, "d")
-    expect(other.locator(".status")).to_contain_text("in another window meanwhile")
+    expect(other.locator(".status")).to_contain_text("in another window")
     beside.look("label, refused")
     heard.found |= {f"beside: {where}": texts for where, texts in beside.found.items()}
     other.close()

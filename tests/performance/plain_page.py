@@ -20,6 +20,8 @@ from labeler.service import reviewing
 from labeler.store import Database, open_database, people, runs
 
 alt.data_transformers.disable_max_rows()
+# Streamlit draws a chart with many marks on a canvas, in which probe.js cannot find the title.
+AS_SVG = {"embedOptions": {"renderer": "svg"}}
 
 
 def main(study: str, reviewer: str, kind: str) -> None:
@@ -29,7 +31,7 @@ def main(study: str, reviewer: str, kind: str) -> None:
         assert person is not None
         task = reviewing.review_queue(db, person.person_id).offers[0]
         st.subheader(f"Item {task.code}")
-        st.altair_chart(CHARTS[kind](db, task).properties(title=f"Item {task.code}"))
+        st.altair_chart(CHARTS[kind](db, task).properties(title=f"Item {task.code}", usermeta=AS_SVG))
     for answer in (Answer.SIMILAR, Answer.DISSIMILAR):
         arguments = (study, person.person_id, task, answer)
         st.button(answer, key=f"{answer}-{task.code}", shortcut=answer[0], on_click=keep, args=arguments)
