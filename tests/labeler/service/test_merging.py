@@ -280,7 +280,7 @@ def test_a_study_is_not_merged_with_itself(planned, tmp_path):
 
 def test_studies_without_a_plan_have_nothing_to_merge(study, tmp_path):
     coordinating.back_up(study, tmp_path / "copy.study", actor="carol", now=NOW)
-    assert "nothing is assigned yet" in refusal(study, tmp_path / "copy.study")
+    assert "no item is assigned yet" in refusal(study, tmp_path / "copy.study")
 
 
 def test_people_who_came_to_the_copy_alone_are_named(parted):

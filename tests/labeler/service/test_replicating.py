@@ -311,7 +311,7 @@ def test_classes_that_are_not_used_are_named(tmp_path):
 
 
 def test_no_measurements_are_an_error_in_words():
-    with pytest.raises(InputError, match="There are no measurements"):
+    with pytest.raises(InputError, match="no measurements"):
         replicating.replicate([], FOLDER)
 
 
