@@ -10,9 +10,12 @@ LONG, LONG_TEXT = 35, 60  # largest number of rows on a page; largest number of 
 PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
-\usepackage{textcomp,amssymb,booktabs,longtable,graphicx,placeins}
-\usepackage[export]{adjustbox}
-\usepackage[margin=22mm]{geometry}"""
+\usepackage{textcomp,amssymb,booktabs,longtable,graphicx}
+\usepackage[margin=22mm]{geometry}
+\IfFileExists{placeins.sty}{\usepackage{placeins}}{\newcommand{\FloatBarrier}{\clearpage}}"""
+# At most as wide as the text, and as high as a figure may be; graphicx alone is enough where a table is pasted.
+NARROW = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{"
+LOW = r"\resizebox{!}{\ifdim\height>0.8\textheight 0.8\textheight\else\height\fi}{"
 
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -83,7 +86,7 @@ def _free_name(name: str, files: Collection[str]) -> str:
 def _figure(block: Figure) -> str:
     return (
         "\\begin{figure}[htbp]\n\\centering\n"
-        f"\\includegraphics[max width=\\linewidth,max height=0.8\\textheight]{{figures/{block.name}.pdf}}\n"
+        f"{LOW}{NARROW}\\includegraphics{{figures/{block.name}.pdf}}}}}}\n"
         f"\\caption{{{_escaped(block.caption)}}}\n\\label{{fig:{block.name}}}\n\\end{{figure}}\n"
     )
 
@@ -105,8 +108,8 @@ def _table(block: Table, name: str) -> str:
         ]
         return "\n".join([*lines, *rows, "\\bottomrule", "\\end{longtable}", *_in_small(notes)]) + "\n"
     lines = ["\\begin{table}[htbp]\n\\centering", caption]
-    lines += ["\\begin{adjustbox}{max width=\\linewidth}", f"\\begin{{tabular}}{{{columns}}}", "\\toprule"]
-    lines += [*filter(None, [header]), *rows, "\\bottomrule", "\\end{tabular}", "\\end{adjustbox}", *_in_small(notes)]
+    lines += [f"{NARROW}\\begin{{tabular}}{{{columns}}}", "\\toprule"]
+    lines += [*filter(None, [header]), *rows, "\\bottomrule", "\\end{tabular}}", *_in_small(notes)]
     return "\n".join([*lines, "\\end{table}"]) + "\n"
 
 

@@ -176,7 +176,8 @@ LATEX_WORDS = {
     "documentclass", "usepackage", "title", "date", "maketitle", "clearpage", "appendix", "label", "linewidth",
     "textheight", "includegraphics", "FloatBarrier", "par", "raggedright", "footnotesize", "endhead",
     "bottomrule", "textbackslash", "textasciicircum", "textasciitilde", "textless", "textgreater", "textbar",
-    "textquotedbl", "textsuperscript", "chi", "theta", "blacktriangle", "textmu",
+    "textquotedbl", "textsuperscript", "chi", "theta", "blacktriangle", "textmu", "IfFileExists", "newcommand",
+    "resizebox", "ifdim", "else", "fi", "width", "height",
 }  # fmt: skip
 
 

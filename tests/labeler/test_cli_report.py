@@ -3,6 +3,8 @@
 import csv
 import json
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -318,3 +320,15 @@ def test_a_made_up_study_that_cannot_be_is_refused_in_words(tmp_path, arguments,
 def test_a_made_up_study_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     assert "could not be written" in error("simulate", "--out", tmp_path / "file" / "s")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_pdflatex_compiles_the_report(tmp_path):
+    data = Path(__file__).parents[2] / "data" / "replication"
+    files = ("--labels", data / "labels.csv", "--verdicts", data / "verdicts.csv")
+    run("report", *files, "--quick", "--out", tmp_path)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
+    finished = subprocess.run(command, cwd=tmp_path / "latex", capture_output=True, check=False)
+    assert finished.returncode == 0, finished.stdout[-2000:]
+    assert (tmp_path / "latex" / "main.pdf").read_bytes().startswith(b"%PDF")
