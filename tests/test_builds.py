@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -11,6 +12,7 @@ import yaml
 import labeler
 from tests.workflows import ACTION, ROOT, Runner, example, tools
 
+SCHEMAS = (sys.executable, "-m", "check_jsonschema", "--builtin-schema")
 CHECK = ROOT / "data" / "check"
 BENCHMARKS = """
 import argparse, random
@@ -143,7 +145,7 @@ esac
 def test_files_for_other_services_follow_their_schemas(schema, files):
     paths = [str(path) for pattern in files for path in ROOT.glob(pattern)]
     assert paths
-    command = ["check-jsonschema", "--builtin-schema", f"vendor.{schema}", *paths]
+    command = [*SCHEMAS, f"vendor.{schema}", *paths]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
@@ -152,7 +154,7 @@ def test_the_workflow_of_the_page_follows_its_schema_and_finds_a_slower_branch(r
     workflow = example("ci.md", "yaml", "GitHub Actions")
     path = tmp_path / "workflow.yml"
     path.write_text(yaml.safe_dump({("on" if key is True else key): value for key, value in workflow.items()}))
-    subprocess.run(["check-jsonschema", "--builtin-schema", "vendor.github-workflows", str(path)], check=True)
+    subprocess.run([*SCHEMAS, "vendor.github-workflows", str(path)], check=True)
     runner.workspace = pull_request
     runner.job(workflow["jobs"]["compare"])
     assert runner.code == 1
@@ -171,7 +173,7 @@ def test_the_job_of_gitlab_on_the_page_finds_a_slower_branch(runner, pull_reques
     pipeline = example("ci.md", "yaml", "GitLab")
     path = tmp_path / ".gitlab-ci.yml"
     path.write_text(yaml.safe_dump(pipeline))
-    subprocess.run(["check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(path)], check=True)
+    subprocess.run([*SCHEMAS, "vendor.gitlab-ci", str(path)], check=True)
     job = pipeline["benchmarks"]
     environment = {"PATH": f"{runner.tools}:/usr/bin:/bin", "HOME": str(tmp_path), "CI_PROJECT_DIR": str(pull_request),
                    "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "trunk"}  # fmt: skip

@@ -704,7 +704,7 @@ def test_a_file_of_known_changes_that_cannot_be_understood_is_exit_code_2(here, 
 def test_the_file_of_known_changes_is_not_written_over(here, old):
     path = known_changes(here / "known.toml", "2999-12-31")
     before = path.read_text()
-    assert "this file is to be read" in run("check", old, "--ack", path, "--json", path, code=FAILED).stderr
+    assert "this is an input file" in run("check", old, "--ack", path, "--json", path, code=FAILED).stderr
     assert path.read_text() == before
 
 

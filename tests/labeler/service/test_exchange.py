@@ -50,7 +50,7 @@ def test_every_answer_is_one_row_with_what_was_said_where_and_when(planned):
     task = answer_next(planned, "ada", "dissimilar", now=NOW + timedelta(seconds=5))
     (row,) = export(planned).to_dict("records")
     view = json.loads(row.pop("view"))
-    assert view.keys() == {"axis", "min_span", "rule", "picture"}
+    assert view.keys() == {"axis", "min_span", "rule", "rule_version", "drawing", "picture"}
     code = row.pop("event_id")
     item = items.by_id(planned, task.item_id)
     assert code.startswith(task.code)

@@ -222,7 +222,7 @@ def test_a_package_cannot_take_the_name_of_a_built_in_classifier(study, site, bu
 
 def test_a_classifier_that_raises_keyboardinterrupt_stops_the_command_as_a_person_would(study, site):
     site.install("mine", does("raise KeyboardInterrupt"))
-    assert "Stopped. What was judged is kept" in run("verdicts", "--study", study.path, code=1).stderr
+    assert "Stopped. Finished verdicts are kept" in run("verdicts", "--study", study.path, code=1).stderr
 
 
 def test_a_classifier_cannot_change_the_runs_under_the_others(study, site, built_in):
@@ -293,6 +293,6 @@ def test_a_package_installed_later_is_all_that_is_computed(study, site):
     compute(study)
     others = made(study)
     site.install("steady", STEADY)
-    assert "Judged 8 of 8 items anew; 0 verdicts could not be given." in run("verdicts", "--study", study.path).stderr
+    assert "Judged 8 of 8 items; 0 verdicts could not be given." in run("verdicts", "--study", study.path).stderr
     assert len(of(study, "steady")) == 8
     assert made(study) == others
