@@ -68,7 +68,7 @@ def test_an_action_is_refused_in_words_where_the_table_does_not_allow_it():
     for action in Action:
         for phase in PHASES:
             for study in (study_in(phase), study_in("paused", phase)):
-                assert ("possible only while" in refusal(require, study, action)) == (phase not in ALLOWED[action])
+                assert ("only while it is" in refusal(require, study, action)) == (phase not in ALLOWED[action])
 
 
 @pytest.mark.parametrize("action", [Action.LABEL, Action.PLAN])
@@ -82,7 +82,7 @@ def test_a_coordinator_is_told_until_when_something_is_hidden():
         for phase in PHASES:
             why = why_hidden(study_in("paused", phase), [Role.COORDINATOR], sight)
             assert (why == "") == (phase in ALLOWED[sight])
-            assert not why or (why.endswith(f"It is {phase} now.") and "draft" not in why.partition(":")[0])
+            assert not why or (why.endswith(f" is {phase} now.") and "draft" not in why.partition(":")[0])
 
 
 def test_who_labels_and_coordinates_sees_nothing_before_the_study_is_unblinded():

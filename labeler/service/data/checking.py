@@ -44,7 +44,7 @@ class Checked:
     @cached_property
     def document(self) -> Document:
         """The check in words and tables."""
-        each = "ten processes of each version, alternating (OLD and NEW are the folders of the versions)"
+        each = "ten processes of each version, alternating (OLD and NEW are their folders)"
         commands = [(f"With {file_format.title}, {each}:", more_runs(file_format.name)) for file_format in self.formats]
         return checking.document(self.check, commands=commands)
 

@@ -129,7 +129,7 @@ def test_a_new_study_never_takes_the_place_of_a_file(study_path, tmp_path):
     with pytest.raises(StudyError, match=r"new.study already exists. Give the name of a new file"):
         create_database(study_path)
     assert study_path.read_text() == "precious"
-    with pytest.raises(StudyError, match="exists already"):
+    with pytest.raises(StudyError, match="already exists"):
         create_database(tmp_path)
 
 
@@ -177,7 +177,7 @@ def test_a_folder_that_cannot_be_written_to_is_named_as_the_reason(study_path, t
         with unprivileged(tmp_path):
             with pytest.raises(StudyReadOnly, match=r"Make the file and its folder writable, or copy it"):
                 open_database(study_path)
-            with pytest.raises(StudyError, match=r"other.study cannot be (made|opened|written to)"):
+            with pytest.raises(StudyError, match=r"other.study cannot be (created|opened|written to)"):
                 create_database(tmp_path / "other.study")
     finally:
         tmp_path.chmod(0o755)
