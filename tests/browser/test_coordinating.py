@@ -66,7 +66,7 @@ def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
 
     go(page, url, "verdicts", "Verdicts")
     page.get_by_role("button", name="Compute verdicts").click()
-    expect(page.get_by_text("items lack verdicts")).to_be_hidden(timeout=120_000)
+    expect(page.get_by_text("items have no verdicts")).to_be_hidden(timeout=120_000)
     expect(page.get_by_text("Hidden until the study is unblinded")).to_be_visible(timeout=120_000)
     for button in ("Close the study", "Unblind the study"):
         take_step(page, url, button, "all labels are there")
@@ -74,7 +74,7 @@ def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
     expect(page.get_by_test_id("stDataFrame")).to_have_count(4)
 
     go(page, url, "report", "Report")
-    page.get_by_role("button", name="Make the report").click()
+    page.get_by_role("button", name="Create the report").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download report.json").click()
     report = json.loads(download.value.path().read_text())

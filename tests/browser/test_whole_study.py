@@ -97,7 +97,7 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     keys = {"ada": "sd", "ben": "ssd", "cleo": "ds", "dan": "d"}
     counts = everybody_labels(desks, url, keys)
     go(page, url, "splits", "Splits")
-    expect(page.get_by_text("10 of 10 items have two first labels or more")).to_be_visible()
+    expect(page.get_by_text("10 of 10 items have at least two first labels")).to_be_visible()
     expect(page.get_by_text("split items;")).to_be_hidden()
     take_step(page, url, "Assign third labels", "settle what is split")
     third = everybody_labels(desks, url, keys)
@@ -108,7 +108,7 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     page.wait_for_function(SEEN)
     page.keyboard.press("d")
     expect(page.get_by_role("radio", name="Dissimilar")).to_be_checked()
-    page.get_by_label("In your own words").fill("two levels")
+    page.get_by_label("Your own reason").fill("two levels")
     page.get_by_role("button", name="Save the decision").click()
     expect(page.get_by_text("is decided: dissimilar.")).to_be_visible()
     go(page, url, "report", "Report")
@@ -116,7 +116,7 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     take_step(page, url, "Unblind the study", "labelling has ended")
 
     go(page, url, "report", "Report")
-    page.get_by_role("button", name="Make the report").click()
+    page.get_by_role("button", name="Create the report").click()
     files = {name: downloaded(page, name) for name in ("report.json", "labels.csv")}
     report, rows = json.loads(files["report.json"]), list(csv.DictReader(io.StringIO(files["labels.csv"])))
     assert sum(row["kind"] in ("fresh", "overlap") for row in rows) == sum(counts.values())

@@ -72,7 +72,7 @@ def left_open(coordinator: Caller, *, unblinded: bool, everything: bool) -> Iter
                 browse(window)
             window.go(page)
             if page == "report":
-                make = window.widget("button", "Make ").id
+                make = window.widget("button", "Create ").id
                 window.run(widgets={make: {"trigger_value": True}}, must_show="Download report.html")
             traces.note(window)
         if not traces.media or (unblinded and not traces.deferred):

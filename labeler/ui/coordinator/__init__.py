@@ -1,1 +1,1 @@
-"""The pages of coordinators."""
+"""Pages for coordinators."""

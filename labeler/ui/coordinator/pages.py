@@ -1,4 +1,4 @@
-"""The pages of coordinators by group: a new page is one line here, and a module with `render(db, person)`."""
+"""Coordinator pages by group. To add a page, add a line here and a module with `render(db, person)`."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -47,11 +47,11 @@ GROUPS: Mapping[str, Mapping[str, ModuleType]] = {
         "Handover": handover,
     },
 }
-WITHIN = frozenset(("Item",))  # opened from other pages, and not listed
+WITHIN = frozenset(("Item",))  # opened from other pages; not in the navigation
 PAGES = {title: page for listed in GROUPS.values() for title, page in listed.items()}
 GROUP_OF = {title: group for group, listed in GROUPS.items() for title in listed}
 
-# A page is quiet in the navigation until the study has come so far: there is nothing on it before.
+# A page is dimmed in the navigation before this state, because it has no content yet.
 _FILLED_FROM: Mapping[str, State] = {
     "Progress": State.CALIBRATION,
     "Calibration": State.CALIBRATION,
@@ -64,13 +64,13 @@ _FILLED_FROM: Mapping[str, State] = {
 
 
 def show(db: Database, person: str, title: str) -> None:
-    """The page of this title: its heading, what was just done on it, and its content."""
+    """Show a page: heading, message about the last action, and content."""
     st.title(title, anchor=False)
     acknowledge()
     PAGES[title].render(db, person)
 
 
 def quiet(study: Study) -> list[str]:
-    """The titles of the pages that have nothing to show yet."""
+    """Titles of the pages that have no content yet."""
     order = list(State)
     return [title for title, state in _FILLED_FROM.items() if order.index(study.phase) < order.index(state)]

@@ -1,4 +1,4 @@
-"""Items one after the other: the shared picture with keys for what the page does, and the place in the queue."""
+"""Show a queue of items one by one, each with its picture and keys for the actions of the page."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,13 +16,13 @@ CHOICES = {key: category.title() for key, category in CATEGORIES.items()}
 
 
 def current(queue: str, names: Sequence[str]) -> str:
-    """Where a queue stands; at its beginning unless somebody moved on."""
+    """The current item of a queue; the first item at the beginning."""
     name = str(st.session_state.get(queue))
     return name if name in names else names[0]
 
 
 def move(queue: str, names: Sequence[str], name: str, pressed: str | None) -> None:
-    """Go to the next or the previous one if that was pressed; after the last comes the first."""
+    """Go to the next or previous item if its key was pressed; the first item follows the last."""
     step = {NEXT: 1, PREVIOUS: -1}.get(pressed or "")
     if step is not None:
         put(queue, names[(names.index(name) + step) % len(names)])
@@ -30,12 +30,12 @@ def move(queue: str, names: Sequence[str], name: str, pressed: str | None) -> No
 
 
 def put(queue: str, name: str) -> None:
-    """Let a queue stand here from the next page run on."""
+    """Make this item the current one from the next page run on."""
     st.session_state[queue] = name
 
 
 def place(names: Sequence[str], name: str) -> str:
-    """How far through a queue this is."""
+    """Position in the queue, such as "3 of 12"."""
     return f"{names.index(name) + 1} of {len(names)}"
 
 
@@ -49,7 +49,7 @@ def look(
     caption: str = "",
     keys: Mapping[str, str] = MOVES,
 ) -> str | None:
-    """The picture of an item, or that it has none; the key that was pressed on it.
+    """Show the picture of an item, or a note if it has none; return the key that was pressed.
 
     Parameters
     ----------
@@ -57,18 +57,18 @@ def look(
     queue : str
     item : Item
     name : str
-        What the queue calls it; its own name unless given.
+        Name of the item in this queue; its usual name if empty.
     title, caption : str
-        Above the picture.
+        Texts above the picture.
     keys : mapping of str to str
-        Letter -> words of its button.
+        Key to button text.
     """
     shown = name or item.name
     if item.n_runs:
         payload = drawing.payload_of_item(db, item.item_id)
         return component.picture(f"{queue}-picture", payload, item=shown, title=title, caption=caption, keys=keys)
     st.text(f"{title}\n{caption}".strip())
-    st.info("This item has no measurements in the study, so there is no picture of it.")
+    st.info("The study has no measurements of this item, so no picture can be shown.")
     with st.container(horizontal=True):
         pressed = [key for key, words in keys.items() if st.button(words, key=f"{queue}-{key}-{shown}")]
     return pressed[0] if pressed else None

@@ -1,4 +1,4 @@
-"""What the coordinator's pages share: links to each other, and messages about what was done or could not be done."""
+"""Shared parts of the coordinator pages: links between pages, success messages and error messages."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,36 +17,36 @@ def address(title: str) -> str:
 
 
 def link(title: str, label: str | None = None, query: Mapping[str, str] | None = None) -> None:
-    """A link to the page of this title."""
+    """Show a link to the page with this title."""
     st.page_link(_page(title), label=plain(label or title), query_params=dict(query or {}))
 
 
 def go_to(title: str) -> None:
-    """Show the page of this title instead."""
+    """Switch to the page with this title."""
     st.switch_page(_page(title))
 
 
 def done(message: str) -> None:
-    """Show the page anew, with a message about what was done above it."""
+    """Reload the page with a message about the completed action at the top."""
     st.session_state[_MESSAGE] = message
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
     st.rerun()
 
 
 def fresh(key: str) -> str:
-    """A key whose widget is empty again after the next action that succeeds, and keeps its content until then."""
+    """A widget key that keeps its content until the next successful action, which empties the widget."""
     return f"{key}-{st.session_state.get(_ROUND, 0)}"
 
 
 def acknowledge() -> None:
-    """Show the message about what was done, once."""
+    """Show the message about the completed action once."""
     if _MESSAGE in st.session_state:
         st.success(plain(st.session_state.pop(_MESSAGE)))
 
 
 @contextmanager
 def errors_here() -> Iterator[None]:
-    """Show what went wrong in this place; the rest of the page stays as it is."""
+    """Show errors in this place of the page; the rest of the page stays as it is."""
     try:
         yield
     except LabelerError as error:
@@ -54,22 +54,22 @@ def errors_here() -> Iterator[None]:
 
 
 def _page(title: str) -> st.Page:
-    """Streamlit knows pages by their path; the function is never called."""
+    """Streamlit identifies pages by path; the function is never called."""
     return st.Page(lambda: None, title=title, url_path=address(title))
 
 
 class Bar:
-    """A progress bar for work that is known to take about so long, with the time left in words."""
+    """A progress bar that shows the estimated remaining time."""
 
     def __init__(self, words: str) -> None:
         self._words, self._bar = words, st.progress(0.0, f"{words} …")
 
     def show(self, done_s: float, whole_s: float) -> None:
-        """How far the work is."""
+        """Show the progress after `done_s` of about `whole_s` seconds."""
         left = whole_s - done_s
         words = f"about {max(left, 1):.0f} s left" if left > -1 else f"{done_s:.0f} s so far, longer than usual"
         self._bar.progress(min(done_s / whole_s, 0.97), f"{self._words}: {words}")
 
     def end(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._bar.empty()

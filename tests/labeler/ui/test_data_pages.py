@@ -113,7 +113,7 @@ def test_another_folder_is_allowed_by_the_environment(empty, tmp_path, monkeypat
     refused = import_folder(coordinator_page("data", empty), str(tmp_path / "results"))
     assert "is outside of" in refused.error[0].value
     monkeypatch.setenv("LABELER_IMPORT_ROOT", str(tmp_path / "results"))
-    assert f"Only what lies below {tmp_path / 'results'}" in texts(coordinator_page("data", empty))
+    assert f"inside {tmp_path / 'results'}" in texts(coordinator_page("data", empty))
     import_folder(coordinator_page("data", empty), str(tmp_path / "results"))
     assert names_in(empty) == ["c"]
 
@@ -240,7 +240,7 @@ def test_an_item_is_taken_out_with_a_reason_and_back_in(four):
     assert name not in page.dataframe[0].value["item"].tolist()
     page = coordinator_page("item", four, item=name)
     next(one for one in page.text_input if one.label == "Reason").set_value("it was not")
-    checked(button(page, "Take back in").click().run())
+    checked(button(page, "Include again").click().run())
     assert coordinator_page("items", four).dataframe[0].value["excluded"].dropna().tolist() == []
     with open_database(four) as db:
         log = events.table(db)[["actor", "action"]].to_numpy().tolist()
@@ -279,7 +279,7 @@ def test_items_can_be_ordered_by_spread(four):
 
 
 def make(page, name):
-    next(one for one in page.text_input if one.label.startswith("Name of a new study")).set_value(name).run()
+    next(one for one in page.text_input if one.label.startswith("Name of the new study")).set_value(name).run()
     return checked(button(page, "Make a study").click().run())
 
 
@@ -289,7 +289,7 @@ def test_the_items_that_are_shown_become_a_study_without_the_excluded_one(four):
     page = coordinator_page("items", four)
     page.multiselect[0].set_value(["example/app0"]).run()
     assert items_shown(page) == [0, 2]
-    assert button(page, "Make a study").label == "Make a study from these 1 items"
+    assert "1 items" in button(page, "Create a study").label
     page = make(page, "Only two")
     path = four.with_name("Only two.study")
     command, way_in = page.code[0].value.splitlines()

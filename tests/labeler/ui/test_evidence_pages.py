@@ -223,7 +223,7 @@ def test_verdicts_page_without_items_has_nothing_to_compute(studies):
 
 def test_verdicts_page_offers_to_compute_what_is_missing(studies):
     page = coordinator_page("verdicts", studies["unjudged"])
-    assert "4 items lack verdicts." in texts(page)
+    assert "4 items have no verdicts" in texts(page)
     assert [button.label for button in page.button] == ["Compute verdicts"]
 
 

@@ -187,7 +187,7 @@ def turned(page):
         yield page.toggle[place].set_value(not page.toggle[place].value).run()
     for number in [number for number in page.number_input if number.label.startswith("Page of")]:
         yield number.set_value(number.max).run()
-    for made in [button for button in page.button if button.label == "Make the report"]:
+    for made in [button for button in page.button if button.label == "Create the report"]:
         yield made.click().run()
     for queue in ("split", "inbox", "reference", "item"):
         if f"{queue}-picture" in page.session_state:

@@ -50,7 +50,7 @@ def formatted(page):
 
 def test_an_empty_inbox_says_so(study):
     page = coordinator_page("inbox", study, "carol")
-    assert page.info[0].value.startswith("Nobody has flagged or commented an item.")
+    assert page.info[0].value.startswith("There are no flags or comments")
     assert lines(page) == []
 
 
@@ -59,7 +59,7 @@ def test_messages_come_one_after_the_other_with_picture_and_words_as_plain_text(
     page, (newer, _older) = coordinator_page("inbox", study, "carol"), messages(study)
     assert shown_items(page) == [commented]
     assert lines(page) == ["2026-11-20 12:01 UTC · not answered", f"“{HOSTILE}”"]
-    assert "2 of 2 flags and comments wait for an answer; these come first." in formatted(page)
+    assert "2 of 2 flags and comments are unanswered." in formatted(page)
     assert not [word for word in ("alert", "bold", newer.item) if word in formatted(page)]
     press_key(page, "inbox", "n")
     assert shown_items(page) == [flagged]
@@ -87,7 +87,7 @@ def test_an_answer_is_kept_for_its_message_only_and_reaches_the_reviewer(study):
     assert {message.code: [one.text for one in message.replies] for message in messages(study)} == {
         first: [HOSTILE], second: [],
     }  # fmt: skip
-    assert page.success[0].value.endswith("sent. 1 of 2 wait for an answer.")
+    assert page.success[0].value.endswith("sent. 1 of 2 messages are unanswered.")
     assert shown_items(page) == [second]  # the next one that waits
     assert page.text_area(key=f"answer-{second}-0").value == ""
     press_key(page, "inbox", "n")
@@ -113,7 +113,7 @@ def test_who_reviews_too_sees_no_message_before_unblinding(study):
     page = coordinator_page("inbox", study, "eve")
     assert "You are also a reviewer of this study" in page.info[0].value
     assert (lines(page), len(page.text_area), len(page.button)) == ([], 0, 0)
-    assert not [word for word in (code, "Clearly", "wait for an answer", "similar") if word in texts(page)]
+    assert not [word for word in (code, "Clearly", "unanswered", "similar") if word in texts(page)]
     with open_database(study) as db:
         studies.set_state(db, State.UNBLINDED)
     assert "“Clearly a step”" in lines(coordinator_page("inbox", study, "eve"))

@@ -199,7 +199,7 @@ def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(e
 def test_plan_page_previews_and_confirms(study):
     page = coordinator_page("plan", study)
     assert page.dataframe[0].value["in all"].tolist() == [15, 15, 15, 15]
-    page.radio[0].set_value("The paper's: random parts, one pair each").run()
+    page.radio[0].set_value(page.radio[0].options[1]).run()
     assert page.dataframe[0].value["in all"].tolist() == [12, 12, 12, 12]
     page.number_input[0].set_value(77).run()
     page.button[0].click().run()
@@ -234,7 +234,7 @@ def test_verdicts_page_shows_counts_and_offers_to_compute(study, empty):
     with open_database(study) as db:
         db.execute("DELETE FROM verdicts WHERE item_id = 1")
     page = coordinator_page("verdicts", study)
-    assert "1 items lack verdicts" in texts(page)
+    assert "1 items have no verdicts" in texts(page)
     assert "Compute verdicts" in [button.label for button in page.button]
 
 

@@ -158,7 +158,7 @@ def test_a_plan_that_stands_is_shown_with_its_loads_and_verified(begun):
     checked(page.button[0].click().run())
     with open_database(begun) as db:
         plan_hash = coordinating.get_study(db).plan_hash
-    assert f"Drawn: `{plan_hash}`, changes since: 0, now: `{plan_hash}`" in texts(page)
+    assert f"Original plan: `{plan_hash}`. Changes: 0. Current plan: `{plan_hash}`" in texts(page)
     assert page.success.len == 1
 
 

@@ -18,7 +18,7 @@ def studies(tmp_path_factory):
 
 def test_a_study_without_measurements_is_told_where_they_come_from(studies):
     page = coordinator_page("replication", studies["empty"])
-    assert "once the study has measurements" in page.info[0].value
+    assert "when the study has measurements" in page.info[0].value
     assert len(page.button) == 0
 
 

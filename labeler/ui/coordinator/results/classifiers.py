@@ -1,4 +1,4 @@
-"""All classifiers on one consensus, a classifier learnt from the labels, and what reviewers' labels follow."""
+"""Compare all classifiers with one consensus, learn a classifier from labels, and explain reviewers' labels."""
 
 import streamlit as st
 
@@ -10,19 +10,19 @@ from labeler.ui.coordinator.shared import Bar, errors_here
 
 COMPARE, LEARN, REVIEWERS = "Compare all classifiers", "Learn a classifier", "Why reviewers disagree"
 MEANINGS = {
-    COMPARE: "Areas, rates, costs and paired differences of all classifiers, imported ones as well.",
-    LEARN: "A logistic model of the measures, judged on applications that it has not seen. It needs 60 items with a "
-    "category, 10 of each category, from 5 applications.",
-    REVIEWERS: "Which measures each reviewer's labels follow, and whether all reviewers weigh them alike.",
+    COMPARE: "Areas, rates, costs and paired differences of all classifiers, including imported ones.",
+    LEARN: "A logistic model of the measures, evaluated on held-out applications. It needs 60 items with a category, "
+    "at least 10 per category, from 5 applications.",
+    REVIEWERS: "The measures that each reviewer's labels follow, and whether all reviewers give them equal weight.",
 }
-MONOTONE_HELP = "With this, more dissimilar runs can never make an item more similar."
+MONOTONE_HELP = "A higher dissimilarity of runs can never make an item more similar."
 USUAL_S = 8.0
-COST_HELP = "The cost of a missed dissimilar item, where a false alarm costs 1."
+COST_HELP = "The cost of a missed dissimilar item, if a false alarm costs 1."
 
 
 def render(db: Database, person: str) -> None:
-    """Choose a question, see the answer, take it away."""
-    st.write("What classifiers are worth against the labels, whether a better one can be learnt, why people differ.")
+    """Choose a question, show the result, and offer its files."""
+    st.write("Compare the classifiers with the labels, learn a classifier, or find out why reviewers disagree.")
     hidden = visibility.why_not(db, person, Action.SEE_NAMES)
     if hidden:
         st.info(f"{hidden} The comparison of classifiers appears here.")
@@ -43,7 +43,7 @@ def render(db: Database, person: str) -> None:
 
 
 def asked_for(question: str) -> list[str]:
-    """The command that answers, with the options that the widgets say."""
+    """The command that answers the question, with the options from the widgets."""
     if question == REVIEWERS:
         return ["learn", "--reviewers"]
     left, right = st.columns(2)
@@ -57,7 +57,7 @@ def asked_for(question: str) -> list[str]:
 
 
 def show(files: dict[str, bytes]) -> None:
-    """The account as a page, and its files."""
+    """Show the report and its files to download."""
     with st.container(horizontal=True):
         for name, content in files.items():
             st.download_button(f"Download {name}", content, name, key=f"download-{name}", on_click="ignore")

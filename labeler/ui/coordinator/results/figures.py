@@ -1,4 +1,4 @@
-"""The figures of the paper on this study's measurements, to look at and to take away."""
+"""Show and download the figures of the paper, made from this study's measurements."""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,17 +14,17 @@ from labeler.service.plan import coordinating
 from labeler.service.verdicts import evidence
 from labeler.store import Database
 
-SCHEMATIC = "Figure 1: what the measures see in made pairs"
+SCHEMATIC = "Figure 1: measures on simulated pairs of runs"
 BY_APPLICATION = "Figure 2: measures by application"
-BY_BENCHMARK = "Figure 3: measures of one application's benchmarks"
+BY_BENCHMARK = "Figure 3: measures by benchmark of one application"
 RUNS = "Figure 4: the runs of one benchmark"
 
 
 def render(db: Database, person: str) -> None:
-    """Choose a figure, see it, download it."""
+    """Choose a figure, show it, and offer it for download."""
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:
-        st.info(f"{hidden} The same holds for the measures behind verdicts (Figures 2 and 3).")
+        st.info(f"{hidden} Figures 2 and 3 are hidden too, because they show the measures behind the verdicts.")
     titles = [SCHEMATIC, RUNS] if hidden else [SCHEMATIC, BY_APPLICATION, BY_BENCHMARK, RUNS]
     title = st.selectbox("Figure", titles, key="figure")
     name, chart = chosen(db, title)
@@ -36,7 +36,7 @@ def render(db: Database, person: str) -> None:
 
 
 def chosen(db: Database, title: str) -> tuple[str, Any]:
-    """The file name and the chart of a figure, asking for what it needs."""
+    """Ask for the options of a figure; return its file name and chart."""
     if title == SCHEMATIC:
         return "schematic-pairs", evidence.schematic_pairs()
     if title == BY_APPLICATION:

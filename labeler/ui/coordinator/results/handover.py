@@ -1,4 +1,4 @@
-"""The study handed on: copies on the server's disk, labels of a copy brought back, and the files for others."""
+"""Hand the study over: backup, anonymised copy, labels merged from a copy, and the label file."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -17,41 +17,46 @@ from labeler.ui.coordinator.escaping import plain
 
 
 def render(db: Database, person: str) -> None:
-    """A backup, a copy for publication, labels from a copy, and the labels as a table."""
+    """Show the forms for backup, anonymised copy and merge, and the download of labels."""
     with st.form("backup"):
-        name = st.text_input("Back up the study, while people label, into a file beside it called")
+        st.write("**Backup.** A full copy beside the study. Reviewers can continue to label.")
+        name = st.text_input("File name of the backup")
         if st.form_submit_button("Back up"):
             target = folders.beside(db.path, name)
             coordinating.back_up(db, target, actor=person, now=datetime.now(UTC))
             st.success(plain(f"Copied to {target.name}, beside the study."))
     with st.form("anonymise"):
-        name = st.text_input("Write a copy for publication, without names, into a file beside the study called")
-        comments = st.checkbox("Keep comments: names in them are replaced; read them all the same")
+        st.write("**Anonymised copy.** A copy for publication beside the study, without names.")
+        name = st.text_input("File name of the anonymised copy")
+        comments = st.checkbox(
+            "Keep comments", help="Names in comments are replaced. Read the comments before you publish them."
+        )
         if st.form_submit_button("Anonymise"):
             target = folders.beside(db.path, name)
             anonymising.anonymise(db, target, keep_comments=comments, actor=person, now=datetime.now(UTC))
-            st.success(plain(f"Wrote {target.name}, beside the study: reviewers are R1, R2, … in it."))
+            st.success(plain(f"Wrote {target.name}, beside the study. Reviewers are called R1, R2, …"))
     with st.form("merge"):
         root = settings().import_root or db.path.parent
-        path = st.text_input("Bring back labels that were given in a copy of this study, a file on the server's disk")
-        st.text(f"Only what lies below {root.resolve()}")
+        st.write("**Merge.** Import the labels that were given in a copy of this study.")
+        path = st.text_input("File of the copy, on the server")
+        st.text(f"The path must be inside {root.resolve()}")
         if st.form_submit_button("Merge") and path.strip():
             merged = merging.merge(db, folders.below(root, path.strip()), actor=person, now=datetime.now(UTC))
-            st.success(f"{merged.n_new} answers merged, {merged.n_already_there} there already.")
+            st.success(f"{merged.n_new} answers merged; {merged.n_already_there} were already in the study.")
             if merged.conflicts:
-                st.warning(f"{len(merged.conflicts)} answers were left out: the study has others in their places.")
+                st.warning(f"{len(merged.conflicts)} answers were left out, because the study has other answers there.")
     labels(db.path, person, visibility.why_not(db, person, Action.SEE_NAMES))
 
 
 def labels(path: Path, person: str, hidden: str) -> None:
-    """Every answer as the tidy label file, once names may be seen."""
+    """Offer the label file with every answer, if names may be seen."""
     if hidden:
-        st.info(f"{hidden} The label file says who said what.")
+        st.info(f"{hidden} The label file names the reviewer of each label.")
     else:
         st.download_button("Download labels.csv", partial(exported, path, person), "labels.csv", on_click="ignore")
 
 
 def exported(path: Path, person: str) -> str:
-    """The label file, when it is asked for: that is logged."""
+    """Create the label file on request; the log records it."""
     with open_database(path) as db:
         return reporting.as_csv(exchange.export_labels(db, actor=person, now=datetime.now(UTC)))

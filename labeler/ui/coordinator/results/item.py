@@ -1,4 +1,4 @@
-"""One item with its runs, the verdicts and labels on it, what is behind them, and whether it counts."""
+"""One item: its runs, verdicts with reasons, labels, and whether it is excluded."""
 
 from datetime import UTC, datetime
 
@@ -18,11 +18,11 @@ from labeler.ui.coordinator.escaping import plain, points
 from labeler.ui.coordinator.shared import done, errors_here, fresh, link
 
 CHOSEN, FOUND, MOVED_TO = "item", "items-found", "item-moved-to"
-MAX_OPTIONS = 2000  # a longer list is looked through on the page Items
+MAX_OPTIONS = 2000  # a longer list is searched on the page Items
 
 
 def render(db: Database, person: str) -> None:
-    """The runs and every verdict; a classifier's reasons, means and matrix; labels once names may be seen."""
+    """Show the runs, the verdicts with reasons, the labels if names may be seen, and the exclusion form."""
     everything = [item.name for item in coordinating.list_items(db)]
     if not everything:
         st.info("There are no items yet. Import measurements on the page Data.")
@@ -43,7 +43,7 @@ def render(db: Database, person: str) -> None:
 
 
 def chosen(everything: list[str], found: list[str]) -> str:
-    """The item to show: from the list, from the page Items, or by the keys of the picture."""
+    """The item to show, chosen in the list, on the page Items, or by the keys of the picture."""
     if MOVED_TO in st.session_state:
         st.session_state[CHOSEN] = st.session_state.pop(MOVED_TO)
     link("Items", "All items")
@@ -54,7 +54,7 @@ def chosen(everything: list[str], found: list[str]) -> str:
 
 
 def why(db: Database, item: Item, person: str) -> None:
-    """The verdicts with their reasons, where they may be seen."""
+    """Show the verdicts with their reasons if this person may see them."""
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(hidden)
@@ -76,7 +76,7 @@ def why(db: Database, item: Item, person: str) -> None:
 
 
 def explain(reasoned: Reasoned, name: str) -> None:
-    """One verdict: why, and the numbers."""
+    """Show the reasons and the numbers of one verdict."""
     st.markdown(points(reasoned.reasons))
     left, right = st.columns([2, 3])
     if reasoned.verdict.means:
@@ -89,7 +89,7 @@ def explain(reasoned: Reasoned, name: str) -> None:
 
 
 def labels(db: Database, item: Item, person: str) -> None:
-    """Who gave which label, once names may be seen."""
+    """Show the labels with the reviewers' names, if names may be seen."""
     if visibility.why_not(db, person, Action.SEE_NAMES):
         return
     rows = splits.labels_on(db, item)
@@ -99,18 +99,18 @@ def labels(db: Database, item: Item, person: str) -> None:
 
 
 def counts(db: Database, item: Item, person: str) -> None:
-    """Whether the item counts, and the form that changes this."""
+    """Show whether the item is excluded, and the form that changes it."""
     if item.excluded_why is not None:
         st.text(f"Excluded: {item.excluded_why}")
     excludes = item.excluded_why is None
-    with st.expander("Exclude this item" if excludes else "Take this item back in"), st.form(f"counts-{item.name}"):
+    with st.expander("Exclude this item" if excludes else "Include this item again"), st.form(f"counts-{item.name}"):
         st.write(
-            "Nobody is asked about it any longer and no number counts it. Its labels are kept." if excludes
-            else "It is labelled and counted again."
+            "Reviewers no longer label an excluded item, and no result counts it. Its labels are kept." if excludes
+            else "Reviewers label the item again, and results count it again."
         )  # fmt: skip
         change = curating.exclude if excludes else curating.include
         reason = st.text_input("Reason", key=fresh(f"why-{change.__name__}-{item.name}"))
-        if st.form_submit_button("Exclude" if excludes else "Take back in"):
+        if st.form_submit_button("Exclude" if excludes else "Include again"):
             with errors_here():
                 change(db, item.name, reason, actor=person, now=datetime.now(UTC))
-                done(f"{item.name} is {'excluded' if excludes else 'taken back in'}.")
+                done(f"{item.name} is {'excluded' if excludes else 'included again'}.")

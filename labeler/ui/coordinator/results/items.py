@@ -1,4 +1,4 @@
-"""Items to look through: search, filters, small pictures; and a study made of those that were chosen."""
+"""Browse items with search, filters and small pictures; create a new study from the matches."""
 
 import base64
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest
 
 
 def render(db: Database, person: str) -> None:
-    """The items that were chosen, page by page; a click on one opens it; a new study of them."""
+    """Show the matching items in pages; a click opens an item; offer a new study of the matches."""
     st.write("Search and filter the items. Click a row to see one item with its runs, verdicts and reasons.")
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     table = browsing.catalogue(db, verdicts=not hidden)
@@ -38,7 +38,7 @@ def render(db: Database, person: str) -> None:
 
 
 def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue) -> None:
-    """One page of the items; numbers come before the names, which may be long."""
+    """Show one page of the items; numbers come before the names, which may be long."""
     shown = page.assign(runs_small=[small(db, name) for name in page["item"]], spread=100 * page["spread"])
     order = [
         "runs_small",
@@ -49,13 +49,13 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue)
         "benchmark",
         *(["excluded"] if page["excluded"].notna().any() else []),
     ]
-    key = f"found-{combined_hash(page['item'])}"  # so that a picked row never becomes another item
+    key = f"found-{combined_hash(page['item'])}"  # a selected row must never refer to another item
     picked = st.dataframe(
         shown, hide_index=True, on_select="rerun", selection_mode="single-row", key=key, row_height=ROW_PX,
         column_order=order, height=(len(shown) + 1) * ROW_PX if len(shown) > 1 else "auto", placeholder="—",
         column_config={
             "runs_small": st.column_config.ImageColumn("runs", width=PICTURE_PX),
-            "spread": st.column_config.NumberColumn("spread", format="%.3g %%", help="Of the medians of the runs"),
+            "spread": st.column_config.NumberColumn("spread", format="%.3g %%", help="Spread of the runs' medians."),
             "benchmark": st.column_config.TextColumn("benchmark", width="medium"),
             "application": st.column_config.TextColumn("application", width="small"),
         },
@@ -67,7 +67,7 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue)
 
 
 def small(db: Database, name: str) -> str:
-    """The runs of an item as a small picture, for a table; empty without runs."""
+    """A small picture of the runs of an item, for a table; empty if there are no runs."""
     chosen = curating.item_named(db, name)
     if not chosen.n_runs:
         return ""
@@ -77,17 +77,17 @@ def small(db: Database, name: str) -> str:
 
 
 def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None:
-    """A new study of what was chosen; only for those who may see verdicts, which that study does not hide."""
+    """Offer a new study of the matches, only to people who may see verdicts: the new study does not hide them."""
     names = triage.usable(matches)["item"].tolist()
-    name = st.text_input("Name of a new study, whose file is put beside this one")
-    if st.button(f"Make a study from these {len(names)} items", disabled=not names):
+    name = st.text_input("Name of the new study", help="Its file is written beside the file of this study.")
+    if st.button(f"Create a study from these {len(names)} items", disabled=not names):
         lines = triage.make_beside(db, names, name, coordinator=person, now=datetime.now(UTC))
-        st.success("The new study is there. Start it with the first line; the second is your way into it.")
+        st.success("Study created. The first line starts its server; the second is your sign-in link.")
         st.code("\n".join(lines), language=None)
 
 
 def asked_for(table: browsing.Catalogue) -> browsing.Filter:
-    """What the widgets say."""
+    """Ask for the filters."""
     left, middle, right = st.columns(3)
     shares, lengths = browsing.SPREADS, sorted({0, 1, *table["iterations"].tolist()})
     spread = middle.select_slider("Spread of the runs' medians", shares, (shares[0], shares[-1]), browsing.in_words)
@@ -97,7 +97,7 @@ def asked_for(table: browsing.Catalogue) -> browsing.Filter:
         text=left.text_input("Search"),
         applications=left.multiselect("Applications", sorted(set(table["application"]))),
         verdict=(judge, str(right.radio("is", list(Category), horizontal=True))) if judge else None,
-        disagreeing=bool(judges) and right.toggle("Only where classifiers disagree"),
+        disagreeing=bool(judges) and right.toggle("Only items on which classifiers disagree"),
         spread=spread if spread != (shares[0], shares[-1]) else None,
         iterations=middle.select_slider("Iterations", lengths, (lengths[0], lengths[-1])),
         with_excluded=left.toggle("With excluded items", value=True),

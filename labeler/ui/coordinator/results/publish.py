@@ -1,4 +1,4 @@
-"""A finished study as a data set: what only people know, what is still missing, and the files."""
+"""Publish a finished study as a data set: the answers it needs, what is missing, and the files."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -26,10 +26,10 @@ ARCHIVE = "published-archive"
 
 
 def render(db: Database, person: str) -> None:
-    """The answers, what they lack, and the data set."""
+    """Show the answers, the list of missing answers, and the form for the data set."""
     st.write(
-        "Make a data set that others can load, check and cite: labels, items, measurements, report, codebook, "
-        "datasheet and metadata. Nobody is named in it."
+        "Create a data set that others can load, check and cite: labels, items, measurements, report, codebook, "
+        "datasheet and metadata. It contains no names of people."
     )
     hidden = visibility.why_not(db, person, Action.SEE_NAMES)
     if hidden:
@@ -40,19 +40,22 @@ def render(db: Database, person: str) -> None:
     with errors_here():
         missing = for_page.lacking(db, text, options)
         if missing:
-            st.warning("Still to be answered:\n\n" + points(missing))
+            st.warning("These answers are missing:\n\n" + points(missing))
         else:
-            st.success("Every answer that is needed is there.")
+            st.success("All required answers are complete.")
         data_set(db, person, options, ready=not missing)
 
 
 def answers(db: Database) -> str:
-    """The answers that are kept beside the study, to be changed."""
-    st.subheader("Answers that only people know", anchor=False)
+    """Show a form to edit the answers, which are stored beside the study."""
+    st.subheader("Answers about the study", anchor=False)
     kept = for_page.answers_text(db, datetime.now(UTC).date())
     with st.form("answers"):
         text = st.text_area(
-            "Answers", kept, height=420, help='Write between the quotes. "" means not answered yet. All is published.'
+            "Answers",
+            kept,
+            height=420,
+            help='Write between the quotes. "" means not answered yet. All answers are published.',
         )
         if st.form_submit_button("Save answers"):
             with errors_here():
@@ -62,12 +65,12 @@ def answers(db: Database) -> str:
 
 
 def chosen() -> bundle.Options:
-    """Who the data set is for, and what it has."""
+    """Ask for the venue and the contents of the data set."""
     st.subheader("Contents", anchor=False)
-    venue = st.selectbox("For", list(VENUES), format_func=VENUES.__getitem__)
-    measurements = st.checkbox("With the measurements", value=True, help="Otherwise with their hashes only.")
-    names = st.checkbox("With the names of benchmarks and applications", value=True, help="Otherwise with numbers.")
-    unlicensed = st.checkbox("Also items of applications without a source licence")
+    venue = st.selectbox("Venue", list(VENUES), format_func=VENUES.__getitem__)
+    measurements = st.checkbox("Include the measurements", value=True, help="Otherwise only their hashes.")
+    names = st.checkbox("Include the names of benchmarks and applications", value=True, help="Otherwise numbers.")
+    unlicensed = st.checkbox("Include items of applications without a source licence")
     resampled = st.checkbox(
         "Report with bootstrap, latent class and test of misfit", value=True, help="This takes most of the time."
     )
@@ -76,13 +79,13 @@ def chosen() -> bundle.Options:
 
 
 def data_set(db: Database, person: str, options: bundle.Options, *, ready: bool) -> None:
-    """Comments to be released, the button, and the zip file."""
+    """Ask for the comments to release, then create the data set and offer its zip file."""
     with st.expander("Comments of reviewers"):
-        st.write("They are left out, unless you read each one and release it.")
+        st.write("Comments are left out unless you release them. Download the file, mark each comment, and upload it.")
         st.download_button("Download comments.csv", partial(comments, db.path), "comments.csv", on_click="ignore")
-        released = st.file_uploader("The same file with yes or no in each row of the column publish", type="csv")
+        released = st.file_uploader("comments.csv with yes or no in each row of the column publish", type="csv")
     with st.form("publish"):
-        name = st.text_input("Name of the new folder beside the study", f"{db.path.stem}-data")
+        name = st.text_input("Name of the new folder, beside the study", f"{db.path.stem}-data")
         if st.form_submit_button("Publish the data set", type="primary", disabled=not ready):
             progress = st.empty()
             st.session_state[ARCHIVE] = for_page.publish(
@@ -91,7 +94,7 @@ def data_set(db: Database, person: str, options: bundle.Options, *, ready: bool)
                 options,
                 released.getvalue() if released else None,
                 actor=person,
-                waiting=lambda seconds: progress.caption(f"Making the data set: {seconds:.0f} s"),
+                waiting=lambda seconds: progress.caption(f"Creating the data set: {seconds:.0f} s"),
             )
             progress.empty()
     made: Path | None = st.session_state.get(ARCHIVE)
@@ -101,9 +104,9 @@ def data_set(db: Database, person: str, options: bundle.Options, *, ready: bool)
 
 
 def comments(path: Path) -> str:
-    """Every comment with an empty column publish, when it is asked for."""
+    """Every comment with an empty column `publish`, created on request."""
     try:
         with open_database(path) as db:
             return bundle.comments_to_read(db)[0]
-    except LabelerError as error:  # there is no page to show it on
+    except LabelerError as error:  # a download has no page for the message
         return f"{error}\n"

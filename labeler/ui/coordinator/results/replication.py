@@ -1,4 +1,4 @@
-"""The paper beside this study's measurements: every claim, with figures, to look at and to take away."""
+"""Compare every claim of the paper with this study's measurements; show and download the result."""
 
 import hashlib
 
@@ -12,23 +12,23 @@ from labeler.store import Database
 from labeler.ui.coordinator.shared import Bar, errors_here, link
 
 SOURCE = "https://doi.org/10.1145/3578245.3584693"
-START_S, ITEM_S = 8.0, 0.03  # what it takes, and what it takes more for each item
+START_S, ITEM_S = 8.0, 0.03  # fixed time, and additional time per item
 KEY = "replication"
 
 
 def render(db: Database, person: str) -> None:
-    """Compare when asked, show the claims, offer the files."""
+    """Compare on request, show the claims, and offer the files."""
     st.write(
-        f"Every claim of the [paper of Bauer et al. (2023)]({SOURCE}) beside the measurements of this study: "
-        "reproduced, different, or impossible to know, with the reason."
+        f"Compare every claim of the [paper by Bauer et al. (2023)]({SOURCE}) with the measurements of this study. "
+        "Each claim is reproduced, different, or impossible to check, with the reason."
     )
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:
-        st.info(f"{hidden} The comparison shows verdicts.")
+        st.info(f"{hidden} The comparison contains verdicts.")
         return
     n_items = sum(item.n_runs > 0 for item in coordinating.list_items(db))
     if not n_items:
-        st.info("The comparison appears here once the study has measurements.")
+        st.info("The comparison appears here when the study has measurements.")
         link("Data", "Import measurements")
         return
     with st.expander("Labels of the paper's reviewers, and classes of another method (optional)"):

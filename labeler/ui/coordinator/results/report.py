@@ -1,4 +1,4 @@
-"""The report: look at it, take it away."""
+"""Create, show and download the report."""
 
 import streamlit as st
 
@@ -12,17 +12,18 @@ FULL, QUICK = "Full report", "Without bootstrap, latent class and test of misfit
 
 
 def render(db: Database, person: str) -> None:
-    """Make the report when asked, show it, and offer its files."""
-    st.write("Agreement of the reviewers, and what the classifiers are worth against their labels.")
+    """Create the report on request, show it, and offer its files."""
+    st.write("Agreement of the reviewers, and comparison of the classifiers with their labels.")
     hidden = visibility.why_not(db, person, Action.SEE_NAMES)
     if hidden:
-        st.info(f"{hidden} The report appears here. From closing on, the page Progress shows agreement.")
+        st.info(f"{hidden} The report then appears here. After closing, the page Progress shows agreement.")
         return
     quick = st.radio("Report", [FULL, QUICK], horizontal=True, key="report-kind", label_visibility="collapsed") == QUICK
     report = kept_report.kept(db, quick=quick)
     made_again = st.button(
-        "Make the report" if report is None else "Make it again", type="primary" if report is None else "secondary",
-        help="The log of the study says who made a report.",
+        "Create the report" if report is None else "Create the report again",
+        type="primary" if report is None else "secondary",
+        help="The log of the study records who created a report.",
     )  # fmt: skip
     if made_again:
         kept_report.forget(db, quick=quick)
@@ -36,8 +37,8 @@ def render(db: Database, person: str) -> None:
 
 
 def show(report: kept_report.Kept) -> None:
-    """The document, and its files to take away."""
-    st.caption(f"Made on {report.made:%-d %B %Y at %H:%M} UTC.")
+    """Show the document and its files to download."""
+    st.caption(f"Created on {report.made:%-d %B %Y at %H:%M} UTC.")
     with st.container(horizontal=True):
         for name, text in report.files.items():
             st.download_button(f"Download {name}", text, name, key=f"download-{name}", on_click="ignore")

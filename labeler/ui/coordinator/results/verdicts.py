@@ -1,4 +1,4 @@
-"""What the classifiers say: compute it, watch it being computed, see it."""
+"""Compute the verdicts of the classifiers, with progress, and show them."""
 
 import streamlit as st
 
@@ -7,30 +7,30 @@ from labeler.service.people import visibility
 from labeler.service.verdicts import background, computing, stored_verdicts
 from labeler.store import Database, open_database
 
-THRESHOLD = """The classifiers are computed with this threshold too, and stand beside those with the usual one in every
-table and report: theta 0.30 adds *heuristic@0.30*. Choose it before you see labels: a threshold that was chosen with
-the labels in view looks better than it is. The command `labeler verdicts --remove heuristic@0.30` removes it."""
+THRESHOLD = """Adds classifiers with this threshold to every table and report, beside those with the usual
+threshold: theta 0.30 adds *heuristic@0.30*. Choose the threshold before you see labels; otherwise the classifier looks
+better than it is. The command `labeler verdicts --remove heuristic@0.30` removes it."""
 THRESHOLDS = {"Theta of the heuristics (usually 0.25)": "theta", "Cut of SAME (usually 0.20)": "cut"}
 N_FIRST, COLUMNS = 20, ["item", "dissimilar", "similar", "disagreement", "margin"]
-AGREEMENT = """How far the classifiers agree with each other; no labels are needed. Of the items that the other calls
-dissimilar, a classifier *finds* this share; of those it calls similar, it *clears* that."""
-FIRST = """Send these first to reviewers: the classifiers disagree most. The *margin* is the smallest distance of a
-score from its threshold, as a share of the threshold."""
+AGREEMENT = """Agreement between classifiers; no labels are needed. *finds*: the share that a classifier calls
+dissimilar of the items that the other calls dissimilar. *clears*: the same share for similar items."""
+FIRST = """Let reviewers label these items first, because the classifiers disagree most on them. *margin*: the smallest
+distance of a score from its threshold, as a share of the threshold."""
 
 
 def render(db: Database, person: str) -> None:
-    """Start a computation in a process of its own, show how far it is, list the verdicts."""
+    """Start the computation in a separate process, show its progress, and list the verdicts."""
     job = computing.latest_job(db)
     if job is not None and background.is_running(job):
         watch(str(db.path))
         return
     if job is not None and job.finished_utc is None:
-        st.warning("The last computation was interrupted. Start it again; what it finished is kept.")
+        st.warning("The last computation was interrupted. Start it again; finished verdicts are kept.")
     elif job is not None and job.error:
         st.error(f"The last computation failed: {job.error}")
     missing = computing.n_missing(db)
     if missing:
-        st.write(f"{missing} items lack verdicts.")
+        st.write(f"{missing} items have no verdicts yet.")
         if st.button("Compute verdicts", type="primary"):
             background.start_verdicts(db.path, actor=person)
             watch(str(db.path))
@@ -51,7 +51,7 @@ def render(db: Database, person: str) -> None:
 
 
 def add_threshold(db: Database, person: str) -> None:
-    """A form that adds a classifier with another threshold."""
+    """Show a form that adds a classifier with another threshold."""
     with st.expander("Another threshold"), st.form("another-threshold", border=False):
         st.write(THRESHOLD)
         title = st.selectbox("Threshold", list(THRESHOLDS), key="threshold-of")
@@ -63,7 +63,7 @@ def add_threshold(db: Database, person: str) -> None:
 
 @st.fragment(run_every=1.0)
 def watch(path: str) -> None:
-    """The progress of the computation, looked up every second until it ends."""
+    """Show the progress of the computation, updated every second until it ends."""
     from pathlib import Path
 
     with open_database(Path(path)) as db:

@@ -1,1 +1,1 @@
-"""Pages for the time of labelling."""
+"""Pages for the labelling phase."""

@@ -1,4 +1,4 @@
-"""The calibration round: what its items are, what it must reach, and how far it is."""
+"""The calibration round: its gate, its result and the reference labels of its items."""
 
 from datetime import UTC, datetime
 
@@ -25,8 +25,8 @@ GATES = {
 
 
 def render(db: Database, person: str) -> None:
-    """The gate and the result for those who may see it; the reference labels, set with the picture."""
-    st.write("Everybody labels the same few items before the study. None of them enters a result.")
+    """Show the gate, the result if this person may see it, and the reference labels with pictures."""
+    st.write("All reviewers label the same few items before the study. These labels enter no result.")
     result = calibrating.result(db)
     if not result.n_items:
         st.info("The plan has no calibration items. Choose their number on the page Plan; the round then appears here.")
@@ -40,7 +40,7 @@ def render(db: Database, person: str) -> None:
 
 
 def reached(result: Calibration, hidden: str) -> None:
-    """How far everybody is, and the agreement with its intervals where it may be seen."""
+    """Show the progress of each reviewer, and the agreement with intervals if it may be seen."""
     st.subheader("Result", anchor=False)
     rows = [
         {"reviewer": reviewer.reviewer, "labelled": f"{reviewer.n_done} of {reviewer.n_assigned}"}
@@ -59,7 +59,7 @@ def reached(result: Calibration, hidden: str) -> None:
 
 
 def set_gate(db: Database, result: Calibration, person: str, *, can_change: bool) -> None:
-    """What must be reached; kept as soon as it is changed, as long as nobody has answered."""
+    """Show the gate; save each change immediately while there are no answers."""
     st.subheader("Gate", anchor=False)
     gate, begun = result.gate, any(reviewer.n_done for reviewer in result.reviewers)
     fixed = not can_change or begun
@@ -79,9 +79,11 @@ def set_gate(db: Database, result: Calibration, person: str, *, can_change: bool
 
 
 def set_reference(db: Database, result: Calibration, person: str) -> None:
-    """What the items are, one after the other under their picture; kept with the key that is pressed."""
+    """Show the items one by one with their pictures; pressing a key saves the reference label."""
     st.subheader("Reference labels", anchor=False)
-    st.write(f"{result.n_reference} of {result.n_items} items have one. Press S or D on the picture to set it.")
+    st.write(
+        f"{result.n_reference} of {result.n_items} items have a reference label. Press S or D on a picture to set it."
+    )
     names, reference = calibrating.item_names(db), calibrating.reference(db)
     name = queue.current(QUEUE, names)
     label = reference.get(name)
@@ -94,4 +96,4 @@ def set_reference(db: Database, result: Calibration, person: str) -> None:
         calibrating.set_reference(db, {name: category}, actor=person, now=datetime.now(UTC))
         left = [other for other in names if other not in reference and other != name]
         queue.put(QUEUE, left[0] if left else name)
-        done(f"Reference label of {name}: {category}. {len(left)} of {len(names)} items have none.")
+        done(f"Reference label of {name}: {category}. {len(left)} of {len(names)} items have no reference label yet.")

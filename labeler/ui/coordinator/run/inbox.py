@@ -1,4 +1,4 @@
-"""What reviewers flagged or commented, and answers to them; never a label, and no name before unblinding."""
+"""Flags and comments of reviewers, with replies. Labels are never shown, and names only after unblinding."""
 
 from datetime import UTC, datetime
 
@@ -13,12 +13,12 @@ from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.shared import done, errors_here
 
 QUEUE = "inbox"
-ANSWERS = ("Thank you, seen.", "Label it as you see it.", "The measurements are right as they are.")
+ANSWERS = ("Thank you, seen.", "Label it as you see it.", "The measurements are correct.")
 
 
 def render(db: Database, person: str) -> None:
-    """How many messages wait for an answer; one message after the other with its picture and a place for an answer."""
-    st.write("Flags and comments of reviewers, with the picture they saw.")
+    """Show the number of unanswered messages, then one message at a time with its picture and an answer form."""
+    st.write("Read and answer the flags and comments of reviewers, each with the picture of its item.")
     if visibility.reviews_too(db, person):
         st.info(
             "You are also a reviewer of this study: the flags and comments of others are shown to you only after it is "
@@ -27,10 +27,10 @@ def render(db: Database, person: str) -> None:
         return
     messages = {message.code: message for message in inbox.messages(db)}
     if not messages:
-        st.info("Nobody has flagged or commented an item. Flags and comments appear here as reviewers write them.")
+        st.info("There are no flags or comments yet. They appear here when reviewers write them.")
         return
     n_unanswered = sum(not message.is_answered for message in messages.values())
-    st.write(f"{n_unanswered} of {len(messages)} flags and comments wait for an answer; these come first.")
+    st.write(f"{n_unanswered} of {len(messages)} flags and comments are unanswered. Unanswered ones come first.")
     codes = list(messages)
     code = queue.current(QUEUE, codes)
     with_name = not visibility.why_not(db, person, Action.SEE_NAMES)
@@ -39,7 +39,7 @@ def render(db: Database, person: str) -> None:
 
 
 def show(db: Database, message: Message, codes: list[str], *, with_name: bool) -> None:
-    """One message under the picture of its item, as plain text."""
+    """Show one message as plain text under the picture of its item."""
     item = curating.item_named(db, message.item)
     title, where = f"Item {message.code}: {message.item}", queue.place(codes, message.code)
     pressed = queue.look(db, QUEUE, item, name=message.code, title=title, caption=where)
@@ -54,12 +54,14 @@ def show(db: Database, message: Message, codes: list[str], *, with_name: bool) -
 
 
 def answer(db: Database, message: Message, codes: list[str], person: str) -> None:
-    """The place for an answer; after it comes the next message without one."""
+    """Show the answer form; sending the answer leads to the next unanswered message."""
     key = f"{message.code}-{len(message.replies)}"
     with st.form(f"message-{message.code}"):
-        ready = st.pills("Answer", ANSWERS, key=f"ready-{key}", default=None)
-        text = st.text_area("In your own words", max_chars=inbox.MAX_REPLY_LENGTH, key=f"answer-{key}")
-        st.caption("The reviewer reads it under My labels: name no benchmark, verdict or label of others in it.")
+        ready = st.pills("Standard answer", ANSWERS, key=f"ready-{key}", default=None)
+        text = st.text_area("Your text", max_chars=inbox.MAX_REPLY_LENGTH, key=f"answer-{key}")
+        st.caption(
+            "The reviewer sees the answer under My labels. Do not mention benchmarks, verdicts or labels of others."
+        )
         if not st.form_submit_button("Send the answer", key=f"send-{key}"):
             return
         with errors_here():
@@ -67,9 +69,9 @@ def answer(db: Database, message: Message, codes: list[str], person: str) -> Non
             inbox.reply(db, message.code, words, actor=person, now=datetime.now(UTC))
             left = [other.code for other in inbox.messages(db) if not other.is_answered]
             queue.put(QUEUE, left[0] if left else message.code)
-            done(f"Answer to item {message.code} sent. {len(left)} of {len(codes)} wait for an answer.")
+            done(f"Answer to item {message.code} sent. {len(left)} of {len(codes)} messages are unanswered.")
 
 
 def minute(created_utc: str) -> str:
-    """A time to the minute."""
+    """A time rounded down to the minute."""
     return f"{created_utc[:16].replace('T', ' ')} UTC"

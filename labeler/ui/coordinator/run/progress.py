@@ -1,4 +1,4 @@
-"""How far everyone is; never what they said. Once the study is closed, how far they agree."""
+"""Progress of each reviewer, without their answers; agreement after the study is closed."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -19,8 +19,8 @@ REFRESH_S = 20
 
 
 def render(db: Database, person: str) -> None:
-    """What refreshes by itself, and agreement where it may be seen."""
-    st.write("How far each reviewer is and when they are expected to finish; never what they answered.")
+    """Show the part that refreshes itself, and agreement if this person may see it."""
+    st.write("Progress and estimated finish of each reviewer. Answers are not shown.")
     watch(str(db.path), person)
     st.subheader("Agreement so far", anchor=False)
     hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
@@ -32,7 +32,7 @@ def render(db: Database, person: str) -> None:
 
 @st.fragment(run_every=REFRESH_S)
 def watch(path: str, person: str) -> None:
-    """A bar for all, labels over time, time per item, a row for each reviewer; looked up again now and then."""
+    """Show overall progress, labels over time, time per item and a row per reviewer; refreshed periodically."""
     now = datetime.now(UTC)
     with open_database(Path(path)) as db:
         if not visibility.is_coordinator(db, person):
@@ -41,7 +41,7 @@ def watch(path: str, person: str) -> None:
         counts, seconds = overview.labels_over_time(db), watching.time_on_task(db)
     n_done, n_all = (sum(getattr(pace, name) for pace in paces) for name in ("n_done", "n_assigned"))
     if not n_all:
-        st.info("There is no plan yet, so nobody has anything to label. Progress appears here once the plan is drawn.")
+        st.info("There is no plan yet. Create one on the page Plan; progress then appears here.")
         return
     st.progress(n_done / n_all, f"{n_done} of {n_all} labels given")
     if finish := watching.finish_of_all(paces):
@@ -54,11 +54,11 @@ def watch(path: str, person: str) -> None:
         left.altair_chart(course_charts.labels_over_time(counts))
     if seconds:
         right.altair_chart(course_charts.time_per_item(seconds))
-    st.caption(f"Refreshes every {REFRESH_S} s. Last at {now:%H:%M:%S} UTC.")
+    st.caption(f"Refreshes every {REFRESH_S} s. Last refresh: {now:%H:%M:%S} UTC.")
 
 
 def table(paces: Sequence[watching.Pace]) -> None:
-    """A row for each reviewer, with a bar for what is done and the labels of each day; unknown values stay empty."""
+    """Show a row per reviewer with a progress bar and labels per day; unknown values are shown as a dash."""
     rows = [
         {**row, "done": 100 * pace.n_done / pace.n_assigned if pace.n_assigned else 0.0, "days": list(pace.by_day),
          **{name: "—" if row[name] is None else row[name] for name in ("last seen (UTC)", "estimated finish")}}
@@ -70,15 +70,15 @@ def table(paces: Sequence[watching.Pace]) -> None:
                       "hours left", "estimated finish", "last seen (UTC)"),
         column_config={
             "done": st.column_config.ProgressColumn("done", format="%.0f %%", max_value=100, width="small"),
-            "days": st.column_config.BarChartColumn("by day", y_min=0, width="small"),
-            "estimated finish": st.column_config.TextColumn("estimated finish", help="In brackets: an 80 % interval."),
+            "days": st.column_config.BarChartColumn("labels by day", y_min=0, width="small"),
+            "estimated finish": st.column_config.TextColumn("estimated finish", help="80 % interval in brackets."),
             "hours left": st.column_config.NumberColumn("hours left", format="%.1f"),
         },
     )  # fmt: skip
 
 
 def agreement(result: InterimAgreement) -> None:
-    """Agreement of the first labels, without names."""
+    """Show the agreement of the first labels, without names."""
     st.write(f"{result.n_agreed} items agreed, {result.n_split} split, {result.n_incomplete} incomplete.")
     for name, estimate in (("Percent agreement", result.percent), ("Fleiss' kappa", result.kappa)):
         st.write(f"{name}: {plain(interim_agreement.in_words(estimate))}")

@@ -1,4 +1,4 @@
-"""Split items: the third round before closing, decisions after it."""
+"""Split items: progress of first labels before closing, decisions after closing."""
 
 from datetime import UTC, datetime
 
@@ -21,18 +21,18 @@ REASONS = (
     "warm-up only",
     "single spikes",
     "wider spread",
-    "the same apart from noise",
+    "only noise",
 )
 
 
 def render(db: Database, person: str) -> None:
-    """How far the first labels are; from closing on the split items one after the other, and their decisions."""
-    st.write("Items whose first labels are not all equal. Each can be decided by somebody who labelled none of them.")
+    """Before closing, show the progress of first labels; afterwards, the split items and their decisions."""
+    st.write("Items with unequal first labels. A person who labelled none of them can decide the final category.")
     study = coordinating.get_study(db)
     hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
     if hidden:
         n_complete, n_all = splits.n_complete(db)
-        st.write(f"{n_complete} of {n_all} items have two first labels or more.")
+        st.write(f"{n_complete} of {n_all} items have at least two first labels.")
         st.info(f"{hidden} Split items then appear here. Third labels are assigned on the page Study.")
         return
     by_name = {split.item.name: split for split in splits.split_items(db)}
@@ -48,7 +48,7 @@ def render(db: Database, person: str) -> None:
 
 
 def show(db: Database, split: Split, names: list[str], person: str, *, can_decide: bool) -> None:
-    """One split item: its runs, its labels without names, and while the study is closed the decision."""
+    """Show a split item: its runs, its labels without names and, while the study is closed, the decision form."""
     name = split.item.name
     why_not = splits.why_not_decide(db, person) if can_decide else ""
     decides = can_decide and not why_not
@@ -70,14 +70,14 @@ def show(db: Database, split: Split, names: list[str], person: str, *, can_decid
 
 
 def decide(db: Database, split: Split, names: list[str], person: str) -> None:
-    """The decision: a category, by key or click, and a reason; nothing is chosen beforehand."""
+    """Show the decision form: a category, by key or click, and a reason; nothing is preselected."""
     name = split.item.name
     with st.container(border=True):
         category = st.segmented_control(
             "Your decision", list(Category), format_func=str.title, key=f"category-{name}", default=None
         )
         reason = st.pills("Reason", REASONS, key=f"reason-{name}", default=None)
-        why = st.text_input("In your own words", key=f"why-{name}")
+        why = st.text_input("Your own reason", key=f"why-{name}")
         if not st.button("Save the decision", type="primary", key=f"decide-{name}"):
             return
         with errors_here():

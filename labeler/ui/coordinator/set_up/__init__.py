@@ -1,1 +1,1 @@
-"""Pages that set a study up."""
+"""Pages for setting up a study."""

@@ -1,4 +1,4 @@
-"""Measurements into the study: by upload, or from a folder on the server's disk; every file says what became of it."""
+"""Import measurements by upload or from a folder on the server, and show the outcome for each file."""
 
 import time
 from datetime import UTC, datetime
@@ -12,44 +12,46 @@ from labeler.service.data import folders, importing
 from labeler.service.plan import coordinating
 from labeler.store import Database
 
-N_NAMED = 10  # refused files named in words; the list has all
+N_NAMED = 10  # refused files shown above the table; the table has all of them
 
 
 def render(db: Database, person: str) -> None:
-    """Import while the study is a draft; how many items there are."""
+    """Offer the import while the study is a draft; show the number of items."""
     try:
         require(coordinating.get_study(db), Action.IMPORT)
     except NotAllowed as refusal:
         st.info(str(refusal))
     else:
         offer_import(db, person)
-    st.write(f"{len(coordinating.list_items(db))} items. The page Items lists them all.")
+    st.write(f"The study has {len(coordinating.list_items(db))} items. The page Items lists all of them.")
 
 
 def offer_import(db: Database, person: str) -> None:
-    """The two ways in."""
-    file_is = st.selectbox("What one file is", (None, *importing.FILE_IS), format_func=folders.file_is_in_words)
+    """Offer the upload and the import from the server."""
+    file_is = st.selectbox("Content of one file", (None, *importing.FILE_IS), format_func=folders.file_is_in_words)
     options = importing.read_options(None, {}, file_is=file_is)
-    files = st.file_uploader("Result files of any tool that `labeler formats` lists", folders.UPLOADED, True)
+    files = st.file_uploader("Result files, in any format that `labeler formats` lists", folders.UPLOADED, True)
     if files and st.button(f"Import {len(files)} files", type="primary"):
         take_in(db, importing.uploads((file.name, file.getvalue()) for file in files), options, person)
     root = settings().import_root or db.path.parent
     with st.form("folder"):
-        path = st.text_input("Or a folder or file on the server's disk; . is all that lies below the folder named here")
-        st.text(f"Only what lies below {root.resolve()}")
+        path = st.text_input(
+            "Folder or file on the server", help="Relative to the folder below. Write . for all its files."
+        )
+        st.text(f"The path must be inside {root.resolve()}")
         if st.form_submit_button("Import from the server") and path.strip():
             take_in(db, folders.result_files(root, path.strip(), study=db.path), options, person)
 
 
 def take_in(db: Database, files: folders.Files, options: importing.ReadOptions, person: str) -> None:
-    """Import with a progress bar, then a row for every file."""
+    """Import files with a progress bar, then show a row per file."""
     bar, now = st.progress(0.0, "Importing …"), datetime.now(UTC)
     advance = folders.Progress(files, time.monotonic, bar.progress)
     results = list(importing.import_files(db, files, options, advance=advance, actor=person, now=now))
     bar.empty()
     st.success(importing.in_words(results))
     if any(result.refused for result in results):
-        st.error("Some files were refused; the list says why. Everything else is in the study.")
+        st.error("Some files were refused; the table gives the reasons. All other files were imported.")
         for result in [result for result in results if result.refused][:N_NAMED]:
             st.text(f"{result.file}: {result.refused}")
     st.dataframe([folders.outcome(result) for result in results], hide_index=True)

@@ -1,4 +1,4 @@
-"""Reviewers and coordinators: who takes part, their sign-in links, who pauses, leaves or takes over."""
+"""Reviewers and coordinators: list and add people, hand over sign-in links, pause, remove or replace."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -19,11 +19,11 @@ ROLES = {
     "Coordinators": [Role.COORDINATOR],
     "Both (see no label before unblinding)": [*Role],
 }
-LINKS = "links-to-hand-over"  # in the page's state until they are hidden; the study keeps only their hashes
+LINKS = "links-to-hand-over"  # in the session state until hidden; the study stores only hashes of the links
 
 
 class Change(NamedTuple):
-    """Something that can be changed about a person: its name, its button, and what it does to them."""
+    """A change to a person: its name, its button, and its consequence."""
 
     name: str
     button: str
@@ -40,25 +40,25 @@ LINK = Change(
 REVOKE = Change(
     "Sign out everywhere",
     "Sign out {}",
-    "{} is signed out on all devices and needs a new link to come back. Labels are kept.",
+    "{} is signed out on all devices and needs a new link to sign in again. Labels are kept.",
     needs_reason=False,
 )
-PAUSE = Change("Pause", "Pause {}", "{} cannot label until resumed. Open items stay theirs.")
+PAUSE = Change("Pause", "Pause {}", "{} cannot label while paused. Open items stay assigned.")
 RESUME = Change(
     "Resume",
     "Resume {}",
-    "{} can label again. Somebody who had left gets open items of the others.",
+    "{} can label again. A reviewer who had left gets open items of other reviewers.",
     needs_reason=False,
 )
-REMOVE = Change("Remove", "Remove {}", "{} can no longer sign in. Labels stay; open items go to the others.")
+REMOVE = Change("Remove", "Remove {}", "{} can no longer sign in. Labels are kept; open items go to other reviewers.")
 REPLACE = Change(
-    "Replace", "Replace {}", "{} can no longer sign in. Labels stay; a successor takes over the open items."
+    "Replace", "Replace {}", "{} can no longer sign in. Labels are kept; a successor takes over the open items."
 )
 
 
 def render(db: Database, person: str) -> None:
-    """Links to hand over, who takes part, adding people, and changes of one of them."""
-    st.write("Who takes part, and the sign-in link of each.")
+    """Show new links and the list of people; offer to add people and to change one person."""
+    st.write("Add reviewers and coordinators, hand over their sign-in links, and pause, remove or replace them.")
     hand_over(coordinating.get_study(db).name)
     everyone = identity.everyone(db)
     rows = [{"name": p.name, "role": " and ".join(sorted(p.roles)), "state": state_of(p)} for p in everyone]
@@ -69,14 +69,14 @@ def render(db: Database, person: str) -> None:
 
 
 def state_of(person: Person) -> str:
-    """Whether somebody takes part, in words."""
+    """The state of a person: takes part, paused or left."""
     if not person.active:
         return "left"
     return "paused" if person.paused else "takes part"
 
 
 def add(db: Database, actor: str) -> None:
-    """Several people at once; each name is kept in the field until all of them are added."""
+    """Add several people at once; the field keeps its names until all of them are added."""
     with st.form("add-people"):
         names = st.text_area("Names, one per line", key=fresh("names"))
         role = st.radio("Add as", list(ROLES), horizontal=True)
@@ -86,11 +86,11 @@ def add(db: Database, actor: str) -> None:
             added = staffing.add_all(db, names.splitlines(), ROLES[role], actor=actor, now=datetime.now(UTC))
             keep_links(db, [name for name, _ in added], actor)
             changed = [change.in_words(name) for name, change in added if change != staffing.Change()]
-            done(" ".join([f"Added {', '.join(name for name, _ in added)}. Hand each their link.", *changed]))
+            done(" ".join([f"Added {', '.join(name for name, _ in added)}. Send each person their link.", *changed]))
 
 
 def change_one(db: Database, everyone: list[Person], actor: str) -> None:
-    """Choose somebody and a change; what it does to them stands above the button that names them."""
+    """Choose a person and a change; the consequence is shown above the button, which names the person."""
     st.subheader("Change one person", anchor=False)
     left, right = st.columns(2)
     chosen = left.selectbox("Person", everyone, None, format_func=lambda person: person.name, key=fresh("person"))
@@ -116,7 +116,7 @@ def change_one(db: Database, everyone: list[Person], actor: str) -> None:
 
 
 def changes_of(person: Person) -> list[Change]:
-    """What can be changed about somebody now."""
+    """The changes that are possible for a person now."""
     if Role.REVIEWER not in person.roles:
         return [LINK, REVOKE]
     if not person.active:
@@ -125,7 +125,7 @@ def changes_of(person: Person) -> list[Change]:
 
 
 def make(db: Database, change: Change, chosen: Person, successor: str, why: str, actor: str) -> str:
-    """Make a change; what was done, in words. It never tells who shares an item with whom."""
+    """Make a change and return a message, which never reveals which reviewers share an item."""
     now, name, role = datetime.now(UTC), chosen.name, min(chosen.roles)
     if change is LINK:
         keep_links(db, [name], actor)
@@ -135,7 +135,7 @@ def make(db: Database, change: Change, chosen: Person, successor: str, why: str,
         return f"{name} is signed out everywhere. Labels are kept."
     if change is PAUSE:
         staffing.pause(db, name, why=why, actor=actor, now=now)
-        return f"{name} is paused. No item changed hands."
+        return f"{name} is paused. Open items stay assigned to {name}."
     if change is RESUME:
         return f"{name} takes part again. {staffing.resume(db, name, actor=actor, now=now).in_words(name)}"
     if change is REMOVE:
@@ -147,7 +147,7 @@ def make(db: Database, change: Change, chosen: Person, successor: str, why: str,
 
 
 def keep_links(db: Database, names: list[str], actor: str) -> None:
-    """New links for these people, to be shown on this page until they are hidden."""
+    """Create new links for these people; this page shows them until they are hidden."""
     roles = {person.name: min(person.roles) for person in identity.everyone(db)}
     now, address = datetime.now(UTC), urlsplit(st.context.url or "")
     links = {
@@ -158,27 +158,29 @@ def keep_links(db: Database, names: list[str], actor: str) -> None:
 
 
 def hand_over(study: str) -> None:
-    """The links that were just made: all to copy at once, and a text to mail to each person."""
+    """Show the new links: all of them to copy at once, and an email text for each person."""
     links: Mapping[str, str] = st.session_state.get(LINKS, {})
     if not links:
         return
     with st.container(border=True):
-        st.write("Give each link to its person only. A link is not shown again once this page is left or hidden.")
+        st.write(
+            "Send each link only to its person. The links are not shown again after you hide them or leave this page."
+        )
         st.code("\n".join(f"{name}: {link}" for name, link in links.items()), language=None)
         for name, link in links.items():
-            with st.expander(plain(f"Mail to {name}")):
+            with st.expander(plain(f"Email to {name}")):
                 text = mail(name, study, link)
                 st.code(text, language=None, wrap_lines=True)
-                st.link_button("Open in the mail program", f"mailto:?subject={quote(study)}&body={quote(text)}")
+                st.link_button("Open in the email program", f"mailto:?subject={quote(study)}&body={quote(text)}")
         if st.button("Hide the links"):
             del st.session_state[LINKS]
             st.rerun()
 
 
 def mail(name: str, study: str, link: str) -> str:
-    """What to write to somebody who is invited."""
+    """The text of an invitation by email."""
     return (
-        f"Dear {name},\n\nplease take part in the study “{study}”. You will see the runs of benchmarks and say for "
-        "each whether they are similar or dissimilar. Open this link in a browser; it signs you in, so keep it to "
-        f"yourself:\n\n{link}\n\nYou can stop at any time and go on later with the same link."
+        f"Dear {name},\n\nplease take part in the study “{study}”. You will see the runs of benchmarks and decide for "
+        "each benchmark whether its runs are similar or dissimilar. Open this link in a browser. It signs you in, so "
+        f"do not share it:\n\n{link}\n\nYou can stop at any time and continue later with the same link."
     )

@@ -1,4 +1,4 @@
-"""Who labels what: choose a design, see its loads and precision, confirm it; afterwards, see and verify the plan."""
+"""The plan: choose a design, see its loads and expected precision, confirm it; later, show and verify the plan."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -17,18 +17,20 @@ from labeler.store import Database
 from labeler.ui.coordinator.escaping import plain, points
 from labeler.ui.coordinator.shared import done
 
-BALANCED, PAPER = "Balanced blocks", "The paper's: random parts, one pair each"
+BALANCED, PAPER = "Balanced blocks", "Design of the paper: random parts, one pair of reviewers each"
 STANDARD = Assumptions()
-GRID = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)  # of the study's items, for the figure
+GRID = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)  # shares of the study's items, for the figure
 PARAMETERS = {
     "seed": "Seed", "per_item": "Reviewers per item", "overlap": "Share of items that all reviewers label",
-    "retest": "Hidden copies per reviewer", "calibration": "Calibration items", "paper": "The paper's design",
+    "retest": "Hidden copies per reviewer", "calibration": "Calibration items", "paper": "Design of the paper",
 }  # fmt: skip
 
 
 def render(db: Database, person: str) -> None:
-    """The design and what it gives, as long as a plan can be drawn; the plan that stands."""
-    st.write("Who labels which items. The design decides the load of each reviewer and how precise the results can be.")
+    """Offer a design while a plan can be created; show the current plan."""
+    st.write(
+        "Choose who labels which items. The design sets the load of each reviewer and the precision of the results."
+    )
     study, fixed = coordinating.get_study(db), previewing.why_fixed(db)
     if fixed:
         st.info(fixed)
@@ -40,12 +42,12 @@ def render(db: Database, person: str) -> None:
 
 
 def draw(db: Database, person: str) -> None:
-    """Ask for a design, show what everyone would get and what to expect, and keep the plan if told so."""
+    """Ask for a design, show its loads and expected precision, and save the plan on confirmation."""
     parameters, assumed = asked_for()
     progress = st.empty()
     try:
         preview = previewing.preview_for_page(
-            db, parameters, assumed, waiting=lambda seconds: progress.caption(f"Drawing the plan: {seconds:.0f} s")
+            db, parameters, assumed, waiting=lambda seconds: progress.caption(f"Creating the plan: {seconds:.0f} s")
         )
     except InputError as error:
         st.info(plain(str(error)))
@@ -75,8 +77,8 @@ def draw(db: Database, person: str) -> None:
 
 
 def what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
-    """What a study of some size would give, before it has its items and reviewers."""
-    st.subheader("What a study of this size would give", anchor=False)
+    """Show the expected precision for a chosen size, before the study has items and reviewers."""
+    st.subheader("Try a study size", anchor=False)
     left, right = st.columns(2)
     n_items = int(left.number_input("Items", 2, 100_000, 100))
     n_reviewers = int(right.number_input("Reviewers", 2, 100, max(4, parameters.per_item)))
@@ -90,7 +92,7 @@ def what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
 def expected_precision(
     rows: Sequence[dict[str, Any]], n_items: int, n_reviewers: int, parameters: PlanParameters, assumed: Assumptions
 ) -> None:
-    """What to expect, how many items an interval takes, and kappa's interval over the number of items."""
+    """Show expected values, the items each interval needs, and the interval of kappa by number of items."""
     st.subheader("Expected precision", anchor=False)
     digits = st.column_config.NumberColumn(format="%.3g")
     config = {"expected": digits, "half-width": digits, "hours": st.column_config.NumberColumn(format="%.1f")}
@@ -103,18 +105,20 @@ def expected_precision(
     curve = planning.precision(sizes, n_reviewers, parameters.overlap, assumed, per_item=sorted(per_item))
     if curve:
         st.altair_chart(course_charts.precision(curve, wanted=assumed.half_width, planned=n_items))
-        st.caption("Interval of Fleiss' kappa. Upright line: this study. Dashed line: the half-width wanted.")
+        st.caption(
+            "Half-width of the interval of Fleiss' kappa. Vertical line: this study. Dashed line: target half-width."
+        )
 
 
 def cannot_estimate(sentences: Sequence[str]) -> None:
-    """One summary of what the plan will not tell, above the button."""
+    """Show what the plan cannot estimate, above the button."""
     if sentences:
         st.warning(f"This plan cannot estimate:\n{points(sentences)}")
 
 
 def standing(db: Database, study: Study) -> None:
-    """The plan that stands with its loads after every change, and the proof that it follows from seed and log."""
-    st.subheader("The plan that stands", anchor=False)
+    """Show the current plan with its loads, and a button that verifies it against seed and log."""
+    st.subheader("Current plan", anchor=False)
     st.write(f"Plan hash `{study.plan_hash}`")
     st.dataframe(previewing.loads_now(db), hide_index=True)
     chosen = study.plan_parameters or {}
@@ -124,25 +128,27 @@ def standing(db: Database, study: Study) -> None:
     )
     if st.button("Verify the plan"):
         result = verifying.verify_plan(db)
-        st.write(f"Drawn: `{result.hash_drawn}`, changes since: {result.n_changes}, now: `{result.hash_now}`")
+        st.write(
+            f"Original plan: `{result.hash_drawn}`. Changes: {result.n_changes}. Current plan: `{result.hash_now}`."
+        )
         for problem in result.problems:
             st.error(plain(f"The plan does not follow from its seed and the log: {problem}."))
         if not result.problems:
             st.success("The plan follows from its seed and the log.")
 
 
-RANDOM_HELP = "Only items drawn at random enter agreement and shares; the others are chosen and would bias them."
+RANDOM_HELP = "Agreement and shares use only the randomly chosen items, because the other items would bias them."
 
 
 def add_items(db: Database, person: str) -> None:
-    """Items that wait, in a study that is planned bit by bit, and a button that adds some of them."""
+    """In a study that is planned in batches: show the number of waiting items and offer to add a batch."""
     known = sampling.sampled(db)
     if known is None or not known.waiting:
         return
     st.header("Add items")
     st.write(
-        f"{len(known.waiting)} items wait. A batch has a random share; the rest are items on which classifiers differ "
-        "and a model of the labels so far is unsure. Reviewers cannot tell why an item came."
+        f"{len(known.waiting)} items are not in the plan yet. Part of a batch is random; the rest are items on which "
+        "classifiers disagree and a model of the labels is uncertain. Reviewers cannot see why an item was added."
     )
     left, right = st.columns(2)
     n = int(left.number_input("Items to add", 1, len(known.waiting), min(40, len(known.waiting))))
@@ -153,17 +159,17 @@ def add_items(db: Database, person: str) -> None:
 
 
 def in_words(value: object) -> str:
-    """A parameter of the plan: yes and no instead of true and false."""
+    """The value of a plan parameter as text, with yes and no for true and false."""
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"{value}"
 
 
 def asked_for() -> tuple[PlanParameters, Assumptions]:
-    """The answers, and what is assumed of the labels."""
+    """The parameters of the design, and the assumptions about the labels."""
     st.session_state.setdefault("plan-seed", assigning.random_seed())
     design = st.radio("Design", [BALANCED, PAPER], horizontal=True)
     left, right = st.columns(2)
     seed = int(left.number_input("Seed", min_value=0, max_value=2**31 - 1, key="plan-seed"))
-    calibration = int(left.number_input("Calibration items, labelled by all before the study", 0, 1000, 0))
+    calibration = int(left.number_input("Calibration items, labelled by all reviewers before the study", 0, 1000, 0))
     if design == PAPER:
         return PlanParameters(seed, overlap=0, retest=0, paper=True, calibration=calibration), assumptions()
     standard = asdict(PlanParameters(seed))
@@ -174,11 +180,11 @@ def asked_for() -> tuple[PlanParameters, Assumptions]:
 
 
 def assumptions() -> Assumptions:
-    """What is expected of the labels."""
+    """Ask for the assumptions about the labels."""
     with st.expander("Assumptions about the labels"):
         left, right = st.columns(2)
         kappa = left.slider("Expected Fleiss' kappa", 0.0, 0.95, STANDARD.kappa, 0.05)
         prevalence = right.slider("Expected share of dissimilar", 0.05, 0.95, STANDARD.prevalence, 0.05)
-        seconds = left.number_input("Seconds for one label", 1.0, 3600.0, STANDARD.seconds)
-        half_width = right.slider("Half-width wanted for every interval", 0.02, 0.30, STANDARD.half_width, 0.01)
+        seconds = left.number_input("Seconds per label", 1.0, 3600.0, STANDARD.seconds)
+        half_width = right.slider("Target half-width of every interval", 0.02, 0.30, STANDARD.half_width, 0.01)
     return Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)

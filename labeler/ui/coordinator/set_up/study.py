@@ -1,4 +1,4 @@
-"""Where the study stands, what comes next, and what it asks its reviewers."""
+"""The state of the study, its next step, and its protocol for reviewers."""
 
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.shared import done, errors_here, go_to, link
 
 AXES = {
-    "levels": "levels that last, plus a capped tail",
+    "levels": "lasting levels, plus a limited tail",
     "core": "1st to 95th percentile of each run",
     "pooled": "0.5 to 99.5 % of all iterations",
     "full": "all iterations",
@@ -33,7 +33,7 @@ PHASES = {State.THIRD: "third labels", State.DRAFT: "set up"}
 
 
 def render(db: Database, person: str) -> None:
-    """The next step, the checklist, the numbers, the timeline; then what can be changed, and the log."""
+    """Show next step, key numbers, checklist, timeline, settings and event log."""
     now = overview.overview(db, person)
     st.subheader(plain(now.study.name), anchor=False)
     st.write(plain(now.standing))
@@ -46,27 +46,27 @@ def render(db: Database, person: str) -> None:
             for step in now.others:
                 take(db, person, now.study, step)
     describe(db, person, now.study)
-    with st.expander("Protocol: how reviewers see items, and what they are asked"):
+    with st.expander("Protocol: pictures and questions for reviewers"):
         protocol = protocol_form(now.study.protocol, fixed=now.study.phase is not State.DRAFT and is_answered(db))
         if protocol is not None:
             with errors_here():
                 coordinating.set_protocol(db, protocol, actor=person, now=datetime.now(UTC))
                 done("Protocol saved.")
-    with st.expander("Event log: who did what when"):
+    with st.expander("Event log"):
         log = coordinating.event_log(db)
-        if visibility.reviews_too(db, person):  # what others decided and why
+        if visibility.reviews_too(db, person):  # details contain decisions of other people
             log = log.drop(columns="details")
         st.dataframe(log, hide_index=True)
         st.download_button("Download the log (CSV)", reporting.as_csv(log), "events.csv", on_click="ignore")
 
 
 def is_answered(db: Database) -> bool:
-    """Whether anybody has answered, after which the question stands."""
+    """Whether there is an answer; after that, the question cannot be changed."""
     return coordinating.status(db).n_answers > 0
 
 
 def next_step(db: Database, person: str, now: Overview) -> None:
-    """The one thing to do next, behind the page's primary button."""
+    """Show the next step with the primary button of the page."""
     with st.container(border=True):
         if now.next.step is not None:
             take(db, person, now.study, now.next.step, why=now.next.why, primary=True)
@@ -77,7 +77,7 @@ def next_step(db: Database, person: str, now: Overview) -> None:
 
 
 def take(db: Database, person: str, study: Study, step: Step, *, why: str = "", primary: bool = False) -> None:
-    """The form that takes one step of the study's life; what is wrong with it stays inside."""
+    """Show the form for one step; errors are shown inside the form."""
     words, anyway = overview.button_of(study, step), False
     key = f"{step}-{study.state}-{'next' if primary else 'other'}"
     with st.form(key, border=not primary):
@@ -97,14 +97,14 @@ def take(db: Database, person: str, study: Study, step: Step, *, why: str = "", 
 
 
 def checklist(now: Overview) -> None:
-    """Every step from nothing to a report, each a link to the page where it is done."""
+    """List all steps from the import to the report, each with a link to its page."""
     with st.container(border=True):
         for entry in now.checklist:
             link(entry.page, f"{'✔' if entry.done else '○'} {entry.text}")
 
 
 def cards(db: Database, person: str, now: Overview) -> None:
-    """Items, reviewers, labels; agreement, where it may be seen."""
+    """Show the numbers of items, reviewers and labels, and the agreement if this person may see it."""
     hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
     share = None if hidden else interim_agreement.current_agreement(db).percent.value
     with st.container(horizontal=True):
@@ -117,7 +117,7 @@ def cards(db: Database, person: str, now: Overview) -> None:
 
 
 def timeline(db: Database) -> None:
-    """The phases of the study over time, with the labels given."""
+    """Show the phases of the study over time, with the number of labels."""
     spans = [
         (PHASES.get(phase.state, str(phase.state)), phase.begin, phase.end)
         for phase in overview.phases(db, now=datetime.now(UTC))
@@ -127,11 +127,11 @@ def timeline(db: Database) -> None:
 
 
 def describe(db: Database, person: str, study: Study) -> None:
-    """The name of the study and its question."""
+    """Show the form for the name and the question of the study."""
     with st.expander("Name and question", expanded=study.state is State.DRAFT), st.form("describe", border=False):
         name = st.text_input("Name", study.name)
         question = st.text_input(
-            "Question for reviewers", study.question, help="Fixed once a reviewer has answered it.",
+            "Question for reviewers", study.question, help="The question cannot be changed after the first answer.",
         )  # fmt: skip
         if st.form_submit_button("Save name and question"):
             with errors_here():
@@ -140,24 +140,26 @@ def describe(db: Database, person: str, study: Study) -> None:
 
 
 def protocol_form(now: Protocol, *, fixed: bool) -> Protocol | None:
-    """The protocol as a form; what was saved, if it was."""
+    """Show the protocol as a form; return the protocol if it was saved."""
     with st.form("protocol", border=False):
         if fixed:
-            st.info("Reviewers have answered under this protocol, so it can no longer be changed.")
-        rule = st.radio("Axis at first", list(AXES), list(AXES).index(now.axis_rule), AXES.get, disabled=fixed)
+            st.info("The protocol can no longer be changed, because reviewers have already answered.")
+        rule = st.radio(
+            "Initial range of the axis", list(AXES), list(AXES).index(now.axis_rule), AXES.get, disabled=fixed
+        )
         span = st.number_input(
-            "Smallest span of the axis", 0.0, 10.0, now.min_span, 0.01, disabled=fixed,
-            help="As a share of the median: 0.10 means that the axis always covers at least 10 % of it.",
+            "Minimum span of the axis", 0.0, 10.0, now.min_span, 0.01, disabled=fixed,
+            help="Share of the median: with 0.10, the axis always covers at least 10 % of the median.",
         )  # fmt: skip
         confidence = st.checkbox("Ask how sure the reviewer is (1 to 3)", now.asks_confidence, disabled=fixed)
         numbers = st.checkbox(
             "Show each run's distance from the median", now.shows_numbers, disabled=fixed,
-            help="Numbers anchor reviewers. Leave them off in a blinded study.",
+            help="Numbers influence reviewers. Do not show them in a blind study.",
         )  # fmt: skip
         varies = st.checkbox(
-            "Vary the picture from assignment to assignment", now.varies_pictures, disabled=fixed,
-            help="Run order, bins and values differ slightly, so that nobody recognises an item by comparing bytes.",
+            "Vary the picture between assignments", now.varies_pictures, disabled=fixed,
+            help="Run order, bins and values differ slightly, so that nobody can recognise an item by comparing data.",
         )  # fmt: skip
-        instructions = st.text_area("Instructions in the guide", now.instructions, disabled=fixed)
+        instructions = st.text_area("Instructions for the reviewers' guide", now.instructions, disabled=fixed)
         saved = st.form_submit_button("Save protocol", disabled=fixed)
     return Protocol(rule, span, confidence, numbers, instructions, varies) if saved else None
