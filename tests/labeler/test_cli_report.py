@@ -188,7 +188,7 @@ def _no_study_named(monkeypatch):
 def test_planning_without_options_is_that_of_the_paper_with_overlap():
     told = planning()
     assert list(told) == ["needed", "expected", "not_told"]
-    labels = next(row["expected"] for row in told["expected"] if row["what"] == "labels a reviewer")
+    labels = next(row["expected"] for row in told["expected"] if row["what"] == "labels per reviewer")
     assert labels == pytest.approx((469 * 2 + 117 * 4) / 4 + 20)
 
 
@@ -207,7 +207,7 @@ def test_planning_says_how_many_items_a_half_width_takes():
 def test_planning_as_a_table_names_what_will_not_be_told():
     result = run("planning", "--overlap", 0, "--retest", 0)
     assert "Fleiss' kappa, items with two labels" in result.stdout
-    assert "labels a reviewer" in result.stdout
+    assert "labels per reviewer" in result.stdout
     assert "586 items, 4 reviewers, 2 each, 0 seen by all:" in result.stderr
     assert "Cannot be estimated: true prevalence and reviewers' error rates: not identified" in result.stderr
     assert "no retest items" in result.stderr

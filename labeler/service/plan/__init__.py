@@ -1,1 +1,1 @@
-"""Setting a study up, its plan, its people's parts in it and its course."""
+"""Set up a study, create and change its plan, assign work to people, and move the study through its states."""

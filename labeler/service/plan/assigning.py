@@ -1,4 +1,4 @@
-"""Who labels what: the plan as drawn, what changes it, and the proof that both follow from seed and log."""
+"""Draw the plan (who labels what), change it, and provide the data that verify it against seed and log."""
 
 import secrets
 from collections import defaultdict
@@ -25,7 +25,7 @@ FirstLabels = Mapping[str, Mapping[str, Category]]
 
 @dataclass(frozen=True)
 class AnswerHistory:
-    """The answers of a study in the order stored, of which the log names how many there were at each change.
+    """The answers of a study in storage order; the log records their number at each change of the plan.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class AnswerHistory:
     table : DataFrame
         The same answers with the columns of the label file.
     merged : frozenset of int
-        Places of those that came from a copy of the study.
+        Positions of the answers that were merged from a copy of the study.
     """
 
     marks: Sequence[tuple[Place, Answer]]
@@ -41,15 +41,15 @@ class AnswerHistory:
     merged: frozenset[int]
 
     def until(self, n_answers: int) -> dict[Place, tuple[Answer, ...]]:
-        """The answers to each assignment, of the first ones."""
+        """The answers to each assignment among the first `n_answers`."""
         by_place: dict[Place, list[Answer]] = defaultdict(list)
         for place, answer in self.marks[:n_answers]:
             by_place[place].append(answer)
         return {place: tuple(answers) for place, answers in by_place.items()}
 
     def first_labels(self, n_answers: int) -> FirstLabels:
-        """Item to reviewer to category, of the first ones; of the kinds that count."""
-        from analysis.tables import counted_labels  # here, as most of what this module does needs no table
+        """First labels among the first `n_answers`, as item to reviewer to category; only kinds that count."""
+        from analysis.tables import counted_labels  # imported late, because most functions here need no table
 
         first: dict[str, dict[str, Category]] = defaultdict(dict)
         for row in counted_labels(self._given(n_answers)).itertuples():
@@ -57,7 +57,7 @@ class AnswerHistory:
         return first
 
     def labelled(self, n_answers: int) -> frozenset[Place]:
-        """The assignments of any kind that have a first label, of the first ones."""
+        """The assignments of any kind with a first label among the first `n_answers`."""
         from analysis.tables import first_of, with_defaults
 
         first = first_of(with_defaults(self._given(n_answers)))
@@ -65,7 +65,7 @@ class AnswerHistory:
         return frozenset((rater, item, Kind(kind)) for rater, item, kind in zip(*columns, strict=True))
 
     def _given(self, n_answers: int) -> "pd.DataFrame":
-        """Of the first ones stored, in the order in which they were given."""
+        """The first `n_answers` stored answers, in the order in which reviewers gave them."""
         table = self.table.iloc[:n_answers]
         if not self.merged:
             return table
@@ -73,12 +73,12 @@ class AnswerHistory:
 
 
 def preview_plan(db: Database, parameters: PlanParameters, first: int | None = None) -> Plan:
-    """Draw a plan without keeping it; with `first`, of so many random items only.
+    """Draw a plan without saving it; with `first`, only for that number of random items.
 
     Raises
     ------
     InputError
-        If there are too few items or reviewers, or a parameter makes no sense.
+        If there are too few items or reviewers, or a parameter is invalid.
     """
     return draw_plan(_drawn_from(db, parameters.seed, first), _reviewers(db), parameters)
 
@@ -86,21 +86,21 @@ def preview_plan(db: Database, parameters: PlanParameters, first: int | None = N
 def confirm_plan(
     db: Database, parameters: PlanParameters, *, first: int | None = None, actor: str, now: datetime
 ) -> Plan:
-    """Draw the plan, keep it, and open the study or its calibration round; one nobody has worked on yet is replaced.
+    """Draw and save the plan, and open the study or its calibration round. An existing plan is replaced.
 
-    With `first`, the plan is of so many random items; the others wait for `next_items`.
+    With `first`, the plan has only that number of random items; `next_items` adds the others later.
 
     Raises
     ------
     InputError
         As `preview_plan`.
     NotAllowed
-        If there are answers already, or the study is paused or closed.
+        If there are answers, or the study is paused or closed.
     """
     with db.atomic():
         require(studies.get(db), Action.PLAN)
         if labels.n_labels(db):
-            raise NotAllowed("There are answers already; the plan cannot be drawn again.")
+            raise NotAllowed("There are answers already, so the plan cannot be drawn again.")
         plan = preview_plan(db, parameters, first)
         assignments.clear(db)
         keep(db, plan.assignments, Origin.PLAN)
@@ -116,19 +116,19 @@ def confirm_plan(
 
 
 def random_seed() -> int:
-    """A seed for those who name none; it is printed and kept."""
+    """A random seed for a plan without a given seed; it is printed and stored."""
     return secrets.randbelow(2**31)
 
 
 def answer_history(db: Database) -> AnswerHistory:
-    """All answers so far."""
+    """The history of all answers so far."""
     places = {row.assignment_id: place_of(row.assignment) for row in assignments.everything(db)}
     marks = [(places[assignment_id], answer) for _, assignment_id, answer in labels.marks(db)]
     return AnswerHistory(marks, labels.table(db, as_stored=True), labels.merged(db))
 
 
 def active_plan(db: Database) -> ActivePlan:
-    """Where the plan stands now.
+    """The current state of the plan.
 
     Raises
     ------
@@ -150,24 +150,24 @@ def active_plan(db: Database) -> ActivePlan:
 
 
 def imported(rows: Sequence[StoredAssignment]) -> frozenset[Place]:
-    """Those that came with labels made elsewhere, also if they were ended."""
+    """The assignments of imported labels, including assignments that have ended."""
     return frozenset(place_of(row.assignment) for row in rows if row.origin is Origin.IMPORT)
 
 
 def seed_of(parameters: Mapping[str, Any] | None) -> int:
-    """The seed of a plan; raises NotAllowed as `active_plan`."""
+    """The seed of a plan; raises NotAllowed like `active_plan`."""
     if parameters is None:
         raise NotAllowed("There is no plan yet. Draw one first: labeler plan")
     if "seed" not in parameters:
         raise NotAllowed(
-            "This study was anonymised, and the seed of its plan was left out: the plan can neither be changed nor "
-            "derived again."
+            "The plan can neither be changed nor derived again, because anonymising this study removed the seed of "
+            "the plan."
         )
     return int(parameters["seed"])
 
 
 def change(db: Database, before: ActivePlan, after: ActivePlan, *, now: datetime) -> None:
-    """Bring the kept assignments from one state of the plan to the next; inside the caller's transaction."""
+    """Update the stored assignments from one state of the plan to the next, in the caller's transaction."""
     ids = {place_of(row.assignment): row.assignment_id for row in assignments.everything(db)}
     assignments.end(db, (ids[place] for place in before.standing if place not in after.standing), now.isoformat())
     new = [assignment for place, assignment in after.standing.items() if before.standing.get(place) != assignment]
@@ -175,7 +175,7 @@ def change(db: Database, before: ActivePlan, after: ActivePlan, *, now: datetime
 
 
 def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
-    """Write assignments, or let those stand again that were ended."""
+    """Store assignments, or reactivate assignments that had ended."""
     person_ids = {person.name: person.person_id for person in people.all_people(db)}
     item_ids = {item.name: item.item_id for item in items.all_items(db)}
     for assignment, code in zip(new, codes.new_codes(len(new)), strict=True):
@@ -193,7 +193,7 @@ def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
 
 
 def _drawn_from(db: Database, seed: int, first: int | None) -> dict[str, str]:
-    """The items of a plan: all, or the first ones in random order; item to application, in order of name."""
+    """The items of a plan with their applications, by name: all items, or the first ones in random order."""
     plannable = _plannable(db)
     if first is None:
         return plannable
@@ -204,7 +204,7 @@ def _drawn_from(db: Database, seed: int, first: int | None) -> dict[str, str]:
 
 
 def random_order(names: Iterable[str], seed: int) -> list[str]:
-    """Items in the random order that a seed gives: the first ones of it are a random sample, however many are taken."""
+    """Items in the random order of a seed; any number of first items is a random sample."""
     return sorted(names, key=partial(key, seed, "random order"))
 
 

@@ -1,6 +1,6 @@
-"""The calibration round before a study: what its items are, what it must reach, and what it reached.
+"""The calibration round before a study: its items, its gate and its result.
 
-Nothing of it is counted in any result of the study.
+No result of the study counts its labels.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ ON = {"reference": "agreement with the reference labels", "reviewers": "agreemen
 
 @dataclass(frozen=True)
 class OfReviewer:
-    """One reviewer in the round; `with_reference` is the share of their labels that equal the reference."""
+    """A reviewer in the round; `with_reference` is the share of labels that equal the reference."""
 
     reviewer: str
     n_assigned: int
@@ -35,19 +35,19 @@ class OfReviewer:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a calibration round reached.
+    """The result of a calibration round.
 
     Attributes
     ----------
     n_items, n_reference : int
-        Items of the round, and how many of them have a reference label.
+        Numbers of items in the round, and of items with a reference label.
     reviewers : tuple of OfReviewer
-        Those who take part.
+        The active reviewers.
     percent, kappa : Estimate
-        Between the reviewers.
+        Agreement between the reviewers.
     gate : Gate or None
     not_passed : tuple of str
-        What is missing, in words; empty if the study can be opened.
+        Descriptions of what is missing; empty if the study can be opened.
     """
 
     n_items: int
@@ -64,8 +64,8 @@ class Calibration:
 
 
 def result(db: Database) -> Calibration:
-    """Where the calibration round stands, over the items that count."""
-    import pandas as pd  # here, as are the other imports below: moving a study on needs no statistics
+    """The current result of the calibration round, without excluded items."""
+    import pandas as pd  # imported late, as below: most callers need no statistics
 
     from analysis.agreement import fleiss_kappa, percent_agreement
     from analysis.tables import count_table
@@ -103,32 +103,32 @@ def first_labels(db: Database) -> "pd.DataFrame":
 
 
 def set_gate(db: Database, gate: Gate | None, *, actor: str, now: datetime) -> None:
-    """Say what the round must reach before the study opens; None: that it is finished.
+    """Set the gate that the round must pass before the study opens; with None, the round must only be finished.
 
     Raises
     ------
     InputError
-        If there is no such gate, or the share is not from 0 to 1.
+        If the gate is unknown, or the share is not from 0 to 1.
     NotAllowed
-        If the round is over, or somebody has answered already.
+        If the round is over, or there are answers.
     """
     if gate is not None and (gate.on not in ON or not 0 <= gate.least <= 1):
         raise InputError(f"A gate is a share from 0 to 1 of: {' or '.join(ON)}; got {gate.least} of {gate.on!r}.")
     with db.atomic():
         require(studies.get(db), Action.CALIBRATE)
         if labels.n_labels(db):
-            raise NotAllowed("The calibration round has begun; what it must reach cannot be changed any more.")
+            raise NotAllowed("The calibration round has begun, so its gate can no longer be changed.")
         studies.set_gate(db, gate)
         events.add(db, now.isoformat(), actor, "set gate", {} if gate is None else asdict(gate))
 
 
 def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str, now: datetime) -> None:
-    """Say what items of the round are, by those who know; before the study is opened.
+    """Set the reference labels of items in the round, before the study is opened.
 
     Raises
     ------
     InputError
-        If an item is not in the study; nothing is kept.
+        If an item is not in the study; nothing is saved.
     NotAllowed
         If the round is over.
     """
@@ -140,7 +140,7 @@ def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str
 
 
 def share_with_others(db: Database, reviewer: str) -> float | None:
-    """The share of the others' labels on a reviewer's items that equal the reviewer's; None if there are none."""
+    """The share of other reviewers' labels that equal this reviewer's labels; None without common items."""
     first = first_labels(db)
     first = first[first["item"].isin(_counting(db))]
     own = dict(first.loc[first["rater"] == reviewer, ["item", "category"]].to_numpy().tolist())
@@ -152,12 +152,12 @@ def share_with_others(db: Database, reviewer: str) -> float | None:
 
 
 def reference(db: Database) -> dict[str, Category]:
-    """The reference labels by name of item."""
+    """The reference labels by item name."""
     return dict(reference_labels.everything(db))
 
 
 def outcome(result: Calibration) -> str:
-    """Whether the study can be opened, as a sentence that never says "passed" where nothing was compared."""
+    """A sentence on whether the study can be opened; never "passed" if nothing was compared."""
     if result.not_passed:
         return f"Not passed: {'; '.join(result.not_passed)}."
     if result.gate is None:
@@ -166,14 +166,14 @@ def outcome(result: Calibration) -> str:
 
 
 def item_names(db: Database) -> list[str]:
-    """The items of the round, by name."""
+    """Names of the items in the round, sorted."""
     return sorted(
         {row.assignment.item for row in assignments.everything(db) if row.assignment.kind is Kind.CALIBRATION}
     )
 
 
 def in_words(share: "Estimate") -> str:
-    """A share or kappa with its interval, or why there is none."""
+    """A share or kappa with its interval as text, or the reason why it is unknown."""
     if share.value is None:
         return share.reason or "unknown"
     ends = share.ends
@@ -181,12 +181,12 @@ def in_words(share: "Estimate") -> str:
 
 
 def read_reference(path: Path) -> dict[str, Category]:
-    """A CSV file of reference labels: columns item and label.
+    """Read a CSV file of reference labels with the columns item and label.
 
     Raises
     ------
     InputError
-        If it is no such table; the message names file, line and value.
+        If the file is not such a table; the message names file, line and value.
     """
     from labeler.formats import Source, tables
 
@@ -221,14 +221,14 @@ def _unfinished(by_reviewer: tuple[OfReviewer, ...]) -> list[str]:
 
 
 def _below(gate: Gate | None, by_reviewer: tuple[OfReviewer, ...], percent: "Estimate") -> list[str]:
-    """What does not reach the gate."""
+    """Descriptions of the shares below the gate."""
     if gate is None:
         return []
     shares = {f"{ON['reference']} of {reviewer.reviewer}": reviewer.with_reference for reviewer in by_reviewer}
     if gate.on == "reviewers":
         shares = {ON["reviewers"]: percent}
     return [
-        f"{name} is {'unknown' if share.value is None else f'{share.value:.0%}'}, asked is {gate.least:.0%} or more"
+        f"{name} is {'unknown' if share.value is None else f'{share.value:.0%}'}, but the gate is {gate.least:.0%}"
         for name, share in shares.items()
         if share.value is None or share.value < gate.least
     ]

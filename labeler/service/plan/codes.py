@@ -1,6 +1,6 @@
-"""The opaque codes under which reviewers see their items.
+"""Opaque codes that stand for items, shown to reviewers.
 
-They are drawn at random, not from the seed of the plan: nobody who knows the seed and the items can work them out.
+Codes are random and do not depend on the seed of the plan, so nobody can derive them from the seed and the items.
 """
 
 import secrets
@@ -10,7 +10,7 @@ LENGTH = 6
 
 
 def new_code() -> str:
-    """One code."""
+    """A random code."""
     return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
 
 

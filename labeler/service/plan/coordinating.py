@@ -1,4 +1,4 @@
-"""For coordinators: set a study up, and see where it stands."""
+"""Functions for coordinators: create a study, change its settings, and read its status."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ AXIS_RULES = binning.AXIS_RULES
 
 @dataclass(frozen=True)
 class Progress:
-    """How far one reviewer is."""
+    """The progress of one reviewer."""
 
     reviewer: str
     n_assigned: int
@@ -34,7 +34,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Status:
-    """A study at a glance."""
+    """A summary of a study."""
 
     study: Study
     n_items: int
@@ -63,19 +63,19 @@ def create_study(
     protocol: Protocol = STANDARD_PROTOCOL,
     now: datetime,
 ) -> str:
-    """Make a new study file with one coordinator; returns the coordinator's sign-in secret.
+    """Create a study file with one coordinator, and return the coordinator's sign-in secret.
 
     Raises
     ------
     InputError
-        If a text is empty, or the protocol cannot be.
+        If a text is empty, or the protocol is invalid.
     StudyError
-        If there is a file already, or none can be made.
+        If the file exists already or cannot be created.
     """
     name, question = _described(name, question)
     if not coordinator.strip():
-        raise InputError("The coordinator needs a name.")
-    coordinator = identity.checked_name(coordinator)  # before there is a file
+        raise InputError("Give the coordinator a name.")
+    coordinator = identity.checked_name(coordinator)  # checked before the file is created
     _check(protocol)
     db = create_database(path)
     try:
@@ -96,33 +96,33 @@ def get_study(db: Database) -> Study:
 
 
 def describe_study(db: Database, name: str, question: str, *, actor: str, now: datetime) -> None:
-    """Change name and question; the question only while nobody has answered it.
+    """Change name and question; the question can be changed only before the first answer.
 
     Raises
     ------
     InputError
         If a text is empty.
     NotAllowed
-        If there are answers already and the question would change.
+        If the question would change and there are answers.
     """
     name, question = _described(name, question)
     with db.atomic():
         before = studies.get(db)
         if question != before.question and labels.n_labels(db):
-            raise NotAllowed("Reviewers have answered the question already; it cannot be changed any more.")
+            raise NotAllowed("Reviewers have already answered the question, so it can no longer be changed.")
         studies.describe(db, name, question)
         events.add(db, now.isoformat(), actor, "describe study", {"name": name, "question": question})
 
 
 def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime) -> None:
-    """Change how items are shown and what is asked; draws all items anew if the axis changes.
+    """Change the protocol (pictures and questions); a new axis makes all pictures anew.
 
     Raises
     ------
     InputError
         If there is no such axis rule, the span is not from 0 to 10, or the instructions are too long.
     NotAllowed
-        If there are answers already, and more than nothing would change.
+        If the protocol would change and there are answers.
     """
     _check(protocol)
     with db.atomic():
@@ -130,7 +130,7 @@ def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime)
         if protocol == before:
             return
         if labels.n_labels(db):
-            raise NotAllowed("Reviewers have answered under this protocol already; it cannot be changed any more.")
+            raise NotAllowed("Reviewers have already answered under this protocol, so it can no longer be changed.")
         studies.set_protocol(db, protocol)
         if (protocol.axis_rule, protocol.min_span) != (before.axis_rule, before.min_span):
             drawing.refresh(db, all_items=True)
@@ -138,7 +138,7 @@ def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime)
 
 
 def refresh_pictures(db: Database) -> int:
-    """Bring what the screen draws to this version, as after an update; how many items it was."""
+    """Update the stored pictures to this version of the software, and return the number of updated items."""
     with db.atomic():
         return drawing.refresh(db)
 
@@ -149,7 +149,7 @@ def list_items(db: Database) -> list[Item]:
 
 
 def status(db: Database) -> Status:
-    """Where the study stands and how far everyone is in the round that is on."""
+    """The status of the study, with the progress of each reviewer in the current round."""
     study = studies.get(db)
     calibrating = study.phase is State.CALIBRATION
     progress = tuple(Progress(*row) for row in labels.progress(db, calibration=calibrating))
@@ -157,24 +157,24 @@ def status(db: Database) -> Status:
 
 
 def event_log(db: Database) -> "pd.DataFrame":
-    """Who did what when."""
+    """All events with time, person and details."""
     return events.table(db)
 
 
 def log_look(db: Database, page: str, *, actor: str, now: datetime) -> None:
-    """Keep in the log that somebody looked at what is hidden from pages until the study is unblinded."""
+    """Log that a person looked at results that pages hide until the study is unblinded."""
     with db.atomic():
         events.add(db, now.isoformat(), actor, "look", {"at": page, "state": studies.get(db).state})
 
 
 def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> None:
-    """Copy the study into a new file while people go on labelling; raises StudyError if that cannot be written."""
+    """Copy the study to a new file while reviewers continue; raises StudyError if writing fails."""
     db.backup(target)
     try:
         with db.atomic():
             events.add(db, now.isoformat(), actor, "backup", {"file": target.name})
     except StudyError as error:
-        raise StudyError(f"{target} is a whole copy, but the log of the study does not tell of it: {error}") from error
+        raise StudyError(f"{target} is a complete copy, but the study's log has no entry for it: {error}") from error
 
 
 def _check(protocol: Protocol) -> None:
@@ -183,11 +183,13 @@ def _check(protocol: Protocol) -> None:
             f"There is no axis rule {protocol.axis_rule!r}. Choose one of: {', '.join(binning.AXIS_RULES)}."
         )
     if not 0 <= protocol.min_span <= 10:
-        raise InputError(f"The least span of the axis is a share from 0 to 10, got {protocol.min_span}.")
+        raise InputError(f"The minimum span of the axis is a share from 0 to 10, got {protocol.min_span}.")
     if not is_storable(protocol.instructions):
-        raise InputError("The instructions hold a character that cannot be kept. Paste them as plain text.")
+        raise InputError("The instructions contain a character that cannot be stored. Paste them as plain text.")
     if len(protocol.instructions) > MAX_INSTRUCTIONS:
-        raise InputError(f"The instructions can have {MAX_INSTRUCTIONS} characters, got {len(protocol.instructions)}.")
+        raise InputError(
+            f"The instructions can have up to {MAX_INSTRUCTIONS} characters, got {len(protocol.instructions)}."
+        )
 
 
 def _described(name: str, question: str) -> tuple[str, str]:
@@ -195,5 +197,5 @@ def _described(name: str, question: str) -> tuple[str, str]:
     if not name or not question:
         raise InputError("A study needs a name and a question.")
     if not is_storable(name + question):
-        raise InputError("Name or question hold a character that cannot be kept. Paste them as plain text.")
+        raise InputError("The name or question contains a character that cannot be stored. Paste both as plain text.")
     return name, question

@@ -1,4 +1,4 @@
-"""The life of a study: each step from draft to unblinded, with who, when and why."""
+"""Move a study through its states, from draft to unblinded, and log person, time and reason of each step."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ ACTIONS = tuple(_EVENTS.values())
 
 @dataclass(frozen=True)
 class Moved:
-    """What became of a step: the state it led to, and remarks in words.
+    """The result of a step: the new state, and remarks.
 
-    Those to the owner tell of labels what coordinators are not to know before the study is closed.
+    Remarks in `to_owner` reveal label counts that coordinators must not know before the study is closed.
     """
 
     state: State
@@ -36,16 +36,16 @@ class Moved:
 
 
 def move(db: Database, step: Step, *, why: str, anyway: bool = False, actor: str, now: datetime) -> Moved:
-    """Move the study on. To open a study that is open changes nothing.
+    """Take a step to another state of the study. Opening an open study changes nothing.
 
     Parameters
     ----------
     db : Database
     step : Step
     why : str
-        Kept in the log and shown in reports.
+        The reason, stored in the log and shown in reports.
     anyway : bool
-        Whether to open though the calibration round is not passed; the log says so.
+        Whether to open the study even if the calibration round was not passed; the log records it.
     actor : str
     now : datetime
 
@@ -54,13 +54,13 @@ def move(db: Database, step: Step, *, why: str, anyway: bool = False, actor: str
     InputError
         If no reason is given.
     NotAllowed
-        If the step is not possible from there: nothing planned, calibration not passed, or first labels still missing.
+        If the step is not possible now: no plan, calibration not passed, or first labels missing.
     """
     why = checked_reason(why)
     with db.atomic():
         study = studies.get(db)
         if step is Step.OPEN and study.state is State.OPEN:
-            return Moved(State.OPEN, ("It was open already.",))
+            return Moved(State.OPEN, ("The study was already open.",))
         to = after(study, step)
         details: dict[str, Any] = {"from": study.state.value, "to": to.value, "why": why}
         remarks: tuple[str, ...] = ()
@@ -75,12 +75,14 @@ def move(db: Database, step: Step, *, why: str, anyway: bool = False, actor: str
         studies.set_state(db, to, study.state if to is State.PAUSED else None)
         events.add(db, now.isoformat(), actor, _EVENTS[step], details)
         if step is Step.CLOSE:
-            remarks += (f"Keep this line elsewhere: with it an audit finds later changes. Chain: {chain.head(db)}",)
+            remarks += (
+                f"Store this line in another place, so that an audit can find later changes. Chain: {chain.head(db)}",
+            )
     return Moved(to, remarks, to_owner)
 
 
 def unblinding(db: Database) -> dict[str, Any] | None:
-    """When the study was unblinded, by whom and why; None as long as it is not."""
+    """Time, person and reason of the unblinding; None before it."""
     unblindings = events.of_actions(db, [_EVENTS[Step.UNBLIND]])
     return (
         {"at_utc": unblindings[-1].at_utc, "by": unblindings[-1].actor, "why": unblindings[-1].details["why"]}
@@ -90,32 +92,30 @@ def unblinding(db: Database) -> dict[str, Any] | None:
 
 
 def _check_ready(db: Database, study: Study, actor: str, *, anyway: bool) -> dict[str, Any]:
-    """That there is something to open; what the log keeps of the calibration round."""
+    """Check that the study can be opened; return the log details of the calibration round."""
     if study.state is State.DRAFT and not labels.n_labels(db):
-        raise NotAllowed("There is nothing to label yet: draw the plan, which opens the study.")
+        raise NotAllowed("There is nothing to label yet. Draw the plan, which opens the study.")
     if study.state is not State.CALIBRATION:
         return {}
     missing = calibrating.result(db).not_passed
     if missing and not anyway and visibility.reviews_too(db, actor):
-        raise NotAllowed(
-            "The calibration round is not passed. A coordinator who does not label can see what is missing."
-        )
+        raise NotAllowed("The calibration round is not passed. A coordinator who does not label can see the reason.")
     if missing and not anyway:
         raise NotAllowed(
-            f"The calibration round is not passed: {'; '.join(missing)}. Wait, or open the study anyway, saying why."
+            f"The calibration round is not passed: {'; '.join(missing)}. Wait, or open it anyway with a reason."
         )
     return {"calibration": "not passed: " + "; ".join(missing) if missing else "passed"}
 
 
 def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Assign third labels; what the log must keep to derive them again, and remarks."""
+    """Assign third labels; return the log details that allow deriving them again, and remarks."""
     before = assigning.active_plan(db)
     able = [person for person in people.reviewers(db) if person.active]
     waiting = [person.name for person in able if before.has_open(person.name)]
     if waiting:
         raise NotAllowed(
-            f"First labels are still missing of {', '.join(waiting)}. The third round begins after all first "
-            "labels: wait for them, or remove or replace who does not label any more."
+            f"First labels of {', '.join(waiting)} are still missing. The third round begins after all first labels. "
+            "Wait for them, or remove or replace reviewers who no longer label."
         )
     history = assigning.answer_history(db)
     reviewers = [person.name for person in able if not person.paused]
@@ -124,7 +124,7 @@ def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tup
     n_new = len(round_.standing) - len(before.standing)
     details = {"reviewers": reviewers, "answers": len(history.marks), "hash": round_.hash}
     return details, (
-        f"{n_new} items were assigned for third labels, as many agreed ones among them as split ones.",
+        f"{n_new} items were assigned for third labels, with as many agreed items as split items.",
         *shortfalls,
     )
 
@@ -132,4 +132,4 @@ def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tup
 def _left_open(db: Database) -> tuple[str, ...]:
     rows = labels.progress(db)
     n_left = sum(n_assigned - n_done for _, n_assigned, n_done, _, _ in rows)
-    return (f"{n_left} assigned items have no label, and get none any more.",) if n_left else ()
+    return (f"{n_left} assigned items have no label and will not get one.",) if n_left else ()

@@ -1,4 +1,4 @@
-"""Where a study stands: in words, as a checklist, as its next step, and over time."""
+"""The state of a study as a sentence, a checklist, a next step and a timeline."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from labeler.service.results import splits
 from labeler.service.verdicts import computing
 from labeler.store import Database, assignments, events, labels, people
 
-HOURLY_UP_TO = timedelta(days=3)  # of a shorter study labels are counted by hour, else by day
-TAIL = 0.15  # once labelling has ended, the time since then is drawn as at most so much of the time before
+HOURLY_UP_TO = timedelta(days=3)  # labels of a study up to this length are counted by hour, otherwise by day
+TAIL = 0.15  # the time after labelling is drawn as at most this share of the time before
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the checklist: whether it is done, what it is, and the page where it is done."""
+    """A line of the checklist: whether it is done, its text, and the page where it is done."""
 
     done: bool
     text: str
@@ -28,16 +28,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class NextStep:
-    """The next sensible thing to do: a step of the study's life, or else something on a page.
+    """The next thing to do: a step of the study, or an action on a page.
 
     Attributes
     ----------
     words : str
-        What its button says.
+        Text of its button.
     why : str
-        Why it is next, as a sentence.
+        The reason, as a sentence.
     page : str or None
-        Where to do it; None for a step.
+        The page of the action; None for a step.
     step : Step or None
     """
 
@@ -49,19 +49,19 @@ class NextStep:
 
 @dataclass(frozen=True)
 class Overview:
-    """A study as its coordinator finds it.
+    """An overview of a study for its coordinator.
 
     Attributes
     ----------
     study : Study
     n_items, n_reviewers, n_assigned, n_done : int
-        `n_assigned` and `n_done` count labels of the round that is on.
+        `n_assigned` and `n_done` count labels of the current round.
     standing : str
-        Where the study stands, as a sentence.
+        The state of the study, as a sentence.
     checklist : tuple of Entry
     next : NextStep
     others : tuple of Step
-        Further steps that make sense now.
+        Other steps that make sense now.
     """
 
     study: Study
@@ -77,7 +77,7 @@ class Overview:
 
 @dataclass(frozen=True)
 class Phase:
-    """A state of the study with its time."""
+    """A state of the study with its begin and end."""
 
     state: State
     begin: datetime
@@ -94,15 +94,15 @@ BUTTONS = {
 RESUME = "Resume the study"
 CONSEQUENCES = {
     Step.OPEN: "Reviewers can label from now on.",
-    Step.PAUSE: "Nobody can label until you resume the study. Nothing is lost.",
+    Step.PAUSE: "Nobody can label until you resume the study. No label is lost.",
     Step.THIRD: "Each split item goes to one more reviewer, hidden among as many agreed items.",
-    Step.CLOSE: "No more labels are taken. Agreement is shown, and split items can be decided.",
+    Step.CLOSE: "Reviewers can no longer label. Agreement is shown, and split items can be decided.",
     Step.UNBLIND: "Coordinators see the verdicts and who gave which label. This cannot be undone.",
 }
 
 
 def overview(db: Database, person: str) -> Overview:
-    """Where the study stands and what comes next, as far as this coordinator may know it."""
+    """The state of the study and its next step, limited to what this coordinator may know."""
     status = coordinating.status(db)
     n_assigned = sum(row.n_assigned for row in status.reviewers)
     n_done = sum(row.n_done for row in status.reviewers)
@@ -116,12 +116,12 @@ def overview(db: Database, person: str) -> Overview:
 
 
 def button_of(study: Study, step: Step) -> str:
-    """What the button of a step says."""
+    """The button text of a step."""
     return RESUME if study.state is State.PAUSED and step is Step.OPEN else BUTTONS[step]
 
 
 def phases(db: Database, *, now: datetime) -> list[Phase]:
-    """The states of the study one after the other; the last one until now, or shorter once labelling has ended."""
+    """The phases of the study in order; the last one ends now, or earlier if labelling has ended."""
     log = events.of_actions(db, {"create study", "draw plan", *course.ACTIONS})
     starts: list[tuple[State, datetime]] = []
     for event in log:
@@ -138,7 +138,7 @@ def phases(db: Database, *, now: datetime) -> list[Phase]:
 
 
 def labels_over_time(db: Database) -> list[tuple[datetime, int]]:
-    """How many of the labels that stand were given in each hour, or in each day of a longer study."""
+    """The number of current labels per hour, or per day in a longer study."""
     counts: Counter[datetime] = Counter()
     for _, hour, n in labels.n_by_hour(db):
         counts[datetime.fromisoformat(f"{hour}:00:00+00:00")] += n
@@ -159,7 +159,7 @@ def _state_after(event: events.Event, starts: Sequence[tuple[State, datetime]]) 
 
 
 def _is_complete(db: Database, status: coordinating.Status) -> bool:
-    """Whether nothing is left to be put before any reviewer."""
+    """Whether no reviewer has an item left to label."""
     if not any(row.n_assigned for row in status.reviewers):
         return False
     if any(row.n_done + row.n_not_sure < row.n_assigned for row in status.reviewers):
@@ -180,11 +180,11 @@ def _standing(study: Study, n_done: int, n_assigned: int) -> str:
         return "The study is paused: nobody can label until you resume it."
     return {
         State.DRAFT: "The study is being set up.",
-        State.CALIBRATION: f"The calibration round is on: {given}.",
+        State.CALIBRATION: f"The calibration round is running: {given}.",
         State.OPEN: f"Reviewers are labelling: {given}.",
         State.THIRD: f"The study is in its third-label round: {given}.",
         State.CLOSED: "Labelling has ended. Verdicts and names are still hidden.",
-        State.UNBLINDED: "The study is unblinded: verdicts, names and the report can be seen.",
+        State.UNBLINDED: "The study is unblinded: verdicts, names and the report are shown.",
     }[study.state]
 
 
@@ -215,34 +215,34 @@ def _next(db: Database, person: str, status: coordinating.Status, *, is_complete
         return _next_of_calibration(db, person, is_complete=is_complete)
     if study.phase in (State.OPEN, State.THIRD):
         if not is_complete:
-            return NextStep("See progress", "Reviewers are labelling. Nothing needs to be done here.", page="Progress")
+            return NextStep("See progress", "Reviewers are labelling. There is nothing to do here.", page="Progress")
         if study.phase is State.OPEN and status.n_reviewers > (study.plan_parameters or {}).get("per_item", 2):
-            why = "All first labels are given. Split items can go to one more reviewer each before the study is closed."
+            why = "All first labels are given. Before you close the study, each split item can go to one more reviewer."
             return NextStep(BUTTONS[Step.THIRD], why, step=Step.THIRD)
         return NextStep(BUTTONS[Step.CLOSE], "All labels are given.", step=Step.CLOSE)
     if study.phase is State.CLOSED:
         return _next_of_closed(db, person)
     if computing.n_missing(db):
-        return NextStep("Compute verdicts", "Some items lack the classifiers' verdicts.", page="Verdicts")
-    return NextStep("See the report", "Everything the report needs is there.", page="Report")
+        return NextStep("Compute verdicts", "Some items have no verdicts of the classifiers.", page="Verdicts")
+    return NextStep("See the report", "All data for the report are available.", page="Report")
 
 
 def _next_of_draft(status: coordinating.Status) -> NextStep:
     if not status.n_items:
-        return NextStep("Import measurements", "A study begins with the runs of some benchmarks.", page="Data")
+        return NextStep("Import measurements", "A study needs measurements: the runs of some benchmarks.", page="Data")
     if status.n_reviewers < 2:
         return NextStep("Add reviewers", "Agreement needs at least two reviewers.", page="People")
     if status.n_answers:
-        return NextStep(BUTTONS[Step.OPEN], "Labels have been taken in.", step=Step.OPEN)
-    return NextStep("Draw the plan", "The plan decides who labels what, and opens the study.", page="Plan")
+        return NextStep(BUTTONS[Step.OPEN], "The study has imported labels.", step=Step.OPEN)
+    return NextStep("Draw the plan", "The plan sets who labels what, and opens the study.", page="Plan")
 
 
 def _next_of_calibration(db: Database, person: str, *, is_complete: bool) -> NextStep:
     if not is_complete:
-        return NextStep("See progress", "The reviewers label the calibration items.", page="Progress")
+        return NextStep("See progress", "Reviewers are labelling the calibration items.", page="Progress")
     if not visibility.reviews_too(db, person) and calibrating.result(db).not_passed:
         return NextStep(
-            "See the calibration result", "The round is finished, and its gate is not reached.", page="Calibration"
+            "See the calibration result", "The round is finished, but its gate was not passed.", page="Calibration"
         )
     return NextStep(BUTTONS[Step.OPEN], "All reviewers have finished the calibration round.", step=Step.OPEN)
 
@@ -265,11 +265,11 @@ def _next_of_closed(db: Database, person: str) -> NextStep:
 def _others(
     db: Database, person: str, status: coordinating.Status, next_: NextStep, *, is_complete: bool
 ) -> tuple[Step, ...]:
-    """The steps that are possible, without those that make no sense now."""
+    """The possible steps, without those that make no sense now."""
     study = status.study
     pointless = {next_.step}
     if study.phase is State.CALIBRATION and visibility.reviews_too(db, person):
-        pointless.discard(Step.OPEN)  # they are not told whether it is passed, and may open it all the same
+        pointless.discard(Step.OPEN)  # they must not learn whether it was passed, but may open the study anyway
     if study.phase in (State.DRAFT, State.CLOSED, State.UNBLINDED):
         pointless.add(Step.PAUSE)
     if study.phase is State.DRAFT:

@@ -1,4 +1,4 @@
-"""Before the labelling: what a design will tell and what it will not, and made-up studies to try it on."""
+"""Plan a study: expected precision of a design, what it cannot estimate, and simulated studies."""
 
 import dataclasses
 from collections import Counter
@@ -21,20 +21,20 @@ from labeler.plan.design import copies_that_fit, overlap_of
 from labeler.store import Database, items, people
 
 Rater = simulation.Rater
-MANY_REVIEWERS = 12  # more pairs of them tell no more
+MANY_REVIEWERS = 12  # more reviewers do not change the result
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What is expected of the labels; the defaults are near those of the paper.
+    """Assumptions about the labels; the defaults are close to the results of the paper.
 
     Attributes
     ----------
     kappa, prevalence, retest_agreement, sensitivity, specificity : float
     seconds : float
-        For one label.
+        Seconds per label.
     half_width : float
-        Wanted for every interval.
+        Target half-width of every interval.
     level : float
     """
 
@@ -49,7 +49,7 @@ class Assumptions:
 
 
 def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
-    """How many items each interval needs, and the hours of labelling where the number of labels follows from that.
+    """The number of items that each interval needs, with hours of labelling if the number of labels is known.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
     """
     agreement = 1 - 2 * assumed.prevalence * (1 - assumed.prevalence) * (1 - assumed.kappa)
     shares = (
-        ("agreement of one pair, items both label", agreement, 2),
+        ("agreement of one pair, items that both label", agreement, 2),
         ("agreement of a reviewer with themselves, retest items", assumed.retest_agreement, 1),
         ("sensitivity of a classifier, agreed dissimilar items", assumed.sensitivity, None),
         ("specificity of a classifier, agreed similar items", assumed.specificity, None),
@@ -82,7 +82,7 @@ def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
 def design(
     n_items: int, n_reviewers: int, per_item: int, overlap: float, retest: int, n_applications: int | None = None
 ) -> planning.Design:
-    """A design; raises InputError if it is none."""
+    """A checked design; raises InputError if it is invalid."""
     try:
         return planning.Design(n_items, n_reviewers, per_item, overlap, retest, n_applications)
     except ValueError as error:
@@ -92,10 +92,10 @@ def design(
 def planned_design(
     sizes: Sequence[int], n_reviewers: int, per_item: int, overlap: float, retest: int, n_applications: int | None
 ) -> planning.Design:
-    """What a plan can hold of a design that is asked for.
+    """The part of a requested design that a plan can contain.
 
-    The share of items that all label is rounded in each application, and hidden copies must fit far enough behind the
-    first time: of few items or small applications less is planned than is asked for.
+    The share of items that all reviewers label is rounded in each application, and hidden copies need a minimum
+    distance from the original. With few items or small applications, the plan therefore has less than requested.
 
     Parameters
     ----------
@@ -105,17 +105,17 @@ def planned_design(
     overlap : float
         Share of items that all reviewers label.
     retest : int
-        Hidden copies wanted for each reviewer.
+        Requested hidden copies per reviewer.
     n_applications : int or None
-        How many of the sizes are those of known applications; None where none is known.
+        The number of known applications among the sizes; None if no application is known.
 
     Raises
     ------
     InputError
-        If these make no design.
+        If the design is invalid.
     """
     n_items = sum(sizes)
-    design(n_items, n_reviewers, per_item, overlap, retest, n_applications)  # before anything is computed of it
+    design(n_items, n_reviewers, per_item, overlap, retest, n_applications)  # checked before anything is computed
     n_overlap = sum(overlap_of(size, overlap) for size in sizes)
     planned = design(n_items, n_reviewers, per_item, n_overlap / n_items, 0, n_applications)
     n_copies = copies_that_fit(floor(planned.labels_per_reviewer), retest)
@@ -123,7 +123,7 @@ def planned_design(
 
 
 def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """What a design gives to expect, as rows (what, value, half-width), and what it will not tell, in words.
+    """Expected values of a design as rows (what, expected, half-width), and descriptions of what it cannot estimate.
 
     Raises
     ------
@@ -144,10 +144,10 @@ def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[di
     except ValueError as error:
         raise InputError(sentence(error)) from None
     counts = {
-        "labels a reviewer": expected.labels_per_reviewer,
-        "hidden copies a reviewer": planned.retest,
-        "hours a reviewer": expected.hours_per_reviewer,
-        "items a pair": expected.items_per_pair,
+        "labels per reviewer": expected.labels_per_reviewer,
+        "hidden copies per reviewer": planned.retest,
+        "hours per reviewer": expected.hours_per_reviewer,
+        "items per pair": expected.items_per_pair,
         "agreed dissimilar items": expected.n_agreed_dissimilar,
         "agreed similar items": expected.n_agreed_similar,
     }
@@ -160,7 +160,7 @@ def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[di
 def precision(
     sizes_of_items: Sequence[int], n_reviewers: int, overlap: float, assumed: Assumptions, *, per_item: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """How wide the interval of Fleiss' kappa is over the number of items, a series for each number of labels per item.
+    """Half-width of the interval of Fleiss' kappa by number of items, with a series per number of labels per item.
 
     Parameters
     ----------
@@ -171,12 +171,12 @@ def precision(
         Share of items that all reviewers label.
     assumed : Assumptions
     per_item : sequence of int
-        Numbers of reviewers per item; those beyond `n_reviewers` are left out.
+        Numbers of reviewers per item; numbers above `n_reviewers` are left out.
 
     Returns
     -------
     list of dict
-        Rows items, half-width, quantity; without those that no design can have.
+        Rows with items, half-width and quantity; impossible designs are left out.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def _row(name: str, estimate: Estimate) -> dict[str, Any]:
 
 
 def _not_identified(planned: planning.Design) -> str | None:
-    """Why the latent class model is not identified; None where it is: with three labels on an item it always is."""
+    """Why the latent class model is not identified; None if it is, as always with three labels per item."""
     if planned.per_item >= 3 or (planned.overlap and planned.n_reviewers >= 3):
         return None
     reviewers = [f"reviewer {i + 1}" for i in range(min(planned.n_reviewers, MANY_REVIEWERS))]
@@ -209,20 +209,20 @@ def _not_identified(planned: planning.Design) -> str | None:
 
 
 def size_of_study(db: Database) -> tuple[int, int, int]:
-    """The numbers of items, reviewers and applications that a plan would be drawn for."""
+    """The numbers of items, reviewers and applications for a new plan."""
     plannable = _plannable(db)
     n_reviewers = sum(person.active for person in people.reviewers(db))
     return len(plannable), n_reviewers, len({item.application for item in plannable} - {""})
 
 
 def application_sizes(db: Database, n_items: int) -> list[int]:
-    """How many items each application of the study has, the same shares of any other number of items."""
+    """The number of items per application, for `n_items` in the same proportions as in the study."""
     sizes = sorted(Counter(item.application for item in _plannable(db)).values())
     return sizes_of(n_items, sizes or [1])
 
 
 def sizes_of(n_items: int, shares: Sequence[int]) -> list[int]:
-    """So many items divided by these shares, as evenly as whole numbers allow."""
+    """Divide a number of items in these proportions, as evenly as whole numbers allow."""
     ends = [round(n_items * part / sum(shares)) for part in accumulate(shares)]
     return [end - begin for begin, end in pairwise([0, *ends])]
 
@@ -241,7 +241,7 @@ def simulated(
     shared_error: float = 0.0,
     seed: int,
 ) -> dict[str, str]:
-    """A made-up study whose truth is known, as the files that `labeler report --labels` reads.
+    """Simulate a study with known truth, as the files that `labeler report --labels` reads.
 
     Parameters
     ----------
@@ -250,9 +250,9 @@ def simulated(
     prevalence : float
         Share of dissimilar items.
     hard_share : float
-        Share of items on which everybody is nearer to guessing.
+        Share of items on which all raters are closer to guessing.
     shared_error : float
-        Share of items that mislead the first reviewer and the first classifier alike.
+        Share of items that mislead both the first reviewer and the first classifier.
     seed : int
 
     Returns
@@ -288,7 +288,7 @@ def simulated(
 
 
 def rater(text: str) -> Rater:
-    """NAME=SENSITIVITY/SPECIFICITY; raises InputError if it is not that."""
+    """Parse NAME=SENSITIVITY/SPECIFICITY; raises InputError for any other text."""
     name, _, rates = text.partition("=")
     sensitivity, _, specificity = rates.partition("/")
     try:

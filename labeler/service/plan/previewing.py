@@ -1,4 +1,4 @@
-"""A plan before it is confirmed: what everyone gets, how long it takes, what to expect and what it will not tell."""
+"""Preview of a plan before confirmation: loads, hours, expected precision, and what it cannot estimate."""
 
 import json
 from collections import Counter, defaultdict
@@ -20,32 +20,33 @@ from labeler.service.verdicts import background
 from labeler.store import Database, assignments, items, labels, people, studies
 
 STANDARD = Assumptions()
-MAX_BLOCKS, MAX_ASSIGNMENTS = 300, 10_000  # of a plan that is drawn in a tenth of a second or so
-MAX_SETS = 2000  # of reviewers who share items; more tell no more of what can be estimated
+CANNOT_ESTIMATE = "This plan cannot estimate: "
+MAX_BLOCKS, MAX_ASSIGNMENTS = 300, 10_000  # limits of a plan that takes about 0.1 s to draw
+MAX_SETS = 2000  # limit of reviewer sets; more sets do not change what can be estimated
 _IN_LOADS = (
-    "labels a reviewer",
-    "hidden copies a reviewer",
-    "hours a reviewer",
-)  # known of the drawn plan, not only expected
+    "labels per reviewer",
+    "hidden copies per reviewer",
+    "hours per reviewer",
+)  # known exactly from the plan, so not listed as expected values
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What a plan would be.
+    """A plan that is not saved, with what follows from it.
 
     Attributes
     ----------
     plan : Plan
     reviewers : tuple of str
-        Everybody who takes part, also who gets nothing.
+        All active reviewers, including reviewers without items.
     seconds : float
-        Assumed for one label.
+        Assumed seconds per label.
     expectations : tuple of dict
-        Rows what, expected, half-width, of the items after the calibration round.
+        Rows with what, expected and half-width, for the items after the calibration round.
     groups : tuple of tuple of str
-        The reviewers that shared items join, directly or over others.
+        Groups of reviewers that shared items connect, directly or through other reviewers.
     warnings : tuple of str
-        What the plan will not tell, as sentences.
+        Sentences on what the plan cannot estimate.
     """
 
     plan: Plan
@@ -57,30 +58,30 @@ class Preview:
 
     @property
     def hash(self) -> str:
-        """That of the plan."""
+        """The hash of the plan."""
         return self.plan.hash
 
     @property
     def shortfalls(self) -> tuple[str, ...]:
-        """What the plan could not meet, in words."""
+        """Descriptions of the requirements that the plan could not meet."""
         return self.plan.shortfalls
 
     @property
     def is_connected(self) -> bool:
-        """Whether shared items join all reviewers."""
+        """Whether shared items connect all reviewers."""
         return len(self.groups) == 1
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Whether the reviewers are connected, and what the plan could not meet, as sentences."""
-        joined = "all reviewers" if self.is_connected else f"reviewers in {len(self.groups)} groups only"
+        """Sentences on whether reviewers are connected, and on requirements that the plan could not meet."""
+        joined = "all reviewers" if self.is_connected else f"reviewers only within {len(self.groups)} groups"
         return (
-            f"Shared items join {joined}, directly or over others.",
+            f"Shared items connect {joined}, directly or through other reviewers.",
             *(f"Not met: {shortfall}." for shortfall in self.shortfalls),
         )
 
     def rows_of_loads(self) -> list[dict[str, Any]]:
-        """One row a reviewer: items of each kind that occurs, in all, and hours."""
+        """A row per reviewer: items of each kind in the plan, total, and hours."""
         return rows_of(self.plan.loads(), self.reviewers, self.seconds)
 
     def plain(self) -> dict[str, Any]:
@@ -92,12 +93,12 @@ class Preview:
 
 
 def preview(db: Database, parameters: PlanParameters, assumed: Assumptions = STANDARD) -> Preview:
-    """Draw a plan without keeping it, and say what it means.
+    """Draw a plan without saving it, and describe its consequences.
 
     Raises
     ------
     InputError
-        If there are too few items or reviewers, or a parameter or an assumption makes no sense.
+        If there are too few items or reviewers, or a parameter or an assumption is invalid.
     """
     plan = assigning.preview_plan(db, parameters)
     reviewers = tuple(_reviewers(db))
@@ -116,14 +117,14 @@ def preview(db: Database, parameters: PlanParameters, assumed: Assumptions = STA
         assumed.seconds,
         tuple(row for row in expectations if row["what"] not in _IN_LOADS),
         tuple(reviewer_groups(graph)),
-        tuple(f"Will not be told: {quantity}." for quantity in unknown),
+        tuple(f"{CANNOT_ESTIMATE}{quantity}." for quantity in unknown),
     )
 
 
 def preview_for_page(
     db: Database, parameters: PlanParameters, assumed: Assumptions, *, waiting: Callable[[float], object]
 ) -> dict[str, Any]:
-    """What `Preview.plain` gives: of a large plan from a process of its own, which ends with the page that waits.
+    """The result of `Preview.plain`; a separate process computes a large plan and ends if the page stops waiting.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def preview_for_page(
 def confirm_on_page(
     db: Database, parameters: PlanParameters, *, actor: str, now: datetime, waiting: Callable[[float], object]
 ) -> None:
-    """Keep the plan, as `assigning.confirm_plan`; a large one in a process of its own."""
+    """Save the plan like `assigning.confirm_plan`; a separate process handles a large plan."""
     if not _is_large(db, parameters):
         assigning.confirm_plan(db, parameters, actor=actor, now=now)
         return
@@ -154,7 +155,7 @@ def confirm_on_page(
 
 
 def _is_large(db: Database, parameters: PlanParameters) -> bool:
-    """Whether to draw the plan takes longer than to start a process for it."""
+    """Whether drawing the plan takes longer than starting a process for it."""
     n_items, n_reviewers, _ = planning.size_of_study(db)
     n_blocks = comb(n_reviewers, parameters.per_item)
     each = parameters.overlap * n_reviewers + (1 - parameters.overlap) * parameters.per_item
@@ -172,7 +173,7 @@ def _plan_command(db: Database, parameters: PlanParameters) -> list[str]:
 
 
 def loads_now(db: Database) -> list[dict[str, Any]]:
-    """The loads as they stand after every change, over the items that count: as `Preview.rows_of_loads`."""
+    """The current loads without excluded items, in the form of `Preview.rows_of_loads`."""
     counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
     loads: dict[str, Counter[Kind]] = defaultdict(Counter)
     for row in assignments.everything(db):
@@ -182,9 +183,9 @@ def loads_now(db: Database) -> list[dict[str, Any]]:
 
 
 def why_fixed(db: Database) -> str:
-    """Why no plan can be drawn now; empty if one can."""
+    """Why no plan can be drawn now; empty if it can."""
     if labels.n_labels(db):
-        return "Somebody has answered: the plan stands. Who joins or leaves changes it on the page People."
+        return "The plan can no longer be replaced, because there are answers. Change reviewers on the page People."
     try:
         require(studies.get(db), Action.PLAN)
     except NotAllowed as error:
@@ -195,7 +196,7 @@ def why_fixed(db: Database) -> str:
 def rows_of(
     loads: Mapping[str, Mapping[Kind, int]], reviewers: Iterable[str], seconds: float | None = None
 ) -> list[dict[str, Any]]:
-    """One row a reviewer: items of each kind that occurs, in all, and hours if `seconds` are given."""
+    """A row per reviewer: items of each kind in the plan, total, and hours if `seconds` is given."""
     kinds = [kind for kind in Kind if any(load.get(kind) for load in loads.values())]
     table = []
     for name in reviewers:
@@ -208,7 +209,7 @@ def rows_of(
 def _design_of(
     plan: Plan, reviewers: Sequence[str], parameters: PlanParameters, applications: Mapping[str, str]
 ) -> Design:
-    """The plan as it was drawn, without its calibration round; of copies, what the reviewer with fewest has."""
+    """The design of the drawn plan without calibration; `retest` is the smallest number of copies of a reviewer."""
     proper = {assignment.item for assignment in _proper(plan)}
     n_overlap = len({assignment.item for assignment in _proper(plan) if assignment.kind is Kind.OVERLAP})
     loads = plan.loads()
@@ -220,7 +221,7 @@ def _design_of(
 
 
 def _shared(plan: Plan) -> list[tuple[str, ...]]:
-    """Who labels each item, in the study proper."""
+    """The reviewers of each item, without the calibration round."""
     seen_by: dict[str, set[str]] = defaultdict(set)
     for assignment in _proper(plan):
         seen_by[assignment.item].add(assignment.reviewer)
@@ -232,7 +233,7 @@ def _proper(plan: Plan) -> list[Assignment]:
 
 
 def _not_identified(shared: Sequence[tuple[str, ...]], reviewers: Sequence[str]) -> str | None:
-    """Why the latent class model is not identified; it is where everybody labels an item with two others."""
+    """Why the latent class model is not identified; None if each reviewer shares an item with two others."""
     if {name for names in shared if len(names) >= 3 for name in names} == set(reviewers):
         return None
     result = identifiability_of_plan(shared[:: max(1, len(shared) // max(MAX_SETS, 10 * len(reviewers)))])

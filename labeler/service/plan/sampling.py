@@ -1,4 +1,4 @@
-"""Which items of a study that is planned bit by bit are a random sample, and which were chosen for what they tell."""
+"""In a study that is planned in batches, tell random items from items chosen because they are informative."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ NEXT_ITEMS = "next items"
 
 @dataclass(frozen=True)
 class Sampled:
-    """How the items of a study came into its plan.
+    """The random and the chosen items in the plan of a study.
 
     Attributes
     ----------
     order : tuple of str
         All items in the random order of the plan's seed.
     n_random : int
-        So many of the first ones are a random sample of all items.
+        The first `n_random` items of this order are a random sample of all items.
     batches : tuple of (tuple of str, tuple of str)
-        The new random items, and the chosen ones, of each batch; the first is the plan as drawn.
+        The new random items and the chosen items of each batch; the first batch is the original plan.
     """
 
     order: tuple[str, ...]
@@ -34,18 +34,18 @@ class Sampled:
 
     @property
     def chosen(self) -> frozenset[str]:
-        """Planned items outside the random sample: their labels enter no agreement and no share of dissimilar items."""
+        """Planned items outside the random sample; agreement and the share of dissimilar items exclude their labels."""
         return self.planned - frozenset(self.order[: self.n_random])
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Items in no plan yet, in the random order."""
+        """Items that are not in the plan yet, in the random order."""
         planned = self.planned
         return tuple(name for name in self.order if name not in planned)
 
 
 def sampled(db: Database) -> Sampled | None:
-    """How items came into the plan; None if it was drawn of all items at once, or was not drawn."""
+    """The random and chosen items of the plan; None if there is no plan, or it was drawn for all items at once."""
     log = events.of_actions(db, {"draw plan", NEXT_ITEMS})
     drawn_at = max((n for n, event in enumerate(log) if event.action == "draw plan"), default=None)
     if drawn_at is None or "first" not in log[drawn_at].details:
@@ -63,12 +63,12 @@ def sampled(db: Database) -> Sampled | None:
 
 
 def chosen_items(db: Database) -> frozenset[str]:
-    """Items that were labelled because they tell much, not at random; empty for a plan of all items."""
+    """Items chosen because they are informative, not at random; empty for a plan of all items."""
     known = sampled(db)
     return known.chosen if known else frozenset()
 
 
 def _reach(order: Sequence[str], names: Sequence[str]) -> int:
-    """How far these items reach in the order; items between that are not among them were excluded."""
+    """Position after the last of these items in the order; other items before it were excluded."""
     wanted = set(names)
     return max((n + 1 for n, name in enumerate(order) if name in wanted), default=0)

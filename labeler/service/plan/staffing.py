@@ -1,4 +1,4 @@
-"""Who takes part while a study goes on: late joiners, pauses, those who leave, and who takes over from them."""
+"""Change the reviewers of a running study: add late joiners, pause, resume, remove or replace reviewers."""
 
 import dataclasses
 from collections.abc import Collection, Iterable
@@ -19,18 +19,18 @@ from labeler.store import Database, events, labels, people, studies
 
 @dataclass(frozen=True)
 class Change:
-    """What became of a change, without telling who shares an item with whom.
+    """The result of a change, without revealing which reviewers share an item.
 
     Attributes
     ----------
     n_moved : int
-        Open items that changed hands.
+        Number of open items that moved to other reviewers.
     n_given_up : int
-        Open items that nobody has any more.
+        Number of open items that are no longer assigned.
     shortfalls : tuple of str
-        What could not be met, in words.
+        Descriptions of requirements that could not be met.
     is_new : bool
-        Whether a successor was not in the study before, and needs a sign-in link.
+        Whether the successor is new to the study and needs a sign-in link.
     """
 
     n_moved: int = 0
@@ -39,21 +39,21 @@ class Change:
     is_new: bool = False
 
     def in_words(self, name: str) -> str:
-        """The change as a sentence for coordinators: its shortfalls, which name others, are for the owner."""
+        """The change as a sentence for coordinators, without the shortfalls, which name other reviewers."""
         if not (self.n_moved or self.n_given_up):
-            return f"{name}: no item changed hands."
-        return f"{name}: {self.n_moved} open items changed hands, {self.n_given_up} were given up."
+            return f"{name}: no open items were reassigned."
+        return f"{name}: {self.n_moved} open items were reassigned, {self.n_given_up} are no longer assigned."
 
 
 def add(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> tuple[Person, Change]:
-    """Add a person; a reviewer who comes after the plan was drawn gets open items of the others.
+    """Add a person; a reviewer who joins after the plan was drawn gets open items of other reviewers.
 
     Raises
     ------
     InputError
         If the name is empty, too long, not printable, or taken.
     NotAllowed
-        If a reviewer comes after the study was closed.
+        If a reviewer is added after the study was closed.
     """
     roles = frozenset(roles)
     with db.atomic():
@@ -69,14 +69,14 @@ def add(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: date
 def add_all(
     db: Database, names: Iterable[str], roles: Iterable[Role], *, actor: str, now: datetime
 ) -> list[tuple[str, Change]]:
-    """Add several people, or nobody if one of them cannot be added; names without the empty ones.
+    """Add several people, or nobody if one of them cannot be added; empty names are skipped.
 
     Raises
     ------
     InputError
-        If there is no name, or as `add`.
+        If there is no name, or in the cases of `add`.
     NotAllowed
-        As `add`.
+        In the cases of `add`.
     """
     wanted = [name.strip() for name in names if name.strip()]
     if not wanted:
@@ -87,37 +87,37 @@ def add_all(
 
 
 def pause(db: Database, name: str, *, why: str, actor: str, now: datetime) -> None:
-    """Let a reviewer wait: their open items stay theirs.
+    """Pause a reviewer, whose open items stay assigned.
 
     Raises
     ------
     InputError
         If there is no such reviewer, or no reason.
     NotAllowed
-        If they are paused, or take no part.
+        If the reviewer is paused or inactive.
     """
     with db.atomic():
         person = _taking_part(db, name)
         if person.paused:
-            raise NotAllowed(f"{person.name} is paused already.")
+            raise NotAllowed(f"{person.name} is already paused.")
         people.set_part(db, person.person_id, active=True, paused=True)
         events.add(db, now.isoformat(), actor, "pause reviewer", {"name": person.name, "why": checked_reason(why)})
 
 
 def resume(db: Database, name: str, *, actor: str, now: datetime) -> Change:
-    """Let a paused reviewer go on, or take one back who left, who then gets open items as a late joiner does.
+    """Resume a paused reviewer, or reactivate a reviewer who left and now gets open items like a late joiner.
 
     Raises
     ------
     InputError
         If there is no such reviewer.
     NotAllowed
-        If they take part already, or the study is closed.
+        If the reviewer is active, or the study is closed.
     """
     with db.atomic():
         person = reviewer_named(db, name)
         if person.active and not person.paused:
-            raise NotAllowed(f"{person.name} takes part already.")
+            raise NotAllowed(f"{person.name} already takes part.")
         require(studies.get(db), Action.PEOPLE)
         people.set_part(db, person.person_id, active=True, paused=False)
         events.add(db, now.isoformat(), actor, "resume reviewer", {"name": person.name})
@@ -127,14 +127,14 @@ def resume(db: Database, name: str, *, actor: str, now: datetime) -> Change:
 
 
 def remove(db: Database, name: str, *, why: str, actor: str, now: datetime) -> Change:
-    """Let a reviewer leave: labels stay, open items go to the others, and they can no longer sign in.
+    """Remove a reviewer: labels are kept, open items go to others, and the reviewer can no longer sign in.
 
     Raises
     ------
     InputError
         If there is no such reviewer, or no reason.
     NotAllowed
-        If they take no part any more, or the study is closed.
+        If the reviewer is no longer active, or the study is closed.
     """
     with db.atomic():
         person = _leaving(db, name)
@@ -149,18 +149,18 @@ def remove(db: Database, name: str, *, why: str, actor: str, now: datetime) -> C
 
 
 def replace(db: Database, name: str, successor: str, *, why: str, actor: str, now: datetime) -> tuple[Person, Change]:
-    """Let a successor, who may be new to the study, take over the open items of a reviewer who leaves.
+    """Replace a reviewer with a successor, new or known, who takes over the open items.
 
     Raises
     ------
     InputError
         If there is no such reviewer, the successor's name cannot be used, or no reason is given.
     NotAllowed
-        If the reviewer takes no part any more, or the study is closed.
+        If the reviewer is no longer active, or the study is closed.
     """
     with db.atomic():
         if name.strip().casefold() == successor.strip().casefold():
-            raise InputError(f"{name} cannot take over from {name}.")
+            raise InputError(f"{name} cannot be replaced by {name}. Name another successor.")
         person = _leaving(db, name)
         is_new = people.by_name(db, successor.strip()) is None
         heir = _heir(db, successor, actor, now)
@@ -177,7 +177,7 @@ def replace(db: Database, name: str, successor: str, *, why: str, actor: str, no
 
 
 def reviewer_named(db: Database, name: str) -> Person:
-    """The reviewer of this name; raises InputError if there is none."""
+    """The reviewer with this name; raises InputError if there is none."""
     person = people.by_name(db, name.strip())
     if person is None or Role.REVIEWER not in person.roles:
         names = ", ".join(reviewer.name for reviewer in people.reviewers(db)) or "none yet"
@@ -202,7 +202,7 @@ def _record(
     action: str,
     details: dict[str, Any],
 ) -> Change:
-    """Keep a change of the plan, with what it can be derived from again."""
+    """Save a change of the plan, and log the details from which it can be derived again."""
     assigning.change(db, before, after, now=now)
     outcome = {"answers": labels.n_labels(db), "hash": after.hash}
     events.add(db, now.isoformat(), actor, action, {**details, **outcome})
@@ -214,12 +214,12 @@ def _taking_part(db: Database, name: str) -> Person:
     require(studies.get(db), Action.PEOPLE)
     person = reviewer_named(db, name)
     if not person.active or (person.paused and _has_left(db, person)):
-        raise NotAllowed(f"{person.name} takes no part any more.")
+        raise NotAllowed(f"{person.name} no longer takes part.")
     return person
 
 
 def _has_left(db: Database, person: Person) -> bool:
-    """Whether somebody who does not label left, and is not only paused: who coordinates as well is active still."""
+    """Whether an inactive or paused reviewer has left; a reviewer who also coordinates stays active after leaving."""
     changes = [
         event.action
         for event in events.of_actions(db, ("pause reviewer", "remove reviewer", "replace reviewer"))
@@ -229,7 +229,7 @@ def _has_left(db: Database, person: Person) -> bool:
 
 
 def _leaving(db: Database, name: str) -> Person:
-    """Somebody who takes part, and from now on does not; who coordinates as well goes on with that."""
+    """Deactivate an active reviewer and return the person; a reviewer who also coordinates remains a coordinator."""
     person = _taking_part(db, name)
     coordinates = Role.COORDINATOR in person.roles
     people.set_part(db, person.person_id, active=coordinates, paused=coordinates)
@@ -237,7 +237,7 @@ def _leaving(db: Database, name: str) -> Person:
 
 
 def _heir(db: Database, successor: str, actor: str, now: datetime) -> Person:
-    """The successor, who takes part from now on if they did not."""
+    """The successor, added or reactivated if necessary."""
     known = people.by_name(db, successor.strip())
     if known is None:
         return identity.add_person(db, successor, [Role.REVIEWER], actor=actor, now=now)
@@ -248,7 +248,7 @@ def _heir(db: Database, successor: str, actor: str, now: datetime) -> Person:
 
 
 def _able(db: Database, *, without: Collection[str]) -> list[str]:
-    """Who can take items: those who take part and are not paused."""
+    """The reviewers who can take items: active and not paused."""
     return [
         person.name
         for person in people.reviewers(db)

@@ -1,4 +1,4 @@
-"""Whether the plan is what follows from its seed, the people and the log, step by step."""
+"""Verify that the current plan follows from its seed, the people and the log, step by step."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,20 +19,20 @@ EXAMPLES = 3
 
 @dataclass(frozen=True)
 class Verified:
-    """What came of deriving the plan again.
+    """The result of deriving the plan again.
 
     Attributes
     ----------
     hash_drawn : str
-        Of the plan as it was drawn.
+        Hash of the original plan.
     n_changes : int
-        Changes since then: who joined, left or was replaced, and the third round.
+        Number of changes since then: reviewers who joined, left or were replaced, added items, and the third round.
     hash_now : str
-        Of what is assigned now.
+        Hash of the current assignments.
     n_imported : int
-        Assignments that came with labels made elsewhere; they belong to no plan.
+        Number of assignments of imported labels, which belong to no plan.
     problems : tuple of str
-        Where the log and the assignments differ, in words; empty if nothing does.
+        Differences between the log and the assignments; empty if there are none.
     """
 
     hash_drawn: str
@@ -50,7 +50,7 @@ class Verified:
 
 
 def verify_plan(db: Database) -> Verified:
-    """Draw the plan again from its seed, make every logged change again, and compare with what is assigned.
+    """Draw the plan again from its seed, repeat every logged change, and compare the result with the assignments.
 
     Raises
     ------
@@ -63,7 +63,13 @@ def verify_plan(db: Database) -> Verified:
         log = events.of_actions(db, {"draw plan", "exclude item", "include item", *_CHANGES})
     drawn_at = max((place for place, event in enumerate(log) if event.action == "draw plan"), default=None)
     if drawn_at is None:
-        return Verified(study.plan_hash or "", 0, now.hash, len(now.imported), ("the log names no drawing of a plan",))
+        return Verified(
+            study.plan_hash or "",
+            0,
+            now.hash,
+            len(now.imported),
+            ("the log has no entry for the drawing of the plan",),
+        )
     start, problems = _redraw(db, log[drawn_at], study, rows, now)
     problems += _unanswered_imports(rows, history)
     n_changes = 0
@@ -81,36 +87,36 @@ def verify_plan(db: Database) -> Verified:
 
 
 def _redo(state: ActivePlan, event: Event, history: AnswerHistory) -> tuple[ActivePlan, list[str]]:
-    """A logged change made again, and what is wrong with it."""
+    """Repeat a logged change; return the new state and the problems."""
     change = f"the change {event.action!r} of {event.at_utc[:16]}"
     try:
         after = _CHANGES[event.action](state, event.details, history)
     except (LabelerError, LookupError) as error:
-        return state, [f"{change} cannot be made again: {error}"]
-    return after, [] if after.hash == event.details["hash"] else [f"{change} gives another plan than logged"]
+        return state, [f"{change} cannot be repeated: {error}"]
+    return after, [] if after.hash == event.details["hash"] else [f"{change} gives a different plan than the log"]
 
 
 def _unanswered_imports(rows: Sequence[StoredAssignment], history: AnswerHistory) -> list[str]:
-    """Assignments that say that they came with imported labels, and have none."""
+    """Problems with assignments that are marked as imported but have no answer."""
     answered = {place for place, _ in history.marks}
     n_without = sum(row.origin is Origin.IMPORT and place_of(row.assignment) not in answered for row in rows)
-    return [f"{n_without} assignments are said to be imported, but have no answer"] if n_without else []
+    return [f"{n_without} assignments are marked as imported, but have no answer"] if n_without else []
 
 
 def _redraw(
     db: Database, event: Event, study: Study, rows: Sequence[StoredAssignment], now: ActivePlan
 ) -> tuple[ActivePlan, list[str]]:
-    """The plan drawn again, and what is wrong with it."""
+    """Draw the plan again; return its state and the problems."""
     parameters = dict(event.details)
     applications = {item.name: item.application for item in items.all_items(db)}
     planned = [row.assignment for row in rows if row.origin is Origin.PLAN]
-    names = parameters.pop("items", [assignment.item for assignment in planned])  # logs of older versions name neither
+    names = parameters.pop(
+        "items", [assignment.item for assignment in planned]
+    )  # logs of older versions have neither items nor reviewers
     reviewers = parameters.pop("reviewers", [assignment.reviewer for assignment in planned])
     parameters.pop("hash")
     first = parameters.pop("first", None)
-    problems = (
-        [] if parameters == study.plan_parameters else ["the study names other parameters of its plan than the log"]
-    )
+    problems = [] if parameters == study.plan_parameters else ["the plan parameters in the study and in the log differ"]
     countable = {item.name for item in items.all_items(db) if item.n_runs and item.excluded_why is None} | set(names)
     if first is not None and set(names) != set(assigning.random_order(countable, study_seed(study))[:first]):
         problems.append(f"the plan does not begin with the first {first} items of the random order of its seed")
@@ -124,12 +130,12 @@ def _redraw(
         excluded=frozenset(), imported=frozenset(), labelled=frozenset(), ended={},
     )  # fmt: skip
     if plan.hash != study.plan_hash:
-        problems.append("the plan drawn again from its seed has another hash")
+        problems.append("the plan drawn again from its seed has a different hash")
     return start, problems
 
 
 def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], history: AnswerHistory) -> ActivePlan:
-    """The state as a change found it: with the answers until then, and what had been imported."""
+    """The state before a change: with the answers and the imported assignments at that time."""
     n_answers = int(event.details["answers"])
     answers = history.until(n_answers)
     imported = {
@@ -162,7 +168,7 @@ def _differences(derived: ActivePlan, now: ActivePlan) -> list[str]:
     kinds = {
         "assigned, but not by the plan": other.keys() - expected.keys(),
         "in the plan, but not assigned": expected.keys() - other.keys(),
-        "assigned at another place": {
+        "assigned in a different position": {
             place for place in expected.keys() & other.keys() if expected[place] != other[place]
         },
     }

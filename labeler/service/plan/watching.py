@@ -1,4 +1,4 @@
-"""How far everyone is, how fast, and who has stopped; never what they said."""
+"""Progress and pace of each reviewer, and warnings about reviewers who stopped; answers are never shown."""
 
 import json
 from collections import Counter, defaultdict
@@ -17,8 +17,8 @@ from labeler.store.labels import AnswerTime
 
 STALLED_DAYS = 3
 SIGN_IN = "sign in"
-MAX_DAYS_AHEAD = 3650  # an end beyond that is not worth a date
-FAST_S, N_FOR_FAST = 1.5, 10  # nobody looks at ten runs in less
+MAX_DAYS_AHEAD = 3650  # a later end is not shown as a date
+FAST_S, N_FOR_FAST = 1.5, 10  # a person needs more time to look at ten runs
 N_DAYS = 60
 Z_80 = 1.2816  # an interval of 80 %
 _FOR_ALL = frozenset(("draw plan", "open study", "third round"))
@@ -27,7 +27,7 @@ _FOR_ONE = {"add person": "name", "resume reviewer": "name", "replace reviewer":
 
 @dataclass(frozen=True)
 class Pace:
-    """How far one reviewer is in the round that is on: the calibration round, or what comes after it.
+    """The progress of one reviewer in the current round: the calibration round or the study itself.
 
     Attributes
     ----------
@@ -36,27 +36,27 @@ class Pace:
     is_open : bool
         Whether the study can be labelled at the moment.
     n_assigned, n_done, n_not_sure : int
-        Items that count, those labelled, and those whose answer is "not sure".
+        Numbers of assigned items that count, of labelled items, and of items answered "not sure".
     n_left : int
-        Items still to be put before the reviewer; one answered "not sure" once is put again.
+        Items still to be shown; an item answered "not sure" once is shown again.
     time_on_task_s : float or None
-        Median over the reviewer's own answers; None if nothing was timed.
+        Median time on task over the reviewer's answers; None if nothing was timed.
     labels_per_day : float or None
-        Labels per day (UTC) with at least one answer; None before the first.
+        Labels per day (UTC) with at least one answer; None before the first answer.
     hours_left : float or None
-        What is left at the time on task.
+        Hours for the remaining items, at the median time on task.
     last_seen_utc : str or None
-        The later of the last answer and the last sign-in.
+        Time of the last answer or the last sign-in, whichever is later.
     estimated_end : date or None
-        At the labels per calendar day since the first answer; None where unknown, or nothing is left to wait for.
+        Estimated from the labels per calendar day since the first answer; None if unknown or if no work is left.
     end_between : (date, date) or None
-        An interval of 80 % for that end, from how much the labels per day vary; None before the second day.
+        An 80 % interval for the end, from the variation of labels per day; None before the second day.
     stalled_since : date or None
-        Since when a reviewer who could label has neither answered nor signed in; None if not for `STALLED_DAYS`.
+        Date of the last answer or sign-in of a reviewer who could label; None if less than `STALLED_DAYS` days ago.
     is_fast : bool
         Whether the median time on task is implausibly short: below `FAST_S`, over at least `N_FOR_FAST` answers.
     by_day : tuple of int
-        Labels on each calendar day (UTC), from the first answer of anybody in the round until today; at most `N_DAYS`.
+        Labels on each calendar day (UTC), from the first answer in the round until today; at most `N_DAYS`.
     """
 
     reviewer: str
@@ -79,12 +79,12 @@ class Pace:
 
     @property
     def stalled(self) -> bool:
-        """Whether somebody should ask what is the matter."""
+        """Whether the reviewer has stopped and should be contacted."""
         return self.stalled_since is not None
 
 
 def progress(db: Database, *, now: datetime) -> list[Pace]:
-    """Every reviewer's pace in the round that is on, in order of name."""
+    """The pace of each reviewer in the current round, ordered by name."""
     study = studies.get(db)
     calibrating, is_open = study.phase is State.CALIBRATION, study.state in ALLOWED[Action.LABEL]
     log = events.of_actions(db, {*_FOR_ALL, *_FOR_ONE, SIGN_IN})
@@ -107,7 +107,7 @@ def progress(db: Database, *, now: datetime) -> list[Pace]:
 
 
 def in_words(pace: Pace) -> str:
-    """One word, or a few, for where a reviewer stands."""
+    """The state of a reviewer in a few words."""
     if not pace.takes_part:
         return "left"
     if not pace.n_assigned:
@@ -122,7 +122,7 @@ def in_words(pace: Pace) -> str:
 
 
 def rows(paces: Iterable[Pace]) -> list[dict[str, Any]]:
-    """The same as a table to be shown."""
+    """The paces as rows of a table."""
     return [
         {
             "reviewer": pace.reviewer,
@@ -141,14 +141,14 @@ def rows(paces: Iterable[Pace]) -> list[dict[str, Any]]:
 
 
 def finish_of_all(paces: Iterable[Pace]) -> str:
-    """When the last reviewer is expected to finish, as a sentence; empty if nobody is waited for."""
+    """A sentence with the expected finish of the last reviewer; empty if no reviewer has work left."""
     waiting = [pace for pace in paces if pace.takes_part and not pace.paused and pace.n_left and pace.is_open]
     if not waiting:
         return ""
     ends = [pace.estimated_end for pace in waiting if pace.estimated_end is not None]
     if len(ends) < len(waiting):
         names = ", ".join(pace.reviewer for pace in waiting if pace.estimated_end is None)
-        return f"Expected finish: unknown, because no label has come yet of {names}."
+        return f"Expected finish: unknown, because these reviewers have no labels yet: {names}."
     between = [pace.end_between for pace in waiting if pace.end_between is not None]
     if len(between) < len(waiting):
         return f"Expected finish: {_day(max(ends))}. The range is known after two days of labelling."
@@ -157,7 +157,7 @@ def finish_of_all(paces: Iterable[Pace]) -> str:
 
 
 def time_on_task(db: Database) -> list[float]:
-    """The time on task of each timed answer in the round that is on, in seconds."""
+    """The time on task of each timed answer in the current round, in seconds."""
     calibrating = studies.get(db).phase is State.CALIBRATION
     return [
         timing.time_on_task(answer.dwell_ms, json.loads(answer.view)) / 1000
@@ -167,24 +167,24 @@ def time_on_task(db: Database) -> list[float]:
 
 
 def fast_warning(paces: Iterable[Pace]) -> str:
-    """Who answers implausibly fast, and what can be done; empty if nobody does."""
+    """A warning about reviewers who answer implausibly fast, with advice; empty if there are none."""
     names = ", ".join(f"{pace.reviewer} ({pace.time_on_task_s:.1f} s per item)" for pace in paces if pace.is_fast)
     if not names:
         return ""
     return (
-        f"Answers come implausibly fast: {names}. Ask whether the pictures load and are looked at; the first ten runs "
-        "take most people several seconds."
+        f"These reviewers answer implausibly fast: {names}. Ask them whether the pictures load. Looking at ten runs "
+        "takes most people several seconds."
     )
 
 
 def warning(paces: Iterable[Pace]) -> str:
-    """Who has stalled and what can be done; empty if nobody has."""
+    """A warning about reviewers who have stopped, with advice; empty if there are none."""
     names = ", ".join(f"{pace.reviewer} since {pace.stalled_since}" for pace in paces if pace.stalled)
     if not names:
         return ""
     return (
-        f"Items are open, but neither an answer nor a sign-in came for {STALLED_DAYS} days or more: {names}. Write to "
-        "them; on the page People they can be paused, or replaced by somebody who goes on with their items."
+        f"These reviewers have open items, but neither answered nor signed in for {STALLED_DAYS} days or more: "
+        f"{names}. Write to them, or pause or replace them on the page People."
     )
 
 
@@ -236,7 +236,7 @@ def _last_seen(answer_times: Sequence[AnswerTime], log: Sequence[Event]) -> date
 
 
 def is_left(task: Task) -> bool:
-    """Whether the item is put before the reviewer once more."""
+    """Whether the item is still to be shown to the reviewer."""
     is_open = task.answer in (None, Answer.WITHDRAWN)
     return is_open or (task.answer is Answer.NOT_SURE and task.n_not_sure == 1)
 
@@ -248,9 +248,9 @@ def _end(n_left: int, n_labels: int, first: date, now: datetime) -> date | None:
 
 
 def _end_between(n_left: int, own: Sequence[AnswerTime], now: datetime) -> tuple[date, date] | None:
-    """An interval of 80 % for the end: labels per day as quasi-Poisson counts [1]_, the logarithm of their mean normal.
+    """An 80 % interval for the end, with labels per day as quasi-Poisson counts and a normal log mean [1]_.
 
-    The variance of the counts is their mean times a dispersion of at least 1, estimated from the days.
+    The variance of the counts is the mean times a dispersion of at least 1, estimated from the days.
 
     .. [1] McCullagh & Nelder (1989), Generalized Linear Models, 2nd ed., chapter 9, doi:10.1007/978-1-4899-3242-6
     """
@@ -270,7 +270,7 @@ def _end_between(n_left: int, own: Sequence[AnswerTime], now: datetime) -> tuple
 
 
 def _by_day(counts: Iterable[tuple[str, str, int]], today: date) -> dict[str, tuple[int, ...]]:
-    """Labels of each reviewer on each day, from the first day of anybody until today."""
+    """Labels of each reviewer per day, from the first day with any label until today."""
     by_reviewer: dict[str, Counter[date]] = defaultdict(Counter)
     for reviewer, hour, n in counts:
         by_reviewer[reviewer][date.fromisoformat(hour[:10])] += n
@@ -301,7 +301,7 @@ def _stalled(signs: Sequence[datetime], now: datetime) -> date | None:
 
 
 def _concerns(event: Event, name: str) -> bool:
-    """Whether an event is a sign of this reviewer, or gave them something to do."""
+    """Whether an event is a sign-in of this reviewer, or gave the reviewer something to do."""
     if event.action == SIGN_IN:
         return event.actor == name
     return event.action in _FOR_ALL or event.details[_FOR_ONE[event.action]] == name

@@ -219,7 +219,7 @@ def test_a_gate_that_is_none_is_refused(round_, gate):
 def test_the_gate_is_not_moved_once_somebody_labelled(round_):
     calibrating.set_gate(round_, Gate("reference", 0.8), **CAROL)
     answer_next(round_, "ada", "similar")
-    with pytest.raises(NotAllowed, match="The calibration round has begun; what it must reach cannot be changed"):
+    with pytest.raises(NotAllowed, match="The calibration round has begun"):
         calibrating.set_gate(round_, Gate("reference", 0.1), **CAROL)
     assert studies.get(round_).gate == Gate("reference", 0.8)
 

@@ -77,12 +77,12 @@ def test_a_wrong_step_is_refused_with_the_ways_there_are_and_leaves_no_trace(pla
 
 def test_to_open_an_open_study_changes_nothing_and_says_so(planned):
     before = log(planned)
-    assert move(planned, Step.OPEN) == course.Moved(State.OPEN, ("It was open already.",))
+    assert move(planned, Step.OPEN) == course.Moved(State.OPEN, ("The study was already open.",))
     assert log(planned) == before
 
 
 def test_a_draft_without_plan_and_labels_cannot_be_opened_and_one_with_labels_can(study):
-    with pytest.raises(NotAllowed, match="There is nothing to label yet: draw the plan"):
+    with pytest.raises(NotAllowed, match="There is nothing to label yet. Draw the plan"):
         move(study, Step.OPEN)
     table = pd.DataFrame([{"item": item_name(1), "reviewer": "ada", "label": "similar"}])
     exchange.import_labels(study, table, **CAROL)
@@ -123,7 +123,7 @@ def test_while_paused_nothing_is_labelled_and_nothing_planned(planned):
 def test_a_calibration_round_that_is_not_finished_keeps_the_study_closed_and_names_who_is_missing(study):
     with_calibration(study)
     answer_everything(study, {"ada": "similar", "ben": "similar", "cleo": "similar"})
-    with pytest.raises(NotAllowed, match=r"not passed: dan labelled 0 of 2 items\. Wait, or open the study anyway"):
+    with pytest.raises(NotAllowed, match=r"not passed: dan labelled 0 of 2 items\. Wait, or open it anyway"):
         move(study, Step.OPEN)
     answer_everything(study, {"dan": "similar"})
     move(study, Step.OPEN)
@@ -167,7 +167,7 @@ def third(db):
 
 def test_the_third_round_begins_after_all_first_labels_and_names_who_is_missing(planned):
     answer_everything(planned, {"ada": "similar", "cleo": "dissimilar", "dan": "similar"})
-    with pytest.raises(NotAllowed, match=r"First labels are still missing of ben\. The third round begins after all"):
+    with pytest.raises(NotAllowed, match=r"First labels of ben are still missing\. The third round begins after all"):
         move(planned, Step.THIRD)
     assert (third(planned), studies.get(planned).state) == ([], State.OPEN)
     answer_everything(planned, {"ben": "similar"})
@@ -177,7 +177,7 @@ def test_the_third_round_begins_after_all_first_labels_and_names_who_is_missing(
 def test_who_left_is_not_waited_for_and_who_is_paused_is(planned):
     answer_everything(planned, {"ben": "similar", "cleo": "similar", "dan": "dissimilar"})
     staffing.pause(planned, "ada", why="because", **CAROL)
-    with pytest.raises(NotAllowed, match="First labels are still missing of ada"):
+    with pytest.raises(NotAllowed, match="First labels of ada"):
         move(planned, Step.THIRD)
     staffing.remove(planned, "ada", why="because", **CAROL)
     answer_everything(planned, {"ben": "similar", "cleo": "similar", "dan": "dissimilar"})
@@ -231,7 +231,7 @@ def test_reviewers_see_a_third_item_like_any_other(planned):
 def test_a_third_round_with_nothing_split_assigns_nothing(planned):
     answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
     assert move(planned, Step.THIRD).to_owner == (
-        "0 items were assigned for third labels, as many agreed ones among them as split ones.",
+        "0 items were assigned for third labels, with as many agreed items as split items.",
     )
 
 
@@ -267,7 +267,7 @@ def test_closing_says_how_many_assigned_items_have_no_label(planned):
     answer_next(planned, "ada", "not sure")
     n_assigned = len(assignments.everything(planned))
     open_items, end_of_chain = move(planned, Step.CLOSE).remarks
-    assert open_items == f"{n_assigned - 1} assigned items have no label, and get none any more."
+    assert open_items == f"{n_assigned - 1} assigned items have no label and will not get one."
     assert end_of_chain.endswith(auditing.head(planned))
 
 

@@ -56,7 +56,7 @@ def test_the_next_step_leads_from_nothing_to_the_report(db, study_path):
 def test_a_calibration_round_comes_before_the_study_and_leads_to_its_result_if_it_is_not_passed(study):
     assigning.confirm_plan(study, PlanParameters(seed=1, overlap=0.25, retest=0, calibration=2), actor="c", now=NOW)
     assert next_of(study) == "Progress"
-    assert overview.overview(study, "carol").standing == "The calibration round is on: 0 of 8 labels given."
+    assert overview.overview(study, "carol").standing == "The calibration round is running: 0 of 8 labels given."
     answer_everything(study, dict.fromkeys(REVIEWERS, "similar"))
     assert next_of(study) is Step.OPEN
 

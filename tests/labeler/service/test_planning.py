@@ -47,7 +47,7 @@ def test_586_items_give_kappa_to_eight_hundredths():
 
 def test_98_items_give_the_agreement_of_a_pair_to_ten_points():
     told, _unknown = expected()
-    assert told["items a pair"][0] == pytest.approx(586 / 6)
+    assert told["items per pair"][0] == pytest.approx(586 / 6)
     assert told["agreement of a pair"][1] == pytest.approx(0.10, abs=0.005)
 
 
@@ -85,8 +85,8 @@ def test_slower_labelling_takes_longer_and_nothing_else():
 
 def test_the_hours_of_a_reviewer_are_those_of_the_labels():
     told, _unknown = expected()
-    assert told["labels a reviewer"][0] == 586 * 2 / 4 + 20
-    assert told["hours a reviewer"][0] == pytest.approx((293 + 20) * 15 / 3600)
+    assert told["labels per reviewer"][0] == 586 * 2 / 4 + 20
+    assert told["hours per reviewer"][0] == pytest.approx((293 + 20) * 15 / 3600)
 
 
 REFUSED = {
@@ -295,5 +295,5 @@ def test_every_design_can_be_made_up_and_expected(n_items, per_item, overlap, re
     planned = planning.design(n_items, 4, per_item, overlap, retest)
     labels = records(planning.simulated(planned, REVIEWERS, CLASSIFIERS, 0.5, seed=seed)["labels.csv"])
     told, _unknown = planning.expected_of(planned, Assumptions())
-    expected_labels = next(row["expected"] for row in told if row["what"] == "labels a reviewer")
+    expected_labels = next(row["expected"] for row in told if row["what"] == "labels per reviewer")
     assert len(labels) == pytest.approx(4 * (expected_labels - retest))

@@ -45,7 +45,11 @@ def test_expectations_are_those_of_the_design_as_drawn(study):
     found = previewing.preview(study, PARAMETERS)
     rows, _ = planning.expected_of(planning.design(8, 4, 2, 0.25, 0, 2), Assumptions())
     assert list(found.expectations) == rows[3:]
-    assert {row["what"] for row in rows[:3]} == {"labels a reviewer", "hidden copies a reviewer", "hours a reviewer"}
+    assert {row["what"] for row in rows[:3]} == {
+        "labels per reviewer",
+        "hidden copies per reviewer",
+        "hours per reviewer",
+    }
 
 
 def test_calibration_items_are_load_and_nothing_else(study):
@@ -65,7 +69,7 @@ def test_copies_that_cannot_be_met_are_remarked_and_not_expected(study):
 def test_reviewers_joined_by_shared_items_are_connected(study):
     found = previewing.preview(study, PLAIN)
     assert (found.groups, found.is_connected) == ((REVIEWERS,), True)
-    assert found.remarks == ("Shared items join all reviewers, directly or over others.",)
+    assert found.remarks == ("Shared items connect all reviewers, directly or through other reviewers.",)
     assert not [warning for warning in found.warnings if "share no item" in warning]
 
 
@@ -83,9 +87,12 @@ def test_reviewers_not_joined_are_named_in_their_groups(tiny):
     assert sorted(map(len, found.groups)) == [2, 2]
     groups = " | ".join(", ".join(group) for group in found.groups)
     assert found.warnings[0] == (
-        f"Will not be told: comparison of reviewers without common items (direct or through other reviewers): {groups}."
+        "This plan cannot estimate: comparison of reviewers without common items (direct or through other reviewers): "
+        f"{groups}."
     )
-    assert found.remarks == ("Shared items join reviewers in 2 groups only, directly or over others.",)
+    assert found.remarks == (
+        "Shared items connect reviewers only within 2 groups, directly or through other reviewers.",
+    )
 
 
 def test_who_gets_nothing_stands_there_with_nothing(tiny):

@@ -68,7 +68,7 @@ def test_after_the_first_answer_nothing_of_it_changes_even_if_that_was_taken_bac
         ada = id_of(planned, "ada")
         reviewing.submit(planned, ada, submission(reviewing.review_queue(planned, ada).last, "withdrawn"), now=NOW)
     before, drawn = log(planned), pictures(planned)
-    with pytest.raises(NotAllowed, match=r"^Reviewers have answered under this protocol already; it cannot be changed"):
+    with pytest.raises(NotAllowed, match=r"answered under this protocol, so it can no longer be changed"):
         set_protocol(planned, replace(Protocol(), **change))
     assert protocol_of(planned) == Protocol()
     assert (log(planned), pictures(planned)) == (before, drawn)

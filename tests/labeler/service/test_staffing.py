@@ -169,10 +169,10 @@ def test_a_paused_reviewer_takes_nothing_over_but_others_still_label(roomy):
     [
         (staffing.pause, "nobody", InputError, "There is no reviewer called nobody in this study. Reviewers: ada, ben"),
         (staffing.pause, "carol", InputError, "There is no reviewer called carol"),
-        (staffing.pause, "ben", NotAllowed, "ben is paused already"),
-        (staffing.pause, "cleo", NotAllowed, "cleo takes no part any more"),
+        (staffing.pause, "ben", NotAllowed, "ben is already paused"),
+        (staffing.pause, "cleo", NotAllowed, "cleo no longer takes part"),
         (staffing.remove, "nobody", InputError, "There is no reviewer called nobody"),
-        (staffing.remove, "cleo", NotAllowed, "cleo takes no part any more"),
+        (staffing.remove, "cleo", NotAllowed, "cleo no longer takes part"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_words_and_leaves_no_trace(roomy, do, name, error, message):
@@ -199,7 +199,7 @@ def test_names_are_found_whatever_their_capitals(planned):
 
 
 def test_who_takes_part_is_not_resumed(planned):
-    with pytest.raises(NotAllowed, match="ada takes part already"):
+    with pytest.raises(NotAllowed, match="ada already takes part"):
         staffing.resume(planned, "ada", **CAROL)
 
 
@@ -381,12 +381,12 @@ def test_before_the_plan_a_successor_just_takes_the_place(study):
 @pytest.mark.parametrize(
     ("name", "successor", "why", "error", "message"),
     [
-        ("ada", " ADA", "because", InputError, "ada cannot take over from ada"),
+        ("ada", " ADA", "because", InputError, "ada cannot be replaced by ada"),
         ("nobody", "eve", "because", InputError, "no reviewer called nobody"),
         ("ada", "carol", "because", InputError, "no reviewer called carol"),
         ("ada", " ", "because", InputError, "A name has 1 to"),
         ("ada", "eve", " ", InputError, "A reason of 1 to 1000"),
-        ("cleo", "eve", "because", NotAllowed, "cleo takes no part any more"),
+        ("cleo", "eve", "because", NotAllowed, "cleo no longer takes part"),
     ],
 )
 def test_a_replacement_that_cannot_be_is_refused_and_leaves_everybody_where_they_were(

@@ -71,7 +71,7 @@ def test_of_two_who_remove_the_same_reviewer_one_does_and_the_items_move_once(sh
     n_open = sum(kept.assignment.reviewer == "ada" for kept in assignments.everything(shared))
     (done,), (refused,) = by_both(shared, lambda db, who: staffing.remove(db, "ada", why="left", **who))
     assert done.n_moved + done.n_given_up == n_open
-    assert str(refused) == "ada takes no part any more."
+    assert str(refused) == "ada no longer takes part."
     assert times(shared, "remove reviewer") == 1
     assert verifying.verify_plan(shared).problems == ()
 
@@ -105,7 +105,7 @@ def test_of_two_who_let_the_same_reviewer_be_replaced_one_does(shared):
         lambda db: staffing.replace(db, "ada", "fay", why="left", actor="chris", now=NOW),
     )
     refused = [outcome for outcome in found if isinstance(outcome, LabelerError)]
-    assert [str(error) for error in refused] == ["ada takes no part any more."]
+    assert [str(error) for error in refused] == ["ada no longer takes part."]
     assert len({"eve", "fay"} & {person.name for person in identity.everyone(shared)}) == 1
     assert verifying.verify_plan(shared).problems == ()
 

@@ -243,8 +243,8 @@ def test_a_log_without_the_drawing_is_named(drawn):
 ONE = "assignment_id = (SELECT max(assignment_id) FROM assignments WHERE ended_utc IS NULL)"
 OTHER = "(SELECT person_id FROM people WHERE name = 'carol')"
 TAMPERED = {
-    f"UPDATE assignments SET position = 99 WHERE {ONE}": "1 assigned at another place, such as",
-    f"UPDATE assignments SET block = 77 WHERE {ONE}": "1 assigned at another place, such as",
+    f"UPDATE assignments SET position = 99 WHERE {ONE}": "1 assigned in a different position, such as",
+    f"UPDATE assignments SET block = 77 WHERE {ONE}": "1 assigned in a different position, such as",
     f"UPDATE assignments SET person_id = {OTHER} WHERE {ONE}": "1 assigned, but not by the plan, such as carol / ",
     f"UPDATE assignments SET kind = 'retest' WHERE {ONE}": "1 assigned, but not by the plan, such as",
     f"UPDATE assignments SET ended_utc = 'now' WHERE {ONE}": "1 in the plan, but not assigned, such as",
@@ -286,7 +286,7 @@ def test_three_examples_of_many_are_enough(drawn):
 def test_another_hash_of_the_plan_is_named(fixture, request):
     db = request.getfixturevalue(fixture)
     db.execute("UPDATE studies SET plan_hash = 'other'")
-    assert "the plan drawn again from its seed has another hash" in problems(db)
+    assert "the plan drawn again from its seed has a different hash" in problems(db)
 
 
 def test_another_seed_of_a_study_that_has_changed_is_named(changed):
@@ -305,7 +305,7 @@ def test_another_seed_in_the_log_is_named(fixture, request):
     db = request.getfixturevalue(fixture)
     db.execute("DROP TRIGGER events_are_never_changed")
     db.execute("UPDATE events SET details = json_set(details, '$.seed', 4) WHERE action = 'draw plan'")
-    assert "the plan drawn again from its seed has another hash" in problems(db)
+    assert "the plan drawn again from its seed has a different hash" in problems(db)
 
 
 def test_a_log_that_cannot_be_drawn_from_is_named(drawn):
@@ -379,5 +379,5 @@ def test_another_application_of_an_item_is_noticed(drawn):
 
 def test_an_anonymised_study_has_no_seed_and_says_so(drawn):
     drawn.execute("UPDATE studies SET plan_parameters = json_remove(plan_parameters, '$.seed')")
-    with pytest.raises(NotAllowed, match="This study was anonymised, and the seed of its plan was left out"):
+    with pytest.raises(NotAllowed, match="anonymising this study removed the seed"):
         verifying.verify_plan(drawn)

@@ -209,7 +209,7 @@ def test_a_pause_stops_labelling_and_leads_back_to_where_the_study_was(calibrate
 def test_what_a_step_led_to_is_said_once(path):
     page = step_on(coordinator_page("study", path), Step.CLOSE, "done")
     (message,) = [success.value for success in page.success]
-    assert message.startswith("The study is closed. 20 assigned items have no label, and get none any more. Keep this")
+    assert message.startswith("The study is closed. 20 assigned items have no label and will not get one. Store this")
     assert len(checked(page.run()).success) == 0
 
 
@@ -352,7 +352,7 @@ def test_a_pause_of_one_reviewer_keeps_their_items_and_ends_when_told(path):
 def test_who_leaves_is_out_at_once_and_nobody_is_told_who_got_the_items(app, path, actor):
     hers = app(path, person="ada", role=Role.REVIEWER)
     page = change(coordinator_page("people", path, actor), "ada", REMOVE, why="has left")
-    assert page.success[0].value == "ada has left. ada: 3 open items changed hands, 2 were given up."
+    assert page.success[0].value == "ada has left. ada: 3 open items were reassigned, 2 are no longer assigned."
     assert others_named(page, "ada", actor) == []
     assert not person(path, "ada").active
     assert errors(checked(hers.run())) == [NOT_SIGNED_IN]
@@ -374,7 +374,9 @@ def test_a_successor_takes_over_and_the_link_is_shown_once(path):
         token = identity.sign_in(db, link.value.rpartition("/join/")[2], now=TODAY)
         assert identity.person_of_session(db, token, now=TODAY).name == "eve"
     assert (n_offered(path, "eve"), person(path, "ada").active) == (5, False)
-    assert page.success[0].value == "eve takes over from ada. ada: 5 open items changed hands, 0 were given up."
+    assert (
+        page.success[0].value == "eve takes over from ada. ada: 5 open items were reassigned, 0 are no longer assigned."
+    )
     press(page, "Hide the links")
     assert len(page.code) == 0
     assert others_named(page, "ada") == []

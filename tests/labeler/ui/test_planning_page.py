@@ -66,7 +66,7 @@ def test_the_page_lists_the_items_that_an_interval_takes(study):
 
 @pytest.mark.parametrize(
     ("label", "value", "row"),
-    [("Share of items", 0.5, "items a pair"), ("Expected Fleiss", 0.5, "kappa"),
+    [("Share of items", 0.5, "items per pair"), ("Expected Fleiss", 0.5, "kappa"),
      ("Expected share", 0.3, "agreed dissimilar items")],
 )  # fmt: skip
 def test_another_choice_changes_what_is_to_be_expected(study, label, value, row):
@@ -94,8 +94,8 @@ def test_before_there_are_items_the_page_says_what_a_study_of_some_size_would_gi
     page = coordinator_page("plan", path)
     chosen(page, Items=586, Reviewers_per_item=3)
     told, _ = planning.expected_of(planning.planned_design([586], 4, 3, 0.2, 20, None), Assumptions())
-    assert expected(page)["items a pair"] == pytest.approx(
-        next(r["expected"] for r in told if r["what"] == "items a pair")
+    assert expected(page)["items per pair"] == pytest.approx(
+        next(r["expected"] for r in told if r["what"] == "items per pair")
     )
     assert needed(chosen(page, Reviewers=2))  # fewer than are to label an item
 

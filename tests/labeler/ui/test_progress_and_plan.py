@@ -100,7 +100,7 @@ def test_the_preview_follows_the_form(unplanned):
     assert loads(page, "calibration") == dict.fromkeys(REVIEWERS, 2)
     expected = page.dataframe[1].value
     assert {"kappa", "agreement of a pair", "sensitivity"} <= set(expected["what"])
-    assert "Shared items join all reviewers" in texts(page)
+    assert "Shared items connect all reviewers" in texts(page)
     (warning,) = page.warning
     assert warning.value.startswith("This plan cannot estimate:\n- ")
     assert "true prevalence and reviewers' error rates" in warning.value
@@ -152,7 +152,7 @@ def test_a_plan_with_calibration_items_begins_their_round(unplanned):
 
 def test_a_plan_that_stands_is_shown_with_its_loads_and_verified(begun):
     page = coordinator_page("plan", begun)
-    assert "Somebody has answered: the plan stands" in page.info[0].value
+    assert "The plan can no longer be replaced" in page.info[0].value
     assert [one.label for one in page.button] == ["Verify the plan"]
     assert loads(page) == dict.fromkeys(REVIEWERS, 5)
     checked(page.button[0].click().run())
@@ -168,7 +168,7 @@ def test_a_plan_that_was_tampered_with_is_no_longer_verified(begun):
     page = coordinator_page("plan", begun)
     checked(page.button[0].click().run())
     assert page.success.len == 0
-    assert "assigned at another place" in page.error[0].value
+    assert "assigned in a different position" in page.error[0].value
 
 
 def test_the_progress_page_has_a_row_for_each_reviewer(begun):

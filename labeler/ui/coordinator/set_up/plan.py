@@ -27,7 +27,7 @@ PARAMETERS = {
 
 
 def render(db: Database, person: str) -> None:
-    """Offer a design while a plan can be created; show the current plan."""
+    """Offer a design while a plan can be drawn; show the current plan."""
     st.write(
         "Choose who labels which items. The design sets the load of each reviewer and the precision of the results."
     )
@@ -47,7 +47,7 @@ def draw(db: Database, person: str) -> None:
     progress = st.empty()
     try:
         preview = previewing.preview_for_page(
-            db, parameters, assumed, waiting=lambda seconds: progress.caption(f"Creating the plan: {seconds:.0f} s")
+            db, parameters, assumed, waiting=lambda seconds: progress.caption(f"Drawing the plan: {seconds:.0f} s")
         )
     except InputError as error:
         st.info(plain(str(error)))
@@ -61,7 +61,7 @@ def draw(db: Database, person: str) -> None:
     expected_precision(preview["expected"], max(n_items - parameters.calibration, 1), n_reviewers, parameters, assumed)
     for sentence in preview["remarks"]:
         st.caption(plain(sentence))
-    cannot_estimate([sentence.removeprefix("Will not be told: ") for sentence in preview["warnings"]])
+    cannot_estimate([sentence.removeprefix(previewing.CANNOT_ESTIMATE) for sentence in preview["warnings"]])
     next_step = "begin the calibration round" if parameters.calibration else "open the study"
     if st.button(f"Confirm this plan and {next_step}", type="primary"):
         previewing.confirm_on_page(
