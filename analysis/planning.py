@@ -388,8 +388,7 @@ def limits(
     if design.n_applications is not None and design.n_applications < MIN_GROUPS:
         remarks.append(
             f"similarity of items within applications: {design.n_applications} applications, but cluster-robust "
-            "standard "
-            f"errors need at least {MIN_GROUPS}"
+            f"standard errors need at least {MIN_GROUPS}"
         )
     return tuple(remarks)
 

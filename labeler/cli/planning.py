@@ -83,7 +83,7 @@ def planning(
     if as_json:
         click.echo(json.dumps({"needed": needed, "expected": expected, "not_told": list(unknown)}, indent=1))
         return
-    remark(f"For intervals of +-{half_width:g} (kappa {kappa:g}, share of dissimilar {prevalence:g}):")
+    remark(f"For intervals of ±{half_width:g} (kappa {kappa:g}, share of dissimilar {prevalence:g}):")
     show(needed, as_json=False)
     remark(f"\n{planned.n_items} items, {planned.n_reviewers} reviewers, {per_item} each, {overlap:g} seen by all:")
     show(expected, as_json=False)

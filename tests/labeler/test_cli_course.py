@@ -145,7 +145,7 @@ def test_the_calibration_round_from_plan_to_opening(round_, tmp_path):
     assert {one["reviewer"]: one["with_reference"]["value"] for one in told["reviewers"]} == pytest.approx(
         {"ada": 2 / 3, "ben": 2 / 3, "cleo": 2 / 3, "dan": 1 / 3}
     )
-    assert told["not_passed"] == ["agreement with the reference labels of dan is 33%, asked is 50% or more"]
+    assert told["not_passed"] == ["agreement with the reference labels of dan is 33%, but the gate is 50%"]
     assert result.stderr == f"{INTERIM}\n"
 
     refused = run("state", "open", "--study", round_, "--why", "go on", code=1)
@@ -169,7 +169,7 @@ def test_a_gate_on_the_reviewers_among_themselves(round_):
     run("calibration", "--study", round_, "--gate", 0.9, "--on", "reviewers")
     label(round_, SPLIT)
     result = run("calibration", "--study", round_)
-    assert "Not passed: agreement between the reviewers is 50%, asked is 90% or more." in result.stderr
+    assert "Not passed: agreement between the reviewers is 50%, but the gate is 90%." in result.stderr
     assert "can no longer be changed" in run("calibration", "--study", round_, "--gate", 0.1, code=1).stderr
 
 

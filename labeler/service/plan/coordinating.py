@@ -115,7 +115,7 @@ def describe_study(db: Database, name: str, question: str, *, actor: str, now: d
 
 
 def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime) -> None:
-    """Change the protocol (pictures and questions); a new axis makes all pictures anew.
+    """Change the protocol (pictures and questions); a new axis redraws all pictures.
 
     Raises
     ------

@@ -27,7 +27,7 @@ ACTIONS = tuple(_EVENTS.values())
 class Moved:
     """The result of a step: the new state, and remarks.
 
-    Remarks in `to_owner` reveal label counts that coordinators must not know before the study is closed.
+    Remarks in `to_owner` reveal facts about labels that coordinators must not know before the study is closed.
     """
 
     state: State

@@ -161,7 +161,7 @@ def _with_excluded(state: ActivePlan, event: Event) -> ActivePlan:
 
 
 def _differences(derived: ActivePlan, now: ActivePlan) -> list[str]:
-    """What is assigned otherwise than it follows, a few examples of each kind."""
+    """Differences between derived and current assignments, with a few examples of each kind."""
     expected, other = (
         {place: a for place, a in state.standing.items() if place not in state.imported} for state in (derived, now)
     )

@@ -20,7 +20,7 @@ SIGN_IN = "sign in"
 MAX_DAYS_AHEAD = 3650  # a later end is not shown as a date
 FAST_S, N_FOR_FAST = 1.5, 10  # a person needs more time to look at ten runs
 N_DAYS = 60
-Z_80 = 1.2816  # an interval of 80 %
+Z_80 = 1.2816  # for an 80 % interval
 _FOR_ALL = frozenset(("draw plan", "open study", "third round"))
 _FOR_ONE = {"add person": "name", "resume reviewer": "name", "replace reviewer": "successor"}
 
@@ -52,7 +52,7 @@ class Pace:
     end_between : (date, date) or None
         An 80 % interval for the end, from the variation of labels per day; None before the second day.
     stalled_since : date or None
-        Date of the last answer or sign-in of a reviewer who could label; None if less than `STALLED_DAYS` days ago.
+        Start of the inactivity of a reviewer who could label; None if shorter than `STALLED_DAYS` days.
     is_fast : bool
         Whether the median time on task is implausibly short: below `FAST_S`, over at least `N_FOR_FAST` answers.
     by_day : tuple of int

@@ -67,7 +67,7 @@ def show(explored: Explored, method: str) -> None:
 
 WARMUP = "A number of iterations, or a share below 1."
 INSTRUMENTED = "The condition or factor that gives the amount of instrumentation."
-HELD_FIXED = "The level of the condition intervention at which the suspected cause is held fixed."
+HELD_FIXED = "The intervention level at which the suspected cause is held fixed."
 
 
 def chosen_files(method: str) -> tuple[list[Any], str]:

@@ -82,7 +82,7 @@ def test_to_open_an_open_study_changes_nothing_and_says_so(planned):
 
 
 def test_a_draft_without_plan_and_labels_cannot_be_opened_and_one_with_labels_can(study):
-    with pytest.raises(NotAllowed, match="There is nothing to label yet. Draw the plan"):
+    with pytest.raises(NotAllowed, match="There is nothing to label yet"):
         move(study, Step.OPEN)
     table = pd.DataFrame([{"item": item_name(1), "reviewer": "ada", "label": "similar"}])
     exchange.import_labels(study, table, **CAROL)
@@ -134,11 +134,11 @@ def test_a_calibration_round_below_its_gate_is_opened_only_on_purpose_and_the_lo
     with_calibration(study)
     calibrating.set_gate(study, Gate("reviewers", 0.9), **CAROL)
     answer_everything(study, SPLIT)
-    with pytest.raises(NotAllowed, match="agreement between the reviewers is 50%, asked is 90% or more"):
+    with pytest.raises(NotAllowed, match="agreement between the reviewers is 50%, but the gate is 90%"):
         move(study, Step.OPEN)
     move(study, Step.OPEN, anyway=True)
     assert last_event(study)[2]["calibration"] == (
-        "not passed: agreement between the reviewers is 50%, asked is 90% or more"
+        "not passed: agreement between the reviewers is 50%, but the gate is 90%"
     )
 
 

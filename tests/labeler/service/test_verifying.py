@@ -235,7 +235,7 @@ def test_such_a_log_is_enough_after_later_changes(drawn):
 def test_a_log_without_the_drawing_is_named(drawn):
     drawn.execute("DROP TRIGGER events_are_never_removed")
     drawn.execute("DELETE FROM events WHERE action = 'draw plan'")
-    assert problems(drawn) == ("the log names no drawing of a plan",)
+    assert problems(drawn) == ("the log has no entry for the drawing of the plan",)
 
 
 # --- who changes the file

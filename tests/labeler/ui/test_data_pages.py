@@ -212,7 +212,7 @@ def test_who_labels_and_coordinates_sees_no_verdict_in_a_draft_either(four):
     page = coordinator_page("items", four, "both")
     assert "mine" not in everything(page)
     assert why in texts(page)
-    assert not [button for button in page.button if "Make a study" in button.label]
+    assert not [button for button in page.button if "Create a study" in button.label]
     with open_database(four) as db, pytest.raises(NotAllowed, match="shown to you only after it is"):
         triage.make_beside(db, [item_name(0)], "Split", coordinator="both", now=NOW)
     assert not four.with_name("Split.study").exists()
@@ -280,7 +280,7 @@ def test_items_can_be_ordered_by_spread(four):
 
 def make(page, name):
     next(one for one in page.text_input if one.label.startswith("Name of the new study")).set_value(name).run()
-    return checked(button(page, "Make a study").click().run())
+    return checked(button(page, "Create a study").click().run())
 
 
 def test_the_items_that_are_shown_become_a_study_without_the_excluded_one(four):
@@ -321,4 +321,4 @@ def test_a_name_that_cannot_be_makes_no_file(four, name, words):
 def test_a_study_without_items_has_nothing_to_make_a_study_of(empty):
     page = coordinator_page("items", empty)
     assert "0 of 0 items" in texts(page)
-    assert button(page, "Make a study").disabled
+    assert button(page, "Create a study").disabled

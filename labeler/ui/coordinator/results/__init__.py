@@ -1,1 +1,1 @@
-"""Pages that show what came out."""
+"""Pages for the results of a study."""

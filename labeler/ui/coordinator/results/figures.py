@@ -22,6 +22,7 @@ RUNS = "Figure 4: the runs of one benchmark"
 
 def render(db: Database, person: str) -> None:
     """Choose a figure, show it, and offer it for download."""
+    st.write("The figures of the paper, made from the measurements of this study.")
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(f"{hidden} Figures 2 and 3 are hidden too, because they show the measures behind the verdicts.")

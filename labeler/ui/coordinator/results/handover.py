@@ -18,6 +18,7 @@ from labeler.ui.coordinator.escaping import plain
 
 def render(db: Database, person: str) -> None:
     """Show the forms for backup, anonymised copy and merge, and the download of labels."""
+    st.write("Back up the study, write an anonymised copy, merge labels from a copy, and download the labels.")
     with st.form("backup"):
         st.write("**Backup.** A full copy beside the study. Reviewers can continue to label.")
         name = st.text_input("File name of the backup")

@@ -20,6 +20,7 @@ distance of a score from its threshold, as a share of the threshold."""
 
 def render(db: Database, person: str) -> None:
     """Start the computation in a separate process, show its progress, and list the verdicts."""
+    st.write("The classifiers decide for each item whether its runs are similar or dissimilar.")
     job = computing.latest_job(db)
     if job is not None and background.is_running(job):
         watch(str(db.path))
