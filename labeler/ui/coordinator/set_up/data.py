@@ -17,7 +17,7 @@ N_NAMED = 10  # refused files shown above the table; the table has all of them
 
 def render(db: Database, person: str) -> None:
     """Offer the import while the study is a draft; show the number of items."""
-    st.write("Import the measurements of the study. This is possible until the plan is drawn.")
+    st.write("Import the measurements of the study. This is possible while the study is being set up.")
     try:
         require(coordinating.get_study(db), Action.IMPORT)
     except NotAllowed as refusal:
