@@ -66,7 +66,7 @@ def test_a_study_that_cannot_be_made_leaves_no_file_behind(study_path, texts, me
 
 def test_a_study_is_not_made_over_another(db):
     before = log(db)
-    with pytest.raises(StudyError, match="exists already"):
+    with pytest.raises(StudyError, match="already exists"):
         create(db.path)
     assert log(db) == before
 
@@ -239,7 +239,7 @@ def test_a_backup_is_logged_and_holds_the_study(planned, tmp_path):
         assert studies.get(copy) == studies.get(planned)
         assert assigned(copy) == assigned(planned)
     before = log(planned)
-    with pytest.raises(StudyError, match="exists already"):
+    with pytest.raises(StudyError, match="already exists"):
         coordinating.back_up(planned, target, actor="carol", now=NOW)
     assert log(planned) == before
 

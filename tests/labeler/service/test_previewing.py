@@ -161,7 +161,7 @@ def test_the_loads_that_stand_follow_who_leaves_and_what_is_excluded(planned):
 def test_a_plan_can_be_drawn_until_somebody_answers(planned):
     assert previewing.why_fixed(planned) == ""
     answer_next(planned, "ada", "not sure")
-    assert "the plan stands" in previewing.why_fixed(planned)
+    assert "because there are answers" in previewing.why_fixed(planned)
 
 
 def test_no_plan_is_drawn_while_a_study_is_paused_or_once_it_is_closed(planned):
