@@ -633,7 +633,7 @@ def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(cali
     assert study_of(calibrated).gate == Gate("reference", 0.5)
     for name, category in ((first, Category.SIMILAR), (second, Category.DISSIMILAR)):
         put_reference(page, name, category)
-    assert "2 of 2 items have one." in texts(page)
+    assert "2 of 2 items have a reference label." in texts(page)
     assert "Not passed: ada labelled 0 of 2 items; ben labelled 0 of 2 items;" in texts(page)
     answer_all(calibrated, SAID | {BOTH: "not sure"})
     checked(page.run())
