@@ -188,7 +188,7 @@ def test_verdicts_choose_in_a_draft(four):
     assert items_shown(checked(page)) == []  # none similar
     page.radio[0].set_value("dissimilar").run()
     assert items_shown(checked(page)) == [0, 1]
-    toggle(page, "Only where").set_value(True).run()
+    toggle(page, "Only items").set_value(True).run()
     assert items_shown(checked(page)) == [0]
 
 
@@ -308,7 +308,7 @@ def test_verdicts_come_along_where_they_are_shown(four):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("", "cannot be the name"), ("../x", "cannot be the name"), ("four", "exists already"), (".x", "cannot be")],
+    [("", "cannot be the name"), ("../x", "cannot be the name"), ("four", "already exists"), (".x", "cannot be")],
 )
 def test_a_name_that_cannot_be_makes_no_file(four, name, words):
     before = sorted(four.parent.iterdir())
