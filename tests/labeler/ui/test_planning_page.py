@@ -60,7 +60,7 @@ def test_the_page_lists_the_items_that_an_interval_takes(study):
     page = coordinator_page("plan", study)
     assert needed(page) == {row["for"]: row["items"] for row in planning.items_needed(Assumptions())}
     before = needed(page)
-    after = needed(chosen(page, **{"Half-width": 0.05}))
+    after = needed(chosen(page, **{"Target half-width": 0.05}))
     assert all(after[name] > before[name] for name in before)
 
 
