@@ -245,7 +245,7 @@ def test_verdicts_page_shows_how_far_classifiers_agree_and_what_to_send_first(st
     for row in first.to_dict("records"):
         given = said.loc[row["item"]]
         assert row["dissimilar"] == ", ".join(name for name in given.index if given[name] == "dissimilar")
-    assert "Send these first to reviewers" in texts(page)
+    assert "label these items first" in texts(page)
 
 
 def test_verdicts_page_counts_imported_verdicts_with_those_missing(studies):
