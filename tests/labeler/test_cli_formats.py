@@ -89,7 +89,7 @@ def test_the_person_says_what_a_file_and_its_values_are(tmp_path):
     assert [(row["runs"], row["iterations"]) for row in dry(tmp_path, "--file-is", "run")] == [(2, "3")]
     rows = dry(tmp_path, "--file-is", "run", "--values-are", "runs")
     assert [(row["runs"], row["iterations"]) for row in rows] == [(6, "1")]
-    assert "one run only" in dry(tmp_path / "1.json", "--values-are", "iterations", code=1)[0]["refused"]
+    assert "only one run" in dry(tmp_path / "1.json", "--values-are", "iterations", code=1)[0]["refused"]
     assert "'runs' is not one of" in run("import", "--dry-run", tmp_path, "--file-is", "runs", code=2).stderr
 
 
@@ -142,7 +142,7 @@ def test_files_become_a_table_that_pandas_reads_and_we_read_back(runs, tmp_path,
 def test_files_become_a_folder_of_the_data_challenge(runs, tmp_path):
     run("convert", runs, "--to", "icpe", "-o", tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["BM.json"]
-    assert "exists already" in run("convert", runs, "--to", "icpe", "-o", tmp_path / "out", code=1).stderr
+    assert "already exists" in run("convert", runs, "--to", "icpe", "-o", tmp_path / "out", code=1).stderr
 
 
 def test_what_cannot_be_converted_is_named_and_the_exit_code_says_so(runs, tmp_path):

@@ -151,7 +151,7 @@ def test_a_verdict_needs_a_classifier_and_a_category(study, text):
 
 
 def test_a_file_that_is_there_is_not_written_over(study):
-    assert "exists already" in run("triage", "--study", study, study, "--disagree", code=1).stderr
+    assert "already exists" in run("triage", "--study", study, study, "--disagree", code=1).stderr
 
 
 @pytest.mark.parametrize("name", ["browse", "triage"])

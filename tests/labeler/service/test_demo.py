@@ -102,7 +102,7 @@ def test_the_demo_measurements_are_there_in_full(built):
 
 
 def test_the_demo_is_not_built_over_a_study_or_from_a_bad_file(built, tmp_path):
-    with pytest.raises(StudyError, match="exists already"):
+    with pytest.raises(StudyError, match="already exists"):
         demo.build(built.path, DATA / "demo.parquet", advance=lambda *_: None, now=NOW)
     bad = tmp_path / "bad.parquet"
     bad.write_bytes(b"PAR1" + base64.b64encode(b"nothing") + b"PAR1")

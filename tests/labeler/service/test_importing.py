@@ -119,7 +119,7 @@ def test_benchmarks_of_the_same_name_in_two_applications_are_two_items(db):
         ("none.json", b"[[1, 2], []]", "run 1: no measurements"),
         ("gzip.json.gz", b"\x1f\x8bbroken", "damaged gzip file"),
         ("one.json", b"[[1, 2, 3]]", "benchmark 'one': only one run; at least two are needed to compare"),
-        ("mixed.csv", long_csv(*two_runs("a", "x"), ("a", "y", 0, 1)), "benchmark 'y': one run only"),
+        ("mixed.csv", long_csv(*two_runs("a", "x"), ("a", "y", 0, 1)), "benchmark 'y': only one run"),
         ("word.csv", long_csv(*two_runs("a", "x"), ("a", "x", 1, "fast")), "line 8: 'fast' in column 'value'"),
     ],
 )

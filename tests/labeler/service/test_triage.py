@@ -175,9 +175,9 @@ def test_items_without_measurements_are_refused(db, tmp_path):
 def test_a_file_that_is_there_stays_as_it_is(study, tmp_path):
     path = tmp_path / "new.study"
     path.write_text("mine")
-    assert "exists already" in refused(study, tmp_path, path=path)
+    assert "already exists" in refused(study, tmp_path, path=path)
     assert path.read_text() == "mine"
-    assert "exists already" in refused(study, tmp_path, path=study.path)
+    assert "already exists" in refused(study, tmp_path, path=study.path)
 
 
 @pytest.mark.parametrize("wrong", [{"name": " "}, {"coordinator": ""}, {"coordinator": "x" * 100}])
