@@ -1,8 +1,8 @@
-"""Does the order of the benchmarks matter? Runs in one fixed order against runs in random order.
+"""Does the order of the benchmarks matter? Compares runs in one fixed order with runs in random order.
 
-The design and its test are those of Duplyakin et al. (2023), Avoiding the Ordering Trap in Systems Performance
-Measurement, USENIX ATC '23, https://www.usenix.org/conference/atc23/presentation/duplyakin. Where only positions in
-random orders are known, two weaker tests ask whether a value depends on when, or after what, it was measured.
+Design and test follow Duplyakin et al. (2023), Avoiding the Ordering Trap in Systems Performance
+Measurement, USENIX ATC '23, https://www.usenix.org/conference/atc23/presentation/duplyakin. If only positions in
+random orders are known, two weaker tests check whether a value depends on the position or on the previous benchmark.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""One benchmark in fixed and in random order."""
+"""Compare one benchmark in fixed order with the same benchmark in random order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ class Side:
     Attributes
     ----------
     values : tuple of float
-        One number a run, in the benchmark's unit.
+        One number per run, in the benchmark's unit.
     mean : float
     variation : Estimate
         The coefficient of variation.
     median : Estimate
-        With its interval, at the level that the survey names.
+        With its interval at the survey's confidence level.
     """
 
     values: tuple[float, ...]
@@ -41,28 +41,28 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One test: a benchmark, of one version, in fixed against random order.
+    """One test: fixed against random order for one version of a benchmark.
 
     Attributes
     ----------
     benchmark, application, version, unit, better : str
-        The version is "" where none is known.
+        The version is "" if unknown.
     fixed, random : Side
     test : KruskalWallis
     smallest_p : float
-        What the test gives at most with this many runs: the orders wholly apart, no two values equal.
+        The smallest p that this many runs can reach: no overlap between the orders, and no equal values.
     p_bonferroni, p_holm : float or None
         Corrected over all tests of the survey.
     differs, differs_holm, differs_uncorrected : bool
-        p below alpha / |T| (Bonferroni), corrected p below alpha (Holm), p below alpha.
+        Whether p < alpha / |T| (Bonferroni), the corrected p < alpha (Holm), and p < alpha.
     delta_percent : Estimate
         (mean fixed - mean random) / mean fixed, in percent.
     change : str or None
-        The same in words, random against fixed.
+        The same change in words: random order compared with fixed order.
     case : int or None
-        As `interval_case` gives it.
+        Result of `interval_case`.
     published_case : int
-        What the published tool says: intervals at 95 % for each test alone, with its ranks and its rule.
+        The case that the published tool reports: 95 % intervals per test, with its ranks and its rule.
     """
 
     benchmark: str
@@ -87,7 +87,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Cell:
-    """What one test works on: the values of a benchmark, of one version, in both orders."""
+    """Input of one test: the values of one version of a benchmark in both orders."""
 
     benchmark: str
     application: str
@@ -99,18 +99,18 @@ class Cell:
 
 
 def delta_percent(fixed: ArrayLike, random: ArrayLike) -> Estimate:
-    """How far the mean of the random order lies below that of the fixed one: (fixed - random) / fixed * 100 [1]_.
+    """Difference of the means relative to the fixed order: (fixed - random) / fixed * 100 [1]_.
 
     Parameters
     ----------
     fixed, random : array_like of float, shape (n_values,)
-        One number a run, in one unit.
+        One number per run, all in the same unit.
 
     Returns
     -------
     Estimate
-        Percent, without an interval; negative where the random order has the larger mean. Undefined if the mean of
-        the fixed order is not positive, that of the random order negative, or if there are no values.
+        Percent, without an interval; negative if the random order has the larger mean. Undefined if the mean of
+        the fixed order is not positive, if the mean of the random order is negative, or if there are no values.
 
     References
     ----------
@@ -135,22 +135,22 @@ def delta_percent(fixed: ArrayLike, random: ArrayLike) -> Estimate:
 
 
 def interval_case(fixed: Estimate, random: Estimate, *, compat: str | None = None) -> int | None:
-    """Which of the three cases of two medians with intervals it is [1]_.
+    """Classify two medians with intervals into one of three cases [1]_.
 
     Parameters
     ----------
     fixed, random : Estimate
-        As `median_interval` gives them.
+        Results of `median_interval`.
     compat : str, optional
-        "ordersage": as the tool published with [1]_, for which a median that only touches the end of the other's
-        interval is not within it, unless the random order reaches higher than the fixed one.
+        "ordersage": behave like the tool published with [1]_, where a median that only touches the end of the other
+        interval is not within it, unless the random order's interval reaches higher than the fixed order's.
 
     Returns
     -------
     int or None
-        1: the intervals have nothing in common, a red flag. 2: a median lies within the other's interval, so that
-        order is unlikely to change a conclusion. 3: the intervals only overlap, to be examined. None where one of
-        them has no interval.
+        1: the intervals do not overlap, a red flag. 2: a median lies within the other interval, so
+        order is unlikely to change a conclusion. 3: the intervals only overlap: look closer. None if an
+        interval is missing.
 
     References
     ----------
@@ -174,9 +174,9 @@ def interval_case(fixed: Estimate, random: Estimate, *, compat: str | None = Non
     return UNLIKELY if b_low <= a <= b_high or a_low <= b <= a_high else EXAMINE
 
 
-@lru_cache(maxsize=1024)  # a suite has few numbers of runs
+@lru_cache(maxsize=1024)  # a suite has few different numbers of runs
 def smallest_p(n_fixed: int, n_random: int) -> float:
-    """The p of `kruskal` for two samples of these sizes that lie wholly apart, no two values equal.
+    """The smallest p of `kruskal` for two samples of these sizes: no overlap, and no equal values.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def smallest_p(n_fixed: int, n_random: int) -> float:
 
 
 def compared(cells: Sequence[Cell], *, alpha: float, ci_level: float, compat: str | None) -> tuple[Comparison, ...]:
-    """All tests, corrected over each other; intervals at `ci_level`."""
+    """Run all tests, with p corrected for their number and intervals at `ci_level`."""
     tests = [kruskal([cell.fixed, cell.random]) for cell in cells]
     p = [test.p for test in tests]
     return tuple(
@@ -198,7 +198,7 @@ def compared(cells: Sequence[Cell], *, alpha: float, ci_level: float, compat: st
 
 
 def below(p: float | None, threshold: float) -> bool:
-    """Whether there is a p, and it is below."""
+    """Whether p is known and below the limit."""
     return p is not None and p < threshold
 
 
@@ -240,7 +240,7 @@ def _side(values: Floats, level: float, compat: str | None) -> Side:
 
 
 def _mean(values: Floats) -> float:
-    """The mean; of equal values exactly theirs, without rounding; of large ones within range."""
+    """The mean: exact if all values are equal, without overflow if they are large."""
     if values.min() == values.max():
         return float(values[0])
     exponent, scaled = _scaled(values)

@@ -1,4 +1,4 @@
-"""What is said of the order of benchmarks, in words and tables."""
+"""The report on the order of benchmarks: sentences, tables and figures."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -31,26 +31,28 @@ from analysis.samples import Test
 
 CASES = {1: "1: red flag", 2: "2: conclusions unlikely to change", 3: "3: examine"}
 P_READ = (
-    "p: how likely a difference at least this large would be if order did not matter; small is evidence. Where many "
-    "tests are made some p are small by chance, so that Bonferroni and Holm correct for their number."
+    "p: the probability of a difference at least this large if order did not matter; a small p is evidence that it "
+    "does. Among many tests some p are small by chance, so Bonferroni and Holm correct for the number of tests."
 )
 EFFECT_READ = (
-    "epsilon²: how large the effect is, from 0 (the orders are mixed) to 1 (they are wholly apart). With many runs p "
-    "is small for tiny effects too."
+    "epsilon²: effect size, from 0 (the values of both orders are mixed) to 1 (they do not overlap). With many runs, "
+    "p is small even for tiny effects."
 )
-DELTA_READ = "Δ%: (mean fixed − mean random) / mean fixed; beside it the change from fixed to random in words."
+DELTA_READ = (
+    "Δ%: (mean fixed − mean random) / mean fixed. The last column states the change from fixed to random order."
+)
 CASE_READ = (
-    "Case 1: the intervals of the two medians have nothing in common, a red flag. Case 2: a median lies within the "
-    "other's interval, order is unlikely to change a conclusion. Case 3: the intervals only overlap, look closer."
+    "Case 1: the intervals of the two medians do not overlap, a red flag. Case 2: a median lies within the other "
+    "interval, so order is unlikely to change a conclusion. Case 3: the intervals only overlap; look closer."
 )
 PUBLISHED_READ = (
-    f"As published: the case by the rule of the published tool, with intervals at {100 * PUBLISHED_LEVEL:g} % for each "
+    f"As published: the case by the rule of the published tool, with {100 * PUBLISHED_LEVEL:g} % intervals for each "
     "test alone."
 )
 
 
 def document(survey: Survey) -> Document:
-    """The report on order.
+    """Build the report on order.
 
     Parameters
     ----------
@@ -63,10 +65,10 @@ def document(survey: Survey) -> Document:
     if survey.conclusions:
         sections.append(Section("Two versions", tuple(_conclusions(survey))))
     if survey.positions:
-        sections.append(Section("When, and after what (weaker)", tuple(_positions(survey))))
+        sections.append(Section("Position and previous benchmark (weaker tests)", tuple(_positions(survey))))
     sections.append(Section("What was left out", tuple(_left_out(survey))))
     sections.append(Section("How it was computed", tuple(_parameters(survey))))
-    lead = "Whether a benchmark gives other values when the benchmarks run in another order"
+    lead = "Do the values of a benchmark change when the benchmarks run in a different order?"
     return Document("Order of benchmarks", lead, "", tuple(sections), kind="order report")
 
 
@@ -74,7 +76,7 @@ def _in_short(survey: Survey) -> Iterator[str]:
     if not survey.tests:
         yield (
             "No benchmark was measured both in a fixed and in a random order, so the two cannot be compared. Measure "
-            "some runs in one order and some in an order drawn anew for each run, and record which in order_type."
+            "some runs in one fixed order and some in a new random order per run, and record the kind in order_type."
         )
     else:
         yield _verdict(survey)
@@ -86,15 +88,15 @@ def _in_short(survey: Survey) -> Iterator[str]:
     yield from _positions_in_short(survey)
     if not all([test.better for test in survey.tests] + [row.better for row in survey.positions]):
         yield (
-            "Nobody said of some values whether lower or higher ones are better, so they are called higher and lower, "
-            "not faster and slower. Name the unit or the better direction (--unit, --better)."
+            "For some values it is unknown whether lower or higher is better, so the report calls them higher and "
+            "lower, not faster and slower. Name the unit or the better direction (--unit, --better)."
         )
     if survey.tests:
         yield (
-            "What to do: draw the order anew for every run, and compare only what was measured so. More runs in the "
-            "same order repeat its effect, they do not remove it."
+            "What to do: use a new random order for every run, and compare only such runs. More runs in the same "
+            "order repeat its effect; they do not remove it."
             if survey.matters
-            else "What to do: to be sure, keep drawing the order anew for every run; it costs no more than a fixed one."
+            else "What to do: to be safe, keep using a new random order for every run; it costs nothing extra."
         )
 
 
@@ -125,18 +127,18 @@ def _affected(survey: Survey) -> Iterator[str]:
 
 
 def _red_flags(survey: Survey) -> Iterator[str]:
-    """The red flags with the intervals asked for, beside those that the paper would have raised."""
+    """Red flags with the requested intervals, next to the red flags that the paper would have raised."""
     flagged = [survey.title(test) for test in by_p(survey) if test.case == RED_FLAG]
     published = [survey.title(test) for test in by_p(survey) if test.published_case == RED_FLAG]
     of_tests, level = f"of {counted(survey.n_tests, 'test')}", f"{100 * (survey.level or 0):.4g} %"
     if survey.parameters["compat"] and survey.level == PUBLISHED_LEVEL:
         names = f": {listed(published)}" if published else ""
         yield (
-            f"Red flag, by the rule of the published tool ({level} intervals for each test alone), for "
+            f"Red flag by the rule of the published tool ({level} intervals for each test alone) for "
             f"{len(published) or 'none'} {of_tests}{names}."
         )
         return
-    yield f"Red flag (the {level} intervals of the medians are apart) for {len(flagged) or 'none'} {of_tests}" + (
+    yield f"Red flag (the {level} intervals of the medians do not overlap) for {len(flagged) or 'none'} {of_tests}" + (
         f": {listed(flagged)}." if flagged else "."
     )
     rest = [name for name in published if name not in flagged]
@@ -144,9 +146,9 @@ def _red_flags(survey: Survey) -> Iterator[str]:
         yield (
             f"The paper would have raised {counted(len(published), 'red flag')}"
             f"{f', also for {listed(rest)}' if rest else ''}: its intervals are at {100 * PUBLISHED_LEVEL:g} % for "
-            f"each test alone, and those here at {level}, so that among all {counted(survey.n_tests, 'test')} a false "
-            "red flag is rare; its tool also takes the ranks of intervals one too high. --compat ordersage shows its "
-            "cases."
+            f"each test alone. The intervals here are at {level}, so a false red flag among all "
+            f"{counted(survey.n_tests, 'test')} is rare. The paper's tool also takes the ranks of intervals one too "
+            "high. --compat ordersage shows its cases."
         )
 
 
@@ -154,8 +156,8 @@ def _too_few(survey: Survey) -> Iterator[str]:
     n_unable = sum(test.smallest_p >= (survey.threshold or 0) for test in survey.tests)
     if n_unable:
         yield (
-            f"{counted(n_unable, 'test')} cannot get below α / |T| with so few runs even if the orders are wholly "
-            "apart: nothing found there means nothing. Add runs, or ask fewer benchmarks."
+            f"{counted(n_unable, 'test')} cannot get below α / |T| with so few runs, even if the values of the two "
+            "orders do not overlap: these tests cannot find an effect. Add runs, or test fewer benchmarks."
         )
 
 
@@ -166,8 +168,8 @@ def _versions_in_short(survey: Survey) -> Iterator[str]:
         few = f"; {counts['none']} have too few runs" if counts["none"] else ""
         yield (
             f"From {first.baseline} to {first.candidate}: the orders lead to opposite conclusions for "
-            f"{counts['red flag']} of {counted(n, 'benchmark')} (red flag), only one of them decides for "
-            f"{counts['amber']} (amber), both say the same for {counts['same']}{few}."
+            f"{counts['red flag']} of {counted(n, 'benchmark')} (red flag), only one order decides for "
+            f"{counts['amber']} (amber), and both agree for {counts['same']}{few}."
         )
 
 
@@ -178,16 +180,16 @@ def _positions_in_short(survey: Survey) -> Iterator[str]:
     strongest = [(row, *_strongest(row)) for row in by_least_p(survey)]
     below = [entry for entry in strongest if (p := entry[1].p) is not None and p < limit]
     yield (
-        f"Weaker tests, on runs that were not in fixed order: {len(below) or 'none'} of "
-        f"{counted(len(survey.positions), 'benchmark')} {_has(len(below))} values that go along with the position in "
-        f"the run or with the benchmark just before (p below {limit:.3g})."
+        f"Weaker tests, on runs that were not in fixed order: the values of {len(below) or 'none'} of "
+        f"{counted(len(survey.positions), 'benchmark')} depend on the position in the run or on the previous "
+        f"benchmark (p below {limit:.3g})."
     )
     for row, test, effect in below[:N_NAMED]:
         yield f"{survey.title(row)}: {effect} (p = {p_value(test.p)})."
 
 
 def _strongest(row: Placed) -> tuple[Test, str]:
-    """Of both tests the one with the smaller p, and its effect in words."""
+    """The test with the smaller p, and its effect in words."""
     trend, after = row.trend.p, row.after.p
     if after is None or (trend is not None and trend <= after):
         return row.trend, row.change or "no trend"
@@ -203,7 +205,7 @@ def _with_unit(value: float, row: Placed) -> str:
 
 
 def _predecessor_in_words(before: str) -> str:
-    return f"just after {before}" if before else "as the first in its run"
+    return f"after {before}" if before else "at the start of a run"
 
 
 def _tests(survey: Survey) -> Iterator[Block]:
@@ -214,21 +216,23 @@ def _tests(survey: Survey) -> Iterator[Block]:
         ("none", f"p < α = {alpha:g}", sum(t.differs_uncorrected for t in tests)),
     ]
     yield table(
-        f"Verdicts on {counted(survey.n_tests, 'test')}. The first is the source's: order matters if any p is so "
-        "small.",
+        f"Verdicts on {counted(survey.n_tests, 'test')}. The first row is the rule of the source: order matters if any "
+        "p is below its threshold.",
         ("Correction", "A test differs if", "Tests", "Order matters"),
         [(*row, "yes" if row[2] else "no") for row in rows],
         numeric=(2,),
     )
     yield Bullets((P_READ, EFFECT_READ, DELTA_READ))
     yield first_rows(
-        "Fixed against random order, the smallest p first.",
+        "Fixed against random order, smallest p first.",
         ("Benchmark", "Runs fixed", "random", "p", "Bonferroni", "Holm", "epsilon²", "Δ%", "Random order is"),
         [_test_row(test, survey) for test in by_p(survey)],
         numeric=(1, 2, 3, 4, 5, 6, 7),
     )
-    yield Figure("order-p-values", "p of each test beside α / |T| (dashed) and α (dotted); a log axis, cut at 1e-30.")
-    yield Figure("order-p-by-effect", "p against the size of the effect.")
+    yield Figure(
+        "order-p-values", "p of each test with α / |T| (dashed) and α (dotted); logarithmic axis, cut at 1e-30."
+    )
+    yield Figure("order-p-by-effect", "p against effect size.")
     yield Figure("order-differences", "Difference of the means; ▲ and dark: p below α / |T|.")
 
 
@@ -241,13 +245,13 @@ def _test_row(test: Comparison, survey: Survey) -> tuple[Any, ...]:
 
 
 def _medians(survey: Survey) -> Iterator[Block]:
-    ranks = ", with the ranks of the published tool, one too high" if survey.parameters["compat"] else ""
+    ranks = ", with the ranks of the published tool, which are one too high" if survey.parameters["compat"] else ""
     is_corrected = survey.n_tests > 1 and survey.level == 1 - (survey.threshold or 0)
     each = " (1 − α / |T|)" if is_corrected else ", for each test alone"
     yield Paragraph(f"{CASE_READ} {PUBLISHED_READ}")
     yield first_rows(
         f"Medians with intervals at {100 * (survey.level or 0):.4g} %{each}{ranks}, and the coefficient of variation "
-        "(CV) of the runs, the smallest p first.",
+        "(CV) of the runs; smallest p first.",
         ("Benchmark", "Unit", "Fixed", "Random", "CV fixed", "CV random", "Case", "As published"),
         [
             (
@@ -259,7 +263,7 @@ def _medians(survey: Survey) -> Iterator[Block]:
         ],
         numeric=(4, 5),
     )  # fmt: skip
-    yield Figure("order-medians", "Median and interval of each order, over the runs; one panel a test, each its unit.")
+    yield Figure("order-medians", "Runs, median and interval of each order; one panel per test, each in its unit.")
 
 
 def _conclusions(survey: Survey) -> Iterator[Block]:
@@ -267,11 +271,11 @@ def _conclusions(survey: Survey) -> Iterator[Block]:
     ranked = sorted(survey.conclusions, key=lambda row: order.index(row.flag))
     first = ranked[0]
     yield Paragraph(
-        "A version is called faster or slower in an order if the intervals of the two medians are disjoint, else it is "
-        "undecided. Opposite conclusions are a red flag; one order that decides and one that does not, amber."
+        "In each order, a version is faster or slower if the intervals of the two medians do not overlap; otherwise it "
+        "is undecided. Opposite conclusions are a red flag; amber means that only one order decides."
     )
     yield first_rows(
-        f"{first.candidate} against {first.baseline} (ratio: candidate / baseline of the medians), the flags first.",
+        f"{first.candidate} against {first.baseline} (ratio: median of candidate / baseline), flags first.",
         ("Benchmark", "Fixed order", "Ratio", "Candidate is", "Random order", "Ratio", "Candidate is", "Flag"),
         [
             (
@@ -286,19 +290,21 @@ def _conclusions(survey: Survey) -> Iterator[Block]:
 
 def _positions(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        "Runs in fixed order are left aside here. Trend: Kendall's tau-b of values over positions (chosen over "
-        "Spearman's because many runs share a position), from −1 to 1. Before: Kruskal-Wallis over the benchmark just "
-        "before. Both are weaker than the comparison of two orders: they see only effects that go along with the "
-        "position or with the one benchmark before, and they do not enter the verdict on order."
+        "These tests do not use runs in fixed order. Trend: Kendall's tau-b of values over positions, from −1 to 1 "
+        "(preferred to Spearman's because many runs share a position). Before: Kruskal-Wallis test of values by the "
+        "previous benchmark. Both are weaker than the comparison of two orders: they detect only effects of the "
+        "position or of the previous benchmark. They do not affect the verdict on order."
     )
     n, threshold = survey.n_position_tests, survey.position_threshold
     yield first_rows(
-        f"Weaker tests, the smallest p first; corrected over all {n}: α / {n} = {threshold:.3g}.",
-        ("Benchmark", "Runs", "tau", "p trend", "Bonferroni", "Holm", "p before", "Bonferroni", "Holm", "Says"),
+        f"Weaker tests, smallest p first; corrected for all {n}: α / {n} = {threshold:.3g}.",
+        ("Benchmark", "Runs", "tau", "p trend", "Bonferroni", "Holm", "p before", "Bonferroni", "Holm", "Result"),
         [_position_row(row, survey) for row in by_least_p(survey)],
         numeric=(1, 2, 3, 4, 5, 6, 7, 8),
     )
-    yield Figure("order-positions", "Runs over their position, with medians; one panel a benchmark, each its unit.")
+    yield Figure(
+        "order-positions", "Runs over their position, with medians; one panel per benchmark, each in its unit."
+    )
 
 
 def _position_row(row: Placed, survey: Survey) -> tuple[Any, ...]:
@@ -307,18 +313,18 @@ def _position_row(row: Placed, survey: Survey) -> tuple[Any, ...]:
     return (
         survey.title(row), len(row.values), number(row.trend.statistic, 2), p_value(row.trend.p),
         p_value(row.trend_bonferroni), p_value(row.trend_holm), p_value(row.after.p), p_value(row.after_bonferroni),
-        p_value(row.after_holm), effect if differs else "nothing seen",
+        p_value(row.after_holm), effect if differs else "no effect shown",
     )  # fmt: skip
 
 
 def _left_out(survey: Survey) -> Iterator[Block]:
     if not survey.dropped and not survey.left_out:
-        yield Paragraph("Nothing: every benchmark and every run was used.")
+        yield Paragraph("Nothing was left out: every benchmark and every run was used.")
     if survey.dropped:
         yield first_rows(
-            "Runs with a failed benchmark. In fixed order the whole run is dropped, since what follows a failure no "
-            "longer stands where it should; in random order only what failed.",
-            ("Run", "Order", "Version", "Failed", "Why", "Values dropped beside"),
+            "Runs with a failed benchmark. In fixed order the whole run is dropped, because the benchmarks after a "
+            "failure are no longer at their position; in random order only the failed benchmark is dropped.",
+            ("Run", "Order", "Version", "Failed", "Reason", "Other values dropped"),
             [
                 (
                     row.run or DASH, row.order_type or DASH, row.version or DASH,
@@ -330,22 +336,22 @@ def _left_out(survey: Survey) -> Iterator[Block]:
         )  # fmt: skip
     if survey.left_out:
         rows = [(row.name, row.reason) for row in survey.left_out]
-        yield first_rows("Left out, and why.", ("What", "Why"), rows)
+        yield first_rows("Left out, with the reason.", ("What", "Reason"), rows)
 
 
 def _parameters(survey: Survey) -> Iterator[Block]:
     rows = [(words(name), value_in_words(value)) for name, value in survey.parameters.items()]
-    yield table("Every option as it was used.", ("Option", "Value"), rows)
+    yield table("Every option with the value used.", ("Option", "Value"), rows)
     yield Paragraph(
-        "A run is one value, its aggregate behind the warm-up. Tests by Kruskal and Wallis, ties corrected; medians "
-        "with exact intervals from order statistics, which assume no distribution. Source: Duplyakin et al. (2023), "
-        "Avoiding the Ordering Trap in Systems Performance Measurement, USENIX ATC '23.",
+        "Each run is one value: the aggregate of its iterations after the warm-up. Tests: Kruskal-Wallis, corrected "
+        "for ties. Medians have exact, distribution-free intervals from order statistics. Source: Duplyakin et al. "
+        "(2023), Avoiding the Ordering Trap in Systems Performance Measurement, USENIX ATC '23.",
         "note",
     )
 
 
 def _short(change: str | None) -> str | None:
-    """A change without its subject, which the header of its column names."""
+    """A change without its subject, because the column header names the subject."""
     return None if change is None else change.partition(" is ")[2] or change
 
 

@@ -1,4 +1,4 @@
-"""Runs in which a benchmark failed: in a fixed order what comes after a failure no longer stands where it should."""
+"""Leave out runs in which a benchmark failed: in fixed order, all later benchmarks are then at a wrong position."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from analysis.benchmark import ALTERED, CONTEXT, ORDER_TYPE, RUN, VERSION, Benchmark, LeftOut
 
 FIXED, RANDOM = "fixed", "random"
-IDENTITY = (RUN, ORDER_TYPE, VERSION, CONTEXT, ALTERED)  # what several benchmarks measured in one run have in common
+IDENTITY = (RUN, ORDER_TYPE, VERSION, CONTEXT, ALTERED)  # conditions that benchmarks measured in the same run share
 
 Key = tuple[str, ...]
 
@@ -18,15 +18,15 @@ class Dropped:
     Attributes
     ----------
     run, order_type, version, context : str
-        "" where it is not known.
+        "" if unknown.
     failed : tuple of str
-        The benchmarks that failed in it.
+        The benchmarks that failed in this run.
     reasons : tuple of str
-        Why, one text each; may be "".
+        One reason per failed benchmark; may be "".
     whole : bool
-        Whether the values of all other benchmarks in this run are dropped too.
+        Whether the values of all other benchmarks in this run are dropped as well.
     n_values : int
-        How many such values there were.
+        Number of these values.
     """
 
     run: str
@@ -40,23 +40,23 @@ class Dropped:
 
 
 def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple[Dropped, ...], tuple[LeftOut, ...]]:
-    """Leave out whole fixed runs with a failed benchmark, but of random runs only the benchmark that failed [1]_.
+    """Drop fixed-order runs with a failed benchmark entirely; from random-order runs drop only that benchmark [1]_.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
-        Runs of different benchmarks belong together if run, order_type, version, context and altered are equal; what
-        is not known of a failure is not compared.
+        Runs of different benchmarks belong together if run, order_type, version, context and altered are equal;
+        conditions that a failure does not record are not compared.
 
     Returns
     -------
     list of Benchmark
-        What is left, in the same order. A failure gave no value, so that random runs lose none.
+        The remaining benchmarks, in the same order. A failure has no value, so random-order runs lose no values.
     tuple of Dropped
-        Every run with a failure, in order of appearance. If the run or its order is not known, only the failed
-        benchmark is without a value.
+        Every run with a failure, in order of appearance. If the run or its order is unknown, only the failed
+        benchmark has no value.
     tuple of LeftOut
-        Benchmarks that have no run left.
+        Benchmarks without any remaining run.
 
     References
     ----------
@@ -77,12 +77,12 @@ def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple
         elif runs_left:
             usable.append(benchmark.take(runs_left))
         else:
-            left_out.append(LeftOut(benchmark.name, "in every one of its runs, all in fixed order, a benchmark failed"))
+            left_out.append(LeftOut(benchmark.name, "a benchmark failed in every run; all runs were in fixed order"))
     return usable, _listed(failed, lost), tuple(left_out)
 
 
 def _runs_left(benchmark: Benchmark, lost: dict[Key, int]) -> Sequence[int]:
-    """The runs of no lost key; counts the others."""
+    """The runs that are kept; counts the dropped ones."""
     runs = []
     for run, key in enumerate(run_keys(benchmark)):
         failed = next((mask for mask in lost if all(not a or a == b for a, b in zip(mask, key, strict=True))), None)
@@ -105,7 +105,7 @@ def _listed(failed: Mapping[Key, list[tuple[str, str]]], lost: Mapping[Key, int]
 
 
 def run_keys(benchmark: Benchmark) -> list[Key]:
-    """What tells a run of all benchmarks from another, one for each run of this benchmark."""
+    """One key per run of this benchmark; benchmarks measured in the same run have the same key."""
     return list(zip(*(benchmark.of(name) for name in IDENTITY), strict=True))
 
 

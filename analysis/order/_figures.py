@@ -1,4 +1,4 @@
-"""Figures of the order of benchmarks: p values, differences, medians in both orders, values over positions."""
+"""Figures of the report on order: p values, differences, medians in both orders, values over positions."""
 
 from collections.abc import Sequence
 from math import floor, log10
@@ -12,17 +12,21 @@ from analysis.document import clean, shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.order import Comparison, Placed, Side, Survey
 
-LEAST_P = 1e-30  # smaller ones are drawn here
+LEAST_P = 1e-30  # smaller p are drawn at this value
 MOST_ROWS, MOST_PANELS, COLUMNS = 40, 12, 3
-LONGEST, LONGEST_ABOVE = 56, 34  # letters of a name beside, above
-MOST_MEDIANS = 6  # of neighbouring positions, where there are more
-CASES = {1: "intervals apart: red flag", 2: "a median inside the other's interval", 3: "intervals overlap: examine"}
+LONGEST, LONGEST_ABOVE = 56, 34  # characters of a name beside and above a panel
+MOST_MEDIANS = 6  # with more positions, neighbours share a median
+CASES = {
+    1: "intervals do not overlap: red flag",
+    2: "a median inside the other interval",
+    3: "intervals overlap: examine",
+}
 BOTH, ONE, NEITHER = "below α / |T|", "below α only", "not below α"
 OUTCOMES = (BOTH, ONE, NEITHER)
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """Every figure that has something to show, by a name for its file."""
+    """All figures that have data, by file name."""
     charts: dict[str, Chart] = {}
     if survey.tests:
         charts["order-p-values"] = p_values(survey)
@@ -36,7 +40,7 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 
 def p_values(survey: Survey) -> Chart:
-    """The p of each test from the smallest on, beside alpha / |T| and alpha."""
+    """The p of each test in ascending order, with alpha / |T| and alpha."""
     tests = by_p(survey)[:MOST_ROWS]
     rows = pd.DataFrame({"row": range(len(tests)), "p": [_p(test) for test in tests], "outcome": _outcomes(tests)})
     x = _p_axis(alt.X, survey, "p:Q")
@@ -49,7 +53,7 @@ def p_values(survey: Survey) -> Chart:
 
 
 def p_by_effect(survey: Survey) -> Chart:
-    """p against the size of the effect; a small p at a small effect tells of many runs, not of much."""
+    """p against effect size; a small p with a small effect comes from many runs."""
     rows = pd.DataFrame(
         {
             "effect": [test.test.epsilon2 or 0.0 for test in survey.tests],
@@ -60,18 +64,18 @@ def p_by_effect(survey: Survey) -> Chart:
     farthest = min(1.0, max(0.1, 1.15 * rows["effect"].max()))
     x = alt.X(
         "effect:Q",
-        title="epsilon²: share of the variation of ranks between the orders",
+        title="epsilon²: share of rank variation between the orders",
         scale=alt.Scale(domain=[0, farthest]),
     )
     y = _p_axis(alt.Y, survey, "p:Q", reverse=True)
     points = alt.Chart(rows).mark_point(color=INK, size=60, opacity=1).encode(x=x, y=y, **_marks(survey))
-    subtitle = "one mark a test; the higher, the surer, and the more to the right, the larger"
-    chart = _finished([*_thresholds(survey, "y"), points], "How sure and how large", subtitle)
+    subtitle = "one mark per test; higher: smaller p; further right: larger effect"
+    chart = _finished([*_thresholds(survey, "y"), points], "p and effect size of each test", subtitle)
     return chart.properties(width=420, height=280)
 
 
 def differences(survey: Survey) -> Chart:
-    """How far the mean of the random order lies below that of the fixed one, in order of size."""
+    """Difference of the means, fixed minus random order in percent of fixed order, sorted by size."""
     with_difference = [test for test in survey.tests if test.delta_percent.value is not None]
     largest = sorted(with_difference, key=lambda test: -abs(_delta(test)))[:MOST_ROWS]
     tests = sorted(largest, key=_delta, reverse=True)
@@ -84,7 +88,7 @@ def differences(survey: Survey) -> Chart:
         }
     )
     low, high = min(0.0, *rows["delta"]), max(0.0, *rows["delta"])
-    margin = 0.2 * (high - low or 1.0)  # for the numbers at the bars' ends
+    margin = 0.2 * (high - low or 1.0)  # room for the numbers at the ends of the bars
     scale = alt.Scale(domain=[low - margin * (low < 0), high + margin * (high > 0 or low == 0)], nice=False)
     x = alt.X("delta:Q", title="(mean fixed − mean random) / mean fixed (%)", scale=scale)
     y = alt.Y("row:O", title=None, axis=_names(tests, survey))
@@ -104,7 +108,7 @@ def differences(survey: Survey) -> Chart:
 
 
 def medians(survey: Survey) -> Chart:
-    """Median and interval of each order, over the runs; one panel a test, the smallest p first."""
+    """Runs, median and interval of each order; one panel per test, smallest p first."""
     tests = by_p(survey)[:MOST_PANELS]
     subtitle = [
         f"mark and line: median with its interval at {100 * (survey.level or 0):.4g} %; ticks: runs",
@@ -116,11 +120,11 @@ def medians(survey: Survey) -> Chart:
 
 
 def positions(survey: Survey) -> Chart:
-    """The runs over their position, one panel a benchmark, the smallest p first."""
+    """Runs over their position; one panel per benchmark, smallest p first."""
     ranked = by_least_p(survey)
     rows = ranked[:MOST_PANELS]
     subtitle = [
-        "circles: runs not in fixed order; line: medians of the same or of neighbouring positions",
+        "circles: runs not in fixed order; line: medians of the same or neighbouring positions",
         *([_cut("smallest p values", len(rows), len(ranked))] if len(rows) < len(ranked) else []),
     ]
     names = shortened(map(survey.title, rows), LONGEST_ABOVE)
@@ -129,12 +133,12 @@ def positions(survey: Survey) -> Chart:
 
 
 def by_p(survey: Survey) -> list[Comparison]:
-    """The tests, the smallest p first."""
+    """The tests, smallest p first."""
     return sorted(survey.tests, key=lambda test: (1.0 if test.test.p is None else test.test.p, test.benchmark))
 
 
 def by_least_p(survey: Survey) -> list[Placed]:
-    """The weaker tests, the benchmark with the smallest p first."""
+    """The weaker tests, sorted by the smallest p of each benchmark."""
     return sorted(survey.positions, key=lambda row: (_least(row), row.benchmark))
 
 
@@ -158,12 +162,12 @@ def _cut(noun: str, n_shown: int, n: int) -> str:
     return f"the {n_shown} {noun} of {n}" if n_shown < n else f"{n} test{'s' if n > 1 else ''}"
 
 
-_ROOMY = alt.Scale(zero=False, padding=6)  # marks stay inside the frame, so that titles stand in line
+_ROOMY = alt.Scale(zero=False, padding=6)  # marks stay inside the frame, so titles stay aligned
 _POWERS = "datum.value == 1 ? '1' : format(datum.value, '.0e')"
 
 
 def _p_axis(kind: Any, survey: Survey, field: str, *, reverse: bool = False) -> Any:
-    """p on a log axis, whole powers of ten, no smaller than `LEAST_P`."""
+    """Logarithmic axis for p with whole powers of ten, cut at `LEAST_P`."""
     least = min([*(_p(test) for test in survey.tests), survey.threshold or 1.0, 0.01])
     lowest = floor(log10(least))
     step = max(1, -lowest // 6)
@@ -177,7 +181,7 @@ def _p_axis(kind: Any, survey: Survey, field: str, *, reverse: bool = False) -> 
 
 
 def _marks(survey: Survey) -> dict[str, Any]:
-    """Outcomes told apart by shape and filling."""
+    """Outcomes as marks of different shape and fill."""
     present = [outcome for outcome in OUTCOMES if outcome in _outcomes(survey.tests)]
     shapes = dict(zip(OUTCOMES, ("triangle-up", "diamond", "circle"), strict=True))
     fills = dict(zip(OUTCOMES, (INK, SOFT, PAPER), strict=True))
@@ -193,7 +197,7 @@ def _marks(survey: Survey) -> dict[str, Any]:
 
 
 def _thresholds(survey: Survey, axis: str) -> list[alt.Chart]:
-    """Rules at alpha / |T| (dashed) and at alpha (dotted), each with its name."""
+    """Labelled lines at alpha / |T| (dashed) and at alpha (dotted)."""
     kind = alt.X if axis == "x" else alt.Y
     scaled = _p_axis(kind, survey, "p:Q", reverse=axis == "y")
     lines = [("α / |T|", survey.threshold or survey.alpha, [5, 3]), ("α", survey.alpha, [1, 2])]
@@ -237,7 +241,7 @@ def _ends(side: Side, factor: float) -> dict[str, float | None]:
 
 
 def _readable(unit: str, values: Sequence[float]) -> tuple[float, str]:
-    """By what to multiply, and the unit then: seconds become ms, µs or ns where they are that short."""
+    """Factor and unit for display: short times are shown in ms, µs or ns."""
     largest = max(map(abs, values))
     if unit != "s" or largest >= 1 or largest == 0:
         return 1.0, unit or "no unit"
@@ -275,7 +279,7 @@ def _over_positions(row: Placed, name: str) -> Chart:
 
 
 def _middle(runs: pd.DataFrame) -> pd.DataFrame:
-    """The median at each position, or of neighbouring positions where there are many."""
+    """The median at each position; neighbouring positions share a median if there are many."""
     at = runs["position"]
     parts = at if at.nunique() <= MOST_MEDIANS else pd.cut(at, MOST_MEDIANS, labels=False)
     return runs.groupby(parts.to_numpy()).median()
@@ -294,14 +298,14 @@ def _panel_title(name: str, below: str) -> alt.TitleParams:
 
 
 def _names(tests: Sequence[Comparison], survey: Survey) -> alt.Axis:
-    """An axis over the numbers from 0 on that shows the names of tests."""
+    """An axis over 0, 1, 2, ... that shows the names of the tests."""
     names = [survey.title(test) for test in tests]
     short = shortened(names, LONGEST)
     return names_axis([short[name] for name in names], domain=True, grid=False)
 
 
 def _grid(panels: list[Chart], title: str, subtitle: Sequence[str]) -> Chart:
-    # flush: wide labels do not move a panel, so that the rows stay straight
+    # flush: wide labels do not move a panel, so rows stay aligned
     grid = alt.concat(
         *panels, columns=COLUMNS, spacing={"row": 84, "column": 86}, bounds="flush", title=_title(title, subtitle)
     )

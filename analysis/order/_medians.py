@@ -1,4 +1,4 @@
-"""The median with an interval that assumes no distribution."""
+"""The median with a distribution-free interval."""
 
 from functools import lru_cache
 from math import ceil, floor, log2, sqrt
@@ -11,35 +11,35 @@ from analysis.intervals import Estimate
 from analysis.runs import Floats
 
 COMPAT = ("ordersage",)
-PUBLISHED_LEVEL = 0.95  # of the published tool, for each test alone
+PUBLISHED_LEVEL = 0.95  # level of the published tool, per test
 
 
 def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | None = None) -> Estimate:
     """The median with the exact interval from order statistics [1]_.
 
-    From the j-th smallest to the j-th largest value, j being the largest with 1 - 2 P(B < j) >= level, where B is
-    binomial with n trials of 1/2. Whatever the distribution, it holds the median at least as often as its level says.
+    The interval goes from the j-th smallest to the j-th largest value. j is the largest with
+    1 - 2 P(B < j) >= level, where B is binomial (n, 1/2). For any distribution its coverage is at least `level`.
 
     Parameters
     ----------
     values : array_like of float, shape (n_values,)
-        Independent values in any unit, as one a run.
+        Independent values in any unit, such as one per run.
     level : float
         Confidence level, in (0, 1).
     compat : str, optional
-        "ordersage": the ranks of the tool published with [2]_, which reads the ranks of the normal approximation,
-        counted from 1, as counted from 0: both ends are one value too high, and an interval is given for any n.
+        "ordersage": use the ranks of the tool published with [2]_. It takes the ranks of the normal approximation,
+        which start at 1, as if they started at 0: both ends are one value too high. It gives an interval for any n.
 
     Returns
     -------
     Estimate
-        In the unit of `values`. Undefined without values; without an interval, and with the reason, where n is too
-        small for the level. All values equal: an interval of zero width.
+        In the unit of `values`. Undefined without values. If n is too small for the level, there is a reason
+        instead of an interval. If all values are equal, the interval has zero width.
 
     Raises
     ------
     ValueError
-        If `values` is not one series of finite numbers, `level` not within (0, 1), or `compat` another word.
+        If `values` is not a one-dimensional series of finite numbers, or `level` or `compat` is invalid.
 
     References
     ----------
@@ -59,7 +59,7 @@ def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | Non
     checked_compat(compat)
     ascending = np.sort(np.asarray(values, dtype=np.float64))
     if ascending.ndim != 1 or not np.isfinite(ascending).all():
-        raise ValueError(f"values must be one series of finite numbers, got shape {ascending.shape}")
+        raise ValueError(f"values must be a one-dimensional series of finite numbers, got shape {ascending.shape}")
     n = len(ascending)
     if not n:
         return Estimate(None, reason="no values")
@@ -74,23 +74,23 @@ def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | Non
 
 
 def checked_compat(compat: str | None) -> str | None:
-    """The word as given; raises ValueError if it is another."""
+    """`compat` unchanged; raises ValueError if it is invalid."""
     if compat is not None and compat not in COMPAT:
         raise ValueError(f"compat must be one of {', '.join(COMPAT)}, or None, got {compat!r}")
     return compat
 
 
 def middle(ascending: Floats) -> float:
-    """The median of at least one value; halved before they are added, large ones stay within range."""
+    """The median of at least one value; halves values before adding them, so large ones do not overflow."""
     low, high = float(ascending[(len(ascending) - 1) // 2]), float(ascending[len(ascending) // 2])
     return low if low == high else low / 2 + high / 2
 
 
-@lru_cache(maxsize=1024)  # a suite has few numbers of runs
+@lru_cache(maxsize=1024)  # a suite has few different numbers of runs
 def _exact_ranks(n: int, level: float) -> tuple[int, int] | None:
-    """Both ends, counted from 0; None if even the smallest and the largest value hold the median too rarely."""
+    """Indices of both ends, from 0; None if even the smallest to the largest value falls short of the level."""
     holds = 1 - 2 * stats.binom.cdf(np.arange((n + 1) // 2), n, 0.5)
-    j = int((holds >= level - 1e-12).sum())  # a level such as 0.75 is met exactly, also where rounding says not quite
+    j = int((holds >= level - 1e-12).sum())  # a level such as 0.75 counts as met despite rounding errors
     return (j - 1, n - j) if j else None
 
 

@@ -1,7 +1,7 @@
-"""Only positions are known: does a value depend on when, or after what, it was measured?
+"""Tests for runs whose positions are known: does a value depend on the position or on the previous benchmark?
 
-Weaker than the comparison of two orders: it sees only effects that go along with the position or with the benchmark
-just before, and a random order has few runs for each.
+These tests are weaker than the comparison of two orders: they detect only effects of the position or of the
+previous benchmark, and random orders have few runs for each.
 """
 
 from bisect import bisect_left
@@ -22,12 +22,12 @@ from analysis.runs import Floats
 from analysis.samples import NO_VARIATION, KruskalWallis, Test, kruskal
 
 MIN_RUNS = 3
-MIN_AFTER = 2  # runs behind the same benchmark
+MIN_AFTER = 2  # runs after the same benchmark
 
 
 @dataclass(frozen=True)
 class After:
-    """The runs that came just after one benchmark; `before` is "" for those that came first in their run."""
+    """The runs directly after one benchmark; `before` is "" for benchmarks at the start of a run."""
 
     before: str
     n: int
@@ -36,25 +36,25 @@ class After:
 
 @dataclass(frozen=True)
 class Placed:
-    """The two weaker tests of a benchmark, of one version; runs in fixed order are not among its runs.
+    """The two weaker tests for one version of a benchmark; runs in fixed order are excluded.
 
     Attributes
     ----------
     benchmark, application, version, unit, better : str
     positions, values : tuple of float
-        One a run of known position.
+        One entry per run with a known position.
     before : tuple of str
-        The benchmark just before it in the same run, "" if none.
+        The previous benchmark in the same run; "" if there is none.
     trend : Test
-        Of values over positions; the statistic is Kendall's tau-b.
+        Trend of values over positions; the statistic is Kendall's tau-b.
     change : str or None
-        The trend's direction in words; None where there is none.
+        Direction of the trend in words; None without a trend.
     after : KruskalWallis
-        Of values by the benchmark just before.
+        Test of values by previous benchmark.
     groups : tuple of After
-        The groups of that test, ascending in median.
+        The groups of that test, by ascending median.
     trend_bonferroni, trend_holm, after_bonferroni, after_holm : float or None
-        p corrected over both tests of all benchmarks.
+        p corrected for both tests of all benchmarks.
     """
 
     benchmark: str
@@ -76,14 +76,14 @@ class Placed:
 
 
 def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
-    """Whether values go up or down with the position: Kendall's tau-b [1]_, two-sided.
+    """Test whether values rise or fall with the position: Kendall's tau-b [1]_, two-sided.
 
-    Chosen over Spearman's rank correlation because many runs share a position: its p is corrected for ties.
+    Preferred to Spearman's rank correlation because many runs share a position, and its p is corrected for ties.
 
     Parameters
     ----------
     positions, values : array_like of float, shape (n_runs,)
-        Where in its run the benchmark stood, and its one number in any unit.
+        Position of the benchmark in each run, and its value in any unit.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
     Raises
     ------
     ValueError
-        If there is not one position a value.
+        If the numbers of positions and values differ.
 
     References
     ----------
@@ -107,9 +107,9 @@ def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
     """
     x, y = np.asarray(positions, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 1:
-        raise ValueError(f"positions must be one a value, got shapes {x.shape} and {y.shape}")
+        raise ValueError(f"positions must have one entry per value, got shapes {x.shape} and {y.shape}")
     if len(x) < MIN_RUNS:
-        return Test(None, reason=f"fewer than {MIN_RUNS} runs of known position")
+        return Test(None, reason=f"fewer than {MIN_RUNS} runs with a known position")
     if x.min() == x.max():
         return Test(None, reason="the position is the same in all runs")
     if y.min() == y.max():
@@ -119,23 +119,23 @@ def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
 
 
 def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalWallis:
-    """Whether values depend on the benchmark that ran just before [1]_.
+    """Test whether values depend on the previous benchmark [1]_.
 
     Parameters
     ----------
-    before : sequence of hashable, one a run
-        The benchmark just before; "" where it was the first, a group like any other.
+    before : sequence of hashable, one per run
+        The previous benchmark; "" for the first one in a run, which counts as a group too.
     values : array_like of float, shape (n_runs,)
 
     Returns
     -------
     KruskalWallis
-        Over the predecessors that at least two runs have; no p if these are fewer than two.
+        Over the predecessors with at least two runs; no p if there are fewer than two such predecessors.
 
     Raises
     ------
     ValueError
-        If there is not one predecessor a value.
+        If the numbers of predecessors and values differ.
 
     References
     ----------
@@ -148,25 +148,25 @@ def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalW
     """
     groups = _by_predecessor(before, np.asarray(values, dtype=np.float64))
     if len(groups) < 2:
-        few = f"fewer than two benchmarks ran before it in at least {MIN_AFTER} runs"
+        few = f"fewer than two benchmarks preceded it in at least {MIN_AFTER} runs"
         return KruskalWallis(None, reason=few, n=sum(map(len, groups.values())))
     return kruskal(list(groups.values()))
 
 
 def predecessors(benchmarks: Sequence[Benchmark]) -> list[list[str | None]]:
-    """The benchmark just before each run of each benchmark, from the positions of all of them in the same run.
+    """The previous benchmark of each run of each benchmark, found by the positions within the same run.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
-        With the conditions run and order_position (a number, from whatever it counts). Runs belong together if run,
+        With the conditions run and order_position (a number with any start). Runs belong together if run,
         order_type, version, context and altered are equal. Failures of known position count: they ran too.
 
     Returns
     -------
     list of list of (str or None)
-        One entry a run: the name of the benchmark with the next lower position (several at one position: their names,
-        joined), "" if there is none lower, None where run or position is not known.
+        One entry per run: the name of the benchmark with the next lower position (if several share it, their names
+        are joined), "" if no position is lower, None if run or position is unknown.
     """
     order = _order_of_runs(benchmarks)
     before: list[list[str | None]] = []
@@ -179,7 +179,7 @@ def predecessors(benchmarks: Sequence[Benchmark]) -> list[list[str | None]]:
 def placed(
     benchmark: Benchmark, values: Floats, before: Sequence[str | None], versions: Sequence[str]
 ) -> Iterator[Placed]:
-    """Both tests of each version of a benchmark, uncorrected."""
+    """Both tests for each version of a benchmark, without correction."""
     positions = [_number(entry) for entry in benchmark.of(ORDER_POSITION)]
     kinds, version_of = benchmark.of(ORDER_TYPE), benchmark.of(VERSION)
     for version in versions:
@@ -201,7 +201,7 @@ def placed(
 
 
 def corrected(tested: Sequence[Placed]) -> tuple[Placed, ...]:
-    """The same with p corrected over both tests of all of them."""
+    """The same rows with p corrected for both tests of all benchmarks."""
     p = [test.p for benchmark in tested for test in (benchmark.trend, benchmark.after)]
     by_bonferroni, by_holm = bonferroni(p), holm(p)
     return tuple(
@@ -217,7 +217,7 @@ def corrected(tested: Sequence[Placed]) -> tuple[Placed, ...]:
 
 
 def _order_of_runs(benchmarks: Sequence[Benchmark]) -> dict[Key, tuple[list[float], list[str]]]:
-    """Run -> positions in ascending order, and what stood there."""
+    """Map each run to its positions in ascending order and the benchmarks at each position."""
     entries: dict[Key, dict[float, dict[str, None]]] = {}
     for benchmark in benchmarks:
         failed = [tuple(f.conditions.get(name, "") for name in (*IDENTITY, ORDER_POSITION)) for f in benchmark.failures]
@@ -244,7 +244,7 @@ def _number(entry: str) -> float | None:
 
 def _by_predecessor(before: Sequence[Hashable], values: Floats) -> dict[Hashable, Floats]:
     if len(before) != len(values):
-        raise ValueError(f"before must be one a value, got {len(before)} for {len(values)} values")
+        raise ValueError(f"before must have one entry per value, got {len(before)} for {len(values)} values")
     return {name: values[[entry == name for entry in before]] for name, n in Counter(before).items() if n >= MIN_AFTER}
 
 

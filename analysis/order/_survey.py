@@ -1,4 +1,4 @@
-"""The question of order, asked of a suite of benchmarks."""
+"""Check a suite of benchmarks for effects of the order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,33 +32,33 @@ from analysis.runs import Floats
 
 @dataclass(frozen=True)
 class Survey:
-    """What `survey` found.
+    """Result of `survey`.
 
     Attributes
     ----------
     tests : tuple of Comparison
-        Fixed against random order, one for each benchmark (and version) that has both.
+        Fixed against random order, one for each benchmark (and version) measured in both.
     n_tests : int
         |T|.
     alpha : float
     threshold : float or None
         alpha / |T|; None without a test.
     level : float or None
-        Of all intervals: 1 - alpha / |T| unless another is asked for; None without a test.
+        Level of all intervals, by default 1 - alpha / |T|; None without a test.
     matters : bool or None
         Whether any p is below alpha / |T|; None without a test.
     matters_uncorrected : bool or None
         Whether any p is below alpha.
     conclusions : tuple of Conclusion
-        One for each benchmark that has both versions in both orders.
+        One for each benchmark measured with both versions in both orders.
     positions : tuple of Placed
-        The weaker tests, for each benchmark (and version) whose position varies.
+        The weaker tests for each benchmark (and version) whose position varies.
     n_position_tests : int
-        Tests for trend and predecessor together.
+        Number of tests for trend and predecessor together.
     position_threshold : float or None
         alpha / n_position_tests.
     position_matters : bool or None
-        Whether any of these p is below that; it does not enter `matters`.
+        Whether any of these p is below that threshold; does not affect `matters`.
     dropped : tuple of Dropped
         Runs in which a benchmark failed.
     left_out : tuple of LeftOut
@@ -87,7 +87,7 @@ class Survey:
         return len({row.application for row in rows}) > 1, len({row.version for row in rows}) > 1
 
     def title(self, row: Comparison | Placed) -> str:
-        """A benchmark with its version, and its application, where there are several."""
+        """Name of a benchmark, with its version and application if there are several."""
         applications, versions = self._several
         name = f"{row.application}: {row.benchmark}" if applications and row.application else row.benchmark
         return f"{name} ({row.version})" if row.version and versions else name
@@ -112,37 +112,37 @@ def survey(
     seed: int = 1,
     advance: Advance = unwatched,
 ) -> Survey:
-    """Whether order matters for these benchmarks: it does if for any of them p < alpha / |T| [1]_.
+    """Test whether order matters for these benchmarks: it does if any p < alpha / |T| [1]_.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
-        With the condition order_type ("fixed" or "random"), and run, order_position, version where known. Each
-        version is tested alone, and so is each context, as `NAME @ CONTEXT`.
+        With the condition order_type ("fixed" or "random"), and run, order_position and version if known. Each
+        version and each context (named `NAME @ CONTEXT`) is tested separately.
     sampling : Sampling
         How a run becomes one number.
     alpha : float
         In (0, 1).
     ci_level : float, optional
-        Of the intervals of medians, for each test alone, in (0, 1); otherwise 1 - alpha / |T|, or with `compat` 0.95.
+        Level of each median's interval, in (0, 1). Default: 1 - alpha / |T|, or 0.95 with `compat`.
     compat : str, optional
-        "ordersage": intervals and cases of the published tool, as for `median_interval` and `interval_case`.
+        "ordersage": intervals and cases of the published tool; see `median_interval` and `interval_case`.
     baseline, candidate : str, optional
-        The two versions whose conclusions are compared, as for `two_versions`. Then only these are tested.
+        The two versions whose conclusions are compared, as for `two_versions`. If given, only these are tested.
     seed : int
-        Kept with the parameters; nothing is drawn at random.
+        Recorded with the parameters; nothing here is random.
     advance : callable
-        Called with how many benchmarks are done, of how many.
+        Called with (done, total) benchmarks.
 
     Returns
     -------
     Survey
-        Benchmarks that cannot be tested are in `left_out`, with what would be needed.
+        `left_out` lists benchmarks that cannot be tested, and what is missing.
 
     Raises
     ------
     ValueError
-        If alpha or `ci_level` is not within (0, 1), `compat` is another word, or a named version is nowhere.
+        If alpha or `ci_level` is not within (0, 1), `compat` is invalid, or a named version does not exist.
 
     References
     ----------
@@ -184,7 +184,7 @@ def survey(
 def _pair(
     benchmarks: Sequence[Benchmark], baseline: str | None, candidate: str | None
 ) -> tuple[tuple[str, str] | None, str | None]:
-    """Baseline and candidate; why not, if there are too many to choose from; nothing where nothing can be compared."""
+    """Baseline and candidate, or the reason if the choice is not clear; neither if nothing can be compared."""
     pair = two_versions(benchmarks, baseline, candidate)
     if not isinstance(pair, str):
         return pair, None
@@ -230,10 +230,10 @@ def _read(
     pair: tuple[str, str] | None,
     readings: _Readings,
 ) -> None:
-    """The tests that a benchmark allows, and why not others."""
+    """The tests that a benchmark allows, and the reasons for the missing ones."""
     try:
         values = sampling.values(benchmark.runs)
-    except ValueError as error:  # nothing is left behind the warm-up
+    except ValueError as error:  # no iteration after the warm-up
         readings.left_out.append(LeftOut(benchmark.name, str(error)))
         return
     versions = [version for version in dict.fromkeys(benchmark.of(VERSION)) if pair is None or version in pair]
@@ -258,7 +258,7 @@ def _cell(benchmark: Benchmark, values: Floats, version: str) -> Cell:
 def _unread(benchmark: Benchmark, versions: Sequence[str]) -> Iterator[LeftOut]:
     n_other = sum(version not in versions for version in benchmark.of(VERSION))
     if n_other:
-        yield LeftOut(benchmark.name, f"{n_other} runs of other versions than {' and '.join(versions) or 'the two'}")
+        yield LeftOut(benchmark.name, f"{n_other} runs of versions other than {' and '.join(versions) or 'the two'}")
     unknown = [kind for kind in benchmark.levels(ORDER_TYPE) if kind not in (FIXED, RANDOM)]
     if unknown:
         n = sum(kind in unknown for kind in benchmark.of(ORDER_TYPE))
@@ -266,12 +266,14 @@ def _unread(benchmark: Benchmark, versions: Sequence[str]) -> Iterator[LeftOut]:
 
 
 def _why_not(cell: Cell, row: Placed) -> str:
-    """What would be needed."""
+    """The missing data that a test would need."""
     if len(cell.fixed):
-        return f"all runs are in fixed order: runs with {ORDER_TYPE} = {RANDOM} are needed to compare with"
+        return f"all runs are in fixed order: runs with {ORDER_TYPE} = {RANDOM} are needed for a comparison"
     if row.positions:
-        return f"{row.trend.reason}; {ORDER_TYPE} ({FIXED} and {RANDOM}) would allow to compare two orders"
+        return (
+            f"{row.trend.reason}; {ORDER_TYPE} ({FIXED} and {RANDOM}) runs would allow a comparison of the two orders"
+        )
     if len(cell.random):
-        fixed = f"runs with {ORDER_TYPE} = {FIXED} are needed to compare with"
+        fixed = f"runs with {ORDER_TYPE} = {FIXED} are needed for a comparison"
         return f"all runs are in random order: {fixed}, or {ORDER_POSITION} for the weaker tests"
     return f"no run has an order: the column {ORDER_TYPE} ({FIXED} or {RANDOM}) is needed, or {ORDER_POSITION}"

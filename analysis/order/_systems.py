@@ -1,4 +1,4 @@
-"""Two versions: is the conclusion drawn in fixed order also the one drawn in random order?"""
+"""Do fixed and random order lead to the same conclusion about two versions?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,21 +15,21 @@ SAME, AMBER, RED = "same", "amber", "red flag"
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What each order says of two versions of one benchmark.
+    """The conclusion of each order about two versions of one benchmark.
 
     Attributes
     ----------
     benchmark, application, baseline, candidate : str
     fixed, random : str or None
-        Of the candidate, as `conclusion` gives it.
+        Conclusion about the candidate; see `conclusion`.
     ratio_fixed, ratio_random : Estimate
-        Median of the candidate / median of the baseline; undefined if the latter is not positive, the former negative.
+        Median of candidate / median of baseline; undefined if the baseline is <= 0 or the candidate < 0.
     change_fixed, change_random : str or None
         The ratios in words.
     flag : str or None
-        As `flag` gives it.
+        Result of `flag`.
     reason : str or None
-        Why there is no flag.
+        The reason if there is no flag.
     """
 
     benchmark: str
@@ -47,20 +47,20 @@ class Conclusion:
 
 
 def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower") -> str | None:
-    """What two medians with intervals say of the candidate: a difference is there if the intervals are disjoint.
+    """The conclusion about the candidate from two medians: they differ if their intervals do not overlap.
 
     Parameters
     ----------
     baseline, candidate : Estimate
-        As `median_interval` gives them.
+        Results of `median_interval`.
     better : str
-        "lower" for times, "higher" for rates, "" where neither is known.
+        "lower" for times, "higher" for rates, "" if unknown.
 
     Returns
     -------
     str or None
-        "faster" or "slower", "higher" or "lower" where it is not known which is better, or "undecided"; None where one
-        of them has no interval.
+        "faster" or "slower" ("higher" or "lower" if the better direction is unknown), or "undecided"; None if an
+        interval is missing.
 
     Examples
     --------
@@ -76,17 +76,17 @@ def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower"
 
 
 def flag(fixed: str | None, random: str | None) -> str | None:
-    """How the conclusions of the two orders go together [1]_.
+    """Compare the conclusions of the two orders [1]_.
 
     Parameters
     ----------
     fixed, random : str or None
-        As `conclusion` gives them.
+        Results of `conclusion`.
 
     Returns
     -------
     str or None
-        "red flag" if they are opposite, "amber" if only one order decides, else "same"; None where one is None.
+        "red flag" if they are opposite, "amber" if only one order decides, otherwise "same"; None if one is None.
 
     References
     ----------
@@ -106,7 +106,7 @@ def flag(fixed: str | None, random: str | None) -> str | None:
 
 
 def count_flags(conclusions: Sequence[Conclusion]) -> dict[str, int]:
-    """How many conclusions carry each flag; "none" where there is none."""
+    """The number of conclusions with each flag; "none" counts those without a flag."""
     counts = {RED: 0, AMBER: 0, SAME: 0, "none": 0}
     for row in conclusions:
         counts[row.flag or "none"] += 1
@@ -114,7 +114,7 @@ def count_flags(conclusions: Sequence[Conclusion]) -> dict[str, int]:
 
 
 def conclusions(tests: Sequence[Comparison], pair: tuple[str, str]) -> tuple[Conclusion, ...]:
-    """One for every benchmark that has both versions in both orders."""
+    """One conclusion for each benchmark measured with both versions in both orders."""
     return tuple(_conclusions({(test.application, test.benchmark, test.version): test for test in tests}, pair))
 
 

@@ -1,4 +1,4 @@
-"""Spread of run values: how stable a benchmark is, what slowdown its runs can show, and what a suite would catch."""
+"""Spread of run values: how stable benchmarks are, what slowdowns they can show, and what a suite notices."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What the spread of runs tells, in words and tables."""
+"""The report on the spread of runs: sentences, tables and figures."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -45,7 +45,7 @@ FIRST, _, _, *WIDE = BUCKETS
 
 
 def document(survey: Survey) -> Document:
-    """The report on the spread of runs.
+    """Build the report on the spread of runs.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ def document(survey: Survey) -> Document:
     environments = [row for row in survey.environments if row.overall.n]
     sections = [Section("In short", (Bullets(tuple(_in_short(survey, environments))),))]
     if environments:
-        sections.append(Section("How far apart runs are", tuple(_buckets(survey, environments))))
+        sections.append(Section("Spread of the benchmarks", tuple(_buckets(survey, environments))))
         if survey.environment_pairs:
-            sections.append(Section("Environments beside each other", tuple(_environment_pairs(survey))))
-        sections.append(Section("Benchmarks, the widest first", tuple(_benchmarks(survey, environments))))
+            sections.append(Section("Comparison of environments", tuple(_environment_pairs(survey))))
+        sections.append(Section("Benchmarks, largest spread first", tuple(_benchmarks(survey, environments))))
     for at, environment in enumerate(survey.environments):
         if environment.score:
             title = "What the suite notices" + _environment_in_words(environment, survey)
@@ -70,14 +70,14 @@ def document(survey: Survey) -> Document:
         Section("What was left out", tuple(_left_out(survey))),
         Section("How it was computed", tuple(_parameters(survey))),
     ]
-    lead = "How far apart the runs of each benchmark are, and what slowdown that leaves to be seen"
+    lead = "How far apart the runs of each benchmark are, and how small a slowdown they can show"
     return Document("Spread of runs", lead, "", tuple(sections), kind="spread report")
 
 
 def _in_short(survey: Survey, environments: Sequence[Environment]) -> Iterator[str]:
     if not environments:
-        yield "No benchmark has two runs or more whose spread is defined: nothing can be said of their stability."
-        yield "Measure every benchmark in several runs, each in a process of its own; five or more are usual."
+        yield "No benchmark has two or more runs with a defined spread, so the stability of the suite is unknown."
+        yield "Measure every benchmark in several runs, each in its own process; five or more are usual."
     for environment in environments:
         yield from _level_in_short(survey, environment)
     yield from _environments_in_short(survey.environment_pairs)
@@ -91,7 +91,7 @@ def _in_short(survey: Survey, environments: Sequence[Environment]) -> Iterator[s
 
 
 def _environment_in_words(environment: Environment, survey: Survey) -> str:
-    """In which environment, where there are several."""
+    """The environment as part of a sentence, if there are several."""
     return f", in {_name(environment.name)}" if len(survey.environments) > 1 else ""
 
 
@@ -106,27 +106,26 @@ def _level_in_short(survey: Survey, environment: Environment) -> Iterator[str]:
     if len(survey.environments) > 1:
         yield (
             f"{_name(environment.name)}: the median spread is {percent(row.median)}. The runs of {row.counts[FIRST]} "
-            f"of {counted(row.n, 'benchmark')} stay within 5 % of each other, those of {wide} are more than 25 % apart "
+            f"of {counted(row.n, 'benchmark')} stay within 5 % of each other; for {wide} they are more than 25 % apart "
             f"({_counted_apart(survey, environment)}{_runs_in_words(survey, row)})."
-            f"{'' if share is None else f' All but the widest 5 % would show a slowdown of {percent(share)}.'}"
+            f"{'' if share is None else f' All but the 5 % with the largest spread show {percent(share)} slowdowns.'}"
         )
     else:
         yield (
             f"The runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} ({_counted_apart(survey, environment)}"
-            f"{percent(stable.value)}, interval {interval(stable)}) stay within 5 % of each other, those of {wide} "
-            f"({percent(wide / row.n)}) are more than 25 % apart ({_runs_in_words(survey, row)})."
+            f"{percent(stable.value)}, interval {interval(stable)}) stay within 5 % of each other; for {wide} "
+            f"({percent(wide / row.n)}) they are more than 25 % apart ({_runs_in_words(survey, row)})."
         )
         yield (
-            f"The median spread is {percent(row.median)}. By the source's rule that is the smallest slowdown such a "
-            "benchmark shows: one below its spread looks like the difference between two of its runs without any "
-            "change."
+            f"The median spread is {percent(row.median)}. By the rule of the source, a benchmark can show a slowdown "
+            "only if it is at least as large as the spread: smaller differences also occur between unchanged runs."
         )
         if share is not None:
-            yield f"All but the widest 5 % of the benchmarks would show a slowdown of {percent(share)} by this rule."
+            yield f"By this rule, all but the 5 % with the largest spread would show a slowdown of {percent(share)}."
     worst = [spread for spread in survey.within(environment) if spread.bucket == WIDE[-1]][:N_NAMED]
     if worst:
         names = ", ".join(f"{spread.name} ({percent(spread.judged)})" for spread in worst)
-        yield f"Fix or remove these first, as their runs are more than 50 % apart: {names}."
+        yield f"Fix or remove these first, because their runs are more than 50 % apart: {names}."
 
 
 def _environments_in_short(pairs: Sequence[EnvironmentPair]) -> Iterator[str]:
@@ -136,9 +135,9 @@ def _environments_in_short(pairs: Sequence[EnvironmentPair]) -> Iterator[str]:
             continue
         p = "" if pair.p_holm is None else f"; p = {p_value(pair.p_holm)}"
         yield (
-            f"Benchmark by benchmark, spreads in {_name(pair.second)} are {number(pair.ratio.value, 2)} times those in "
+            f"Per benchmark, the spread in {_name(pair.second)} is {number(pair.ratio.value, 2)} times the spread in "
             f"{_name(pair.first)} ({_ends(pair.ratio, 2) or pair.ratio.reason}{p}); {pair.n_wider} of {pair.n} are "
-            "wider."
+            "larger."
         )
 
 
@@ -151,20 +150,20 @@ def _limits_in_short(survey: Survey) -> Iterator[str]:
         over_some = median([row.per_spread.value or 0.0 for row in some])
         grows += f": over {per} runs its median is {percent(over_some)}, over all runs {percent(over_all)}"
     yield (
-        f"{grows}. Set it beside others of the same number of runs only, and take it for a rough guide: whether two "
-        "versions differ is better asked of the means of their runs."
+        f"{grows}. Compare spreads only for the same number of runs, and use them as a rough guide: to decide whether "
+        "two versions differ, compare the means of their runs."
     )
 
 
 def _score_in_short(score: Score, where: str) -> Iterator[str]:
     total = score.variants["total"]
     if total.score.value is None:
-        yield f"What the suite notices{where} cannot be said: {total.score.reason}."
+        yield f"It is unknown what the suite notices{where}: {total.score.reason}."
         return
     yield (
         f"The suite notices {len(total.covered)} of {counted(len(score.methods), 'altered method')}{where}: an API "
-        f"benchmarking score of {number(total.score.value, 0)} ({_score_ends(total.score)}). A difference counts "
-        f"from {percent(_half(score.v))} on, in every run."
+        f"benchmarking score of {number(total.score.value, 0)} ({_score_ends(total.score)}). A difference counts if "
+        f"it is at least {percent(_half(score.v))} in every run."
     )
     missed = [method for method in score.methods if method not in total.covered]
     if missed:
@@ -178,15 +177,16 @@ def _score_in_short(score: Score, where: str) -> Iterator[str]:
         if row.regression.found and score.redundancy[row.method] == 1
     ]
     if once:
-        yield f"Noticed by one benchmark only, which should therefore stay: {listed(once)}."
+        yield f"Noticed by only one benchmark, so keep that benchmark: {listed(once)}."
 
 
 def _time_in_short(time: SuiteTime, where: str) -> Iterator[str]:
     smallest = time.smallest
     if smallest and len(smallest.benchmarks) < len(time.benchmarks):
         yield (
-            f"{counted(len(smallest.benchmarks), 'benchmark')} of {len(time.benchmarks)} would notice as much{where}, "
-            f"in {_duration(smallest.seconds)} instead of {_duration(time.seconds)}: {listed(smallest.benchmarks)}."
+            f"{counted(len(smallest.benchmarks), 'benchmark')} of {len(time.benchmarks)} would notice the same "
+            f"methods{where}, in {_duration(smallest.seconds)} instead of {_duration(time.seconds)}: "
+            f"{listed(smallest.benchmarks)}."
         )
 
 
@@ -204,18 +204,18 @@ def _buckets(survey: Survey, environments: Sequence[Environment]) -> Iterator[Bl
     ]  # fmt: skip
     first = ("Environment", "Application") if several else ("Application",)
     yield first_rows(
-        f"Benchmarks by spread, (slowest run − fastest run) / mean of the runs, {meaning}. A spread on the border is "
-        "in the lower bucket, 0 in the first." + (" Environments are never pooled." if several else ""),
+        f"Benchmarks by spread, (slowest run − fastest run) / mean of the runs, {meaning}. A spread on a border counts "
+        "in the lower bucket, and 0 in the first." + (" Environments are never pooled." if several else ""),
         (*first, "Benchmarks", "Runs", *BUCKETS, "Median"),
         rows,
         numeric=range(len(first), len(first) + 3 + len(BUCKETS)),
     )
     yield Figure(
         "max-spread",
-        "How to read it: the further to the right, the larger a slowdown must be to be seen. A row with strokes on "
-        "both sides of the dashed lines mixes benchmarks to rely on with others; see the table for their names.",
+        "How to read it: the further to the right, the larger a slowdown must be before a benchmark shows it. A row "
+        "with strokes on both sides of a dashed line mixes stable and unstable benchmarks; the table has their names.",
     )
-    yield Figure("spread-buckets", "The same in buckets: the lighter a bar, the more stable the benchmarks.")
+    yield Figure("spread-buckets", "The same spreads in buckets: lighter bars are more stable benchmarks.")
 
 
 def _bucket_rows(environment: Environment) -> list[tuple[str, BucketRow]]:
@@ -226,10 +226,10 @@ def _bucket_rows(environment: Environment) -> list[tuple[str, BucketRow]]:
 
 def _environment_pairs(survey: Survey) -> Iterator[Block]:
     yield first_rows(
-        "The same benchmarks in two environments: spread in the second over spread in the first, geometric mean over "
-        "benchmarks with its interval, and Wilcoxon's signed-rank test of it, corrected over the pairs. Without a "
-        "pair: benchmarks that have no spread above 0 in one of the two.",
-        ("First", "Second", "Benchmarks", "Without a pair", "Ratio", "Wider in the second", "p", "Holm"),
+        "The same benchmarks in two environments. Ratio: spread in the second / spread in the first, as geometric mean "
+        "over benchmarks with its interval; p of Wilcoxon's signed-rank test, corrected for the number of pairs. "
+        "Without a pair: benchmarks that have no spread above 0 in one of the two environments.",
+        ("First", "Second", "Benchmarks", "Without a pair", "Ratio", "Larger in the second", "p", "Holm"),
         [
             (
                 _name(pair.first), _name(pair.second), pair.n, pair.n_unpaired,
@@ -247,8 +247,8 @@ def _benchmarks(survey: Survey, environments: Sequence[Environment]) -> Iterator
     rows = [(row, environment) for environment in environments for row in survey.within(environment)]
     rows.sort(key=lambda pair: -(pair[0].judged or 0.0))
     yield first_rows(
-        f"Spread: over all runs, and averaged over choices of {per} of them, to compare with benchmarks of {per} runs. "
-        "CV: standard deviation of the runs over their mean, which does not grow with their number.",
+        f"Spread: over all runs, and averaged over all choices of {per} runs, for comparison with benchmarks that have "
+        f"{per} runs. CV: standard deviation / mean of the runs, which does not grow with the number of runs.",
         ("Benchmark", "Application", *(("Environment",) if several else ()), "Runs", "Spread", f"Over {per}", "CV",
          "Bucket"),
         [
@@ -264,15 +264,15 @@ def _benchmarks(survey: Survey, environments: Sequence[Environment]) -> Iterator
 
 def _score(score: Score, at: int, survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        "A benchmark notices an altered method if, in every run, the iterations with and without the change differ by "
-        f"a rank-sum test, and their means by at least v / 2 = {percent(_half(score.v))}. A change for the "
-        "better counts as well. The test takes iterations of one run for independent, which makes its p too small; "
-        "Bonferroni's and Holm's corrections for the number of questions stand beside it."
+        "A benchmark notices an altered method if two conditions hold in every run: a rank-sum test finds a difference "
+        f"between iterations with and without the change, and the means differ by at least v / 2 = "
+        f"{percent(_half(score.v))}. Improvements count as well. The test treats the iterations of a run as "
+        "independent, which makes its p too small; p corrected by Bonferroni and Holm is next to it."
     )
     yield table(
         "API benchmarking score: the percentage of altered methods that at least one benchmark notices. Its interval "
-        "takes the methods for a random sample. Relative: without the 5 % of the benchmarks of widest baseline; "
-        "absolute: without those above 50 %.",
+        "treats the methods as a random sample. Relative: without the 5 % of benchmarks with the largest baseline "
+        "spread. Absolute: without benchmarks whose baseline spread is above 50 %.",
         ("Variant", "Score", "Interval", "Noticed", "Benchmarks", "Without"),
         [_variant(name, variant) for name, variant in score.variants.items()],
         numeric=(1, 3, 4),
@@ -282,16 +282,16 @@ def _score(score: Score, at: int, survey: Survey) -> Iterator[Block]:
     yield _methods(score)
     yield Figure(
         figure_name("noticed-by", at, survey),
-        "A row without a square tells of no altered method; a column without one is a blind spot.",
+        "A row without squares is a benchmark that notices nothing; a column without squares is an unnoticed method.",
     )
     yield Figure(
         figure_name("redundancy", at, survey),
-        "Far to the right: methods that many benchmarks notice, where some could be spared.",
+        "Far to the right: methods that many benchmarks notice; some of these benchmarks may be redundant.",
     )
     yield first_rows(
-        "Every benchmark with every altered method, what was noticed first. Change: (altered − baseline) / baseline, "
-        "run by run; above 0 the altered one has the larger values. p: the largest of the runs.",
-        ("Benchmark", "Method", "Noticed", "Change, run by run", "p", "Bonferroni", "Holm", "Remark"),
+        "Every benchmark with every altered method, noticed ones first. Change: (altered − baseline) / baseline for "
+        "each run; above 0 the altered version has larger values. p: the largest p of all runs.",
+        ("Benchmark", "Method", "Noticed", "Change per run", "p", "Bonferroni", "Holm", "Remark"),
         [_detection(row) for row in sorted(score.detections, key=lambda row: not row.regression.found)],
         numeric=(4, 5, 6),
     )
@@ -300,8 +300,8 @@ def _score(score: Score, at: int, survey: Survey) -> Iterator[Block]:
 def _methods(score: Score) -> Table:
     of_method = {method: [row for row in score.detections if row.method == method] for method in score.methods}
     return first_rows(
-        "Altered methods, those that nothing notices first.",
-        ("Method", "Benchmarks that notice it", "of", "Which"),
+        "Altered methods, unnoticed ones first.",
+        ("Method", "Noticed by", "of", "Benchmarks"),
         [
             (name, score.redundancy[name], len(rows), listed([row.benchmark for row in rows if row.regression.found]))
             for name, rows in sorted(of_method.items(), key=lambda entry: score.redundancy[entry[0]])
@@ -330,17 +330,17 @@ def _time(environment: Environment) -> Iterator[Block]:
     if time is None:
         return
     source = (
-        "as each run says (the condition duration)"
+        "the condition duration of each run"
         if time.is_measured
-        else "as the sum of its measured times: a run whose values are times of one operation among many takes longer, "
-        "and one with a setup too"
+        else "the sum of its measured times; the real time is longer if runs have a setup or measure only some of "
+        "their operations"
     )
     unknown = f" {counted(time.n_unknown, 'benchmark')} without a known time left out." if time.n_unknown else ""
     yield Paragraph(
-        f"All runs once, {_duration(time.seconds)}; how long a run takes is taken {source}.{unknown} A part keeps all "
-        "runs of its benchmarks, so that it sees what they see in the whole suite."
+        f"Time for all runs once: {_duration(time.seconds)}. The time of a run is {source}.{unknown} A part of the "
+        "suite keeps all runs of its benchmarks, so these notice the same methods as in the whole suite."
     )
-    parts = [("fewest that notice as much", time.smallest)] if time.smallest else []
+    parts = [("fewest that notice the same", time.smallest)] if time.smallest else []
     parts += [(f"in {_duration(part.limit or 0.0)}", part) for part in time.parts]
     is_scored = environment.score is not None
     rows = [
@@ -348,13 +348,13 @@ def _time(environment: Environment) -> Iterator[Block]:
         *((name, *_part(part, is_scored)) for name, part in parts),
     ]
     score = ("Score",) if is_scored else ()
-    chosen = "that notices the most altered methods in that time" if is_scored else "of as many benchmarks as fit in it"
+    chosen = "that notices the most altered methods in that time" if is_scored else "with the most benchmarks that fit"
     yield table(
-        f"What a time budget buys: for each time, the part {chosen}.",
-        ("Part", "Benchmarks", "Time", *score, "Which"), rows, numeric=(1, 2),
+        f"Parts of the suite for a time budget: for each time, the part {chosen}.",
+        ("Part", "Benchmarks", "Time", *score, "Selected"), rows, numeric=(1, 2),
     )  # fmt: skip
     yield first_rows(
-        "How long each benchmark takes, the longest first.",
+        "Time of each benchmark, longest first.",
         ("Benchmark", "Application", "One run", "Runs", "All runs"),
         [
             (row.benchmark, row.application, _duration(row.seconds_per_run), row.n_runs, _duration(row.seconds))
@@ -379,7 +379,7 @@ def _scored(score: Estimate | None) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Seconds as people say them."""
+    """Format a duration with a suitable unit."""
     for size, unit in ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
@@ -391,17 +391,17 @@ def _left_out(survey: Survey) -> Iterator[Block]:
     scores = [row for environment in survey.environments if environment.score for row in environment.score.left_out]
     score = list(dict.fromkeys((row.name, row.reason) for row in scores))
     if not rows and not score:
-        yield Paragraph("Nothing.")
+        yield Paragraph("Nothing was left out.")
     if rows:
-        yield first_rows("In no bucket.", ("Benchmark", "Why"), rows)
+        yield first_rows("Benchmarks in no bucket.", ("Benchmark", "Reason"), rows)
     if score:
-        yield first_rows("Not, or not wholly, in the API benchmarking score.", ("Benchmark", "Why"), score)
+        yield first_rows("Left out of the API benchmarking score, entirely or in part.", ("Benchmark", "Reason"), score)
 
 
 def _parameters(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
         "Spread, buckets, v and the score: Laaber and Leitner (2018), doi:10.1145/3196398.3196407. v is twice the "
-        "largest spread but for the widest 5 % of them"
+        "largest spread after leaving out the largest 5 % of the spreads"
         + "".join(
             f"{_environment_in_words(environment, survey)}: {estimate(environment.v)}."
             + (f" The score was computed with v = {estimate(environment.score.v)}." if environment.score else "")
@@ -409,7 +409,7 @@ def _parameters(survey: Survey) -> Iterator[Block]:
         )
     )
     yield table(
-        "Every parameter.",
+        "Every option with the value used.",
         ("Parameter", "Value"),
         [(words(name), value_in_words(value)) for name, value in survey.parameters.items()],
     )
@@ -417,14 +417,14 @@ def _parameters(survey: Survey) -> Iterator[Block]:
 
 def _runs_in_words(survey: Survey, row: BucketRow) -> str:
     runs = counted(row.n_runs[0], "run") + " each" if len(row.n_runs) == 1 else f"{_range(row.n_runs)} runs each"
-    return runs if survey.parameters["per"] is None else f"{runs}, seen {survey.per} at a time"
+    return runs if survey.parameters["per"] is None else f"{runs}, averaged over choices of {survey.per}"
 
 
 def _counted_apart(survey: Survey, environment: Environment) -> str:
-    """Of how many benchmarks the versions and altered methods were counted, where that is not the same."""
+    """The number of benchmarks, if versions and altered methods are counted separately."""
     benchmarks = [(row.application, row.benchmark) for row in survey.within(environment)]
     n = len(set(benchmarks))
-    return "" if n == len(benchmarks) else f"{n} benchmarks, each version and altered method apart; "
+    return "" if n == len(benchmarks) else f"{n} benchmarks, each version and altered method counted separately; "
 
 
 def _range(numbers: Sequence[int]) -> str:

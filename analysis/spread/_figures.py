@@ -1,4 +1,4 @@
-"""Figures of the spread of runs: by application, in buckets, and what a suite notices."""
+"""Figures of the report on spread: by application, in buckets, and what a suite notices."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,17 +14,17 @@ from analysis.document import shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.spread import BUCKETS, BucketRow, Detection, Score, Survey
 
-MAX_ROWS = 40  # of applications or benchmarks, and columns of methods
-LONGEST = 44  # letters of a name
-MIN_FOR_SHAPE = 5  # fewer values have no shape that a violin could show
-LOWEST = 1e-4  # smaller spreads, and 0, are drawn here: the axis is logarithmic
+MAX_ROWS = 40  # rows of applications or benchmarks, and columns of methods
+LONGEST = 44  # characters of a name
+MIN_FOR_SHAPE = 5  # a violin of fewer values would be misleading
+LOWEST = 1e-4  # smaller spreads and 0 are drawn at this value because the axis is logarithmic
 WIDTH = 460
-SHADES = ("#f1f3f6", "#cdd3dc", "#97a1b1", "#5b6779", INK)  # a bucket each, the widest spread the darkest
+SHADES = ("#f1f3f6", "#cdd3dc", "#97a1b1", "#5b6779", INK)  # one per bucket, darkest for the largest spread
 STATES = ("noticed", "not noticed", "cannot be detected")
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """Every figure that has something to show, by a name fit for a file.
+    """All figures that have data, by file name.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def charts(survey: Survey) -> dict[str, Chart]:
     -------
     dict of str to Chart
         `max-spread` and `spread-buckets` if a benchmark is in a bucket; `noticed-by` and `redundancy` if the suite
-        was asked what it notices, numbered where there are several environments.
+        has altered methods, numbered if there are several environments.
     """
     charts: dict[str, Chart] = {}
     if any(environment.overall.n for environment in survey.environments):
@@ -47,16 +47,16 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 
 def figure_name(name: str, at: int, survey: Survey) -> str:
-    """The name of a figure of one environment."""
+    """The file name of a figure for one environment."""
     return f"{name}-{at + 1}" if len(survey.environments) > 1 else name
 
 
 def max_spread_chart(survey: Survey) -> Chart:
-    """The spread of each benchmark, a row an application, or an environment where there are several.
+    """The spread of each benchmark, one row per application, or per environment if there are several.
 
-    A stroke a benchmark, their shape behind it, and the median.
+    Shows one stroke per benchmark, their density and the median.
 
-    Spreads and not run values, as their shape would say nothing of how many benchmarks are wide.
+    Shows spreads instead of run values because a density of run values would hide how many spreads are large.
     """
     rows = _rows(survey)
     values = [row.spreads for row in rows]
@@ -80,15 +80,15 @@ def max_spread_chart(survey: Survey) -> Chart:
         alt.Chart(strokes).mark_tick(color=INK, thickness=1, height=9).encode(x=x, y=y),
         alt.Chart(medians).mark_point(shape="diamond", filled=True, color=INK, size=55, opacity=1).encode(x=x, y=y),
     ]  # fmt: skip
-    subtitle = ["A stroke is a benchmark, a diamond the median, dashed lines the ends of buckets.", *_cut(survey)]
-    subtitle += [f"Smaller spreads than {100 * LOWEST:g} % are drawn at it."] if low == LOWEST else []
+    subtitle = ["Stroke: benchmark; diamond: median; dashed lines: limits of the buckets.", *_cut(survey)]
+    subtitle += [f"Spreads below {100 * LOWEST:g} % are drawn at this value."] if low == LOWEST else []
     return _framed(layers, "Spread of the runs of each benchmark", subtitle).properties(
         width=WIDTH, height=22 * len(rows) + 10
     )
 
 
 def bucket_chart(survey: Survey) -> Chart:
-    """The share of benchmarks in each bucket of spread, a bar an application; the numbers are counts."""
+    """The share of benchmarks in each bucket, one bar per application; the numbers are counts."""
     rows = _rows(survey)
     pieces = pd.DataFrame([piece for row, of in enumerate(rows) for piece in _pieces(row, of.buckets)])
     names = _labels(rows)
@@ -106,12 +106,12 @@ def bucket_chart(survey: Survey) -> Chart:
         .mark_text(fontSize=10)
         .encode(x=alt.X("middle:Q"), y=y, text="count:Q", color=readable),
     ]
-    title = "Benchmarks by how far apart their runs are"
+    title = "Benchmarks by spread of their runs"
     return _framed(layers, title, _cut(survey)).properties(width=WIDTH, height=alt.Step(20))
 
 
 def redundancy(score: Score) -> Chart:
-    """How many methods are noticed by none, one, two, ... of the benchmarks (the paper's Figure 3)."""
+    """The number of methods noticed by zero, one, two, ... benchmarks (Figure 3 of the paper)."""
     counts = Counter(score.redundancy.values())
     highest = max(counts)
     rows = pd.DataFrame({"n": range(highest + 1), "methods": [counts[n] for n in range(highest + 1)]})
@@ -124,13 +124,13 @@ def redundancy(score: Score) -> Chart:
         base.mark_bar(stroke=INK, strokeWidth=1).encode(color=fill),
         base.transform_filter("datum.methods > 0").mark_text(dy=-7, color=INK).encode(text="methods:Q"),
     ]
-    return _framed(layers, "Altered methods by how many benchmarks notice them", ["White: by none."]).properties(
-        width=max(180, min(WIDTH, 40 * (highest + 1))), height=180
-    )
+    return _framed(
+        layers, "Altered methods by number of benchmarks that notice them", ["White: not noticed."]
+    ).properties(width=max(180, min(WIDTH, 40 * (highest + 1))), height=180)
 
 
 def noticed_by(score: Score) -> Chart:
-    """Which benchmark notices which altered method; those that notice most on top and to the left."""
+    """Which benchmark notices which altered method, sorted by number of detections."""
     per_benchmark = Counter(row.benchmark for row in score.detections if row.regression.found)
     benchmarks = sorted(dict.fromkeys(row.benchmark for row in score.detections), key=lambda b: -per_benchmark[b])
     methods = sorted(score.methods, key=lambda method: -score.redundancy[method])
@@ -178,11 +178,11 @@ def _framed(layers: Sequence[alt.Chart], title: str, subtitle: Sequence[str]) ->
 class _Row:
     name: str
     buckets: BucketRow
-    spreads: list[float]  # as the axis can show them
+    spreads: list[float]  # none below `LOWEST`
 
 
 def _rows(survey: Survey) -> list[_Row]:
-    """All together, then the applications, the widest first; of several environments each as a whole."""
+    """All benchmarks, then each application, largest median first; or one row per environment if there are several."""
     if len(survey.environments) > 1:
         environments = [environment for environment in survey.environments if environment.overall.n]
         return [
@@ -212,12 +212,12 @@ def _labels(rows: Sequence[_Row]) -> list[str]:
 
 
 def _cut(survey: Survey) -> list[str]:
-    n = sum(row.n > 0 for row in survey.applications)  # none where there are several environments
-    return [f"The {MAX_ROWS} widest of {n} applications."] if n > MAX_ROWS else []
+    n = sum(row.n > 0 for row in survey.applications)  # none if there are several environments
+    return [f"The {MAX_ROWS} of {n} applications with the largest spread."] if n > MAX_ROWS else []
 
 
 def _shapes(values: Sequence[Sequence[float]]) -> pd.DataFrame:
-    """The density of each row's logarithms as a shape round its line, as high as fits; none for a few values."""
+    """The density of the logarithms of each row as a shape around its line; none for few values."""
     shapes = []
     for row, inside in enumerate(values):
         logs = np.log10(inside)
@@ -240,7 +240,7 @@ def _pieces(row: int, of: BucketRow) -> list[dict[str, Any]]:
 
 
 def _texts(names: Sequence[str], **more: Any) -> alt.Axis:
-    """An axis that shows names as they are, shortened where they are long."""
+    """An axis that shows names, shortened if they are long."""
     short = shortened(names, LONGEST)
     return names_axis([short[name] for name in names], **more)
 

@@ -1,4 +1,4 @@
-"""Whether a benchmark notices a change: in every run, by ranks and by size."""
+"""Decide whether a benchmark notices a change: every run must differ in ranks and in size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from analysis.samples import rank_sum, smallest_rank_sum_p
 
 @dataclass(frozen=True)
 class Pair:
-    """A run of the baseline beside the same run with the altered method.
+    """One run of the baseline and the same run with the altered method.
 
     Attributes
     ----------
     run : str
     p : float or None
-        Of the rank-sum test over the iterations of the two.
+        p of the rank-sum test over the iterations of both runs.
     difference : float or None
-        (altered - baseline) / baseline, of the values of the two runs; None where the baseline's is not positive.
+        (altered - baseline) / baseline of the run values; None if the baseline is not positive.
     n_baseline, n_altered : int
-        Iterations.
+        Number of iterations.
     """
 
     run: str
@@ -41,9 +41,9 @@ class Regression:
     found : bool
     pairs : tuple of Pair
     p : float or None
-        The largest of the pairs'.
+        The largest p of all pairs.
     reason : str or None
-        Why it cannot be detected with these runs, whatever the change.
+        Why these runs cannot detect any change, however large.
     """
 
     found: bool
@@ -61,29 +61,29 @@ def is_regression(
     sampling: Sampling = EVERY_ITERATION,
     names: Sequence[str] = (),
 ) -> Regression:
-    """Whether a change shows in every pair of runs [1]_: rank-sum test below p, and at least v / 2 between the means.
+    """Whether every pair of runs shows a change [1]_: rank-sum test below p, and means at least v / 2 apart.
 
-    The test takes iterations of one run for independent, which they seldom are; that every run must agree, and the
-    least difference, make up for some of it. A change for the better counts as well, and so do opposite changes.
+    The test treats the iterations of a run as independent, which is rarely true; the smallest difference and the
+    rule that all runs must agree partly make up for that. Improvements count too, and so do opposite changes.
 
     Parameters
     ----------
     base_runs, altered_runs : sequence of array_like of float, each of shape (n_iterations,)
-        The runs that belong together, in the same order.
+        Paired runs, in the same order.
     v : float
-        The suite's variability, a share >= 0.
+        The variability of the suite, a share >= 0.
     p : float
-        Each pair's p must be below.
+        The p of each pair must be below this limit.
     sampling : Sampling
-        Warm-up, and what is compared beside the ranks: mean, median or min.
+        Warm-up, and the value that is compared in addition to the ranks: mean, median or min.
     names : sequence of str, optional
-        Of the pairs; else they are numbered from 0.
+        Names of the pairs; by default numbers from 0.
 
     Returns
     -------
     Regression
-        Not found, with a reason, if there is no pair, the test cannot reach p with so few iterations (five against
-        five are needed for .01), or a baseline's value is not positive.
+        Not found, with a reason, if there are no pairs, the test cannot reach p with so few iterations (.01 needs
+        five against five), or the value of a baseline is not positive.
 
     Raises
     ------
@@ -102,14 +102,16 @@ def is_regression(
     'run 0: 3 and 3 iterations cannot give p below 0.01'
     """
     if len(base_runs) != len(altered_runs):
-        raise ValueError(f"altered_runs must be as many as base_runs ({len(base_runs)}), got {len(altered_runs)}")
+        raise ValueError(
+            f"altered_runs must have as many runs as base_runs ({len(base_runs)}), got {len(altered_runs)}"
+        )
     check_v(v)
     if not 0 < p < 1:
         raise ValueError(f"p must be within (0, 1), got {p}")
     if names and len(names) != len(base_runs):
-        raise ValueError(f"names must be one a pair ({len(base_runs)}), got {len(names)}")
+        raise ValueError(f"names must have one entry per pair ({len(base_runs)}), got {len(names)}")
     if not base_runs:
-        return Regression(False, (), reason="no run was made both with and without the change")
+        return Regression(False, (), reason="no run was measured both with and without the change")
     run_names = names or [str(number) for number in range(len(base_runs))]
     pairs = tuple(_pair(*sides, sampling) for sides in zip(run_names, base_runs, altered_runs, strict=True))
     highest = max(pair.p for pair in pairs if pair.p is not None)
@@ -119,7 +121,7 @@ def is_regression(
 
 
 def check_v(v: float) -> None:
-    """Raise ValueError unless it is a share >= 0."""
+    """Raise ValueError unless `v` is a share >= 0."""
     if not isfinite(v) or v < 0:
         raise ValueError(f"v must be a share >= 0, got {v}")
 

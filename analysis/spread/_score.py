@@ -1,4 +1,4 @@
-"""Which altered methods a suite of benchmarks notices: the API benchmarking score."""
+"""The API benchmarking score: which altered methods a suite of benchmarks notices."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ from analysis.runs import Floats
 from analysis.spread._regression import Regression, check_v, is_regression
 from analysis.spread._spread import defined, max_spread, variability
 
-BASELINE = "baseline"  # in any spelling
-WIDEST = 0.5  # the absolute score is without wider ones
+BASELINE = "baseline"  # case is ignored
+WIDEST = 0.5  # the absolute score leaves out larger spreads
 
 
 @dataclass(frozen=True)
 class Detection:
-    """Whether one benchmark notices one altered method, with p corrected for all such questions of the suite."""
+    """Whether one benchmark notices one altered method; p is corrected for all such tests of the suite."""
 
     benchmark: str
     method: str
@@ -42,12 +42,12 @@ class Detection:
 
 @dataclass(frozen=True)
 class Variant:
-    """The score with some of the benchmarks.
+    """The score for a subset of the benchmarks.
 
     Attributes
     ----------
     score : Estimate
-        In [0, 100], with Wilson's interval as if the methods were drawn at random from those of the application.
+        In [0, 100], with Wilson's interval, which treats the methods as a random sample of the application's methods.
     n_benchmarks : int
     without : tuple of str
         Benchmarks that this variant leaves out.
@@ -63,22 +63,22 @@ class Variant:
 
 @dataclass(frozen=True)
 class Score:
-    """The API benchmarking score with all that stands behind it.
+    """The API benchmarking score with its details.
 
     Attributes
     ----------
     baseline : str or None
-        The level of `altered` that is none.
+        The level of `altered` that marks unaltered runs.
     methods, benchmarks : tuple of str
     v : Estimate
         A difference below v / 2 does not count.
     detections : tuple of Detection
-        A benchmark and a method each that was measured.
+        One for each measured combination of benchmark and method.
     variants : mapping of str to Variant
-        total; relative: without the benchmarks of widest spread, round(.05 n) of them; absolute: without those above
-        50 %; and the total with p corrected after Bonferroni and after Holm.
+        "total"; "relative": without the round(.05 n) benchmarks of largest spread; "absolute": without spreads above
+        50 %; and the total with p corrected by Bonferroni and by Holm.
     redundancy : mapping of str to int
-        Method -> how many benchmarks notice it.
+        Number of benchmarks that notice each method.
     left_out : tuple of LeftOut
     """
 
@@ -108,36 +108,36 @@ def api_benchmarking_score(
     Parameters
     ----------
     benchmarks : sequence of Benchmark
-        One suite. The condition `altered` of a run names the method that was made slower, or the baseline. Runs with
-        the same `run` (and version and context) belong together; where that is not known, in their order.
+        One suite. The condition `altered` of a run names the method that was slowed down, or the baseline. Runs with
+        the same `run` (and version and context) form pairs; if `run` is unknown, runs are paired in order.
     sampling : Sampling
     baseline : str, optional
-        The level of `altered` that is none; else the one that is called baseline.
+        The level of `altered` that marks unaltered runs; by default the level called baseline.
     without : sequence of str
-        Benchmarks to be left out of the score by name. v stays that of the whole suite: it tells the noise of the
-        environment, and a score that changed its threshold with every benchmark could not be compared.
+        Names of benchmarks to leave out of the score. v is still computed from the whole suite: it measures the noise
+        of the environment, and scores with different thresholds could not be compared.
     v : float, optional
-        The slowdown that was built in, a share, where it is known. Else `variability` of the spreads of every
-        benchmark with every method, baseline included. The baselines alone are too few where benchmarks are few: of
-        three, floor(.95 n) keeps two, and the noisy third says nothing. In a suite of three benchmarks and five
-        methods made for this, the 18 spreads give v / 2 = .157 and a score of 40, 20 without the noisy benchmark; the
-        three of the baselines give v / 2 = .0048 and 60.
+        The slowdown that was built in, as a share, if known. By default: `variability` of the spreads of every
+        benchmark with every method, including the baseline. Small suites have too few baselines: of
+        three, floor(.95 n) keeps two and ignores the noisy third. In a test suite of three benchmarks and five
+        methods, the 18 spreads give v / 2 = .157 and a score of 40, or 20 without the noisy benchmark; the
+        three baseline spreads give v / 2 = .0048 and a score of 60.
     regression_p : float
         The p of `is_regression`.
     alpha : float
         The level of the score's interval is 1 - alpha.
     advance : callable
-        Told (done, total) after each benchmark.
+        Called with (done, total) after each benchmark.
 
     Returns
     -------
     Score
-        Its variants are undefined if there is no baseline, no altered method, or no v.
+        The variants are undefined without a baseline, an altered method, or v.
 
     Raises
     ------
     ValueError
-        If `baseline` or a name of `without` is not there, or as `is_regression`.
+        If `baseline` or a name in `without` does not exist, or for invalid options of `is_regression`.
 
     References
     ----------
@@ -183,7 +183,7 @@ def _variability(benchmarks: Sequence[Benchmark], sampling: Sampling) -> Estimat
 def _usable(
     benchmarks: Sequence[Benchmark], baseline: str | None, methods: Sequence[str], without: Sequence[str]
 ) -> tuple[list[Benchmark], tuple[LeftOut, ...]]:
-    """The benchmarks that are asked, and the others, or what is missing of these, in words."""
+    """The benchmarks of the score, and the left-out ones with the reason or the missing data."""
     suite, left_out = [], []
     for benchmark in benchmarks:
         levels = benchmark.levels(ALTERED)
@@ -208,7 +208,7 @@ def _questions(
     regression_p: float,
     advance: Advance,
 ) -> Iterator[tuple[str, str, Regression]]:
-    """Each benchmark of the suite with each method that it was measured with."""
+    """Each measured combination of benchmark and method."""
     for done, benchmark in enumerate(suite, start=1):
         before = _by_run(benchmark, baseline or "")
         for method in methods:
@@ -226,7 +226,7 @@ def _questions(
 
 
 def _by_run(benchmark: Benchmark, level: str) -> dict[tuple[str, ...], Floats]:
-    """The runs of a level by what makes them belong to those of another: run, version, context, and which of these."""
+    """The runs of a level, by the key that pairs them with runs of another level: run, version, context and number."""
     runs: dict[tuple[str, ...], Floats] = {}
     n_of_key: Counter[tuple[str, ...]] = Counter()
     for number in (number for number, entry in enumerate(benchmark.of(ALTERED)) if entry == level):
@@ -257,8 +257,14 @@ def _variants(
     alpha: float,
 ) -> dict[str, Variant]:
     noticing = [row for row in detections if row.regression.found]
-    missing = "no method is altered" if not methods else None if v.value is not None else f"v is undefined: {v.reason}"
-    missing = "no level of altered is called baseline" if baseline is None else missing
+    missing = (
+        "no run has an altered method"
+        if not methods
+        else None
+        if v.value is not None
+        else f"v is undefined: {v.reason}"
+    )
+    missing = "altered has no level called baseline" if baseline is None else missing
 
     def variant(noticed: Sequence[Detection], without: Sequence[str] = ()) -> Variant:
         names = {row.method for row in noticed if row.benchmark not in without}
@@ -268,7 +274,9 @@ def _variants(
         return Variant(share, n_benchmarks, tuple(without), covered)
 
     spreads = _baseline_spreads(suite, baseline or "", sampling)
-    widest = sorted(spreads, key=lambda name: -spreads[name])[: (len(suite) + 10) // 20]  # round(.05 n), halves up
+    widest = sorted(spreads, key=lambda name: -spreads[name])[
+        : (len(suite) + 10) // 20
+    ]  # round(.05 n), halves rounded up
     return {
         "total": variant(noticing),
         "relative": variant(noticing, widest),
@@ -283,14 +291,14 @@ def _below(p: float | None, limit: float) -> bool:
 
 
 def percentage(x: int, n: int, level: float) -> Estimate:
-    """x of n in percent, with Wilson's interval."""
+    """x / n in percent, with Wilson's interval."""
     share = wilson(x, n, level)
     value, low, high = (100 * np.array(share.ends)).tolist()
     return Estimate(value, low=low, high=high)
 
 
 def _baseline_spreads(suite: Sequence[Benchmark], baseline: str, sampling: Sampling) -> dict[str, float]:
-    """The widest spread of each benchmark's baseline, where it has one."""
+    """The largest baseline spread of each benchmark that has one."""
     widest = {}
     for benchmark in suite:
         levels = [level for level in by_level(benchmark) if level.of(ALTERED)[0] == baseline]

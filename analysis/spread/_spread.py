@@ -1,4 +1,4 @@
-"""How far the runs of a benchmark are apart, and what that means for a whole suite."""
+"""Spread of the runs of a benchmark, and the variability of a suite."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -13,33 +13,33 @@ from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.samples import NO_VARIATION
 
-PER = 5  # the source made five runs of each benchmark
-MAX_SUBSETS = 200_000  # enumerated; more would take longer than 20 ms a benchmark
-KEPT_PERCENT = 95  # of a suite's spreads, the smallest first, when its variability is taken
+PER = 5  # the source has five runs per benchmark
+MAX_SUBSETS = 200_000  # limit for enumeration; more would take over 20 ms per benchmark
+KEPT_PERCENT = 95  # share of a suite's spreads, smallest first, that its variability covers
 
-# in words -> the largest spread that is still in it
+# name -> largest spread in the bucket
 BUCKETS: Mapping[str, float] = {
     "up to 5 %": 0.05, "5 to 10 %": 0.1, "10 to 25 %": 0.25, "25 to 50 %": 0.5, "above 50 %": inf,
 }  # fmt: skip
 
 
 def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
-    """How far apart the fastest and the slowest run are, as a share of the mean: (max - min) / mean [1]_.
+    """Spread between the fastest and the slowest run as a share of the mean: (max - min) / mean [1]_.
 
     Parameters
     ----------
     values : array_like of float, shape (n_runs,)
-        One number a run, such as its mean; any unit.
+        One number per run, such as its mean; any unit.
     per : int, optional
-        The spread grows with the number of runs. With `per`, it is the average over all choices of that many of the
-        runs, so that benchmarks with different numbers of runs can be compared. Up to 200 000 choices are enumerated;
-        with more, it is the average range, exact by order statistics, over the mean of all runs, and `reason` says so.
+        The spread grows with the number of runs. With `per`, it is the average over all choices of this many
+        runs, so benchmarks with different numbers of runs can be compared. Up to 200 000 choices are enumerated;
+        beyond that, it is the exact average range / mean of all runs, and `reason` says so.
 
     Returns
     -------
     Estimate
-        A share >= 0, without interval. Undefined for fewer than two runs, fewer runs than `per`, or where the mean of
-        the runs (or of one choice of them) is not positive.
+        A share >= 0, without interval. Undefined for fewer than two runs, fewer runs than `per`, or if the mean of
+        the runs (or of one choice) is not positive.
 
     Raises
     ------
@@ -74,17 +74,17 @@ def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
     chosen = x[_choices(len(x), per)]
     means = chosen.mean(axis=1)
     if means.min() <= 0:
-        return Estimate(None, reason=f"the mean of {per} of the runs is not positive")
+        return Estimate(None, reason=f"the mean of a choice of {per} runs is not positive")
     return Estimate(float(((chosen.max(axis=1) - chosen.min(axis=1)) / means).mean()))
 
 
 def cv(values: ArrayLike) -> Estimate:
-    """Coefficient of variation of run values: standard deviation (n - 1) / mean; unlike the spread it does not grow.
+    """Coefficient of variation of run values, sample standard deviation / mean, which does not grow with their number.
 
     Parameters
     ----------
     values : array_like of float, shape (n_runs,)
-        One number a run.
+        One number per run.
 
     Returns
     -------
@@ -110,17 +110,17 @@ def cv(values: ArrayLike) -> Estimate:
 
 
 def bucket(spread: float) -> str:
-    """The name in `BUCKETS` of a spread: (0, .05], (.05, .1], (.1, .25], (.25, .5] or above [1]_.
+    """The bucket of a spread, as named in `BUCKETS`: (0, .05], (.05, .1], (.1, .25], (.25, .5] or above [1]_.
 
     Parameters
     ----------
     spread : float
-        A share >= 0. The source leaves 0 out; runs that are all equal are as stable as can be: the first bucket.
+        A share >= 0. The source leaves out 0; here equal runs are in the first bucket.
 
     Raises
     ------
     ValueError
-        If `spread` is negative or no number.
+        If `spread` is negative or not a number.
 
     References
     ----------
@@ -139,25 +139,25 @@ def bucket(spread: float) -> str:
 def variability(
     max_spreads: ArrayLike, *, resamples: int = 0, alpha: float = 0.05, rng: np.random.Generator | None = None
 ) -> Estimate:
-    """The slowdown v that a suite should show: twice the largest spread but for the widest 5 % of them [1]_.
+    """The slowdown v that a suite should show: twice the largest spread without the top 5 % of spreads [1]_.
 
-    v = 2 max{MS_i : 0 < i <= floor(.95 |MS|)}, MS ascending and counted from 1.
+    v = 2 max{MS_i : 0 < i <= floor(.95 |MS|)}, where MS is in ascending order and i starts at 1.
 
     Parameters
     ----------
     max_spreads : array_like of float, shape (n_benchmarks,)
         Shares >= 0.
     resamples : int
-        Draws for a bootstrap interval; 0: none.
+        Resamples for the bootstrap interval; 0 for no interval.
     alpha : float
-        The interval's level is 1 - alpha.
+        The level of the interval is 1 - alpha.
     rng : Generator, optional
-        Needed for an interval.
+        Required for an interval.
 
     Returns
     -------
     Estimate
-        A share >= 0. Undefined for fewer than two spreads, as floor(.95) is 0.
+        A share >= 0. Undefined for fewer than two spreads because floor(.95) is 0.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def variability(
         raise ValueError(f"max_spreads must be a series of finite shares >= 0, got {spreads}")
     if resamples and rng is None:
         raise ValueError(f"rng is needed for resamples = {resamples}")
-    n_kept = KEPT_PERCENT * len(spreads) // 100  # in whole numbers: no rounding of .95 n
+    n_kept = KEPT_PERCENT * len(spreads) // 100  # integers, so .95 n has no rounding error
     if n_kept < 1:
         return Estimate(None, reason=f"fewer than two spreads ({len(spreads)})")
     if not resamples or rng is None:
@@ -192,15 +192,15 @@ def variability(
 
 
 def defined(estimates: Sequence[Estimate]) -> list[float]:
-    """The values of those that have one."""
+    """The values of all defined estimates."""
     return [estimate.value for estimate in estimates if estimate.value is not None]
 
 
 def _run_values(values: ArrayLike) -> tuple[Floats, str | None]:
-    """The values times a power of two that brings the largest near 1: exact, and no sum overflows; or why not."""
+    """The values scaled exactly by a power of two, so sums do not overflow, or the reason if they cannot be used."""
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or not np.isfinite(x).all():
-        raise ValueError(f"values must be a series of finite numbers, one a run, got {x}")
+        raise ValueError(f"values must be a series of finite numbers, one per run, got {x}")
     if len(x) < 2:
         return x, f"fewer than two runs ({len(x)})"
     scaled: Floats = np.ldexp(x, -int(np.frexp(np.abs(x).max())[1]))
@@ -208,7 +208,7 @@ def _run_values(values: ArrayLike) -> tuple[Floats, str | None]:
 
 
 def _average_range(x: Floats, per: int) -> float:
-    """The range, averaged over all choices of `per` values: the i-th of them is the largest in C(i - 1, per - 1)."""
+    """The range, averaged over all choices of `per` values: the i-th value is the largest in C(i - 1, per - 1)."""
     total = comb(len(x), per)
     largest = np.array([comb(i, per - 1) / total for i in range(len(x))])
     ascending = np.sort(x)
@@ -217,5 +217,5 @@ def _average_range(x: Floats, per: int) -> float:
 
 @lru_cache(maxsize=8)
 def _choices(n: int, k: int) -> NDArray[np.intp]:
-    """All choices of k of n, shape (C(n, k), k)."""
+    """All choices of k out of n indices, shape (C(n, k), k)."""
     return np.fromiter(chain.from_iterable(combinations(range(n), k)), np.intp, comb(n, k) * k).reshape(-1, k)

@@ -1,4 +1,4 @@
-"""The whole question asked of a suite: how far runs are apart, in which buckets, and what the suite would notice."""
+"""Survey of a suite: spread of the runs, buckets, and which altered methods the suite notices."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,31 +32,31 @@ from analysis.spread._time import SuiteTime, suite_time
 
 @dataclass(frozen=True)
 class Spread:
-    """The runs of one benchmark, on one version, with one altered method, in one context.
+    """The runs of one benchmark with one version, one altered method and one context.
 
     Attributes
     ----------
     name : str
-        The benchmark, with its version, altered method and context where it has several: `NAME @ LEVEL`.
+        The benchmark, with version, altered method and context if it has several: `NAME @ LEVEL`.
     benchmark, application, unit : str
     conditions : mapping of str to str
-        Version, altered method and context, as far as they are known.
+        Version, altered method and context, if known.
     n_runs : int
     n_failed : int
-        Runs that gave nothing.
+        Number of failed runs.
     values : tuple of float, shape (n_runs,)
-        One number a run, in `unit`.
+        One number per run, in `unit`.
     max_spread : Estimate
         Over all runs.
     per_spread : Estimate
         Averaged over all choices of `Survey.per` runs.
     judged : float or None
-        The one of the two that the buckets are made of.
+        The spread that the buckets use: `max_spread` or `per_spread`.
     cv : Estimate
     bucket : str or None
-        None where there is a reason.
+        None if there is a `reason`.
     reason : str or None
-        Why it is in no bucket.
+        Why the benchmark is in no bucket.
     """
 
     name: str
@@ -77,20 +77,20 @@ class Spread:
 
 @dataclass(frozen=True)
 class BucketRow:
-    """How many benchmarks are in each bucket.
+    """Number of benchmarks in each bucket.
 
     Attributes
     ----------
     application : str
     n : int
     counts : mapping of str to int
-        Bucket, in the order of `BUCKETS`, -> benchmarks.
+        Number of benchmarks by bucket, in the order of `BUCKETS`.
     shares : mapping of str to Estimate
         With Wilson's intervals.
     n_runs : tuple of int
-        The numbers of runs that occur.
+        The different numbers of runs.
     median : float or None
-        Of the spreads.
+        Median spread.
     """
 
     application: str
@@ -103,20 +103,20 @@ class BucketRow:
 
 @dataclass(frozen=True)
 class Environment:
-    """The suite in one environment: in one measurement context.
+    """The suite in one environment, that is, in one measurement context.
 
     Attributes
     ----------
     name : str
-        "" where no run names a context.
+        "" if no run names a context.
     overall : BucketRow
     applications : tuple of BucketRow
     v : Estimate
-        `variability` of every spread over all runs that is defined; v / 2 is what 95 % of the suite would show.
+        `variability` of all defined spreads over all runs; 95 % of the suite would show a slowdown of v / 2.
     score : Score or None
         None if no run has the condition `altered`.
     time : SuiteTime or None
-        None where it is not known how long runs take.
+        None if the time of runs is unknown.
     """
 
     name: str
@@ -135,17 +135,17 @@ class EnvironmentPair:
     ----------
     first, second : str
     n : int
-        Benchmarks (on one version, with one altered method) that have a spread above 0 in both.
+        Benchmarks (per version and altered method) with a spread above 0 in both environments.
     n_unpaired : int
-        Those that have none in one of the two.
+        Benchmarks without such a spread in one of the two.
     ratio : Estimate
-        Spread in the second / spread in the first: geometric mean, with Student's interval over benchmarks.
+        Spread in the second / spread in the first: geometric mean with Student's interval over benchmarks.
     n_wider : int
-        How many are wider in the second.
+        Number of benchmarks with a larger spread in the second environment.
     test : Test
         Wilcoxon's signed-rank test of the logarithms of the ratios.
     p_holm : float or None
-        Corrected over all pairs of environments.
+        p corrected for all pairs of environments.
     """
 
     first: str
@@ -160,20 +160,20 @@ class EnvironmentPair:
 
 @dataclass(frozen=True)
 class Survey:
-    """How stable the benchmarks of a suite are.
+    """Stability of the benchmarks of a suite.
 
     Attributes
     ----------
     spreads : tuple of Spread
-        Every benchmark on every level, those in no bucket included, by application and name.
+        All benchmarks at all levels, including those in no bucket, sorted by application and name.
     per : int
         The number of runs behind each `per_spread`.
     environments : tuple of Environment
-        At least one; never pooled.
+        At least one; environments are never pooled.
     environment_pairs : tuple of EnvironmentPair
-        Every two of them, in sorted order.
+        All pairs of environments, in sorted order.
     overall, applications, v, score
-        Those of the environment where there is one; None or empty where there are several.
+        Those of the only environment; None or empty if there are several.
     left_out : tuple of LeftOut
     parameters : mapping of str to object
     """
@@ -190,7 +190,7 @@ class Survey:
     parameters: Mapping[str, object]
 
     def within(self, environment: Environment) -> list[Spread]:
-        """The benchmarks in a bucket in this environment, the widest first."""
+        """The benchmarks in a bucket in this environment, largest spread first."""
         inside = [row for row in self.spreads if row.bucket and row.conditions.get(CONTEXT, "") == environment.name]
         return sorted(inside, key=lambda row: -(row.judged or 0.0))
 
@@ -210,42 +210,42 @@ def survey(
     resamples: int = 0,
     advance: Advance = unwatched,
 ) -> Survey:
-    """How far the runs of each benchmark are apart, in buckets, and, with altered methods, what the suite notices [1]_.
+    """Spread of the runs of each benchmark, in buckets, and which altered methods, if any, the suite notices [1]_.
 
-    Versions, altered methods and contexts are taken one by one: a spread across them would not be one. Each context is
+    Versions, altered methods and contexts are kept separate: a spread across them would be meaningless. Each context is
     an environment with its own buckets, v and score; the same benchmarks in two environments are compared pair by pair.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
-        One suite; several applications have a row of buckets each.
+        One suite; each application has its own row of buckets.
     sampling : Sampling
     per : int, optional
-        The buckets are made of spreads averaged over choices of this many runs, so that benchmarks with different
-        numbers of runs can stand beside each other; those with fewer are left out. None: of spreads over all runs;
-        benchmarks with fewer runs than the most of their application are left out. The spread over choices of five
-        runs, as the source has, stands beside it then.
+        The buckets use spreads averaged over choices of this many runs, so that benchmarks with different
+        numbers of runs can be compared; benchmarks with fewer runs are left out. None: spreads over all runs;
+        benchmarks with fewer runs than the maximum of their application are left out. The report then also shows
+        the spread over choices of five runs, as in the source.
     regression_p, baseline, without, v
-        As `api_benchmarking_score`; the last three only where a run has the condition `altered`.
+        See `api_benchmarking_score`; the last three only if a run has the condition `altered`.
     budget : float, optional
-        Minutes, as for `suite_time`.
+        Minutes; see `suite_time`.
     alpha : float
         The level of intervals is 1 - alpha.
     seed, resamples : int
-        Of the interval of v; 0 resamples: none.
+        For the interval of v; with 0 resamples there is no interval.
     advance : callable
-        Told (done, total) after each benchmark, and after each once more where the suite has altered methods.
+        Called with (done, total) after each benchmark, and once more per benchmark if there are altered methods.
 
     Returns
     -------
     Survey
-        A benchmark that has no spread, lacks runs, or is all warm-up is listed in `left_out` with the reason.
+        `left_out` lists benchmarks without a spread, with too few runs, or with only warm-up iterations.
 
     Raises
     ------
     ValueError
         If `per` is below 2, `alpha` not within (0, 1), `resamples` negative, `baseline`, `without` or `v` given without
-        altered methods, or as `api_benchmarking_score` and `suite_time`.
+        altered methods, or for invalid options of `api_benchmarking_score` and `suite_time`.
 
     References
     ----------
@@ -263,7 +263,7 @@ def survey(
     is_altered = any(benchmark.levels(ALTERED) for benchmark in benchmarks)
     if not is_altered and (baseline, tuple(without), v) != (None, (), None):
         options = f"baseline = {baseline!r}, without = {tuple(without)}, v = {v}"
-        raise ValueError(f"{options}: these need runs with the condition altered, and there are none")
+        raise ValueError(f"{options}: these options need runs with the condition altered, and there are none")
     total = len(benchmarks) * (1 + is_altered)
     usable, uncut, left_out = _spreads(benchmarks, sampling, per, lambda done: advance(done, total))
     spreads, rng = _in_buckets(uncut, per), np.random.default_rng(seed)
@@ -324,7 +324,7 @@ def _advance_part(advance: Advance, before: int, total: int, done: int, _n: int)
 
 
 def _named(without: Sequence[str], benchmarks: Sequence[Benchmark]) -> set[str]:
-    """The benchmarks to be left out of the score; raises ValueError if one is nowhere."""
+    """Names of benchmarks to leave out of the score; raises ValueError if a name is unknown."""
     unknown = [name for name in without if name not in {benchmark.name for benchmark in benchmarks}]
     if unknown:
         raise ValueError(f"without must name benchmarks of the suite, got {', '.join(map(repr, unknown))}")
@@ -336,7 +336,7 @@ def _environments(benchmarks: Sequence[Benchmark]) -> list[str]:
 
 
 def _pairs(spreads: Sequence[Spread], environments: Sequence[Environment], level: float) -> tuple[EnvironmentPair, ...]:
-    """Every two environments, benchmark by benchmark."""
+    """Compare all pairs of environments per benchmark."""
     widths: dict[str, dict[tuple[str, ...], float]] = {row.name: {} for row in environments}
     for row in spreads:
         key = (row.application, row.benchmark, *(row.conditions.get(name, "") for name in (VERSION, ALTERED)))
@@ -352,9 +352,9 @@ def _pair(
     logs = np.log([b[key] / a[key] for key in common])
     mean = mean_interval(logs, level)
     if mean.value is None:
-        ratio = Estimate(None, reason="no benchmark has a spread above 0 in both")
+        ratio = Estimate(None, reason="no benchmark has a spread above 0 in both environments")
     elif mean.ends is None:
-        ratio = Estimate(float(np.exp(mean.value)), reason="one benchmark has no interval")
+        ratio = Estimate(float(np.exp(mean.value)), reason="an interval needs at least two benchmarks")
     else:
         value, low, high = (float(np.exp(end)) for end in mean.ends)
         ratio = Estimate(value, mean.se, low, high, mean.reason)
@@ -367,7 +367,7 @@ def _signed_rank(logs: Floats) -> Test:
         return Test(None, reason="at least two benchmarks are needed")
     if not logs.any():
         return Test(1.0, 0.0, NO_VARIATION)
-    from scipy import stats  # here, as it takes long to import
+    from scipy import stats  # imported here because it takes long
 
     result = stats.wilcoxon(logs)
     return Test(float(result.pvalue), float(result.statistic))
@@ -376,12 +376,12 @@ def _signed_rank(logs: Floats) -> Test:
 def _spreads(
     benchmarks: Sequence[Benchmark], sampling: Sampling, per: int | None, tell: Callable[[int], None]
 ) -> tuple[list[Benchmark], list[Spread], list[LeftOut]]:
-    """The benchmarks that have a number for each run, their spreads, and the others."""
+    """The benchmarks with one number per run, their spreads, and the left-out benchmarks."""
     usable, spreads, left_out = [], [], []
     for done, benchmark in enumerate(benchmarks, start=1):
         try:
             spreads += [_spread(benchmark, level, sampling.values(level.runs), per) for level in by_level(benchmark)]
-        except ValueError as error:  # a run that is all warm-up
+        except ValueError as error:  # a run with only warm-up iterations
             left_out.append(LeftOut(benchmark.name, str(error)))
         else:
             usable.append(benchmark)
@@ -399,7 +399,7 @@ def _check(per: int | None, alpha: float, resamples: int) -> None:
 
 
 def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | None) -> Spread:
-    """One benchmark on one level, not yet put in a bucket."""
+    """The spread of one benchmark at one level, without a bucket."""
     over_all, over_some = max_spread(values), max_spread(values, per=per or PER)
     conditions = {name: entry for name in (VERSION, ALTERED, CONTEXT) if (entry := level.of(name)[0])}
     return Spread(
@@ -424,7 +424,7 @@ def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | N
 
 
 def _in_buckets(spreads: Sequence[Spread], per: int | None) -> tuple[Spread, ...]:
-    """The same, each in a bucket or with the reason why not."""
+    """The same spreads, each with a bucket or a reason."""
     most: dict[tuple[str, str], int] = {}
     for row in spreads:
         suite = row.application, row.conditions.get(CONTEXT, "")

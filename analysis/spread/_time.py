@@ -1,4 +1,4 @@
-"""How long a suite takes, and what a part of it that takes less time still notices."""
+"""Time of a suite, and what faster parts of it still notice."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.spread._score import Score, percentage
 
-SHARES = (0.1, 0.25, 0.5)  # of the time of the whole suite, for which a part is always given
+SHARES = (0.1, 0.25, 0.5)  # shares of the suite's time for which a part is always computed
 
 Key = tuple[str, str]  # application, benchmark
 
 
 @dataclass(frozen=True)
 class BenchmarkTime:
-    """How long one benchmark takes.
+    """Time of one benchmark.
 
     Attributes
     ----------
@@ -26,9 +26,9 @@ class BenchmarkTime:
     seconds_per_run : float
         Mean over its runs.
     n_runs : int
-        As many as it was run on one version, in one environment.
+        Number of runs with one version, in one environment.
     seconds : float
-        All of these runs.
+        Time of all these runs.
     """
 
     application: str
@@ -45,10 +45,10 @@ class Part:
     Attributes
     ----------
     limit : float or None
-        The seconds that they may take; None: any.
+        Time limit in seconds; None for no limit.
     benchmarks : tuple of str
     seconds : float
-        What they take.
+        Time of these benchmarks.
     score : Estimate or None
         Their API benchmarking score; None without altered methods.
     """
@@ -61,25 +61,25 @@ class Part:
 
 @dataclass(frozen=True)
 class SuiteTime:
-    """How long a suite takes.
+    """Time of a suite.
 
     Attributes
     ----------
     is_measured : bool
-        Every run says how long it took (the condition `duration`); else the measured times of a run were summed, which
-        is less than the run takes where each of them is the time of one operation among many.
+        True if every run records its time (the condition `duration`). Otherwise the measured times of a run were
+        summed, which is less than the real time if a run measures only some of its operations.
     seconds : float
-        All runs of all benchmarks, once.
+        Time of all runs of all benchmarks, once.
     benchmarks : tuple of BenchmarkTime
-        The longest first.
+        Longest first.
     n_unknown : int
-        Benchmarks whose runs do not say how long they take; they are in no part.
+        Benchmarks whose runs have no known time; no part contains them.
     smallest : Part or None
-        The fewest benchmarks that notice what the whole suite notices; among as few, those that take the least time.
+        The fewest benchmarks that notice what the whole suite notices; with ties, those with the shortest time.
         None without altered methods.
     parts : tuple of Part
-        For each limit on the time: the benchmarks that notice the most methods, in as little time as possible; without
-        altered methods as many benchmarks as fit.
+        For each time limit: the benchmarks that notice the most methods, in the shortest time. Without
+        altered methods: as many benchmarks as fit.
     """
 
     is_measured: bool
@@ -98,26 +98,26 @@ def suite_time(
     budget: float | None = None,
     level: float = 0.95,
 ) -> SuiteTime | None:
-    """How long the suite takes, and what parts of it still notice [1]_.
+    """Compute the time of the suite and what parts of it still notice [1]_.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
         One suite in one environment.
     n_runs : mapping of (application, benchmark) to int
-        How often each is run.
+        Number of runs of each benchmark.
     score : Score or None
-        What its benchmarks notice. Which of them notice a method does not depend on the others: v stays that of the
-        whole suite.
+        What the benchmarks notice. Whether a benchmark notices a method does not depend on the others: v is always
+        that of the whole suite.
     budget : float, optional
-        Minutes; otherwise parts are given for a tenth, a quarter and half of the suite's time only.
+        Time limit in minutes for a further part. Parts for a tenth, a quarter and half of the time always exist.
     level : float
-        Of the intervals of scores.
+        Confidence level of the scores.
 
     Returns
     -------
     SuiteTime or None
-        None if no run says how long it took and no benchmark is in seconds.
+        None if no run records its time and no benchmark is in seconds.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def _seconds_per_run(benchmark: Benchmark, is_measured: bool) -> float | None:
 
 
 def _noticing(times: Sequence[BenchmarkTime], score: Score | None) -> Floats:
-    """Which of the benchmarks (columns) notices which of the covered methods (rows): 1, else 0."""
+    """Matrix of covered methods (rows) and benchmarks (columns): 1 if the benchmark notices the method, otherwise 0."""
     covered = score.variants["total"].covered if score else ()
     pairs = {(row.benchmark, row.method) for row in score.detections if row.regression.found} if score else set()
     return np.array([[float((time.benchmark, method) in pairs) for time in times] for method in covered]).reshape(
@@ -173,7 +173,7 @@ def _noticing(times: Sequence[BenchmarkTime], score: Score | None) -> Floats:
 
 
 def _smallest(times: Sequence[BenchmarkTime], noticing: Floats) -> list[int]:
-    """The smallest cover of the methods that these benchmarks notice; the time decides among as small ones."""
+    """The smallest cover of the methods that these benchmarks notice; the shortest time breaks ties."""
     seconds = np.array([time.seconds for time in times])
     needed = noticing[noticing.any(axis=1)]
     if not len(needed):
@@ -183,21 +183,21 @@ def _smallest(times: Sequence[BenchmarkTime], noticing: Floats) -> list[int]:
 
 
 def _within(times: Sequence[BenchmarkTime], noticing: Floats, limit: float) -> list[int]:
-    """The benchmarks that notice most within the time; without methods, as many as fit, the shortest first."""
+    """The benchmarks that notice most within the time; without methods, as many as fit, shortest first."""
     seconds = np.array([time.seconds for time in times])
     if not len(noticing):
         shortest = np.argsort(seconds, kind="stable")
         fits = np.cumsum(seconds[shortest]) <= limit * (1 + 1e-12)
         return sorted(int(at) for at in shortest[fits])
     n_methods, n = noticing.shape
-    # columns: one a benchmark, whether it is run; one a method, whether it is noticed
+    # columns: one per benchmark (is it run?), one per method (is it noticed?)
     rows = np.vstack([np.hstack([noticing, -np.eye(n_methods)]), np.hstack([-seconds / limit, np.zeros(n_methods)])])
     cost = np.hstack([0.5 * seconds / seconds.sum(), -np.ones(n_methods)])
     return _chosen(cost, optimize.LinearConstraint(rows, lb=np.hstack([np.zeros(n_methods), -1])), n)
 
 
 def _chosen(cost: Floats, constraint: optimize.LinearConstraint, n: int) -> list[int]:
-    """Which of the first n zero-or-one variables are one where the cost is least."""
+    """The first n binary variables at minimal cost: which of them are 1."""
     result = optimize.milp(
         cost,
         integrality=np.ones(len(cost), dtype=np.int64),

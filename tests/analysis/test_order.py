@@ -112,7 +112,7 @@ def test_another_compat_and_what_is_no_series_are_refused():
     with pytest.raises(ValueError, match="compat must be one of ordersage, or None, got 'R'"):
         median_interval([1, 2], compat="R")
     for wrong in ([[1, 2]], [1, np.nan]):
-        with pytest.raises(ValueError, match="values must be one series"):
+        with pytest.raises(ValueError, match="values must be a one-dimensional series"):
             median_interval(wrong)
 
 

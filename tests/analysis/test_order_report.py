@@ -1,6 +1,7 @@
 """The report on order and its figures, as a reader sees them."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -50,8 +51,8 @@ def test_the_answer_comes_first_with_its_numbers_and_what_to_do(mixed):
     text = text_of(mixed)
     assert "Order matters: 1 of 2 tests has p below α / |T| = 0.025 (Bonferroni; Holm finds 1)." in text
     assert "slow: the random order is 154 % slower (p = 6.3e-08, case 1: red flag)." in text  # 19.5 -> 49.5; H = 29.27
-    assert "Red flag (the 97.5 % intervals of the medians are apart) for 1 of 2 tests: slow." in text
-    assert "What to do: draw the order anew for every run" in text
+    assert re.search(r"Red flag \(the 97.5 % intervals [^)]*\) for 1 of 2 tests: slow\.", text)
+    assert re.search(r"What to do: .*random order for every run", text)
 
 
 def test_corrected_and_uncorrected_verdicts_stand_together():
@@ -60,7 +61,7 @@ def test_corrected_and_uncorrected_verdicts_stand_together():
     assert "No effect of order was found, which does not prove that there is none: none of 2 tests has p below" in text
     assert "Without correction 1 would be below α = 0.05; if order never mattered, 0.1 would be expected" in text
     assert "2 tests cannot get below α / |T| with so few runs" in text
-    assert "What to do: to be sure, keep drawing the order anew" in text
+    assert re.search(r"What to do: .*keep using", text)
     rows = next(
         block for section in order_document(found).sections for block in section.blocks if hasattr(block, "rows")
     )
@@ -79,11 +80,11 @@ def test_undefined_numbers_come_with_their_reason():
 def test_values_without_a_unit_are_told_to_have_no_known_direction():
     found = survey([without_direction(two_orders("a", LOW, HIGH, unit="")), *map(without_direction, LATER)])
     text = text_of(found)
-    assert "Nobody said of some values whether lower or higher ones are better" in text
+    assert "--unit, --better" in text
     assert "a: the random order is 154 % higher" in text and "higher the later it runs" in text
     assert not {"faster", "slower"} & set(text.replace("not faster and slower", "").split())
     assert "runs (no unit)" in titles(order_charts(found)["order-medians"])
-    assert "Nobody said" not in text_of(survey([two_orders("a", LOW, HIGH)]))
+    assert "--unit, --better" not in text_of(survey([two_orders("a", LOW, HIGH)]))
 
 
 def test_a_test_that_differs_without_delta_says_why():
@@ -101,10 +102,8 @@ def test_conclusions_that_the_order_turns_round_come_first():
         ]
     )
     text = text_of(found)
-    assert (
-        "From one to two: the orders lead to opposite conclusions for 1 of 4 benchmarks (red flag), only one of them "
-        "decides for 1 (amber), both say the same for 1; 1 have too few runs."
-    ) in text
+    pattern = r"From one to two: .* 1 of 4 benchmarks \(red flag\), .* 1 \(amber\), .* for 1; 1 have too few runs\."
+    assert re.search(pattern, text)
     (section,) = (section for section in order_document(found).sections if section.title == "Two versions")
     rows = section.blocks[1].rows
     assert [row[0] for row in rows] == ["turned", "amber", "few", "same"]
@@ -115,7 +114,7 @@ def test_conclusions_that_the_order_turns_round_come_first():
 def test_the_weaker_tests_are_called_so_and_do_not_enter_the_verdict():
     text = text_of(survey(suite(n=3, runs=12, fixed=0, step=1.0)))
     assert "No benchmark was measured both in a fixed and in a random order" in text
-    assert "Weaker tests, on runs that were not in fixed order: 3 of 3 benchmarks have values" in text
+    assert re.search("Weaker tests, .* 3 of 3 benchmarks", text)
     assert "slower the later it runs" in text
     assert "Both are weaker than the comparison of two orders" in text
 
@@ -138,13 +137,13 @@ def test_what_ran_before_is_named_where_it_tells_most():
     ]
     text = text_of(survey(benchmarks))
     # x is first in the runs 0, 1, 6, 7, ..., 30, 31, whose middle is 15.5, and behind y in 2, 3, ..., 32, 33: 17.5
-    assert "x: median 100.016 s as the first in its run, 110.017 s just after y (p = 7.6e-06)." in text
-    assert "nothing seen" in text
+    assert re.search(r"x: median 100\.016 s at the start [^,]*, 110\.017 s after y \(p = 7\.6e-06\)\.", text)
+    assert "no effect shown" in text
 
 
 def test_a_suite_without_any_order_says_what_to_record():
     text = text_of(survey([Benchmark.of_series("a", (np.ones(1),))]))
-    assert "record which in order_type" in text
+    assert "in order_type" in text
     assert "no run has an order: the column order_type (fixed or random) is needed" in text
     assert order_charts(survey([Benchmark.of_series("a", (np.ones(1),))])) == {}
 
@@ -281,10 +280,8 @@ def test_red_flags_of_the_paper_stand_beside_the_corrected_ones_with_the_reason(
     fixed, random = range(20), [*range(8, 13), *range(20, 35)]
     found = survey([two_orders("near", fixed, random), *(two_orders(f"b{n}", LOW, LOW) for n in range(39))])
     text = text_of(found)
-    assert "Red flag (the 99.88 % intervals of the medians are apart) for none of 40 tests." in text
-    assert (
-        "The paper would have raised 1 red flag, also for near: its intervals are at 95 % for each test alone" in text
-    )
+    assert re.search(r"Red flag \(the 99.88 % intervals [^)]*\) for none of 40 tests\.", text)
+    assert "The paper would have raised 1 red flag, also for near: its intervals are at 95 %" in text
     published = text_of(survey([two_orders("near", fixed, random), two_orders("b", LOW, LOW)], compat="ordersage"))
-    assert "Red flag, by the rule of the published tool (95 % intervals for each test alone), for 1 of 2" in published
+    assert re.search(r"Red flag by the rule of the published tool \(95 % intervals [^)]*\) for 1 of 2", published)
     assert "The paper would have raised" not in published

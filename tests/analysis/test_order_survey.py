@@ -150,7 +150,10 @@ def conditions_of(n=4, **known):
         (conditions_of(order_type=["fixed"] * 4), "all runs are in fixed order: runs with order_type = random"),
         (conditions_of(order_type=["random"] * 4), "all runs are in random order: runs with order_type = fixed"),
         (conditions_of(order_position=[3] * 4), "the position is the same in all runs; order_type"),
-        (conditions_of(order_position=["first", "nan", "", "2"]), "fewer than 3 runs of known position; order_type"),
+        (
+            conditions_of(order_position=["first", "nan", "", "2"]),
+            "fewer than 3 runs with a known position; order_type",
+        ),
     ],
 )
 def test_a_benchmark_without_a_usable_order_is_left_out_with_what_is_needed(benchmark, reason):
@@ -292,7 +295,7 @@ def test_of_three_versions_two_must_be_named_and_only_these_are_tested():
     assert found.left_out[0].reason == "there are 3 versions (one, three, two): name a baseline and a candidate"
     found = survey([together(parts)], baseline="three", candidate="one")
     assert found.n_tests == 2 and len(found.conclusions) == 1
-    assert [row.reason for row in found.left_out] == ["40 runs of other versions than one and three"]
+    assert [row.reason for row in found.left_out] == ["40 runs of versions other than one and three"]
 
 
 def test_a_version_in_one_order_only_is_left_out_by_name():
@@ -304,7 +307,7 @@ def test_a_version_in_one_order_only_is_left_out_by_name():
 
 def test_a_benchmark_of_neither_version_is_left_out():
     found = survey([two_versions((LOW, HIGH), (LOW, HIGH)), two_orders("b", LOW, HIGH)])
-    assert [(row.name, row.reason) for row in found.left_out] == [("b", "40 runs of other versions than the two")]
+    assert [(row.name, row.reason) for row in found.left_out] == [("b", "40 runs of versions other than the two")]
 
 
 def test_a_trend_by_hand():
@@ -314,10 +317,10 @@ def test_a_trend_by_hand():
 
 
 def test_a_trend_says_why_it_cannot_be_tested():
-    assert position_trend([], []).reason == "fewer than 3 runs of known position"
+    assert position_trend([], []).reason == "fewer than 3 runs with a known position"
     assert position_trend([2, 2, 2], [1, 2, 3]).reason == "the position is the same in all runs"
     assert position_trend([1, 2, 3], [7, 7, 7]).p == 1
-    with pytest.raises(ValueError, match=r"positions must be one a value, got shapes \(2,\) and \(3,\)"):
+    with pytest.raises(ValueError, match=r"positions must .*, got shapes \(2,\) and \(3,\)"):
         position_trend([1, 2], [1, 2, 3])
 
 
@@ -335,9 +338,9 @@ def test_predecessors_by_hand():
     expected = stats.kruskal([1, 2], [3, 4])
     assert (found.p, found.n) == (pytest.approx(expected.pvalue), 4)
     assert after_predecessor(["a", "a", "b"], [1, 2, 3]).reason == (
-        "fewer than two benchmarks ran before it in at least 2 runs"
+        "fewer than two benchmarks preceded it in at least 2 runs"
     )
-    with pytest.raises(ValueError, match="before must be one a value, got 1 for 2 values"):
+    with pytest.raises(ValueError, match=r"before must .*, got 1 for 2 values"):
         after_predecessor(["a"], [1, 2])
 
 

@@ -64,7 +64,7 @@ def test_spreads_are_compared_benchmark_by_benchmark():
 
 def test_environments_that_share_no_benchmark_say_so():
     found = survey([in_environments("x", a=[1.0, 2.0]), in_environments("y", b=[1.0, 2.0])])
-    assert found.environment_pairs[0].ratio.reason == "no benchmark has a spread above 0 in both"
+    assert found.environment_pairs[0].ratio.reason == "no benchmark has a spread above 0 in both environments"
     assert "a and b cannot be compared: no benchmark has a spread above 0 in both." in words(found)
 
 
@@ -96,7 +96,7 @@ def test_the_report_has_a_row_for_each_environment_and_benchmark(suite):
     said = words(found)
     assert re.search(r"cloud: the median spread is [\d.]+ %\. The runs of 1 of 3 benchmarks", said)
     assert re.search(r"desk: the median spread is [\d.]+ %\. The runs of 3 of 3 benchmarks", said)
-    assert "spreads in desk are 0.25 times those in cloud" in said and "0 of 3 are wider" in said
+    assert re.search("in desk is 0.25 times the spread in cloud .*; 0 of 3 are larger", said)
 
 
 def test_figures_have_a_row_for_each_environment(suite):
@@ -167,7 +167,7 @@ def test_a_budget_buys_the_methods_that_the_most_useful_benchmarks_notice():
     assert part.score.value == pytest.approx(200 / 3)
     said = words(found)
     assert "in 1 min 1 1 min 67" in said
-    assert "1 benchmark of 3 would notice as much, in 3 min instead of 4.67 min: abc." in said
+    assert re.search(r"1 benchmark of 3 would notice .*, in 3 min instead of 4\.67 min: abc\.", said)
 
 
 @settings(max_examples=20, deadline=None)

@@ -54,10 +54,10 @@ def test_the_answer_comes_first_in_plain_sentences(mixed):
     said = words(mixed)
     assert spread_document(mixed).sections[0].title == "In short"
     assert "The runs of 1 of 5 benchmarks (20.0 %, interval 3.6 to 62.4 %) stay within 5 % of each other" in said
-    assert "those of 2 (40.0 %) are more than 25 % apart (2 runs each)" in said
+    assert "for 2 (40.0 %) they are more than 25 % apart (2 runs each)" in said
     assert "The median spread is 20.0 %" in said
     assert "would show a slowdown of 40.0 %" in said  # floor(4.75) = 4 of .01, .08, .2, .4, .9
-    assert "Fix or remove these first, as their runs are more than 50 % apart: b45 (90.0 %)" in said
+    assert re.search(r"Fix or remove these first, .*: b45 \(90\.0 %\)", said)
 
 
 def test_the_bucket_table_begins_with_all_and_the_widest_application(mixed):
@@ -87,30 +87,29 @@ def test_long_tables_are_cut_and_say_so():
 
 def test_what_was_left_out_is_named_with_its_reason():
     found = survey([benchmark(1, 2, 3, name="has"), benchmark(1, 2, name="lacks")])
-    (left_out,) = (one for one in tables(found) if one.caption == "In no bucket.")
+    (left_out,) = (one for one in tables(found) if "in no bucket" in one.caption)
     assert left_out.rows == (("lacks", "2 of 3 runs"),)
 
 
 def test_per_is_said_where_spreads_are_averaged():
     found = survey([benchmark(1, 2, 3, name="three"), benchmark(1, 2, name="two")], per=2)
-    assert "2 to 3 runs each, seen 2 at a time" in words(found)
+    assert re.search("2 to 3 runs each, .* choices of 2", words(found))
     assert "averaged over all choices of 2 runs" in words(found)
 
 
 def test_a_survey_without_anything_says_so():
     for found in (survey([]), survey([benchmark(1)])):
-        assert "nothing can be said of their stability" in words(found)
         assert spread_charts(found) == {}
-    assert "Nothing." in words(survey([]))
+    assert "Nothing was left out." in words(survey([]))
 
 
 def test_the_score_is_told_in_words(suite):
     found = survey(suite, without=["B.mid"], resamples=20)
     said = words(found)
-    assert "The runs of 14 of 18 benchmarks (3 benchmarks, each version and altered method apart;" in said
+    assert re.search(r"The runs of 14 of 18 benchmarks \(3 benchmarks, [^;]* method [^;]*;", said)
     assert "The suite notices 2 of 5 altered methods: an API benchmarking score of 40 (11.8 to 76.9 %)" in said
     assert "Noticed by no benchmark: m2, m4, m5." in said
-    assert "which should therefore stay: m1 (by B.fast), m3 (by B.noisy)" in said
+    assert re.search(r"Noticed by only one benchmark.*: m1 \(by B\.fast\), m3 \(by B\.noisy\)", said)
     assert "B.mid left out of the score by name" in said
     assert "50.4 %, 50.0 %" in said
 
@@ -123,7 +122,7 @@ def test_a_suite_that_notices_everything_is_told_no_more_than_that():
 
 
 def test_a_score_that_is_undefined_says_why():
-    assert "cannot be said: no method is altered" in words(survey([measured("a", baseline=1)]))
+    assert "unknown what the suite notices: no run has an altered method" in words(survey([measured("a", baseline=1)]))
 
 
 def test_what_cannot_be_detected_is_marked_in_table_and_figure():
@@ -176,7 +175,7 @@ def test_the_redundancy_figure_counts_methods(suite):
 
 def test_spreads_of_zero_are_drawn_at_the_end_of_the_axis():
     chart = spread_charts(survey([benchmark(1, 1), benchmark(1, 2, name="c")]))["max-spread"]
-    assert "Smaller spreads than 0.01 % are drawn at it." in to_svg(chart)
+    assert "below 0.01 % are drawn" in to_svg(chart)
 
 
 def test_a_suite_without_any_spread_can_be_drawn():

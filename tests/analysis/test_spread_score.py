@@ -77,7 +77,7 @@ def test_p_is_that_of_the_rank_sum_test(x, y):
 @pytest.mark.parametrize(
     ("base", "altered", "reason"),
     [
-        ([], [], "no run was made both with and without the change"),
+        ([], [], "no run was measured both with and without the change"),
         ([[1.0] * 4], [[2.0] * 5], "run 0: 4 and 5 iterations cannot give p below 0.01"),
         ([LOW, [1.0]], [HIGH, [2.0]], "run 1: 1 and 1 iterations cannot give p below 0.01"),
         ([np.zeros(9)], [HIGH], "run 0: the baseline is not positive"),
@@ -198,7 +198,7 @@ def test_runs_of_other_contexts_do_not_belong_together():
         "b", (LOW, LOW), conditions={"altered": ("baseline", "m"), "context": ("x", "y"), "run": ("0", "0")}
     )
     (found,) = api_benchmarking_score([one], v=0.1).detections
-    assert found.regression.reason == "no run was made both with and without the change"
+    assert found.regression.reason == "no run was measured both with and without the change"
     assert (found.p_bonferroni, found.p_holm) == (None, None)
 
 
@@ -213,8 +213,8 @@ def test_the_baseline_can_be_named_and_what_lacks_it_is_left_out():
 @pytest.mark.parametrize(
     ("suite", "reason"),
     [
-        ([measured("b", old=1, m=2)], "no level of altered is called baseline"),
-        ([measured("b", baseline=1)], "no method is altered"),
+        ([measured("b", old=1, m=2)], "altered has no level called baseline"),
+        ([measured("b", baseline=1)], "no run has an altered method"),
         (
             [Benchmark.of_series("b", (LOW, HIGH), conditions={"altered": ("baseline", "m")})],
             "v is undefined: fewer than two",
@@ -250,11 +250,11 @@ def test_a_survey_forgives_that_a_benchmark_to_be_left_out_is_all_warm_up(suite)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda suite: is_regression([LOW], [], 0.1), r"altered_runs must be as many as base_runs \(1\), got 0"),
+        (lambda suite: is_regression([LOW], [], 0.1), r"altered_runs .* base_runs \(1\), got 0"),
         (lambda suite: is_regression([LOW], [HIGH], -0.1), "v must be a share >= 0, got -0.1"),
         (lambda suite: is_regression([LOW], [HIGH], np.inf), "v must be a share >= 0, got inf"),
         (lambda suite: is_regression([LOW], [HIGH], 0.1, p=1), r"p must be within \(0, 1\), got 1"),
-        (lambda suite: is_regression([LOW], [HIGH], 0.1, names=["a", "b"]), r"names must be one a pair \(1\), got 2"),
+        (lambda suite: is_regression([LOW], [HIGH], 0.1, names=["a", "b"]), r"names .* \(1\), got 2"),
         (
             lambda suite: api_benchmarking_score(suite, baseline="old"),
             r"baseline must be one of .*Baseline.*, got 'old'",
