@@ -1,4 +1,4 @@
-"""Does the measurement context decide? Two versions in many contexts: speed-ups, factors, observer effect, cause."""
+"""Compare two versions in many measurement contexts: speed-ups, factors, observer effect and cause."""
 
 from typing import TYPE_CHECKING
 

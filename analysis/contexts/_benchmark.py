@@ -1,4 +1,4 @@
-"""Everything that is asked of one benchmark over its contexts."""
+"""Compare the versions of one benchmark over its contexts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ UP, DOWN = (FASTER, "higher"), (SLOWER, "lower")  # verdicts
 
 @dataclass(frozen=True)
 class Options:
-    """What a survey is asked, as in `survey`."""
+    """The options of `survey`."""
 
     sampling: Sampling
     baseline: str | None
@@ -51,7 +51,7 @@ class Options:
 
 
 def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng: np.random.Generator) -> Sweep | str:
-    """The benchmark over its contexts, or in words why that cannot be."""
+    """The benchmark over its contexts, or the reason if it cannot be compared."""
     if missing := missing_version(measured, versions):
         return missing
     levels = _interventions(measured, options.held_fixed)
@@ -71,9 +71,14 @@ def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng:
 
 
 def _unused(measured: Benchmark, condition: str, used: Sequence[str]) -> list[LeftOut]:
-    """The other levels of a condition."""
+    """Levels of a condition that are not compared."""
     unused = [level for level in dict.fromkeys(measured.of(condition)) if level not in used]
-    return [LeftOut(f"{condition}={level}", f"not one of the two compared: {' and '.join(used)}") for level in unused]
+    return [
+        LeftOut(
+            f"{condition}={level}", f"only these are compared: {' and '.join(level or 'no level' for level in used)}"
+        )
+        for level in unused
+    ]
 
 
 def _failed(measured: Benchmark) -> list[LeftOut]:
@@ -138,7 +143,7 @@ def _bootstrap(ratios: Floats, options: Options, rng: np.random.Generator) -> Es
 
 
 def _factors(contexts: Sequence[Context], ratios: Floats, level: float) -> tuple[FactorEffect, ...]:
-    """Each factor on its own; none where a context is known by its name alone."""
+    """The effect of each factor separately; none if contexts have only a name."""
     names = list(dict.fromkeys(name for context in contexts for name in context.factors))
     if names == [CONTEXT]:
         return ()
@@ -156,7 +161,7 @@ def _factors(contexts: Sequence[Context], ratios: Floats, level: float) -> tuple
 def _by_instrumentation(
     contexts: Sequence[Context], better: str, by: str | None, level: float
 ) -> SpeedupByLevel | None:
-    """The speed-up over the levels of a factor, in contexts that are alike in all others."""
+    """The speed-up over the levels of a factor, in contexts that have all other factors in common."""
     runs: dict[str, dict[str, tuple[tuple[float, ...], tuple[float, ...]]]] = {}
     for context in contexts:
         values = (context.baseline_runs, context.candidate_runs)
@@ -166,9 +171,9 @@ def _by_instrumentation(
 
 
 def instrumented(measured: Benchmark, by: str, options: Options) -> dict[str, dict[str, dict[str, list[float]]]]:
-    """Version -> level of instrumentation -> all else that is known of the context -> one number a run.
+    """Group runs by version, level of instrumentation and the rest of the context; one number per run.
 
-    Raises ValueError if a run has nothing but warm-up.
+    Raises ValueError if a run has only warm-up iterations.
     """
     levels = _interventions(measured, options.held_fixed)
     natural = _with_intervention(measured, levels[0]) if not isinstance(levels, str) and len(levels) > 1 else measured
@@ -185,19 +190,19 @@ def _other_factors(factors: Mapping[str, str], by: str) -> str:
 
 
 def _interventions(measured: Benchmark, held_fixed: str | None) -> tuple[str, ...] | str:
-    """The level at which the suspected cause is free and, where there is one, that at which it is held fixed."""
+    """The level with the suspected cause free and, if there is one, the level with the cause held fixed."""
     levels = sorted(set(measured.of(INTERVENTION)), key=by_name)
     if len(levels) < 2:
         return (levels[0],)
     if held_fixed is not None and held_fixed not in levels:
-        return f"no run with {INTERVENTION} {held_fixed}; there is {', '.join(filter(None, levels))}"
+        return f"no run with {INTERVENTION} {held_fixed}; levels are {', '.join(filter(None, levels))}"
     other_levels = [level for level in levels if level != held_fixed]
     free = "" if "" in other_levels else other_levels[0]
     return free, next(level for level in levels if level != free) if held_fixed is None else held_fixed
 
 
 def _with_intervention(measured: Benchmark, intervention: str) -> Benchmark:
-    return measured.where(**{INTERVENTION: intervention}) or measured  # there is one: the level was found in it
+    return measured.where(**{INTERVENTION: intervention}) or measured  # never None: the level exists
 
 
 def _causal(

@@ -1,4 +1,4 @@
-"""Is it this? The contexts once as they come and once with the suspected cause held fixed: do they still differ?"""
+"""Causal check: do contexts still differ when the suspected cause is held fixed?"""
 
 from dataclasses import dataclass
 
@@ -15,14 +15,14 @@ SMALLER, LARGER, NOT_SHOWN = "smaller", "larger", "no difference shown"
 
 @dataclass(frozen=True)
 class Spread:
-    """How far numbers of several contexts are apart.
+    """Spread of the numbers of several contexts.
 
     Attributes
     ----------
     n : int
-        Contexts.
+        Number of contexts.
     deviation : float or None
-        Mean absolute deviation of the logarithms from their median: about the typical relative deviation.
+        Mean absolute deviation of the logarithms from their median, roughly the typical relative deviation.
     highest_over_lowest : float or None
     """
 
@@ -33,21 +33,21 @@ class Spread:
 
 @dataclass(frozen=True)
 class SpreadComparison:
-    """Two spreads: as it comes, and with the suspected cause held fixed.
+    """Two spreads: with the suspected cause free and with it held fixed.
 
     Attributes
     ----------
     of : str
-        What is spread: "speed-up", "baseline" or "candidate".
+        The compared numbers: "speed-up", "baseline" or "candidate".
     free, fixed : Spread
     ratio : float or None
-        Deviation with the cause held fixed / deviation as it comes; None where the latter is 0.
+        Deviation with the cause held fixed / deviation with the cause free; None if the latter is 0.
     test : Test
-        Brown and Forsythe's, of the logarithms.
+        Brown and Forsythe's test of the logarithms.
     verdict : str or None
-        "smaller", "larger" or "no difference shown" at alpha; None without a p.
+        "smaller", "larger" or "no difference shown" at level alpha; None without a p.
     p_holm, p_bonferroni : float or None
-        Corrected over what was compared; the verdict then follows Holm's.
+        p corrected for the number of comparisons; the verdict then uses Holm's p.
     """
 
     of: str
@@ -61,7 +61,7 @@ class SpreadComparison:
 
 
 def brown_forsythe(x: ArrayLike, y: ArrayLike) -> Test:
-    """Whether two spreads differ: the analysis of variance of absolute deviations from the medians [1]_.
+    """Test whether two spreads differ: analysis of variance of the absolute deviations from the medians [1]_.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def brown_forsythe(x: ArrayLike, y: ArrayLike) -> Test:
     Returns
     -------
     Test
-        No p if a sample has fewer than three values. p = 1 if neither varies; 0 if the deviations are all the same
-        within each sample, but not in both.
+        No p if a sample has fewer than three values. p = 1 if neither sample varies; p = 0 if the deviations are
+        equal within each sample but differ between the samples.
 
     References
     ----------
@@ -100,22 +100,22 @@ def brown_forsythe(x: ArrayLike, y: ArrayLike) -> Test:
 def compare_spreads(
     free: ArrayLike, fixed: ArrayLike, *, of: str = "speed-up", alpha: float = 0.05
 ) -> SpreadComparison:
-    """The spread of numbers over contexts as they come against that with the suspected cause held fixed [1]_.
+    """Compare the spread over contexts with the suspected cause free and with the cause held fixed [1]_.
 
-    If the cause is the right one, the contexts no longer differ once it is held fixed.
+    If the suspected cause is the real one, contexts no longer differ when it is held fixed.
 
     Parameters
     ----------
     free, fixed : array_like of float, shape (n_contexts,)
-        Speed-ups, or the numbers of one version; the contexts may be others, and their numbers differ.
+        Speed-ups, or the numbers of one version; the contexts and their number may differ.
     of : str
-        What they are.
+        Name of the numbers.
     alpha : float
 
     Returns
     -------
     SpreadComparison
-        Without verdict, and with a reason in its test, if a number is not above zero or a side has fewer than three.
+        Has no verdict, and a reason in `test`, if a number is not above zero or a side has fewer than three.
 
     References
     ----------
@@ -137,7 +137,7 @@ def compare_spreads(
 
 
 def verdict_on(free: Spread, fixed: Spread, p: float | None, alpha: float) -> str | None:
-    """Which of two spreads is shown to be the smaller by a test with this p."""
+    """The verdict of a test with this p about two spreads."""
     if p is None or free.deviation is None or fixed.deviation is None:
         return None
     if p > alpha:

@@ -1,4 +1,4 @@
-"""What is found of measurement contexts -> its sections in words, tables and figures."""
+"""The report on measurement contexts: sentences, tables and figures."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -43,11 +43,11 @@ from analysis.document import (
 )
 from analysis.intervals import Estimate
 
-N_LEVELS = 4  # of a factor, in words
+N_LEVELS = 4  # levels of a factor that the report lists in full
 
 
 def document(survey: Survey) -> Document:
-    """The report on measurement contexts.
+    """Build the report on measurement contexts.
 
     Parameters
     ----------
@@ -62,11 +62,11 @@ def document(survey: Survey) -> Document:
     parts: tuple[tuple[str, Iterator[Block]], ...] = (
         ("In short", _in_short(survey)),
         ("Speed-up over contexts", _speedups(survey)),
-        ("Contexts on their own", _contexts(survey)),
-        ("Estimates and tests beside each other", _estimates(survey)),
+        ("Single contexts", _contexts(survey)),
+        ("All estimates and tests", _estimates(survey)),
         ("Factors of the context", _factors(survey)),
         ("Observer effect", _observer(survey)),
-        ("Is it the cause?", _causal(survey)),
+        ("Causal check", _causal(survey)),
         ("Left out", _left_out(survey)),
         ("Parameters", _parameters(survey)),
     )
@@ -74,7 +74,7 @@ def document(survey: Survey) -> Document:
         Section(title, tuple(block for block in blocks if not isinstance(block, Figure) or block.name in names))
         for title, blocks in parts
     ]
-    lead = "Does the context of the measurement decide which version is called faster?"
+    lead = "Does the measurement context decide which version looks faster?"
     return Document("Measurement contexts", lead, "", tuple(part for part in sections if part.blocks), "context report")
 
 
@@ -83,7 +83,7 @@ def _in_short(survey: Survey) -> Iterator[Block]:
     if not survey.benchmarks and not observed:
         yield Paragraph(
             "No benchmark could be compared. This method needs runs of two versions in several contexts: the "
-            "conditions version and context of each run. What is missing is said below."
+            "conditions version and context of each run. The reasons are listed below."
         )
         return
     compared = (
@@ -102,26 +102,26 @@ def _in_short(survey: Survey) -> Iterator[Block]:
 
 
 def _observer_in_short(observation: Observation) -> Iterator[str]:
-    """What instrumentation does to one version, then whether it changes the verdict on two."""
+    """The effect of instrumentation on one version, then whether it changes the verdict on two versions."""
     effects = [effect for effect in observation.effects if effect.levels]
     if not effects:
         return
     if not observation.n_shown:
         yield (
-            f"No effect of instrumentation ({observation.by}) on what is measured is shown, which does not prove that "
-            "there is none."
+            f"No effect of instrumentation ({observation.by}) on the measured values is shown, which does not prove "
+            "that there is none."
         )
     else:
         yield (
-            f"Instrumentation ({observation.by}) changes what is measured: an effect is shown for "
+            f"Instrumentation ({observation.by}) changes the measured values: an effect is shown for "
             f"{observation.n_shown} of {_counted_effects(effects)}."
         )
     for row in observation.overall[-N_NAMED:]:
         over = f" over {row.n_benchmarks} benchmarks" if row.n_benchmarks > 1 else ""
-        yield f"{observation.by} = {row.level} against the least level{over}: {row.words}, ratio {ratio(row.ratio)}."
+        yield f"{observation.by} = {row.level} against the lowest level{over}: {row.words}, ratio {ratio(row.ratio)}."
     if observation.n_compared:
         yield (
-            f"The verdict on the two versions is not the same at all levels of {observation.by} for "
+            f"The verdict on the two versions differs between levels of {observation.by} for "
             f"{observation.n_changing or 'none'} of {counted(observation.n_compared, 'benchmark')}."
         )
 
@@ -132,15 +132,15 @@ def _overview(survey: Survey) -> str:
     versions = f"{first.candidate} (candidate) against {first.baseline} (baseline)"
     contexts = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     untested = (
-        f" In {counted(survey.n_untested, 'context')} a version has one run only, so they cannot be judged on their "
-        "own."
+        f" In {counted(survey.n_untested, 'context')} a version has only one run, so there is no test for that context "
+        "alone."
         if survey.n_untested
         else ""
     )
     each = " each" if len(sizes) > 1 else ""
     return (
         f"{counted(len(sizes), 'benchmark')} in {contexts} {_plural(max(sizes), 'context')}{each}: {versions}. A "
-        f"speed-up above 1 means that the candidate is faster, for times as for rates.{_unstated(survey)}{untested}"
+        f"speed-up above 1 means that the candidate is faster, for times and for rates.{_unstated(survey)}{untested}"
     )
 
 
@@ -148,8 +148,8 @@ def _unstated(survey: Survey) -> str:
     if all(sweep.better for sweep in survey.benchmarks):
         return ""
     return (
-        " Where nobody said whether lower or higher is better, it is candidate / baseline, and above 1 means higher: "
-        "name the unit or the better direction (--unit, --better)."
+        " If it is unknown whether lower or higher is better, the speed-up is candidate / baseline, and above 1 means "
+        "higher: name the unit or the better direction (--unit, --better)."
     )
 
 
@@ -157,24 +157,25 @@ def _depends(survey: Survey) -> str:
     varied = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
     straddling = [sweep for sweep in varied if sweep.quartiles.straddles]
     if not varied:
-        return "With one context nothing is known of how far the context decides."
+        return "One context cannot show how much the result depends on the context."
     if not straddling:
         return "No benchmark has speed-ups on both sides of 1: in these contexts the direction is always the same."
     in_both_directions = [sweep for sweep in straddling if sweep.both_directions]
     text = (
-        f"For {len(straddling)} of {counted(len(varied), 'benchmark')} it depends on the context which version looks "
+        f"For {len(straddling)} of {counted(len(varied), 'benchmark')} the context decides which version looks "
         f"{_words(varied)[0]}: speed-ups lie on both sides of 1."
     )
     if in_both_directions:
         return (
-            f"{text} For {len(in_both_directions)} this is no accident of the runs: some contexts show the candidate "
-            f"{' and others '.join(_words(in_both_directions))}, each on its own ({_names(in_both_directions)})."
+            f"{text} For {len(in_both_directions)} this is more than noise of the runs: tested separately, some "
+            f"contexts show the candidate {' and others '.join(_words(in_both_directions))} "
+            f"({_names(in_both_directions)})."
         )
-    return f"{text} For none of them do single contexts show both directions beyond the noise of their runs."
+    return f"{text} For none of them is this more than noise of the runs when contexts are tested separately."
 
 
 def _counted_effects(effects: Sequence[ObserverEffect]) -> str:
-    """How many benchmarks there are, or versions of them where one has several."""
+    """The number of benchmarks, or of versions if a benchmark has several."""
     n_benchmarks = len({(effect.application, effect.benchmark) for effect in effects})
     if n_benchmarks == len(effects):
         return counted(n_benchmarks, "benchmark")
@@ -196,7 +197,7 @@ def _over_all(survey: Survey) -> str:
     n_untested = sum(sweep.verdict is None for sweep in survey.benchmarks)
     parts += [f"not tested in {n_untested} with one context"] if n_untested else []
     return (
-        "Across all contexts together (paired t test, Holm's correction over the benchmarks), the candidate is "
+        "Across all contexts (paired t test, Holm's correction for the number of benchmarks), the candidate is "
         f"{'; '.join(parts)}."
     )
 
@@ -207,23 +208,23 @@ def _inflated(survey: Survey) -> str:
         return ""
     means = inflated[0].mean_ratios
     return (
-        f"Do not quote the plain mean of the ratios: for {counted(len(inflated), 'benchmark')} it makes each version "
-        f"{_words(inflated)[0]} than the other, as for {inflated[0].name}: {number(means.of_candidate)} one way and "
-        f"{number(means.of_baseline)} the other. The geometric mean does not."
+        f"Do not report the plain mean of the ratios: for {counted(len(inflated), 'benchmark')} it makes each version "
+        f"look {_words(inflated)[0]} than the other. For {inflated[0].name} it is {number(means.of_candidate)} for "
+        f"the candidate and {number(means.of_baseline)} for the baseline. The geometric mean has no such bias."
     )
 
 
 def _advice(survey: Survey) -> str:
     if survey.n_straddling:
         return (
-            "What to do: never judge these benchmarks by one context. Measure both versions in many contexts drawn at "
-            "random, quote the geometric mean with its interval, and look below for the factor that goes with it."
+            "What to do: never judge these benchmarks by one context. Measure both versions in many random contexts, "
+            "report the geometric mean with its interval, and look below for the factor that explains the differences."
         )
     if max(len(sweep.contexts) for sweep in survey.benchmarks) == 1:
-        return "What to do: measure both versions in several contexts, drawn at random."
+        return "What to do: measure both versions in several random contexts."
     return (
-        "What to do: quote the geometric mean with its interval over contexts; nothing is known of contexts that were "
-        "not measured."
+        "What to do: report the geometric mean with its interval over contexts. The result holds only for the measured "
+        "contexts."
     )
 
 
@@ -231,14 +232,16 @@ def _speedups(survey: Survey) -> Iterator[Block]:
     if not survey.benchmarks:
         return
     yield first_rows(
-        "How many times as fast the candidate is, over the contexts; those that depend most on the context first. "
-        "↔: below 1 in one context and above 1 in another. The speed-up is the geometric mean with its interval; "
-        "overall: what the paired t test shows, with Holm's correction over the benchmarks.",
+        "Speed-up of the candidate over the contexts; benchmarks that depend most on the context first. ↔: below 1 in "
+        "one context and above 1 in another. Speed-up: geometric mean with its interval. Overall: verdict of the "
+        "paired t test with Holm's correction for the number of benchmarks.",
         ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", "Speed-up", "Candidate is", "p (Holm)",
          "Overall"),
         [_speedup_row(sweep) for sweep in most_dependent(survey.benchmarks)], (1, 2, 4, 8),
     )  # fmt: skip
-    yield Figure("violins", "Speed-ups over the contexts, beside 1: a shape across the line has no single answer.")
+    yield Figure(
+        "violins", "Speed-ups over the contexts. If a shape crosses the line at 1, the answer depends on the context."
+    )
 
 
 def _speedup_row(sweep: Sweep) -> tuple[Any, ...]:
@@ -254,8 +257,8 @@ def _contexts(survey: Survey) -> Iterator[Block]:
         return
     up, down = (word.capitalize() for word in _words(survey.benchmarks))
     yield first_rows(
-        "How many contexts show a change on their own, by Welch's test of the runs in the context, corrected over the "
-        "contexts of the benchmark. Both directions: the context decides, and it is not the noise of runs.",
+        "Number of contexts that show a change when tested separately: Welch's test of the runs in the context, "
+        "corrected for the number of contexts. Both directions: the context decides, and not the noise of the runs.",
         ("Benchmark", f"{up} (Holm)", f"{down} (Holm)", f"{up} (Bonferroni)", f"{down} (Bonferroni)", "No change shown",
          "Not tested", "Both directions"),
         [(sweep.name, sweep.n_faster, sweep.n_slower, sweep.n_faster_bonferroni, sweep.n_slower_bonferroni,
@@ -265,16 +268,20 @@ def _contexts(survey: Survey) -> Iterator[Block]:
     )  # fmt: skip
     rows = [row for sweep in most_dependent(survey.benchmarks) for row in _extremes(sweep)]
     yield first_rows(
-        "The contexts at both ends, with intervals from their runs.",
+        "The contexts with the lowest and the highest speed-ups, with intervals from their runs.",
         ("Benchmark", "Context", "Speed-up", "Candidate is", "Runs", "p", "Holm", "Bonferroni", "Alone"),
         [_context_row(row) for row in rows], (5, 6, 7),
     )  # fmt: skip
-    yield Figure("contexts-sorted", "Contexts from the lowest to the highest speed-up; the mark is the test's answer.")
-    yield Figure("densities", "What was measured in the contexts. Where the versions overlap, contexts outweigh them.")
+    yield Figure(
+        "contexts-sorted", "Contexts from the lowest to the highest speed-up; the mark shows the verdict of the test."
+    )
+    yield Figure(
+        "densities", "Measured values in the contexts. If the versions overlap, contexts matter more than versions."
+    )
 
 
 def _extremes(sweep: Sweep) -> list[tuple[Sweep, Context]]:
-    """The two contexts at each end; all of them where there are at most four."""
+    """The two lowest and the two highest contexts by speed-up; all contexts if there are at most four."""
     ordered = sorted(sweep.contexts, key=lambda context: context.speedup.value or 0.0)
     return [(sweep, context) for context in (ordered if len(ordered) <= 4 else [*ordered[:2], *ordered[-2:]])]
 
@@ -292,19 +299,18 @@ def _estimates(survey: Survey) -> Iterator[Block]:
     if not survey.benchmarks:
         return
     yield first_rows(
-        "The geometric mean counts every context alike; its second interval draws contexts again and assumes no normal "
-        "distribution. In the ratio of means, contexts with larger numbers weigh more. The mean of the ratios is "
-        "inflated by noise: taken both ways, the two multiply to more than 1.",
-        ("Benchmark", "Geometric mean", "by drawing contexts again", "Ratio of means (Fieller)", "Mean of ratios",
-         "the other way round"),
+        "The geometric mean gives every context the same weight; its bootstrap interval over contexts assumes no "
+        "normal distribution. In the ratio of means, contexts with larger values have more weight. Noise inflates the "
+        "mean of the ratios: the product of the means for candidate and baseline is above 1.",
+        ("Benchmark", "Geometric mean", "Bootstrap", "Ratio of means (Fieller)", "Mean of ratios", "For the baseline"),
         [(sweep.name, ratio(sweep.speedup), ratio(sweep.bootstrap), ratio(sweep.ratio_of_means),
                      number(sweep.mean_ratios.of_candidate), number(sweep.mean_ratios.of_baseline))
          for sweep in most_dependent(survey.benchmarks)],
         (4, 5),
     )  # fmt: skip
     yield first_rows(
-        "Whether the versions differ over these contexts at all: two tests of the differences, context by context, "
-        "corrected over the benchmarks.",
+        "Do the versions differ over these contexts? Two tests of the differences per context, corrected for the "
+        "number of benchmarks.",
         ("Benchmark", "Paired t p", "Holm", "Bonferroni", "Signed rank p", "Holm", "Bonferroni"),
         [(sweep.name, *map(p_value, (sweep.paired_t.p, sweep.t_holm, sweep.t_bonferroni, sweep.signed_rank.p,
                                               sweep.rank_holm, sweep.rank_bonferroni)))
@@ -314,15 +320,15 @@ def _estimates(survey: Survey) -> Iterator[Block]:
 
 
 def _factors(survey: Survey) -> Iterator[Block]:
-    """Which factor of the context goes with the speed-up."""
+    """The factors of the context that are associated with the speed-up."""
     rows = [(sweep, factor) for sweep in survey.benchmarks for factor in sweep.factors]
     if not rows:
         return
     yield first_rows(
-        "Whether the speed-up goes with a factor: Kruskal and Wallis' test over its levels, corrected over the factors "
-        "of the benchmark, and the share of the variation between contexts that lies between the levels (eta squared; "
-        "epsilon squared is the same of ranks). Compare the share with what it is by chance: many levels explain a lot "
-        "of anything.",
+        "Is a factor associated with the speed-up? Kruskal-Wallis test over its levels, corrected for the number of "
+        "factors of the benchmark. Share: the part of the variation between contexts that lies between levels (eta "
+        "squared; epsilon squared is the same for ranks). Compare it with the share by chance, which grows with the "
+        "number of levels.",
         ("Benchmark", "Factor", "Levels", "Share", "by chance", "Epsilon squared", "p", "Holm", "Bonferroni",
          "Speed-up by level"),
         [_factor_row(row) for row in sorted(rows, key=_share, reverse=True)], (2, 3, 4, 5, 6, 7, 8),
@@ -348,32 +354,32 @@ def _factor_row(row: tuple[Sweep, FactorEffect]) -> tuple[Any, ...]:
 
 
 def _observer(survey: Survey) -> Iterator[Block]:
-    """What instrumentation does to one version, and whether it changes the verdict on two."""
+    """The effect of instrumentation on one version, and whether it changes the verdict on two versions."""
     observation = survey.observer
     if observation is None:
         return
     if not observation.effects:
-        yield Paragraph(f"No run of any benchmark knows {observation.by}, the instrumentation asked for.")
+        yield Paragraph(f"No run of any benchmark records {observation.by}, the requested instrumentation.")
         return
     yield Paragraph(
-        "What is measured of one version at each level of instrumentation, over what is measured at the least level in "
-        "the same contexts. Instrumentation that changes nothing has a ratio of 1."
+        "Ratio of the measured values of one version at each level of instrumentation to those at the lowest level in "
+        "the same contexts. Instrumentation without any effect has a ratio of 1."
     )
     if len({(effect.application, effect.benchmark) for effect in observation.effects}) > 1:
         yield table(
-            "Across all benchmarks: the geometric mean of their ratios, with its interval over benchmarks.",
-            (observation.by, "Benchmarks", "Ratio to the least level", "In words"),
+            "All benchmarks: geometric mean of their ratios, with its interval over benchmarks.",
+            (observation.by, "Benchmarks", "Ratio to the lowest level", "In words"),
             [(row.level, row.n_benchmarks, ratio(row.ratio), row.words) for row in observation.overall], (1,),
         )  # fmt: skip
     yield first_rows(
-        "Each benchmark and version. p: Welch's test of the runs in one context, a t test of the logarithms over "
-        "several, corrected over all rows.",
-        ("Benchmark", "Version", observation.by, "Contexts", "Ratio to the least level", "In words", "p", "Holm",
-         "Bonferroni", "Shown"),
+        "Each benchmark and version. p: Welch's test of the runs in one context, or a t test of the logarithms over "
+        "several contexts, corrected for all rows.",
+        ("Benchmark", "Version", observation.by, "Contexts", "Ratio to the lowest level", "In words", "p", "Holm",
+         "Bonferroni", "Verdict"),
         [_observed_row(effect, level) for effect in observation.effects for level in effect.levels or (None,)],
         (3, 6, 7, 8),
     )  # fmt: skip
-    yield Figure("observer-effect", "The ratio to the least level, with intervals; 1 (dotted): no effect.")
+    yield Figure("observer-effect", "Ratio to the lowest level, with intervals; 1 (dotted) means no effect.")
     yield from _speedups_by_level(survey, observation.by)
 
 
@@ -393,12 +399,14 @@ def _speedups_by_level(survey: Survey, by: str) -> Iterator[Block]:
     rows = [(sweep, speedups, level) for sweep, speedups in compared for level in speedups.levels or (None,)]
     yield first_rows(
         "Is the verdict on the two versions the same at every level? Speed-up of the candidate by level of "
-        "instrumentation, against that in the same contexts at the least level. The inter-run range is what single "
-        "runs at the least level could have shown.",
-        ("Benchmark", by, "Contexts", "Speed-up", "Verdict", "Against the least", "Inter-run range", "Outside"),
+        "instrumentation, and its ratio to the speed-up at the lowest level in the same contexts. The inter-run range "
+        "contains the speed-ups that single runs at the lowest level could have shown.",
+        ("Benchmark", by, "Contexts", "Speed-up", "Verdict", "Ratio to the lowest level", "Inter-run range", "Outside"),
         [_speedup_level_row(row) for row in rows], (2, 5),
     )  # fmt: skip
-    yield Figure("speedup-by-instrumentation", "Speed-up by instrumentation; grey: what runs alone explain.")
+    yield Figure(
+        "speedup-by-instrumentation", "Speed-up by instrumentation; grey: range that the noise of runs explains."
+    )
 
 
 def _speedup_level_row(row: tuple[Sweep, SpeedupByLevel, SpeedupAtLevel | None]) -> tuple[Any, ...]:
@@ -406,7 +414,7 @@ def _speedup_level_row(row: tuple[Sweep, SpeedupByLevel, SpeedupAtLevel | None])
     if level is None:
         return sweep.name, speedups.least, DASH, f"undefined: {speedups.reason}", *[DASH] * 4
     span = DASH if level.low is None else f"{number(level.low)} to {number(level.high)}"
-    outside = {True: "yes", False: "no", None: f"not known: {level.reason}"}[level.exceeds]
+    outside = {True: "yes", False: "no", None: f"unknown: {level.reason}"}[level.exceeds]
     against = number(level.against_least)
     return (
         sweep.name, level.level, level.n_contexts, ratio(level.speedup), level.verdict or "not tested", against, span,
@@ -415,7 +423,7 @@ def _speedup_level_row(row: tuple[Sweep, SpeedupByLevel, SpeedupAtLevel | None])
 
 
 def _causal(survey: Survey) -> Iterator[Block]:
-    """Whether contexts still differ once the suspected cause is held fixed."""
+    """Whether contexts still differ when the suspected cause is held fixed."""
     checks = [(sweep, sweep.causal) for sweep in survey.benchmarks if sweep.causal]
     if not checks:
         return
@@ -423,14 +431,14 @@ def _causal(survey: Survey) -> Iterator[Block]:
     yield from (Paragraph(f"{sweep.name}: {_cause_in_words(compared)}") for sweep, compared in firsts[:N_LEVELS])
     rows = [(sweep, check, compared) for sweep, check in checks for compared in check.comparisons or (None,)]
     yield first_rows(
-        "How far contexts are apart as they come and with the suspected cause held fixed: the mean absolute deviation "
-        "from the median (of logarithms), the highest over the lowest, and Brown and Forsythe's test of the two "
-        "spreads, corrected over the three rows of a benchmark.",
-        ("Benchmark", "Spread of", "As it comes", "highest / lowest", "Held fixed", "highest / lowest", "p", "Holm",
+        "Spread of the contexts with the suspected cause free and with it held fixed: the mean absolute deviation from "
+        "the median (of logarithms), the highest / lowest value, and Brown and Forsythe's test of the two spreads, "
+        "corrected for the three rows of a benchmark.",
+        ("Benchmark", "Spread of", "Cause free", "highest / lowest", "Held fixed", "highest / lowest", "p", "Holm",
          "Bonferroni", "Spread is"),
         [_causal_row(row) for row in rows], (2, 3, 4, 5, 6, 7, 8),
     )  # fmt: skip
-    yield Figure("intervention", "Speed-up over contexts as they come, and with the suspected cause held fixed.")
+    yield Figure("intervention", "Speed-up over contexts with the suspected cause free and with it held fixed.")
 
 
 def _cause_in_words(compared: SpreadComparison) -> str:
@@ -438,13 +446,13 @@ def _cause_in_words(compared: SpreadComparison) -> str:
         return f"the spreads of the speed-up cannot be compared: {compared.test.reason}."
     free, fixed = percent(compared.free.deviation), percent(compared.fixed.deviation)
     effect = {
-        "smaller": "holding it fixed takes away variation between contexts: what is held fixed is a cause of it",
-        "larger": "contexts differ more with it held fixed: the intervention brings variation of its own",
-        "no difference shown": "contexts are not shown to differ less with it held fixed: look for another cause",
+        "smaller": "contexts differ less with the suspected cause held fixed, so it does cause variation between them",
+        "larger": "contexts differ more with the suspected cause held fixed: the intervention adds variation",
+        "no difference shown": "holding the suspected cause fixed shows no smaller spread: look for another cause",
     }[compared.verdict]
     return (
-        f"{effect} (spread of the speed-up {free} as it comes, {fixed} held fixed; p = {p_value(compared.p_holm)} with "
-        "Holm's correction)."
+        f"{effect} (spread of the speed-up: {free} with the cause free, {fixed} held fixed; "
+        f"p = {p_value(compared.p_holm)} with Holm's correction)."
     )
 
 
@@ -462,22 +470,22 @@ def _spread(spread: Spread) -> tuple[str, str]:
 
 
 def _cause_in_short(survey: Survey) -> Iterator[str]:
-    """The factor that goes with the speed-up most surely, and what holding the suspected cause fixed did."""
+    """The factor with the strongest association with the speed-up, and the effect of holding the cause fixed."""
     pairs = [(sweep, factor) for sweep in survey.benchmarks for factor in sweep.factors]
     significant = [pair for pair in pairs if pair[1].share and _is_shown(pair[1], survey)]
     if significant:
         sweep, factor = max(significant, key=_share)
         yield (
-            f"The speed-up of {sweep.name} goes with the factor {factor.name}: {percent(factor.share)} of its "
-            f"variation between contexts (by chance {percent(factor.share_by_chance)})."
+            f"The speed-up of {sweep.name} is associated with the factor {factor.name}, which explains "
+            f"{percent(factor.share)} of its variation between contexts (by chance {percent(factor.share_by_chance)})."
         )
     for sweep in survey.benchmarks:
         for side in sweep.causal.comparisons[:1] if sweep.causal else ():
             if side.verdict is not None:
-                changed = f"makes the spread of its speed-up {side.verdict}"
-                effect = "does not show in the spread of its speed-up" if side.verdict == NOT_SHOWN else changed
+                changed = f"makes the spread of the speed-up {side.verdict}"
+                effect = "shows no effect on the spread of the speed-up" if side.verdict == NOT_SHOWN else changed
                 p = p_value(side.p_holm)
-                yield f"For {sweep.name}, holding the suspected cause fixed {effect} (p = {p} by Holm)."
+                yield f"For {sweep.name}, holding the suspected cause fixed {effect} (p = {p}, Holm)."
 
 
 def _is_shown(factor: FactorEffect, survey: Survey) -> bool:
@@ -485,35 +493,35 @@ def _is_shown(factor: FactorEffect, survey: Survey) -> bool:
 
 
 def ratio(statistic: Estimate) -> str:
-    """A ratio with its interval, or the reason why one of them is missing."""
+    """A ratio with its interval, or the reason if either is missing."""
     return estimate(statistic, as_percent=False)
 
 
 def _left_out(survey: Survey) -> Iterator[Block]:
     if survey.left_out:
-        yield first_rows("Benchmarks.", ("Benchmark", "Why"), [(row.name, row.reason) for row in survey.left_out])
+        yield first_rows("Benchmarks.", ("Benchmark", "Reason"), [(row.name, row.reason) for row in survey.left_out])
     rows = [(sweep.name, entry.name, entry.reason) for sweep in survey.benchmarks for entry in sweep.left_out]
     if rows:
-        yield first_rows("Contexts and runs.", ("Benchmark", "Context or run", "Why"), rows)
+        yield first_rows("Contexts and runs.", ("Benchmark", "Context or run", "Reason"), rows)
 
 
 def _parameters(survey: Survey) -> Iterator[Block]:
     rows = [(words(name), value_in_words(value)) for name, value in survey.parameters.items()]
-    yield table("Everything that the numbers depend on beside the data.", ("Parameter", "Value"), rows)
+    yield table("Every option with the value used.", ("Option", "Value"), rows)
 
 
 def _words(sweeps: Sequence[Sweep]) -> tuple[str, str]:
-    """What a speed-up above 1 and one below are called."""
+    """The words for a speed-up above 1 and for one below 1."""
     return ("faster", "slower") if any(sweep.better for sweep in sweeps) else ("higher", "lower")
 
 
 def _names(sweeps: Sequence[Sweep]) -> str:
-    """Some of them with their speed-ups."""
+    """The names of some benchmarks with their speed-ups."""
     return listed([f"{sweep.name} {number(sweep.speedup.value)}" for sweep in most_dependent(sweeps)])
 
 
 def _short(change: str) -> str:
-    """A change without its subject, which the header of its column names."""
+    """A change without its subject, because the column header names the subject."""
     return change.removeprefix("the candidate is ")
 
 

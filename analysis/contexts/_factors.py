@@ -1,4 +1,4 @@
-"""What of a context goes with the speed-up: each factor, such as the size of the environment, on its own."""
+"""Association of the speed-up with each factor of the context, such as the size of the environment."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from analysis.samples import KruskalWallis, kruskal
 
 @dataclass(frozen=True)
 class LevelEffect:
-    """The speed-up in the contexts with one level of a factor: its geometric mean."""
+    """Geometric mean of the speed-up over the contexts with one level of a factor."""
 
     level: str
     n_contexts: int
@@ -24,23 +24,23 @@ class LevelEffect:
 
 @dataclass(frozen=True)
 class FactorEffect:
-    """How far the speed-up goes with the levels of a factor.
+    """Association of the speed-up with the levels of a factor.
 
     Attributes
     ----------
     name : str
     n_contexts : int
-        Those in which its level is known.
+        Number of contexts with a known level.
     levels : tuple of LevelEffect
         In order of first appearance.
     test : KruskalWallis
-        Of the logarithms of the speed-ups by level; its epsilon2 is the share of their ranks' variation.
+        Test of the logarithms of the speed-ups by level; epsilon2 is the share of the variation of their ranks.
     share : float or None
         eta squared: the share of the variation (sum of squares) of the logarithms that lies between the levels.
     share_by_chance : float or None
-        (levels - 1) / (contexts - 1): what the share is on average if the factor has no effect.
+        (levels - 1) / (contexts - 1): the average share if the factor has no effect.
     p_holm, p_bonferroni : float or None
-        Corrected over the factors of the benchmark.
+        p corrected for the number of factors of the benchmark.
     """
 
     name: str
@@ -54,7 +54,7 @@ class FactorEffect:
 
 
 def parse_context(text: str) -> dict[str, str]:
-    """The factors of a context written as "k=v k2=v2" or "k=v,k2=v2"; none if it is written otherwise.
+    """The factors of a context such as "k=v k2=v2" or "k=v,k2=v2"; none for any other format.
 
     Examples
     --------
@@ -67,27 +67,27 @@ def parse_context(text: str) -> dict[str, str]:
 
 
 def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level: float = 0.95) -> FactorEffect:
-    """Whether the speed-up goes with the levels of a factor, and how much of its variation they account for.
+    """Test whether the speed-up depends on the levels of a factor, and compute the share of variation they explain.
 
     Parameters
     ----------
     name : str
     ratios : array_like of float, shape (n_contexts,)
     levels : sequence of str
-        The level in each context; "" where it is not known: these contexts are left out.
+        The level in each context; contexts with an unknown level ("") are left out.
     level : float
-        Of the intervals of the speed-up at each level.
+        Confidence level of the speed-up at each level.
 
     Returns
     -------
     FactorEffect
-        Without p and shares if a ratio is not above zero, there are fewer than two levels, or each level occurs in one
-        context only, so that nothing is known of how contexts of one level differ.
+        No p and shares if a ratio is not above zero, there are fewer than two levels, or each level occurs in only one
+        context, so the variation between contexts of the same level is unknown.
 
     Raises
     ------
     ValueError
-        If there is not one level a ratio.
+        If the numbers of levels and ratios differ.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _why_untested(of_level: Mapping[str, Floats], n: int) -> str | None:
 
 
 def _between(groups: Sequence[Floats]) -> float:
-    """Share of the sum of squares that lies between groups; 0 if nothing varies."""
+    """Share of the sum of squares between groups; 0 if nothing varies."""
     pooled = np.concatenate(groups)
     total = float(((pooled - pooled.mean()) ** 2).sum())
     if np.ptp(pooled) <= TINY:

@@ -1,4 +1,4 @@
-"""Figures of measurement contexts: speed-ups over contexts, sorted, as densities, with and without the cause."""
+"""Figures of the report on contexts: speed-ups over contexts, sorted, as densities, with the cause free and fixed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,15 +14,15 @@ from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.runs import Floats
 
 LIGHT = "#c9d0da"
-FEW = 8  # contexts; a violin of fewer would show a shape that is not known
+FEW = 8  # contexts; a violin of fewer would be misleading
 N_ROWS, N_PANELS, N_POINTS, N_LETTERS = 20, 4, 200, 44
 WIDTH, HEIGHT = 330, 200
 MARKS = {"faster": "triangle-up", "slower": "triangle-down", "no significant change": "circle", "not tested": "cross"}
-UNKNOWN = {"higher": "triangle-up", "lower": "triangle-down"}  # where it is not known which is better
+UNKNOWN = {"higher": "triangle-up", "lower": "triangle-down"}  # if the better direction is unknown
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """All figures of a survey by name; those with nothing to show are left out.
+    """All figures of a survey that have data, by name.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 
 def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
-    """Those first whose conclusion depends most on the context: both directions, straddling 1, wide."""
+    """Sort by dependence on the context: both directions first, then ranges that include 1, then wide ranges."""
 
     def order(sweep: Sweep) -> tuple[bool, bool, float]:
         ends = sweep.quartiles
@@ -56,7 +56,7 @@ def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
 
 
 def violins(survey: Survey) -> Chart | None:
-    """The speed-ups of each benchmark over its contexts beside 1; None without benchmarks."""
+    """Speed-ups of each benchmark over its contexts, with a line at 1; None without benchmarks."""
     varied = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
     drawn = most_dependent(varied)[:N_ROWS]
     if not drawn:
@@ -76,7 +76,7 @@ def violins(survey: Survey) -> Chart | None:
         boxes.mark_rule(color=INK, strokeWidth=5).encode(x=alt.X("q1:Q", scale=scale), x2="q3:Q"),
         boxes.mark_point(color=INK, fill=PAPER, opacity=1, size=45).encode(x=alt.X("median:Q", scale=scale)),
     ]
-    cut = f"the {N_ROWS} of {len(varied)} benchmarks that depend most on it; " if len(varied) > N_ROWS else ""
+    cut = f"the {N_ROWS} of {len(varied)} benchmarks that depend most on the context; " if len(varied) > N_ROWS else ""
     lines = [
         f"{cut}bar: middle half of the contexts, point: median",
         f"↔: which version is {above} depends on the context",
@@ -94,7 +94,7 @@ def contexts_sorted(survey: Survey) -> Chart | None:
 
 
 def densities(survey: Survey) -> Chart | None:
-    """What was measured of both versions over all contexts, as two densities; None where nothing varies."""
+    """Densities of the measured values of both versions over all contexts; None if nothing varies."""
     varying = [sweep for sweep in survey.benchmarks if len(sweep.contexts) >= FEW and _varies(sweep)]
     sweeps = most_dependent(varying)[:N_PANELS]
     names = _names(sweeps)
@@ -102,7 +102,7 @@ def densities(survey: Survey) -> Chart | None:
 
 
 def intervention(survey: Survey) -> Chart | None:
-    """Speed-ups over contexts as they come and with the suspected cause held fixed; None without such runs."""
+    """Speed-ups over contexts with the suspected cause free and held fixed; None without such runs."""
     checks = [(sweep, sweep.causal) for sweep in most_dependent(survey.benchmarks) if sweep.causal]
     panels = [(sweep, causal) for sweep, causal in checks if causal.contexts][:N_PANELS]
     names = _names([sweep for sweep, _ in panels])
@@ -110,7 +110,7 @@ def intervention(survey: Survey) -> Chart | None:
 
 
 def observer_effect(survey: Survey) -> Chart | None:
-    """What is measured at each level of instrumentation over the least level; None where it was not asked for."""
+    """Ratio of measured values at each level of instrumentation to the lowest level; None if not requested."""
     effects: dict[tuple[str, str], list[ObserverEffect]] = {}
     for effect in survey.observer.effects if survey.observer else ():
         if any(level.ratio.value for level in effect.levels):
@@ -122,7 +122,7 @@ def observer_effect(survey: Survey) -> Chart | None:
 
 
 def speedup_by_instrumentation(survey: Survey) -> Chart | None:
-    """Speed-up by level of instrumentation, beside what runs alone explain; None where it was not asked for."""
+    """Speed-up by level of instrumentation, with the range that noise explains; None if not requested."""
     compared = [
         (sweep, sweep.by_instrumentation) for sweep in most_dependent(survey.benchmarks) if sweep.by_instrumentation
     ]
@@ -151,7 +151,7 @@ def _titled(name: str, subtitle: str) -> Any:
 
 
 def _scale(ends: Sequence[tuple[float, float]]) -> Any:
-    """A logarithmic scale for ratios that are far apart, else a plain one; 1 is always on it."""
+    """A logarithmic scale for ratios that are far apart, otherwise a linear scale; both include 1."""
     lowest, highest = min(1.0, *(low for low, _ in ends)), max(1.0, *(high for _, high in ends))
     if highest / lowest > 4:
         return alt.Scale(type="log", domain=[lowest / 1.1, highest * 1.1], nice=False)
@@ -165,7 +165,7 @@ def _boxes(sweeps: Sequence[Sweep]) -> pd.DataFrame:
 
 
 def _bodies(sweeps: Sequence[Sweep], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """A shape where there are enough contexts for one, else the contexts themselves."""
+    """A density shape if there are enough contexts, otherwise the contexts themselves."""
     shapes, points = [], []
     for row, sweep in enumerate(sweeps):
         ratios = _ratios(sweep.contexts)
@@ -186,7 +186,7 @@ def _bodies(sweeps: Sequence[Sweep], x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def _density(values: Floats, *, reach: float = 3) -> tuple[Floats, Floats]:
-    """A smooth density with the width of Scott's rule, on a grid that reaches so many widths beyond the values."""
+    """A smooth density with Scott's bandwidth, on a grid that extends a given number of bandwidths."""
     width = float(values.std(ddof=1)) * len(values) ** -0.2
     at = np.linspace(values.min() - reach * width, values.max() + reach * width, 101)
     near = np.exp(-0.5 * ((at[:, None] - values) / width) ** 2)
@@ -214,7 +214,7 @@ def _sorted(sweep: Sweep, name: str) -> Chart:
     marks = MARKS if sweep.better else MARKS | UNKNOWN
     marks = {verdict: mark for verdict, mark in marks.items() if sweep.better or verdict not in ("faster", "slower")}
     shapes = alt.Scale(domain=[*marks], range=[*marks.values()])
-    shape = alt.Shape("alone:N", title="in this context alone", scale=shapes)
+    shape = alt.Shape("alone:N", title="verdict for this context", scale=shapes)
     how_many = f"{len(ordered)} contexts" if len(picks) == len(ordered) else f"{len(picks)} of {len(ordered)} contexts"
     return alt.layer(
         _line_at_one(scale),
@@ -225,7 +225,7 @@ def _sorted(sweep: Sweep, name: str) -> Chart:
 
 
 def _context_rows(contexts: Sequence[Context]) -> pd.DataFrame:
-    """One row a context: its speed-up with its interval and what it shows alone."""
+    """One row per context: speed-up, interval, and verdict for this context alone."""
     rows = [(at.speedup.value, at.speedup.low, at.speedup.high, at.verdict or "not tested") for at in contexts]
     table = pd.DataFrame(rows, columns=["speedup", "low", "high", "alone"])
     return table.astype({"speedup": float, "low": float, "high": float})
@@ -281,7 +281,7 @@ _FEW_TICKS = alt.Axis(grid=False, tickCount=5)
 
 
 def _readable(sweep: Sweep) -> tuple[float, str]:
-    """Seconds become ms, µs or ns where they are that small: the factor and the unit."""
+    """Factor and unit for display: short times are shown in ms, µs or ns."""
     if sweep.unit != "s":
         return 1.0, sweep.unit or "no unit"
     typical = float(np.median([context.baseline for context in sweep.contexts]))
@@ -293,7 +293,7 @@ def _readable(sweep: Sweep) -> tuple[float, str]:
 
 
 def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:
-    names = {"as it comes": sweep.contexts, "cause held fixed": causal.contexts}
+    names = {"cause free": sweep.contexts, "cause held fixed": causal.contexts}
     factor, places = _places([context for contexts in names.values() for context in contexts])
     rows = pd.DataFrame(
         [
@@ -320,17 +320,17 @@ def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:
         _line_at_one(scale),
         *lines,
         points.encode(shape=alt.Shape("sweep:N", title=None, sort=None, scale=shapes)),
-        title=_titled(name, f"cause held fixed: {causal.fixed[:N_LETTERS] or 'runs that name no level'}"),
+        title=_titled(name, f"cause held fixed: {causal.fixed[:N_LETTERS] or 'runs without a level'}"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 
 def _places(contexts: Sequence[Context]) -> tuple[str, Mapping[str, float]]:
-    """Where contexts stand: at the value of the only factor if that is a number, else in order of their names."""
+    """Positions of contexts: the value of the only factor if it is a number, otherwise the order of names."""
     factors = {name for context in contexts for name in context.factors}
     numbers = {context.name: as_number(next(iter(context.factors.values()), "")) for context in contexts}
     if len(factors) == 1 and all(number is not None for number in numbers.values()):
         return factors.pop(), {name: number or 0.0 for name, number in numbers.items()}
-    return "contexts, in order of their names", {name: float(at + 1) for at, name in enumerate(numbers)}
+    return "contexts, sorted by name", {name: float(at + 1) for at, name in enumerate(numbers)}
 
 
 def _observer_effect(name: str, versions: Sequence[ObserverEffect], by: str) -> Chart:
@@ -382,8 +382,8 @@ def _by_instrumentation(name: str, speedups: SpeedupByLevel) -> Chart:
         .mark_rule(color=INK, clip=True)
         .encode(y=_speedup("from", scale), y2="to:Q"),
         base.mark_point(color=INK, filled=True, opacity=1, size=70).encode(y=_speedup("speedup", scale), shape=shape),
-        title=_titled(name, "grey: what single runs at the least level could have shown"),
+        title=_titled(name, "grey: range of single runs at the lowest level"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 
-_AGAINST = ("inside, or not known", "outside")
+_AGAINST = ("inside, or unknown", "outside")

@@ -1,4 +1,4 @@
-"""Does measuring change what is measured? Each version at each level of instrumentation against the least level."""
+"""Observer effect: compare each version at each level of instrumentation with the lowest level."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,34 +16,34 @@ from analysis.runs import Floats
 from analysis.samples import NO_VARIATION, Test, change_in_words, welch
 from analysis.two_samples import ratio_of_means
 
-NONE = ("", "0", "none", "off", "no", "without", "base", "baseline")  # levels that mean no instrumentation, in words
+NONE = ("", "0", "none", "off", "no", "without", "base", "baseline")  # names of levels that mean no instrumentation
 ONE_LEVEL = "fewer than two levels of instrumentation"
 
 Key = tuple[str, str, str]  # application, benchmark, version
 Cells = Mapping[str, tuple[ArrayLike, ArrayLike]]
-ONE_BENCHMARK = "one benchmark has no interval"
+ONE_BENCHMARK = "an interval needs at least two benchmarks"
 
 
 @dataclass(frozen=True)
 class ObservedLevel:
-    """One version of a benchmark at one level of instrumentation, against the least.
+    """One version of a benchmark at one level of instrumentation, compared with the lowest level.
 
     Attributes
     ----------
     level : str
     n_contexts : int
-        Other contexts measured both at this level and at the least.
+        Number of other contexts measured both at this level and at the lowest.
     ratio : Estimate
-        What is measured here / at the least level. In one context: of the means of runs, with Fieller's interval; over
-        several: the geometric mean, with Student's interval over contexts.
+        Value at this level / value at the lowest level. In one context: ratio of the means of runs with Fieller's
+        interval. Over several contexts: geometric mean with Student's interval over contexts.
     words : str or None
         The ratio with its direction, such as "12 % slower".
     test : Test
         Welch's test of the runs in one context, or a t test of the logarithms over contexts.
     p_holm, p_bonferroni : float or None
-        Corrected over all levels of all versions and benchmarks.
+        p corrected for all levels of all versions and benchmarks.
     verdict : str or None
-        "faster", "slower" ("higher", "lower" where it is not known which is better) or "no significant change".
+        "faster", "slower" ("higher", "lower" if the better direction is unknown) or "no significant change".
     """
 
     level: str
@@ -63,13 +63,13 @@ class ObserverEffect:
     Attributes
     ----------
     benchmark, application, version, better : str
-        The version is "" where none is known.
+        The version is "" if unknown.
     least : str
-        The level that the others are compared with.
+        The lowest level, which all other levels are compared with.
     levels : tuple of ObservedLevel
-        The others.
+        The other levels.
     reason : str or None
-        Why there are none.
+        The reason if there are no other levels.
     """
 
     benchmark: str
@@ -83,14 +83,14 @@ class ObserverEffect:
 
 @dataclass(frozen=True)
 class OverallLevel:
-    """One level of instrumentation over all benchmarks with one direction.
+    """One level of instrumentation over all benchmarks with the same better direction.
 
     Attributes
     ----------
     level, better : str
     n_benchmarks : int
     ratio : Estimate
-        Geometric mean of their ratios, with Student's interval over benchmarks; of a single one, its own.
+        Geometric mean of their ratios with Student's interval over benchmarks; for one benchmark, its own interval.
     words : str or None
     """
 
@@ -103,19 +103,19 @@ class OverallLevel:
 
 @dataclass(frozen=True)
 class Observation:
-    """What instrumentation does to a suite.
+    """The effect of instrumentation on a suite.
 
     Attributes
     ----------
     by : str
         The factor whose levels are degrees of instrumentation.
     effects : tuple of ObserverEffect
-        One a benchmark and version of which the factor is known.
+        One per benchmark and version with a known factor.
     overall : tuple of OverallLevel
     n_shown : int
-        Those of `effects` with an effect shown at any level.
+        Number of `effects` that are shown at any level.
     n_compared, n_changing : int
-        Benchmarks with two versions at several levels, and those among them whose verdict on the versions changes.
+        Numbers of benchmarks with two versions at several levels, and of those whose verdict depends on the level.
     """
 
     by: str
@@ -134,19 +134,19 @@ class SpeedupAtLevel:
     ----------
     level : str
     n_contexts : int
-        Other contexts measured both at this level and at the least.
+        Number of other contexts measured both at this level and at the lowest.
     speedup : Estimate
         Geometric mean over these contexts.
     against_least : float or None
-        That divided by the speed-up in the same contexts at the least level.
+        This speed-up / the speed-up at the lowest level in the same contexts.
     low, high : float or None
-        Inter-run range: the speed-ups that single runs at the least level could have shown in these contexts.
+        Inter-run range: the speed-ups that single runs at the lowest level could have shown in these contexts.
     exceeds : bool or None
-        The speed-up lies outside the range: more than runs alone explain. None where that cannot be said.
+        Whether the speed-up lies outside the range, so noise of runs does not explain it. None if unknown.
     verdict : str or None
-        What a test of the two versions at this level shows of the candidate; None without a test.
+        Verdict of the test of the two versions at this level; None without a test.
     reason : str or None
-        Why it is not known whether the range is exceeded.
+        Why `exceeds` is unknown.
     """
 
     level: str
@@ -162,7 +162,7 @@ class SpeedupAtLevel:
 
 @dataclass(frozen=True)
 class SpeedupByLevel:
-    """The speed-up at each level of instrumentation, the least first.
+    """The speed-up at each level of instrumentation, lowest level first.
 
     Attributes
     ----------
@@ -170,9 +170,9 @@ class SpeedupByLevel:
     levels : tuple of InstrumentationLevel
     n_exceeding : int
     changes : bool
-        Whether the verdict on the two versions is not the same at all levels that have one.
+        Whether levels with a verdict have different verdicts on the two versions.
     reason : str or None
-        Why nothing can be compared.
+        Why no levels can be compared.
     """
 
     least: str | None
@@ -183,31 +183,31 @@ class SpeedupByLevel:
 
 
 def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level: float = 0.95) -> SpeedupByLevel:
-    """Whether the conclusion on two versions is the same at each level of instrumentation [1]_.
+    """Check whether the conclusion about two versions is the same at each level of instrumentation [1]_.
 
-    The range that runs alone explain goes from the worst run of the one version against the best of the other to the
-    reverse, geometric mean over contexts; it is wide on purpose, so that what exceeds it is no accident of the runs.
+    The inter-run range goes from the worst run of one version against the best run of the other to the reverse, as
+    a geometric mean over contexts. It is wide on purpose: noise of runs does not explain a speed-up outside it.
 
     Parameters
     ----------
     runs : mapping of str to mapping of str to (array_like of float, array_like of float)
-        Level of instrumentation -> other context -> one number a run, > 0, of baseline and of candidate. For the
+        Level of instrumentation -> other context -> one number > 0 per run of baseline and of candidate. For the
         order of levels see `by_size`.
     better : str
         "lower" or "higher", as in `speedups`.
     level : float
-        Of the intervals; a verdict is given where Holm's p over the levels is at most 1 - level.
+        Confidence level; a verdict is significant if Holm's p over the levels is at most 1 - level.
 
     Returns
     -------
     SpeedupByLevel
-        With a reason instead of levels where there are fewer than two. A level that shares no context with the least,
-        or whose contexts have one run of each version there, is not flagged but given a reason.
+        Has a reason instead of levels if there are fewer than two. A level that shares no context with the lowest
+        level, or whose contexts have one run of each version there, has a reason instead of a flag.
 
     Raises
     ------
     ValueError
-        If a number is not above 0, a cell has no runs, or `better` is another word.
+        If a number is not above 0, a cell has no runs, or `better` is invalid.
 
     References
     ----------
@@ -234,7 +234,7 @@ def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level:
 
 
 def by_size(levels: Iterable[str]) -> list[str]:
-    """Levels of instrumentation, the least first: by number, else what means none, then by name.
+    """Sort levels of instrumentation, lowest first: by number, or else names for none first, then by name.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def by_size(levels: Iterable[str]) -> list[str]:
 
 
 def as_number(text: str) -> float | None:
-    """The finite number that a text writes; None if it writes none."""
+    """Parse a text as a finite number; None if it is not one."""
     try:
         value = float(text)
     except ValueError:
@@ -259,21 +259,21 @@ def as_number(text: str) -> float | None:
 def observer_effects(
     runs: Mapping[Key, Mapping[str, Mapping[str, Sequence[float]]]], better: Mapping[Key, str], alpha: float
 ) -> tuple[ObserverEffect, ...]:
-    """How each level of instrumentation changes what is measured of one version [1]_ [2]_.
+    """Estimate how each level of instrumentation changes the measured values of each version [1]_ [2]_.
 
     Parameters
     ----------
     runs : mapping of (application, benchmark, version) to mapping of str to mapping of str to sequence of float
-        Level of instrumentation -> other context -> one number a run. For the order of levels see `by_size`.
+        Level of instrumentation -> other context -> one number per run. For the order of levels see `by_size`.
     better : mapping of (application, benchmark, version) to str
         "lower", "higher" or "".
     alpha : float
-        Intervals are at 1 - alpha; an effect is shown where Holm's p over all levels of all of them is at most alpha.
+        Intervals are at level 1 - alpha; an effect is shown if Holm's p over all rows is at most alpha.
 
     Returns
     -------
     tuple of ObserverEffect
-        One a version, in the order given, with a reason where there are fewer than two levels.
+        One per version, in the order of `runs`, with a reason if there are fewer than two levels.
 
     References
     ----------
@@ -295,7 +295,7 @@ def observer_effects(
 
 
 def over_all(effects: Sequence[ObserverEffect], alpha: float) -> tuple[OverallLevel, ...]:
-    """The effect of each level over all benchmarks, each counting once, however many versions it has."""
+    """The effect of each level over all benchmarks; each benchmark has the same weight for any number of versions."""
     of_level: dict[tuple[str, str], dict[tuple[str, str], list[Estimate]]] = {}
     for effect in effects:
         for at in effect.levels:
@@ -330,11 +330,11 @@ def _effect(key: Key, runs: Mapping[str, Mapping[str, Sequence[float]]], better:
 def _observed(
     level: str, least: Mapping[str, Sequence[float]], own: Mapping[str, Sequence[float]], better: str, alpha: float
 ) -> ObservedLevel:
-    """The ratio of one level to the least: of the runs in one context, or over the contexts that have both."""
+    """The ratio of one level to the lowest level: from the runs in one context, or over the common contexts."""
     shared = [context for context in own if context in least]
     a, b = ([np.array(side[context], dtype=np.float64) for context in shared] for side in (own, least))
     if not shared:
-        missing = "no context in common with the least level"
+        missing = "no context in common with the lowest level"
         return ObservedLevel(level, 0, Estimate(None, reason=missing), None, Test(None, reason=missing))
     if min(float(runs.mean()) for runs in (*a, *b)) <= 0:
         return ObservedLevel(
@@ -349,7 +349,7 @@ def _observed(
 
 
 def _log_t(ratios: Floats) -> Test:
-    """Whether the mean logarithm is zero, the test that goes with the interval of `geometric_mean`."""
+    """Test whether the mean logarithm is zero, in agreement with the interval of `geometric_mean`."""
     logs = np.log(ratios)
     if np.ptp(ratios) <= TINY * ratios.max():
         return Test(float(abs(logs[0]) <= TINY), reason=NO_VARIATION)
@@ -362,14 +362,14 @@ def _in_words(ratio: Estimate, better: str) -> str | None:
 
 
 def _verdict(ratio: Estimate, p: float | None, alpha: float, better: str) -> str | None:
-    """What a test with this p shows of a ratio; None without one."""
+    """The verdict on a ratio from a test with this p; None without a p."""
     if p is None or ratio.value is None:
         return None
     return NOT_SHOWN if p > alpha or ratio.value == 1 else in_direction(ratio.value < 1, better)
 
 
 def _versions_differ(cells: Cells) -> Test:
-    """Both versions at one level: in one context by their runs, else by the ratios of the contexts."""
+    """Test both versions at one level: by runs in one context, or by ratios over several contexts."""
     sides = [[_runs(side) for side in cell] for cell in cells.values()]
     if len(sides) == 1:
         return welch(*sides[0])
@@ -379,14 +379,14 @@ def _versions_differ(cells: Cells) -> Test:
 def _speedup_at(name: str, cells: Cells, least: Cells, better: str, level: float) -> SpeedupAtLevel:
     shared = [context for context in cells if context in least]
     if not shared:
-        nothing = "no context in common with the least level"
+        nothing = "no context in common with the lowest level"
         return SpeedupAtLevel(name, 0, Estimate(None, reason=nothing), reason=nothing)
     own, least_speedups = (_speedups([side[context] for context in shared], better) for side in (cells, least))
     n_and_speedup = len(shared), geometric_mean(own, level)
     centre = float(np.log(own).mean())
     against = float(np.exp(centre - np.log(least_speedups).mean()))
     if not any(_repeated(least[context]) for context in shared):
-        reason = "one run of each version at the least level: no range"
+        reason = "the range needs more than one run of each version at the lowest level"
         return SpeedupAtLevel(name, *n_and_speedup, against, reason=reason)
     low, high = np.log([_ends(*least[context], better) for context in shared]).mean(axis=0)
     exceeds = not low - TINY <= centre <= high + TINY
@@ -399,7 +399,7 @@ def _speedups(cells: Sequence[tuple[ArrayLike, ArrayLike]], better: str) -> Floa
 
 
 def _ends(baseline: ArrayLike, candidate: ArrayLike, better: str) -> tuple[float, float]:
-    """The lowest and highest speed-up of one run of each version."""
+    """The lowest and highest speed-up from single runs of each version."""
     a, b = _runs(baseline), _runs(candidate)
     return (a.min() / b.max(), a.max() / b.min()) if better == "lower" else (b.min() / a.max(), b.max() / a.min())
 
@@ -411,5 +411,5 @@ def _repeated(cell: tuple[ArrayLike, ArrayLike]) -> bool:
 def _runs(side: ArrayLike) -> Floats:
     values = series(side, "runs")
     if not len(values) or values.min() <= 0:
-        raise ValueError(f"runs must be above 0 and at least one in every context, got {values}")
+        raise ValueError(f"runs must have at least one number above 0 in every context, got {values}")
     return values

@@ -1,4 +1,4 @@
-"""Which runs to make: every version in every chosen context, in an order that nothing else goes with."""
+"""Plan the runs: every version in every chosen context, in random order."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,8 +9,8 @@ import pandas as pd
 
 from analysis.benchmark import CONDITIONS, INTERVENTION, VERSION
 
-MAX_RUNS = 200_000  # rows of a plan
-OUTSIDE = (VERSION, INTERVENTION)  # factors that are crossed with the contexts and not part of them
+MAX_RUNS = 200_000  # maximum number of rows of a plan
+OUTSIDE = (VERSION, INTERVENTION)  # factors that are combined with every context and not part of it
 
 
 def variant_plan(
@@ -21,7 +21,7 @@ def variant_plan(
     runs: int = 1,
     seed: int,
 ) -> pd.DataFrame:
-    """A shuffled run plan over contexts: all combinations of the factors' levels, or some of them at random [1]_.
+    """Plan runs over contexts in random order: all combinations of factor levels, or a random selection [1]_.
 
     Parameters
     ----------
@@ -29,27 +29,27 @@ def variant_plan(
         Levels of each factor, such as {"version": ["O2", "O3"], "env": ["0", "64"], "link": ["a", "b"]}. `version`
         and `intervention` are not part of the context: each of their levels is run in every context.
     benchmarks : sequence of str
-        Each is run in every context.
+        Each benchmark runs in every context.
     n : int, optional
-        So many contexts are drawn without repeats; all of them if not given.
+        Number of contexts to draw without repeats; default: all.
     runs : int
-        Of each benchmark and version in each context.
+        Number of runs of each benchmark and version in each context.
     seed : int
         The same seed gives the same plan.
 
     Returns
     -------
     DataFrame
-        One row a run, in the order in which to make them: order (from 1), benchmark (if there are any), a column a
+        One row per run, in the order of execution: order (from 1), benchmark (if any), one column per
         factor, context ("env=0 link=b", as result files should carry it), run (from 0, within benchmark, version,
         intervention and context) and seed, which `attrs` holds too.
 
     Raises
     ------
     ValueError
-        If there is no factor beside these two, a factor has no level, one twice, or one that cannot stand in a context
-        (spaces, commas, equals signs), its name is that of a column, `n` or `runs` is out of range, or the plan would
-        have more than 200 000 rows.
+        If there is no other factor, a factor has no level, a repeated level, or a level that a context cannot contain
+        (spaces, commas, equals signs), a factor has the name of a column, `n` or `runs` is out of range, or the plan
+        would have more than 200 000 rows.
 
     References
     ----------
@@ -86,8 +86,8 @@ def variant_plan(
 def _combinations(
     factors: Mapping[str, Sequence[str]], total: int, n: int, rng: np.random.Generator
 ) -> dict[str, list[str]]:
-    """n different combinations of levels, as columns: a number in mixed radix is a combination."""
-    if n < total and total > 50 * MAX_RUNS:  # so many that drawing again what comes twice costs next to nothing
+    """n different combinations of levels, as columns; each combination is a number in mixed radix."""
+    if n < total and total > 50 * MAX_RUNS:  # so many that redrawing duplicates costs almost nothing
         numbers: set[tuple[int, ...]] = set()
         while len(numbers) < n:
             numbers.add(tuple(int(rng.integers(len(entries))) for entries in factors.values()))
@@ -105,7 +105,9 @@ def _crossed(contexts: pd.DataFrame, outer: Mapping[str, Sequence[str]], runs: i
 
 def _checked(factors: Mapping[str, Sequence[str]], benchmarks: Sequence[str]) -> dict[str, tuple[str, ...]]:
     if not set(factors) - set(OUTSIDE):
-        raise ValueError(f"factors must name one beside {' and '.join(OUTSIDE)}, got {list(factors)}")
+        raise ValueError(
+            f"factors must name at least one factor other than {' and '.join(OUTSIDE)}, got {list(factors)}"
+        )
     reserved = {"benchmark", "order", "seed", *CONDITIONS} - {VERSION}
     for name, entries in factors.items():
         if name in reserved or not _WORD.fullmatch(name):

@@ -1,4 +1,4 @@
-"""One speed-up a measurement context: where it lies, what it is over all contexts, and whether it is there at all."""
+"""Speed-ups, one per measurement context: quartiles, means over contexts, and tests."""
 
 from dataclasses import dataclass
 
@@ -13,22 +13,22 @@ from analysis.samples import NO_VARIATION, Test, change_in_words, mean_interval
 
 NOT_POSITIVE = "a number is not above zero, so it has no logarithm"
 NO_CONTEXTS = "no contexts"
-EXACT_UP_TO = 50  # differences; the distribution of more is as good as normal
-TINY = 1e-12  # relative; differences below it are rounding
+EXACT_UP_TO = 50  # differences; beyond this number the distribution is close to normal
+TINY = 1e-12  # relative; smaller differences are rounding errors
 
 
 @dataclass(frozen=True)
 class Quartiles:
-    """Where the speed-ups of the contexts lie.
+    """Quartiles of the speed-ups of the contexts.
 
     Attributes
     ----------
     n : int
-        Contexts.
+        Number of contexts.
     lowest, q1, median, q3, highest : float or None
         None without contexts.
     straddles : bool
-        lowest < 1 < highest: which version is called faster depends on the context [1]_.
+        lowest < 1 < highest: the context decides which version looks faster [1]_.
 
     References
     ----------
@@ -46,16 +46,16 @@ class Quartiles:
 
 @dataclass(frozen=True)
 class MeanRatios:
-    """The mean of the speed-ups, one way and the other; noise makes both larger, so neither is an estimate.
+    """Mean speed-ups of candidate and of baseline; noise inflates both, so neither is a valid estimate.
 
     Attributes
     ----------
     of_candidate : float or None
         Mean speed-up of the candidate.
     of_baseline : float or None
-        Mean speed-up of the baseline; the product of the two is at least 1, and 1 only without any variation.
+        Mean speed-up of the baseline; the product of both means is at least 1, and 1 only without variation.
     both_faster : bool
-        Each version seems faster than the other.
+        Whether each version seems faster than the other.
     reason : str or None
     """
 
@@ -66,16 +66,16 @@ class MeanRatios:
 
 
 def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower") -> Floats:
-    """How many times as fast the candidate is in each context: above 1 it is faster, whatever is measured.
+    """Speed-up of the candidate in each context: above 1 means faster, for times and for rates.
 
     Parameters
     ----------
     baseline, candidate : array_like of float, shape (n_contexts,)
         The number of each version in each context, > 0.
     better : str
-        "lower" for times, where a speed-up is baseline / candidate; "higher" for rates such as ops/s, the inverse of
-        times, where it is candidate / baseline. So it is for "", where nobody said which is better: above 1 the
-        candidate is then higher, not faster.
+        "lower" for times, where a speed-up is baseline / candidate; "higher" for rates such as ops/s, where it is
+        candidate / baseline. "" if the better direction is unknown: also candidate / baseline, and above 1 the
+        candidate is higher, not faster.
 
     Returns
     -------
@@ -84,14 +84,14 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
     Raises
     ------
     ValueError
-        If the shapes differ, a number is not finite and above 0, or `better` is another word.
+        If the shapes differ, a number is not finite and above 0, or `better` is invalid.
 
     Examples
     --------
     >>> speedups([3.0, 2.0], [2.0, 4.0]), speedups([2.0], [3.0], better="higher")
     (array([1.5, 0.5]), array([1.5]))
     """
-    in_direction(True, better)  # refuses another word
+    in_direction(True, better)  # raises ValueError if `better` is invalid
     a, b = paired(baseline, candidate)
     for name, values in (("baseline", a), ("candidate", b)):
         if (values <= 0).any():
@@ -100,7 +100,7 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
 
 
 def speedup_in_words(speedup: float, better: str = "lower") -> str:
-    """A speed-up, > 0, as the change of what is measured: time for `better` "lower", a rate for "higher".
+    """Describe a speed-up > 0 as a change of the measured value: a time if `better` is "lower", a rate if "higher".
 
     Examples
     --------
@@ -111,7 +111,7 @@ def speedup_in_words(speedup: float, better: str = "lower") -> str:
 
 
 def quartiles(ratios: ArrayLike) -> Quartiles:
-    """Lowest, quartiles (linear between values) and highest of ratios, shape (n_contexts,), and whether 1 lies inside.
+    """Minimum, quartiles (linear interpolation) and maximum of ratios, shape (n_contexts,), and whether 1 is inside.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def quartiles(ratios: ArrayLike) -> Quartiles:
 
 
 def geometric_mean(ratios: ArrayLike, level: float = 0.95) -> Estimate:
-    """The geometric mean of ratios with Student's interval of their logarithms; the other way round gives its inverse.
+    """Geometric mean of ratios with Student's interval of their logarithms; inverse ratios give the inverse result.
 
     Parameters
     ----------
@@ -136,8 +136,8 @@ def geometric_mean(ratios: ArrayLike, level: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        `se` is that of the mean logarithm, so a share of the value. Undefined without ratios, or if one is not above
-        zero; without interval if there is one. No variation: an interval of zero width.
+        `se` is that of the mean logarithm, so it is a share of the value. Undefined without ratios, or if a ratio is
+        not above zero; no interval for a single ratio. Without variation, the interval has zero width.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def geometric_mean(ratios: ArrayLike, level: float = 0.95) -> Estimate:
     if values.min() <= 0:
         return Estimate(None, reason=NOT_POSITIVE)
     if len(values) == 1:
-        return Estimate(float(values[0]), reason="one context has no interval")
+        return Estimate(float(values[0]), reason="an interval needs at least two contexts")
     if np.ptp(values) <= TINY * values.max():
         return _without_variation(float(values[0]))
     logs = mean_interval(np.log(values), level)
@@ -159,20 +159,20 @@ def geometric_mean(ratios: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
-    """mean(x) / mean(y) of pairs with Fieller's interval [1]_: contexts with larger numbers weigh more.
+    """Ratio mean(x) / mean(y) of pairs with Fieller's interval [1]_: contexts with larger numbers have more weight.
 
     Parameters
     ----------
     x, y : array_like of float, shape (n_contexts,)
-        One pair a context, in one unit.
+        One pair per context, in the same unit.
     level : float
 
     Returns
     -------
     Estimate
-        Undefined without pairs or where the mean of `y` is zero. Without interval if there is one pair, or if `y`
-        varies so much over the pairs that its mean cannot be told from zero at this level: the ratios that the data
-        allow then have no end. No variation: an interval of zero width.
+        Undefined without pairs or if the mean of `y` is zero. No interval for a single pair, or if `y`
+        varies so much over the pairs that its mean may be zero at this level: the possible ratios
+        then have no limit. Without variation, the interval has zero width.
 
     Raises
     ------
@@ -192,10 +192,10 @@ def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     if not len(a):
         return Estimate(None, reason=NO_CONTEXTS)
     if b.mean() == 0:
-        return Estimate(None, reason="the mean below the line is zero")
+        return Estimate(None, reason="the mean in the denominator is zero")
     ratio = float(a.mean() / b.mean())
     if len(a) == 1:
-        return Estimate(ratio, reason="one context has no interval")
+        return Estimate(ratio, reason="an interval needs at least two contexts")
     a, b = a / b.mean(), b / b.mean()
     residuals = a - ratio * b
     if np.abs(residuals).max() <= TINY * max(1.0, np.abs(a).max()):
@@ -204,14 +204,14 @@ def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     t2 = float(stats.t.ppf((1 + level) / 2, len(a) - 1)) ** 2
     leading, middle = 1 - t2 * v_b, ratio - t2 * v_ab
     if leading <= 0:
-        return Estimate(ratio, reason="the contexts differ so much in level that the interval has no end")
+        return Estimate(ratio, reason="the contexts differ so much that the interval has no limit")
     root = float(np.sqrt(max(0.0, middle**2 - leading * (ratio**2 - t2 * v_a))))
     se = float(residuals.std(ddof=1) / np.sqrt(len(a)))
     return Estimate(ratio, se, float((middle - root) / leading), float((middle + root) / leading))
 
 
 def mean_ratios(ratios: ArrayLike) -> MeanRatios:
-    """The mean of ratios, shape (n_contexts,), and that of their inverses; by Jensen's inequality noise raises both.
+    """Mean of ratios, shape (n_contexts,), and mean of their inverses; by Jensen's inequality noise inflates both.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def mean_ratios(ratios: ArrayLike) -> MeanRatios:
 
 
 def paired_t(x: ArrayLike, y: ArrayLike) -> Test:
-    """Whether the mean difference of pairs, each array of shape (n_contexts,), is zero [1]_; two-sided.
+    """Paired t test: is the mean difference of pairs, arrays of shape (n_contexts,), zero [1]_? Two-sided.
 
     Returns
     -------
@@ -252,13 +252,13 @@ def paired_t(x: ArrayLike, y: ArrayLike) -> Test:
 def signed_rank(x: ArrayLike, y: ArrayLike) -> Test:
     """Wilcoxon's signed-rank test of pairs [1]_, each array of shape (n_contexts,); two-sided.
 
-    Pairs without a difference are left out. Up to 50 differences the p is exact, with ties as without: the ranks are
-    given, and each sign is as likely as the other. Beyond, it is normal with corrections for ties and continuity.
+    Pairs without a difference are left out. For up to 50 differences p is exact, with or without ties: the ranks are
+    fixed, and both signs are equally likely. Beyond, p is a normal approximation corrected for ties and continuity.
 
     Returns
     -------
     Test
-        The statistic is the sum of the ranks of positive differences. No p without pairs; p = 1 if none differs.
+        The statistic is the sum of the ranks of positive differences. No p without pairs; p = 1 if no pair differs.
 
     References
     ----------
@@ -286,7 +286,7 @@ def signed_rank(x: ArrayLike, y: ArrayLike) -> Test:
 
 
 def _share_of_signs(ranks: Floats, at_most: float) -> float:
-    """The share of the 2^n ways to set signs in which the positive ranks sum to at most this; mid-ranks are halves."""
+    """The share of the 2^n sign patterns whose positive ranks sum to at most this value; mid-ranks are halves."""
     doubled = np.rint(2 * ranks).astype(int)
     ways = np.zeros(doubled.sum() + 1)
     ways[0] = 1.0
@@ -309,7 +309,7 @@ def paired(x: ArrayLike, y: ArrayLike, names: tuple[str, str] = ("baseline", "ca
 
 
 def series(values: ArrayLike, name: str) -> Floats:
-    """As an array of one dimension; raises ValueError if it is not, or a value is not finite."""
+    """The values as a one-dimensional array of finite numbers; raises ValueError for anything else."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or not np.isfinite(array).all():
         raise ValueError(f"{name} must be a series of finite numbers, got shape {array.shape}: {array}")

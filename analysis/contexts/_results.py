@@ -1,4 +1,4 @@
-"""What is found of a suite of benchmarks over their contexts."""
+"""Results for a suite of benchmarks over their contexts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from analysis.samples import Test
 
 @dataclass(frozen=True)
 class CausalCheck:
-    """The sweep as it comes beside the one with the suspected cause held fixed.
+    """Comparison of the contexts with the suspected cause free and with it held fixed.
 
     Attributes
     ----------
     free, fixed : str
-        The levels of the condition `intervention`; "" where the runs do not name one.
+        The levels of the condition `intervention`; "" if the runs have none.
     contexts : tuple of Context
-        Of the sweep with the cause held fixed.
+        The contexts with the cause held fixed.
     comparisons : tuple of SpreadComparison
-        Of the speed-up and of each version's numbers; corrected over the three.
+        Comparisons of the speed-up and of the numbers of each version; p is corrected for the three.
     reason : str or None
-        Why there is nothing to compare.
+        Why nothing can be compared.
     """
 
     free: str
@@ -43,43 +43,43 @@ class Sweep:
     Attributes
     ----------
     name, application, unit, better : str
-        As of the benchmark.
+        Those of the benchmark.
     baseline, candidate : str
         The versions compared; a speed-up above 1 means that the candidate is faster.
     contexts : tuple of Context
         In order of appearance; at least one.
     quartiles : Quartiles
-        Of the speed-ups, and whether they straddle 1.
+        Quartiles of the speed-ups, and whether these straddle 1.
     speedup : Estimate
-        Their geometric mean with Student's interval of the logarithms: the estimate to quote.
+        Geometric mean with Student's interval of the logarithms: the estimate to report.
     bootstrap : Estimate
-        The same with the percentile interval over contexts drawn again: no normal distribution is assumed.
+        Geometric mean with the bootstrap percentile interval over contexts; assumes no normal distribution.
     ratio_of_means : Estimate
-        Of the means over all contexts, with Fieller's interval.
+        Ratio of the means over all contexts with Fieller's interval.
     mean_ratios : MeanRatios
         Inflated by noise; for comparison only.
     words : str
         The speed-up with its direction.
     paired_t, signed_rank : Test
-        Of the differences between the versions, context by context.
+        Tests of the differences between the versions per context.
     t_holm, t_bonferroni, rank_holm, rank_bonferroni : float or None
-        Their p corrected over the benchmarks.
+        The p of both tests, corrected for the number of benchmarks.
     verdict : str or None
-        "faster" or "slower" ("higher" or "lower" where it is not known which is better) or "no significant change"
+        "faster" or "slower" ("higher" or "lower" if the better direction is unknown) or "no significant change"
         over all contexts, by the paired t test with Holm's correction.
     n_faster, n_slower, n_not_shown, n_untested : int
-        Contexts by what their runs show on their own, with Holm's correction; higher counts as faster.
+        Numbers of contexts by their own verdict, with Holm's correction; higher counts as faster.
     n_faster_bonferroni, n_slower_bonferroni : int
     both_directions : bool
-        Some contexts show the candidate faster and others slower, each on its own.
+        Whether some contexts show the candidate faster and others slower when tested separately.
     factors : tuple of FactorEffect
     by_instrumentation : SpeedupByLevel or None
-        Whether the verdict on the two versions is the same at all levels of instrumentation. None if not asked for, or
-        no context with all its runs above zero knows such a factor.
+        Whether the verdict on the two versions is the same at all levels of instrumentation. None if not requested, or
+        if no context with only positive runs has this factor.
     causal : CausalCheck or None
         None if no run names an intervention.
     left_out : tuple of LeftOut
-        Contexts, failed runs and further levels of the intervention.
+        Contexts, failed runs and unused levels of the intervention.
     """
 
     name: str
@@ -123,15 +123,15 @@ class Survey:
     ----------
     benchmarks : tuple of Sweep
     n_straddling : int
-        Benchmarks whose speed-ups straddle 1.
+        Number of benchmarks whose speed-ups straddle 1.
     n_both_directions : int
-        Benchmarks with contexts that show, each on its own, one version faster and the other.
+        Number of benchmarks with `both_directions`.
     n_faster, n_slower, n_not_shown, n_untested : int
-        Contexts of all benchmarks by what their runs show.
+        Numbers of contexts of all benchmarks by their own verdict.
     observer : Observation or None
-        What instrumentation does to each version; None if not asked for.
+        Effect of instrumentation on each version; None if not requested.
     left_out : tuple of LeftOut
-        Benchmarks.
+        Left-out benchmarks.
     parameters : mapping of str to object
     """
 

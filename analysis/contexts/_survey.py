@@ -1,4 +1,4 @@
-"""The whole question asked of a suite: does what is concluded depend on the context in which it was measured?"""
+"""Survey of a suite: do conclusions depend on the measurement context?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -37,43 +37,43 @@ def survey(
     resamples: int = 2000,
     advance: Advance = unwatched,
 ) -> Survey:
-    """Whether the candidate is called faster or slower depending on the context of the measurement [1]_ [2]_.
+    """Check whether the measurement context decides if the candidate looks faster or slower [1]_ [2]_.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
         Runs with the conditions `version` and `context`. A context written "k=v k2=v2" has the factors k and k2; every
-        further condition is a factor of the context too, but for `intervention`.
+        further condition except `intervention` is a factor of the context too.
     sampling : Sampling
-        How a run becomes one number; the number of a version in a context is the mean over its runs.
+        How a run becomes one number. The number of a version in a context is the mean over its runs.
     baseline, candidate : str, optional
-        Versions, the same for all benchmarks, as for `two_versions`.
+        Versions, the same for all benchmarks; see `two_versions`.
     instrumentation : str, optional
-        The factor, or condition, whose levels are degrees of instrumentation: asks for the observer effect, for which
-        one version is enough.
+        The factor or condition whose levels are degrees of instrumentation. Requests the observer effect, for which
+        one version is sufficient.
     held_fixed : str, optional
-        The level of `intervention` at which the suspected cause is held fixed. If not named: where some runs name no
-        level, the first that is named, in sorted order; else the second. All but the causal check is about the runs as
-        they come: those without a level or, if there are none, with the first that is not held fixed.
+        The level of `intervention` at which the suspected cause is held fixed. Default: if some runs have no level,
+        the first level in sorted order, otherwise the second. Everything except the causal check uses the runs with the
+        cause free: runs without a level or, if there are none, with the first level that is not held fixed.
     alpha : float
-        Level of the tests; intervals have 1 - alpha.
+        Significance level of the tests; intervals are at level 1 - alpha.
     seed : int
-        Of the bootstrap.
+        Random seed of the bootstrap.
     resamples : int
-        Draws of the bootstrap.
+        Number of bootstrap resamples.
     advance : callable
         Called with (done, total) after each benchmark.
 
     Returns
     -------
     Survey
-        Benchmarks without two versions or without a context that has both are left out, with the reason; not those of
-        one version of which the observer effect is known.
+        Benchmarks without two versions, or without a context that has both, are left out with the reason; except
+        benchmarks with one version whose observer effect is known.
 
     Raises
     ------
     ValueError
-        If `alpha` or `resamples` is out of range, a named version is nowhere, or both are the same.
+        If `alpha` or `resamples` is out of range, a named version does not exist, or both are the same.
 
     References
     ----------
@@ -118,7 +118,7 @@ def survey(
 
 
 def _observation(benchmarks: Sequence[Benchmark], options: Options) -> tuple[Observation | None, set[tuple[str, str]]]:
-    """The observer effect on each version, and which benchmarks it is known of."""
+    """The observer effect on each version, and the benchmarks for which it is known."""
     by = options.instrumentation
     if by is None:
         return None, set()
@@ -127,7 +127,7 @@ def _observation(benchmarks: Sequence[Benchmark], options: Options) -> tuple[Obs
     for measured in benchmarks:
         try:
             of_versions = instrumented(measured, by, options)
-        except ValueError:  # nothing behind the warm-up: the comparison of versions says so
+        except ValueError:  # only warm-up iterations: the comparison of versions reports this
             continue
         for version, levels in sorted(of_versions.items()):
             key = (measured.application, measured.name, version)
@@ -139,7 +139,7 @@ def _observation(benchmarks: Sequence[Benchmark], options: Options) -> tuple[Obs
 
 
 def _with_conclusions(observation: Observation | None, sweeps: Sequence[Sweep]) -> Observation | None:
-    """With how many conclusions on two versions change over the levels."""
+    """Add the number of benchmarks whose verdict on two versions differs between levels."""
     if observation is None:
         return None
     compared = [row.by_instrumentation for row in sweeps if row.by_instrumentation and row.by_instrumentation.levels]
@@ -168,7 +168,7 @@ def _parameters(options: Options, seed: int) -> dict[str, object]:
 
 
 def _corrected(sweeps: Sequence[Sweep], alpha: float) -> tuple[Sweep, ...]:
-    """The same with their p corrected, the benchmarks being one family of tests."""
+    """The same results with p corrected for the number of benchmarks."""
     t, rank = [row.paired_t.p for row in sweeps], [row.signed_rank.p for row in sweeps]
     columns = zip(sweeps, holm(t), bonferroni(t), holm(rank), bonferroni(rank), strict=True)
     return tuple(

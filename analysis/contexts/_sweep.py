@@ -1,4 +1,4 @@
-"""The runs of a benchmark, put in order by context and version."""
+"""The runs of a benchmark, grouped by context and version."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,20 +35,20 @@ class Context:
     ----------
     name : str
     factors : mapping of str to str
-        What is known of the context.
+        The known factors of the context.
     baseline_runs, candidate_runs : tuple of float
-        One number a run.
+        One number per run.
     baseline, candidate : float
         Their means.
     speedup : Estimate
-        How many times as fast the candidate is, from the means; with Fieller's interval for independent runs where
-        both versions have two.
+        Speed-up of the candidate from the means, with Fieller's interval for independent runs if
+        both versions have at least two runs.
     test : Test
-        Welch's, of the run values.
+        Welch's test of the run values.
     p_holm, p_bonferroni : float or None
-        Corrected over the contexts of the benchmark.
+        p corrected for the number of contexts of the benchmark.
     verdict : str or None
-        "faster" or "slower" ("higher" or "lower" where it is not known which is better) or "no significant change"
+        "faster" or "slower" ("higher" or "lower" if the better direction is unknown) or "no significant change"
         in this context alone, by Holm's p; None without a test.
     """
 
@@ -66,18 +66,18 @@ class Context:
 
 
 def missing_version(measured: Benchmark, versions: tuple[str, str]) -> str | None:
-    """In words, which of two versions the benchmark lacks."""
+    """A sentence that names the missing version; None if the benchmark has both."""
     levels = measured.levels(VERSION)
     absent = [version for version in versions if version not in levels]
-    return f"no run of version {absent[0]}; there is {', '.join(levels) or 'no version'}" if absent else None
+    return f"no run of version {absent[0]}; versions: {', '.join(levels) or 'none'}" if absent else None
 
 
 def contexts_of(
     measured: Benchmark, versions: tuple[str, str], sampling: Sampling, alpha: float
 ) -> tuple[list[Context], list[LeftOut]]:
-    """The contexts with runs of both versions, in order of their names, and those without; no corrected p yet.
+    """The contexts with runs of both versions, sorted by name, and the other contexts; p is not corrected yet.
 
-    Raises ValueError if a run has nothing but warm-up.
+    Raises ValueError if a run has only warm-up iterations.
     """
     factors = factors_of(measured)
     names = [_name(text, of_run) for text, of_run in zip(_texts(measured), factors, strict=True)]
@@ -98,7 +98,7 @@ def contexts_of(
 
 
 def with_corrections(contexts: Sequence[Context], alpha: float, better: str) -> tuple[Context, ...]:
-    """The same with corrected p and verdicts, these contexts being one family of tests."""
+    """The same contexts with p corrected for their number, and with verdicts."""
     ps = [context.test.p for context in contexts]
     return tuple(
         replace(
@@ -112,7 +112,7 @@ def with_corrections(contexts: Sequence[Context], alpha: float, better: str) -> 
 
 
 def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> str | None:
-    """What a test with this p shows of the candidate; None without one."""
+    """The verdict on the candidate from a test with this p; None without a p."""
     if p is None or speedup.value is None:
         return None
     if p > alpha or speedup.value == 1:
@@ -121,7 +121,7 @@ def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> st
 
 
 def factors_of(measured: Benchmark) -> list[dict[str, str]]:
-    """What is known of the context of each run: the parts of its text, or the text, and all further conditions."""
+    """The factors of the context of each run: the parts of its text, or the whole text, and all further conditions."""
     further = list(filter(is_factor, measured.conditions))
     factors = []
     for run, text in enumerate(_texts(measured)):
@@ -131,7 +131,7 @@ def factors_of(measured: Benchmark) -> list[dict[str, str]]:
 
 
 def _texts(measured: Benchmark) -> list[str]:
-    """The context of each run as its file writes it."""
+    """The text of the context of each run, as in its file."""
     return [run.conditions.get(CONTEXT, "") for run in measured.runs]
 
 
@@ -164,7 +164,9 @@ def _context(
 
 
 def _why(interval: Estimate, n_runs: int) -> str | None:
-    """Why there is no interval, in the words of contexts."""
+    """The reason for a missing interval, in terms of contexts."""
     if interval.low is not None:
         return interval.reason
-    return "one run has no interval" if n_runs < 2 else "the runs vary so much that the interval has no end"
+    return (
+        "an interval needs at least two runs" if n_runs < 2 else "the runs vary so much that the interval has no limit"
+    )

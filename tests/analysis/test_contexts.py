@@ -85,7 +85,9 @@ def test_the_geometric_mean_turned_round_is_its_inverse(values):
 def test_the_geometric_mean_says_why_it_is_undefined():
     assert geometric_mean([]).reason == "no contexts"
     assert geometric_mean([1.0, 0.0]).reason == "a number is not above zero, so it has no logarithm"
-    assert geometric_mean([1.5]).value == 1.5 and geometric_mean([1.5]).reason == "one context has no interval"
+    assert (
+        geometric_mean([1.5]).value == 1.5 and geometric_mean([1.5]).reason == "an interval needs at least two contexts"
+    )
     same = geometric_mean([1.1, 1.1, 1.1])
     assert (same.ends, same.reason) == ((1.1, 1.1, 1.1), NO_VARIATION)
 
@@ -114,7 +116,7 @@ def test_fiellers_interval_has_no_end_where_levels_of_contexts_differ_widely():
     # mean 1.5, standard error 0.5, t(.975, 1) = 12.7: the mean of y cannot be told from zero
     found = paired_ratio([1.0, 3.0], [1.0, 2.0])
     assert found.value == pytest.approx(4 / 3)
-    assert (found.low, found.reason) == (None, "the contexts differ so much in level that the interval has no end")
+    assert (found.low, found.reason) == (None, "the contexts differ so much that the interval has no limit")
 
 
 def test_fiellers_interval_of_equal_ratios_has_no_width():
@@ -125,9 +127,9 @@ def test_fiellers_interval_of_equal_ratios_has_no_width():
 
 def test_a_ratio_of_means_says_why_it_is_undefined():
     assert paired_ratio([], []).reason == "no contexts"
-    assert paired_ratio([1.0, 1.0], [1.0, -1.0]).reason == "the mean below the line is zero"
+    assert paired_ratio([1.0, 1.0], [1.0, -1.0]).reason == "the mean in the denominator is zero"
     one = paired_ratio([3.0], [2.0])
-    assert (one.value, one.reason) == (1.5, "one context has no interval")
+    assert (one.value, one.reason) == (1.5, "an interval needs at least two contexts")
 
 
 def test_noise_makes_each_version_faster_in_the_mean_of_ratios_while_nothing_differs():
@@ -303,13 +305,13 @@ def test_an_observer_effect_is_over_the_contexts_that_both_levels_have():
     cell, other = ([2.0, 2.1], [1.0, 1.0]), ([9.0, 9.0], [1.0, 1.0])
     effect = speedup_by_level({"0": {"c": cell}, "1": {"c": cell, "d": other}, "2": {"d": other}})
     assert (effect.levels[1].n_contexts, effect.levels[1].against_least) == (1, 1.0)
-    assert effect.levels[2].reason == "no context in common with the least level"
+    assert effect.levels[2].reason == "no context in common with the lowest level"
     assert effect.levels[2].exceeds is None
 
 
 def test_one_run_a_version_has_no_range():
     effect = speedup_by_level({"0": {"c": ([2.0], [1.0])}, "1": {"c": ([3.0], [1.0])}})
-    assert effect.levels[1].reason == "one run of each version at the least level: no range"
+    assert effect.levels[1].reason == "the range needs more than one run of each version at the lowest level"
     assert effect.levels[1].exceeds is None and effect.levels[1].against_least == pytest.approx(1.5)
 
 

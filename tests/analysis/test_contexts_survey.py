@@ -97,7 +97,7 @@ def test_the_interval_over_contexts_covers_the_speed_up_as_often_as_it_says():
 def test_one_run_a_version_is_not_tested_alone():
     found = only(sweep(n_runs=1, sizes=SIZES[:8]))
     assert (found.n_untested, found.n_not_shown) == (8, 0)
-    assert found.contexts[0].speedup.reason == "one run has no interval"
+    assert found.contexts[0].speedup.reason == "an interval needs at least two runs"
     assert found.contexts[0].test.reason == "at least two values on each side are needed"
     assert found.verdict is not None  # over contexts there is a test
 
@@ -105,7 +105,7 @@ def test_one_run_a_version_is_not_tested_alone():
 def test_runs_that_vary_without_end_have_no_interval():
     cells = {("O2", "a"): [1.0, 2.0], ("O3", "a"): [0.1, 4.0]}
     (context,) = only(measured(cells)).contexts
-    assert context.speedup.reason == "the runs vary so much that the interval has no end"
+    assert context.speedup.reason == "the runs vary so much that the interval has no limit"
 
 
 def test_without_any_variation_p_is_one_and_intervals_have_no_width():
@@ -121,7 +121,7 @@ def test_without_any_variation_p_is_one_and_intervals_have_no_width():
 def test_one_context_is_compared_without_interval():
     found = only(measured({("a", ""): [2.0, 2.1], ("b", ""): [1.0, 1.1]}))
     assert [context.name for context in found.contexts] == ["no context given"]
-    assert found.speedup.reason == "one context has no interval"
+    assert found.speedup.reason == "an interval needs at least two contexts"
     assert (found.verdict, found.t_holm) == (None, None)
     assert found.factors == ()
 
@@ -152,7 +152,7 @@ def test_failed_runs_and_other_versions_are_listed():
     failures = (Failure({"version": "O2", "context": "a"}, "timed out"), Failure({}, "killed"))
     found = only(measured(cells, failures=failures), baseline="O2", candidate="O3")
     assert found.left_out == (
-        LeftOut("version=Os", "not one of the two compared: O2 and O3"),
+        LeftOut("version=Os", "only these are compared: O2 and O3"),
         LeftOut("a run", "failed: killed"),
         LeftOut("version=O2 context=a", "failed: timed out"),
     )
@@ -323,7 +323,7 @@ def test_a_level_without_a_context_in_common_or_a_positive_mean_says_why():
     cells = {("", "k=1 counters=0"): [1.0], ("", "k=2 counters=1"): [1.0], ("", "k=1 counters=2"): [-1.0]}
     (effect,) = survey([measured(cells)], instrumentation="counters").observer.effects
     assert [level.ratio.reason for level in effect.levels] == [
-        "no context in common with the least level", "a number is not above zero, so it has no logarithm",
+        "no context in common with the lowest level", "a number is not above zero, so it has no logarithm",
     ]  # fmt: skip
 
 
@@ -380,7 +380,7 @@ def test_runs_without_a_level_are_those_as_they_come_wherever_they_stand():
 def test_a_third_level_of_the_intervention_is_left_out():
     cells = {(v, c): [1.0, 1.1, 1.2] for v in ("old", "new") for c in ("x", "y", "z")}
     found = only(measured(cells, conditions={"intervention": ("", "A", "B") * 6}))
-    assert found.left_out == (LeftOut("intervention=B", "not one of the two compared:  and A"),)
+    assert found.left_out == (LeftOut("intervention=B", "only these are compared: no level and A"),)
 
 
 def test_a_cause_held_fixed_in_one_version_only_is_not_compared():
@@ -554,7 +554,7 @@ def test_a_plan_carried_out_is_surveyed_as_planned():
 @pytest.mark.parametrize(
     ("factors", "options", "message"),
     [
-        ({}, {}, "factors must name one beside version and intervention"),
+        ({}, {}, "factors must name at least one factor other than version and intervention"),
         ({"version": ["a"]}, {}, "factors must name one beside"),
         ({"env": []}, {}, "env must have different levels"),
         ({"env": ["1", "1"]}, {}, "env must have different levels"),
