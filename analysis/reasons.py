@@ -19,7 +19,7 @@ DIFFERENCE = 0.05
 DRAWN = 5  # runs drawn for the type I error
 WARMUP_MATTERS = 0.02
 FEW = 0.01
-ONE_RUN = "one run only: nothing can be compared"
+ONE_RUN = "only one run: nothing can be compared"
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _pairs(benchmark: Benchmark, sampling: Sampling) -> tuple[Estimate, Estimate
 
 def _epsilon2(benchmark: Benchmark, sampling: Sampling) -> Estimate:
     if max(map(len, benchmark.runs)) < 2:
-        return Estimate(None, reason="one iteration a run: nothing varies within a run")
+        return Estimate(None, reason="one iteration per run: there is no variation within a run")
     test = kruskal([sampling.steady(run) for run in benchmark.runs])
     return Estimate(test.epsilon2, reason=test.reason)
 
@@ -134,7 +134,7 @@ def _epsilon2(benchmark: Benchmark, sampling: Sampling) -> Estimate:
 def _warmup(benchmark: Benchmark) -> Estimate:
     n = min(map(len, benchmark.runs))
     if n < MIN_FOR_WARMUP:
-        return Estimate(None, reason=f"runs of fewer than {MIN_FOR_WARMUP} iterations have no first tenth")
+        return Estimate(None, reason=f"runs need at least {MIN_FOR_WARMUP} iterations to compare the first tenth")
     ratios = []
     for run in benchmark.values:
         border = max(1, int(FIRST * len(run)))
@@ -162,13 +162,13 @@ def _level(facts: Reasons) -> list[str]:
     if facts.max_spread.value is None:
         return [f"Level: {facts.max_spread.reason}."]
     text = (
-        f"Level: the {facts.n_runs} runs lie within {_percent(facts.max_spread.value)} of each other ({facts.bucket})"
+        f"Level: the {facts.n_runs} runs are within {_percent(facts.max_spread.value)} of each other ({facts.bucket})"
     )
     if facts.epsilon2.value is None:
         return [f"{text}."]
     chance = (facts.n_runs - 1) / max(1, facts.n_runs * facts.n_iterations - 1)
-    by_chance = f" ({_percent(chance)} would be by chance alone)" if chance > FEW else ""
-    between = f"{_percent(facts.epsilon2.value)} of the variation of ranks is between runs, not within them"
+    by_chance = f" ({_percent(chance)} by chance alone)" if chance > FEW else ""
+    between = f"{_percent(facts.epsilon2.value)} of the rank variation is between runs, not within runs"
     return [f"{text}; {between}{by_chance}."]
 
 
@@ -177,11 +177,11 @@ def _shape(facts: Reasons) -> list[str]:
         return [f"Pattern and distribution: {facts.pattern.reason}."]
     cut = (
         f"Unequal length: pattern and distribution use the first {facts.n_iterations} iterations of each run and leave "
-        f"out {facts.n_left_out}; level, spread and changes use all."
+        f"out {facts.n_left_out}; level, spread and changes use all iterations."
     )
     return [
-        f"Pattern: M1 is {facts.pattern.value:.2f} over the pairs of runs (0: they go up and down together, 1: not).",
-        f"Distribution: M5 is {facts.distribution.value:.2f} (0: the same values equally often, 1: none in common).",
+        f"Pattern: M1 is {facts.pattern.value:.2f} over the pairs of runs (0: they move together, 1: they do not).",
+        f"Distribution: M5 is {facts.distribution.value:.2f} (0: same distribution of values, 1: no values in common).",
         *([cut] if facts.n_left_out else []),
     ]
 
@@ -190,8 +190,8 @@ def _lengths(facts: Reasons) -> list[str]:
     if facts.n_longest == facts.n_iterations:
         return []
     ends = f"{facts.n_iterations} to {facts.n_longest} iterations"
-    shared = f"verdicts, pattern and distribution rest on the first {facts.n_iterations} of each run"
-    return [f"Length: the runs have {ends}; {shared}, level and spread on all."]
+    shared = f"verdicts, pattern and distribution use the first {facts.n_iterations} of each run"
+    return [f"Length: the runs have {ends}; {shared}, level and spread use all."]
 
 
 def _start(facts: Reasons, better: str) -> list[str]:
@@ -200,24 +200,25 @@ def _start(facts: Reasons, better: str) -> list[str]:
         return [f"Warm-up: {ratio.reason}."]
     who = "the first tenth of a run"
     if max(abs(end - 1) for end in (ratio.low, ratio.high)) < WARMUP_MATTERS:
-        return [f"Warm-up: none seen; {who} is within {_percent(WARMUP_MATTERS)} of the rest in every run."]
+        return [f"Warm-up: not visible; {who} is within {_percent(WARMUP_MATTERS)} of the rest in every run."]
     median, low, high = (change_in_words(end, better, who=who) for end in (ratio.value, ratio.low, ratio.high))
     ends = " to ".join(end.removeprefix(f"{who} is ") for end in (low, high))
     than = "" if ratio.value == 1 else " than the rest"
-    return [f"Warm-up: {median}{than} in the median run; from {ends} over all runs."]
+    return [f"Warm-up: {median}{than} in the median run; {ends} over all runs."]
 
 
 def _consequence(facts: Reasons) -> list[str]:
     sentences = []
     if facts.type_1_error.value is not None:
         sentences.append(
-            f"Consequence: with all iterations merged, a test at 5 % would tell two sets of these runs apart "
-            f"{_percent(facts.type_1_error.value)} of the time although nothing has changed; compare one number a run."
+            f"Consequence: with all iterations merged, a test at 5 % would find a difference between two sets of these "
+            f"runs {_percent(facts.type_1_error.value)} of the time although nothing changed; compare one number per "
+            "run."
         )
     smallest, needed = facts.smallest_difference.value, facts.runs_needed.value
     if smallest is None:
         return [*sentences, f"Smallest difference: {facts.smallest_difference.reason}."]
-    sentence = f"With {facts.n_runs} runs on each side a difference of {_percent(smallest)} is found four times in five"
+    sentence = f"With {facts.n_runs} runs on each side a difference of {_percent(smallest)} is detected with 80 % power"
     return [*sentences, f"{sentence}; {_needed(facts, needed)}"]
 
 
@@ -226,8 +227,8 @@ def _needed(facts: Reasons, needed: float | None) -> str:
         return f"for {_percent(DIFFERENCE)}, {facts.runs_needed.reason}."
     more = int(needed) - facts.n_runs
     if more <= 0:
-        return f"for {_percent(DIFFERENCE)}, {int(needed)} are enough."
-    return f"for {_percent(DIFFERENCE)}, {int(needed)} are needed, {more} more than there are."
+        return f"for {_percent(DIFFERENCE)}, {int(needed)} runs are enough."
+    return f"for {_percent(DIFFERENCE)}, {int(needed)} runs are needed, {more} more than measured."
 
 
 def _percent(share: float) -> str:

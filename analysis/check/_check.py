@@ -30,15 +30,13 @@ CHANGED, MISSING, FAILED, NOT_TOLD = KINDS = ("changed", "missing", "failed runs
 N_FEW, N_EXPLAINED = 3, 10
 SHARE_IN_BLOCKS = 0.5  # of the benchmarks that were measured one version after the other, before a warning is due
 
-NO_PAIR = "No benchmark is in the baseline and in the candidate: nothing was compared."
-NO_BENCHMARK = "There is no benchmark to judge."
+NO_PAIR = "No benchmark is in both the baseline and the candidate, so nothing was compared."
+NO_BENCHMARK = "There are no benchmarks to check."
 ONE_PROCESS = "one process: not tested"
-WHY_ONE_PROCESS = (
-    "The repetitions of one process do not show what another process would measure, so that nothing can be tested."
-)
+WHY_ONE_PROCESS = "The repetitions of one process do not show how much processes differ, so no test is possible."
 IN_BLOCKS = (
     "All runs of one side were measured before all runs of the other. If the machine drifts meanwhile, 22 to 100 % of "
-    "unchanged benchmarks look changed. Measure both sides by turns: one run of the baseline, one of the candidate, "
+    "unchanged benchmarks look changed. Alternate the two sides: one run of the baseline, one run of the candidate, "
     "and so on."
 )
 
@@ -459,7 +457,7 @@ def _findings(
     for change in changes or ():
         if 2 * (change.n_candidate + n_failed[change.name]) < change.n_baseline:
             words = (
-                f"{counted(change.n_candidate, 'run')}, but {change.n_baseline} in the baseline: did the others fail?"
+                f"{counted(change.n_candidate, 'run')}, but {change.n_baseline} in the baseline: did other runs fail?"
             )
             findings.append(Finding(FAILED, change.name, words, absent))
     for level in before:
@@ -480,7 +478,7 @@ def _why_not(change: Change) -> str:
 def _why_dissimilar(row: CheckedBenchmark, rules: Rules) -> str:
     if rules.classifier == SPREAD:
         return (
-            f"the {row.n_runs} runs lie {100 * (row.max_spread.value or 0):.3g} % apart, "
+            f"the {row.n_runs} runs are {100 * (row.max_spread.value or 0):.3g} % apart, "
             f"more than {100 * rules.limit:.4g} %"
         )
     return f"the {row.n_runs} runs are dissimilar by {rules.classifier}"
@@ -491,7 +489,7 @@ def _failed(n_failed: int, n_runs: int) -> str:
 
 
 def _in_words(failures: Mapping[str, int]) -> str:
-    """The most frequent reason, and how many others there are."""
+    """The most frequent reason, and the number of other reasons."""
     reason, _n = max(failures.items(), key=lambda item: item[1])
     more = len(failures) - 1
     return f"{reason or 'no reason given'}{f' (and {more} more)' if more else ''}"

@@ -39,7 +39,7 @@ LESS = "See the JSON for all."
 
 
 def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title: str = "Benchmark check") -> Document:
-    """The check in words and tables.
+    """Build the report of a check.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title:
         for words, lines in commands:
             blocks += [Paragraph(words), Paragraph(lines, "command")]
     if blocks:
-        sections.append(Section("What to do next", tuple(blocks)))
+        sections.append(Section("Next steps", tuple(blocks)))
     return Document(title, "", "", tuple(sections), kind="benchmark check")
 
 
@@ -84,7 +84,7 @@ def _result(checked: Check) -> Iterator[str]:
             yield f"{len(findings) - N_SHOWN} more {'have changed' if kind == CHANGED else 'are dissimilar'}. {LESS}"
     missing = [finding.name for finding in _open(checked) if finding.kind == MISSING]
     if missing:
-        yield f"Missing: {counted(len(missing), 'benchmark')} of the baseline, not in the candidate: {_named(missing)}."
+        yield f"Missing: {counted(len(missing), 'benchmark')} only in the baseline: {_named(missing)}."
     failed = [finding for finding in checked.findings if finding.kind == FAILED]
     yield from (f"{finding.name}: {finding.words}." for finding in failed[:N_SHOWN])
     if len(failed) > N_SHOWN:
@@ -104,12 +104,12 @@ def _headline(checked: Check) -> str:
     if checked.outcome == INCONCLUSIVE:
         kinds = {finding.kind for finding in checked.findings if finding.outcome == INCONCLUSIVE}
         words = {MISSING: "benchmarks are missing", FAILED: "runs failed", NOT_TOLD: "not everything could be decided"}
-        return f"Inconclusive: {', and '.join(words[kind] for kind in words if kind in kinds)}."
+        return f"Inconclusive: {' and '.join(words[kind] for kind in words if kind in kinds)}."
     if not against:
         return f"The runs are similar for {_n_similar(checked)} of {counted(n, 'benchmark')}."
     n_known = sum(bool(finding.known) for finding in checked.findings)
     besides = f" besides {counted(n_known, 'known change')}" if n_known else ""
-    return f"No finding in {counted(n, 'benchmark')}{besides}."
+    return f"No findings in {counted(n, 'benchmark')}{besides}."
 
 
 def _open(checked: Check) -> list[Finding]:
@@ -131,16 +131,16 @@ def _known(checked: Check) -> Iterator[Block]:
         if finding.known
     ]
     if rows:
-        caption = "Findings that were accepted beforehand. They do not decide the exit code."
+        caption = "Accepted findings. They do not affect the exit code."
         yield first_rows(caption, ("Benchmark", "Finding", "Reason", "Until"), rows, numeric=())
     for entry in checked.known:
         if entry.is_expired:
             yield Paragraph(
-                f"Expired after {entry.until}: {entry.benchmark} ({entry.reason}). It covers nothing any more."
+                f"Expired after {entry.until}: {entry.benchmark} ({entry.reason}). The entry has no effect any more."
             )
         elif not entry.names:
             yield Paragraph(
-                f"Not needed: {entry.benchmark} ({entry.reason}). Nothing here is covered by it; remove it."
+                f"Not needed: {entry.benchmark} ({entry.reason}). No finding matches this entry; remove it."
             )
 
 
@@ -162,10 +162,10 @@ def _without_findings(checked: Check) -> Iterator[str]:
     if minor:
         examples = "; ".join(f"{change.name} {change.words}" for change in minor[:3])
         more = f"; and {len(minor) - 3} more" if len(minor) > 3 else ""
-        yield f"Significant, but no finding by the rules asked for: {examples}{more}."
+        yield f"Significant, but not a finding by the chosen rules: {examples}{more}."
     if checked.only_in_candidate:
         names = checked.only_in_candidate
-        yield f"New: {counted(len(names), 'benchmark')} of the candidate, not in the baseline: {_named(names)}."
+        yield f"New: {counted(len(names), 'benchmark')} only in the candidate: {_named(names)}."
     if checked.parameters["against_a_baseline"] and checked.outcome != INCONCLUSIVE:
         n_decided = sum(row.verdict is not None for row in checked.benchmarks)
         if n_decided:
@@ -176,8 +176,8 @@ def _without_findings(checked: Check) -> Iterator[str]:
     if detectable:
         value, name = detectable[-1]
         middle = detectable[len(detectable) // 2][0]
-        largest = f", at worst {percent(value)} ({name})" if len(detectable) > 1 else ""
-        yield f"As many runs on each side detect a change of {percent(middle)} four times in five{largest}."
+        largest = f", and {percent(value)} for the worst ({name})" if len(detectable) > 1 else ""
+        yield f"The same number of runs on each side detects a change of {percent(middle)} with 80 % power{largest}."
 
 
 def _warnings(checked: Check) -> Iterator[Block]:
@@ -186,8 +186,8 @@ def _warnings(checked: Check) -> Iterator[Block]:
     if cut:
         yield Paragraph(
             f"Runs of unequal length in {counted(len(cut), 'benchmark')}: {checked.parameters['classifier']} compares "
-            f"only as many iterations as the shortest run has and leaves out {sum(row.n_left_out for row in cut)}. "
-            "Level, spread and changes use all."
+            f"only as many iterations as the shortest run has, and leaves out {sum(row.n_left_out for row in cut)} "
+            "iterations. Level, spread and changes use all iterations."
         )
 
 
@@ -205,7 +205,7 @@ def _change_table(checked: Check, changes: Sequence[Change]) -> Block:
     level = f"{100 * (1 - checked.parameters['alpha']):.4g} % CI"
     families = len({change.family for change in changes})
     caption = f"Candidate against baseline, one number per run ({checked.parameters['test']} test)."
-    caption += " Holm p is corrected for all benchmarks" + (", for each unit apart." if families > 1 else ".")
+    caption += " Holm p is corrected for all benchmarks" + (", separately for each unit." if families > 1 else ".")
     header = ("Benchmark", "Result", "Change", level, "Holm p", "Runs")
     return first_rows(caption, header, rows, numeric=(2, 3, 4, 5))
 
@@ -223,7 +223,7 @@ def _untested_table(checked: Check) -> Block:
             continue
         ratio = change_and_interval(change.ratio)[0] if change else ""
         rows.append((row.name, _measured(row.median, row.unit), percent(row.within.value), ratio or DASH))
-    caption = "Median of the repetitions, how far they lie apart, and their mean against that of the baseline."
+    caption = "Median and spread of the repetitions, and change of their mean against the baseline."
     header = ("Benchmark", "Median", "Spread within the process", "Change, not tested")
     return first_rows(caption, header, rows, numeric=(1, 2, 3))
 
@@ -252,9 +252,9 @@ def _verdict_table(checked: Check, benchmarks: Sequence[CheckedBenchmark]) -> Bl
         for row in _worst_first(benchmarks)
     ]  # fmt: skip
     caption = (
-        f"Spread: how far apart the runs lie; by it, runs are dissimilar above {percent(checked.parameters['limit'])}. "
-        "Detectable: the smallest difference that as many runs on each side show four times in five, corrected for the "
-        "number of benchmarks."
+        f"Spread: (largest − smallest) / mean of the runs; above {percent(checked.parameters['limit'])} the runs are "
+        "dissimilar. Detectable: the smallest difference that the same number of runs on each side detects with 80 % "
+        "power, corrected for the number of benchmarks."
     )
     header = ("Benchmark", "By spread", "Spread", "Detectable", "Runs", *(f"By {name}" for name in further))
     return first_rows(caption, header, rows, numeric=(2, 3, 4))
@@ -274,21 +274,21 @@ def _next_steps(checked: Check) -> Iterator[str]:
     kinds = {finding.kind for finding in _open(checked)}
     rules = checked.parameters
     if CHANGED in kinds:
-        yield "Find the cause in what changed between the two versions; to be sure, measure both again, by turns."
-        yield "If a change is meant, put it into a file of known changes, with a reason and a last day: --ack FILE."
+        yield "Look for the cause in the changes between the two versions; to confirm, measure both again, alternating."
+        yield "If a change is intended, add it to a file of known changes, with a reason and a last day: --ack FILE."
     if DISSIMILAR in kinds:
-        yield "Look at what differs between the runs above, and fix that or leave the benchmark out."
+        yield "Find out why the runs above differ, and fix that or leave out the benchmark."
     if MISSING in kinds and not rules["allow_missing"]:
         yield "Run the missing benchmarks again, or pass --allow-missing if they were removed on purpose."
     if FAILED in kinds and not rules["allow_missing"]:
-        yield "Find out why runs failed: the runs that remain may be the harmless ones. --allow-missing lets them pass."
+        yield "Find out why runs failed: the remaining runs may not be representative. --allow-missing accepts this."
     if _of_one_process(checked):
-        yield "Measure at least five processes of each version, by turns, and give all files to this command."
+        yield "Measure at least five processes of each version, alternating, and pass all files to this command."
     undecided = [finding for finding in _open(checked) if _is_too_few(finding)]
     if undecided:
-        yield "Measure more runs of both versions, or allow a larger slowdown: the intervals are too wide."
+        yield "The intervals are too wide: measure more runs of both versions, or allow a larger slowdown."
     if NOT_TOLD in kinds and not rules["allow_inconclusive"]:
-        yield "--allow-inconclusive lets pass what could not be decided."
+        yield "--allow-inconclusive accepts benchmarks that could not be decided."
 
 
 def _is_too_few(finding: Finding) -> bool:

@@ -97,7 +97,7 @@ def measures_by_benchmark(table: pd.DataFrame, application: str, *, theta: float
     """
     rows = table[table["application"] == application]
     if not len(rows):
-        raise ValueError(f"there is no benchmark of the application {application!r}")
+        raise ValueError(f"no benchmark has the application {application!r}")
     values = rows[measures_of(table)].set_axis(pd.Index(_without_common_start(list(rows["benchmark"]))))
     return _heat_map(values, theta, f"Benchmarks of {application or 'no application'}")
 
@@ -193,7 +193,7 @@ def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:
     )
     readable = alt.Color("dark:N", scale=alt.Scale(domain=[False, True], range=[INK, PAPER]), legend=None)
     mark = base.transform_filter("datum.exceeds").encode(color=readable)
-    legend = "mean dissimilarity over all pairs of runs, from 0 (alike) to 1"
+    legend = "mean dissimilarity over all pairs of runs, from 0 (equal) to 1"
     legend += "" if theta is None else f"; ▲ above θ = {theta:g}"
     return (
         alt.layer(
@@ -314,7 +314,7 @@ def _tree(tree: Mapping[str, Any], k: int, cut: float | None) -> Chart:
         ]
     )
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, k], nice=False))
-    y = alt.Y("height:Q", title="height of merge", axis=alt.Axis(tickCount=4, grid=False))
+    y = alt.Y("height:Q", title="dissimilarity at merge", axis=alt.Axis(tickCount=4, grid=False))
     lines = (
         alt.Chart(rows).mark_line(color=INK, interpolate="linear").encode(x=x, y=y, detail="merge:N", order="corner:Q")
     )

@@ -45,7 +45,7 @@ def mean_measures(table: pd.DataFrame) -> pd.DataFrame:
 def measures_of(table: pd.DataFrame) -> list[str]:
     measures = [str(name) for name in table.columns if name not in ("application", "benchmark", "n")]
     if not measures:
-        raise ValueError("the table has no measure beside application and benchmark")
+        raise ValueError("the table has no measures, only application and benchmark")
     return measures
 
 

@@ -23,8 +23,8 @@ from analysis.trust import MERGED, ONE_SAMPLE, RUN_MEANS, WELCH, Quartiles, Rate
 from analysis.trust._figures import MIN_FOR_ALARMS, TITLES, change_of
 
 MEANINGS = {
-    MERGED: "all iterations of the runs drawn are taken for one sample",
-    RUN_MEANS: "one number a run, its {}",
+    MERGED: "all iterations of the drawn runs form one sample",
+    RUN_MEANS: "one number per run, its {}",
     ONE_SAMPLE: "one random iteration of each run",
 }
 
@@ -39,23 +39,23 @@ def document(survey: Survey) -> Document:
     sections = [Section("In short", (Bullets(tuple(_in_short(survey))),))]
     if survey.benchmarks:
         sections += [
-            Section("Intervals: do they hold the mean?", tuple(_coverage(survey))),
+            Section("Intervals: do they contain the mean?", tuple(_coverage(survey))),
             Section("Tests: how often do they raise a false alarm?", tuple(_false_alarms(survey))),
-            Section(f"Tests: what {change_of(survey)[0]} do they see?", tuple(_slowdowns(survey))),
-            Section("Benchmarks, the most misleading first", tuple(_benchmarks(survey))),
+            Section(f"Tests: which {change_of(survey)[0]} do they detect?", tuple(_slowdowns(survey))),
+            Section("Benchmarks, most misleading first", tuple(_benchmarks(survey))),
         ]
     sections += [
         Section("What was left out", tuple(_left_out(survey))),
         Section("How it was computed", tuple(_parameters(survey))),
     ]
-    lead = "How far intervals and tests can be believed with the runs of each benchmark"
+    lead = "How reliable intervals and tests are with the runs of each benchmark"
     return Document("Trust in intervals and tests", lead, "", tuple(sections), kind="trust report")
 
 
 def _in_short(survey: Survey) -> Iterator[str]:
     if not survey.benchmarks:
-        yield "No benchmark has two runs or more: how far runs differ from each other cannot be seen."
-        yield "Measure every benchmark in several runs, each in a process of its own; ten or more let this be judged."
+        yield "No benchmark has two or more runs, so the variation between runs is unknown."
+        yield "Measure every benchmark in several runs, each in its own process; this report needs about ten runs."
         return
     rows = {row.aggregation: row for row in survey.summaries}
     yield from _alarms_in_short(survey, rows)
@@ -70,17 +70,17 @@ def _alarms_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[st
         return
     n = len(survey.benchmarks)
     median = "" if n == 1 else " (median over benchmarks)"
-    of_single = f", and {percent(single.median)} with one number a run" if single.n else ""
+    of_single = f", and in {percent(single.median)} with one number per run" if single.n else ""
     yield (
-        f"Two draws of {survey.n_runs} runs each of the same benchmark, nothing changed: Welch's test tells them apart "
-        f"in {percent(merged.median)} of the pairs with all iterations merged{median}{of_single}. "
-        f"{_whole_percent(survey.alpha)} are asked for."
+        f"For two samples of {survey.n_runs} runs each of the same unchanged benchmark, Welch's test finds a "
+        f"difference in {percent(merged.median)} of the pairs with all iterations merged{median}{of_single}. "
+        f"It should be {_whole_percent(survey.alpha)}."
     )
     if n > 1:
         of_merged, of_means = (rows[name].n_alarming[WELCH] for name in (MERGED, RUN_MEANS))
         yield (
-            f"With merged iterations {_of(of_merged, merged.n)} raise more than twice as many false alarms as asked "
-            f"for, with one number a run {_of(of_means, single.n)}."
+            f"More than twice as many false alarms as expected: {_of(of_merged, merged.n)} with merged iterations, "
+            f"{_of(of_means, single.n)} with one number per run."
         )
 
 
@@ -88,51 +88,53 @@ def _intervals_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator
     merged, single = rows[MERGED].coverage, rows[RUN_MEANS].coverage
     if merged.median is None:
         return
-    of_single = f", from one number a run {percent(single.median)}" if single.n else ""
+    of_single = f", from one number per run in {percent(single.median)}" if single.n else ""
     median = "" if len(survey.benchmarks) == 1 else " (medians)"
     yield (
-        f"A {_whole_percent(survey.level)} interval from merged iterations holds the mean of all runs in "
-        f"{percent(merged.median)} of the draws{of_single}{median}."
+        f"A {_whole_percent(survey.level)} interval from merged iterations contains the mean of all runs in "
+        f"{percent(merged.median)} of the samples{of_single}{median}."
     )
 
 
 def _slowdowns_in_short(survey: Survey) -> Iterator[str]:
     rows = [row for row in survey.slowdowns if (row.aggregation, row.test) == (RUN_MEANS, WELCH)]
     for row in rows[:1]:
-        typical = f"is {_slower(row.median)} for half of the benchmarks" if row.median else "is beyond the factors"
+        typical = (
+            f"is {_slower(row.median)} for half of the benchmarks" if row.median else "is above all tested factors"
+        )
         missed = row.n - row.n_reached
-        behind = f"; in {_of(missed, row.n)} it is not reached" if missed else ""
+        behind = f"; for {_of(missed, row.n)} no tested factor is large enough" if missed else ""
         if len(survey.benchmarks) == 1:
-            typical = f"is {_slower(row.median)}" if row.median else "is not reached with the factors tried"
+            typical = f"is {_slower(row.median)}" if row.median else "is above all tested factors"
             behind = ""
         yield (
-            f"The smallest {change_of(survey)[0]} that {survey.n_runs} runs on each side show in "
-            f"{_whole_percent(row.power)} of the cases, one number a run, {typical}{behind}."
+            f"The smallest {change_of(survey)[0]} that {survey.n_runs} runs on each side detect with a power of "
+            f"{_whole_percent(row.power)}, using one number per run, {typical}{behind}."
         )
 
 
 def _advice(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[str]:
     rate = rows[MERGED].type_1_error.get(WELCH)
     if rate is None or not rate.n:
-        yield "Compare one number a run: the iterations of a run are alike and no sample of independent values."
+        yield "Compare one number per run, because the iterations of a run are not independent."
     elif rows[MERGED].n_alarming[WELCH]:
         yield (
-            "Do not merge the iterations of several runs into one sample: they are alike within a run, which makes "
-            "intervals too narrow and tests too ready. Compare one number a run."
+            "Do not merge the iterations of several runs into one sample. Iterations of a run are similar, so "
+            "intervals become too narrow and tests find too many differences. Compare one number per run."
         )
     else:
-        yield "Runs differ little from each other here; comparing one number a run is right all the same."
+        yield "Runs differ little from each other here; still, compare one number per run."
     yield (
-        f"To see smaller {change_of(survey)[0]}s make more runs, not longer ones: what differs from run to run is not "
-        "averaged out by more iterations."
+        f"To detect a smaller {change_of(survey)[0]}, measure more runs, not longer ones: more iterations do not "
+        "average out the variation between runs."
     )
 
 
 def _coverage(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        f"{survey.n_runs} of a benchmark's runs are drawn with replacement, again and again; each "
-        "draw gives an interval for the mean. Its coverage is the share of draws whose interval holds the mean of all "
-        "runs. Far below the level, differences are believed that are none."
+        f"From the runs of each benchmark, {survey.n_runs} are drawn with replacement many times; each sample gives an "
+        "interval for the mean. Coverage is the share of samples whose interval contains the mean of all runs. If it "
+        "is far below the level, the intervals suggest differences that do not exist."
     )
     aggregate = survey.parameters["aggregate"]
     yield Bullets(tuple(f"{name}: {meaning.format(aggregate)}." for name, meaning in MEANINGS.items()))
@@ -140,8 +142,8 @@ def _coverage(survey: Survey) -> Iterator[Block]:
     limits = [_whole_percent(float(limit)) for limit in survey.summaries[0].below]
     yield table(
         f"Coverage of {_whole_percent(survey.level)} intervals over benchmarks: median and middle half, and "
-        "how many benchmarks are below a limit.",
-        ("What is compared", "Benchmarks", "Median", "Middle half", *(f"Below {limit}" for limit in limits)),
+        "number of benchmarks below a limit.",
+        ("Compared values", "Benchmarks", "Median", "Middle half", *(f"Below {limit}" for limit in limits)),
         rows,
         numeric=(1, 2, *range(4, 4 + len(limits))),
     )
@@ -149,26 +151,26 @@ def _coverage(survey: Survey) -> Iterator[Block]:
     if any(entry.by_n_runs for entry in survey.benchmarks):
         yield Figure(
             "coverage",
-            "How to read it: a line that stays below the dashed one does not get better with more runs; it treats what "
-            "belongs together as independent.",
+            "How to read it: a line that stays below the dashed line does not improve with more runs, because it "
+            "treats dependent values as independent.",
         )
 
 
 def _without_width(survey: Survey) -> str:
     share = next(row.zero_width.median for row in survey.summaries if row.aggregation == RUN_MEANS)
-    drawn = "" if share is None else f"; with one number a run that is {100 * share:.2g} % of the draws (median)"
+    drawn = "" if share is None else f"; with one number per run these are {100 * share:.2g} % of the samples (median)"
     return (
-        f"A draw of one run again and again has an interval of zero width, which counts as a miss{drawn}. Where all "
-        "values are equal there is no variation: the interval is the mean itself, and p is 1."
+        f"A sample that contains only copies of one run has an interval of zero width, which counts as a miss{drawn}. "
+        "If all values are equal, the interval is the mean itself, and p is 1."
     )
 
 
 def _false_alarms(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        "Two draws of the same runs differ by chance only. The share of pairs that a test tells apart is its type I "
-        f"error; it should be {_whole_percent(survey.alpha)}. The paper's text calls 1 − α ideal for the "
-        "share of rejections (section 3.2, step 3); it must read α. Intervals that do not overlap are a far stricter "
-        "criterion than α: few alarms there are no sign of a good test."
+        "Two samples of the same runs differ only by chance. The share of pairs for which a test finds a difference is "
+        f"its type I error; it should be {_whole_percent(survey.alpha)}. The paper calls 1 − α the ideal share of "
+        "rejections (section 3.2, step 3); α is correct. Intervals that do not overlap are a much stricter criterion "
+        "than α: few alarms there do not mean that the test is good."
     )
     rows = [
         (row.aggregation, TITLES[test], quartiles.n, *_cells(quartiles), row.n_alarming[test])
@@ -176,28 +178,28 @@ def _false_alarms(survey: Survey) -> Iterator[Block]:
         for test, quartiles in row.type_1_error.items()
     ]
     yield table(
-        "Type I error over benchmarks: median and middle half, and how many benchmarks have more than twice α.",
-        ("What is compared", "Test", "Benchmarks", "Median", "Middle half", "Above 2 α"),
+        "Type I error over benchmarks: median and middle half, and number of benchmarks with more than twice α.",
+        ("Compared values", "Test", "Benchmarks", "Median", "Middle half", "Above 2 α"),
         rows,
         numeric=(2, 3, 5),
     )
     if len(survey.benchmarks) >= MIN_FOR_ALARMS and WELCH in survey.tests:
-        yield Figure("false-alarms", "How to read it: a good procedure rises to 100 % at α, the dashed line.")
+        yield Figure("false-alarms", "How to read it: a good method reaches 100 % at α, the dashed line.")
 
 
 def _slowdowns(survey: Survey) -> Iterator[Block]:
     if not survey.slowdowns:
-        yield Paragraph("Not asked for, or undefined for all benchmarks.")
+        yield Paragraph("Not requested, or undefined for all benchmarks.")
         return
     change, slower = change_of(survey)
     yield Paragraph(
-        f"The second draw is made {slower} by a factor. The smallest {change} seen is the factor from which on a test "
-        "tells the two apart in so many of the pairs. That of merged iterations counts for little: these are told "
-        f"apart without any {change} as well."
+        f"The second sample is made {slower} by a factor. The smallest detected {change} is the smallest factor at "
+        "which a test reaches the power in the table. The factor for merged iterations means little, because their "
+        f"tests also find differences without any {change}."
     )
     yield table(
-        f"Smallest {change} seen, over benchmarks; one that is not reached counts as larger than all others.",
-        ("What is compared", "Test", "Power", "Median", "Reached in", "Benchmarks"),
+        f"Smallest detected {change} over benchmarks; if it is not reached, it counts as larger than all others.",
+        ("Compared values", "Test", "Power", "Median", "Reached in", "Benchmarks"),
         [
             (
                 row.aggregation, TITLES[row.test], _whole_percent(row.power),
@@ -209,8 +211,8 @@ def _slowdowns(survey: Survey) -> Iterator[Block]:
     )  # fmt: skip
     yield Figure(
         "rejections",
-        "How to read it: a good test starts at α and rises steeply. One that starts high sees what is not there; one "
-        f"that rises late misses {change}s.",
+        "How to read it: a good test starts at α and rises steeply. A test that starts high raises false alarms; a "
+        f"test that rises late misses {change}s.",
     )
 
 
@@ -218,9 +220,9 @@ def _benchmarks(survey: Survey) -> Iterator[Block]:
     test = WELCH if WELCH in survey.tests else next(iter(survey.tests), None)
     ordered = sorted(survey.benchmarks, key=lambda entry: _misleads(entry, test))
     powers = survey.powers if survey.slowdowns else ()
-    alarms = ("False alarms, merged", "One number a run") if test else ()
+    alarms = ("False alarms, merged", "One number per run") if test else ()
     change = change_of(survey)[0]
-    powers_seen = [f"{change.capitalize()} seen, {_whole_percent(power)}" for power in powers]
+    powers_seen = [f"{change.capitalize()} detected, {_whole_percent(power)}" for power in powers]
     name = TITLES[test] if test else "no test"
     rows = [
         (
@@ -232,9 +234,9 @@ def _benchmarks(survey: Survey) -> Iterator[Block]:
         for entry in ordered
     ]  # fmt: skip
     yield first_rows(
-        f"Each benchmark: coverage and false alarms ({name}); the {change} seen is that of one number a run. "
-        "Benchmarks with several versions, contexts or alterations stand here once for each.",
-        ("Benchmark", "Application", "Runs", "Coverage, merged", "One number a run", *alarms, *powers_seen),
+        f"Each benchmark: coverage and false alarms ({name}); the detected {change} uses one number per run. "
+        "Each version, context and alteration of a benchmark has its own row.",
+        ("Benchmark", "Application", "Runs", "Coverage, merged", "One number per run", *alarms, *powers_seen),
         rows,
         numeric=range(2, 5 + len(alarms) + len(powers_seen)),
     )
@@ -242,7 +244,7 @@ def _benchmarks(survey: Survey) -> Iterator[Block]:
 
 
 def _remarks(benchmarks: Sequence[Trust]) -> Iterator[Block]:
-    """Why numbers are missing, or what a benchmark without variation means."""
+    """The reasons for missing numbers, or the meaning of a benchmark without variation."""
     remarks = list(
         dict.fromkeys(
             f"{entry.name}, {name}: {rate.reason}"
@@ -272,7 +274,7 @@ def _smallest_seen(entry: Trust, test: str | None, power: float) -> str:
 def _left_out(survey: Survey) -> Iterator[Block]:
     left_out = survey.left_out
     if not left_out:
-        yield Paragraph("Nothing.")
+        yield Paragraph("Nothing was left out.")
         return
     rows = [(entry.name, entry.reason) for entry in left_out]
     yield first_rows("Left out, with the reason.", ("Benchmark", "Reason"), rows)
@@ -280,17 +282,17 @@ def _left_out(survey: Survey) -> Iterator[Block]:
 
 def _parameters(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        "What depends only on which runs were drawn is exact: every multiset of runs is enumerated with its chance. "
-        "Random draws are used for one iteration a run, for the curves over factors, and where there are too many "
-        "multisets; the JSON gives the standard error of each. Draws are with replacement, so that there may be more "
-        "runs in a draw than there are."
+        "Rates that depend only on the drawn runs are exact: every multiset of runs is enumerated with its "
+        "probability. Random samples are used for one iteration per run, for the curves over factors, and if there are "
+        "too many multisets; the JSON has their standard errors. Runs are drawn with replacement, so a sample may have "
+        "more runs than the benchmark."
     )
     if any(len(entry.by_n_runs) for entry in survey.benchmarks) and len(survey.benchmarks) > 1:
         n_curve = sum(bool(entry.by_n_runs) for entry in survey.benchmarks)
-        yield Paragraph(f"Coverage by number of runs was computed for {n_curve} benchmarks, evenly spread.", "note")
+        yield Paragraph(f"Coverage by number of runs was computed for {n_curve} evenly spaced benchmarks.", "note")
     yield table(
-        "Parameters.",
-        ("Parameter", "Value"),
+        "Every option with the value used.",
+        ("Option", "Value"),
         [(words(name), _parameter(value)) for name, value in survey.parameters.items()],
     )
     yield Paragraph(

@@ -13,7 +13,7 @@ from analysis.trust import AGGREGATIONS, INTERVALS, MANN_WHITNEY, MERGED, ONE_SA
 
 MIN_FOR_ALARMS = 5  # benchmarks; fewer do not make a curve
 LIGHT = "#a9b3c2"
-LONGEST = 60  # letters of a name
+LONGEST = 60  # characters of a name
 SHADES = {MERGED: INK, RUN_MEANS: "#5f6b80", ONE_SAMPLE: LIGHT}
 SHAPES = {MERGED: "circle", RUN_MEANS: "square", ONE_SAMPLE: "triangle-up"}
 DASHES = {WELCH: [1, 0], MANN_WHITNEY: [7, 3], INTERVALS: [2, 2]}
@@ -69,8 +69,8 @@ def coverage_against_runs(survey: Survey) -> Chart | None:
         alt.Chart(rows).mark_line(strokeWidth=2, interpolate="linear").encode(x=x, y=y, color=_SHADE),
         alt.Chart(rows).mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=_SHADE, shape=_SHAPE),
     ]
-    subtitle = [_subject(chosen, "bars", survey), f"dashed: the level asked for, {100 * float(str(level)):g} %"]
-    return _finished(layers, "Does the interval hold the mean?", subtitle).properties(width=420, height=280)
+    subtitle = [_subject(chosen, "bars", survey), f"dashed: the requested level, {100 * float(str(level)):g} %"]
+    return _finished(layers, "Does the interval contain the mean?", subtitle).properties(width=420, height=280)
 
 
 def rejections(survey: Survey) -> Chart | None:
@@ -103,7 +103,7 @@ def rejections(survey: Survey) -> Chart | None:
     ]
     n_runs = survey.parameters["n_runs"]
     title = alt.TitleParams(
-        f"Are {n_runs} runs and {n_runs} {slower} ones told apart?",
+        f"Difference detected: {n_runs} runs against {n_runs} {slower} runs",
         subtitle=_subject(chosen, "bands", survey),
         anchor="start",
         fontSize=12,
@@ -114,10 +114,10 @@ def rejections(survey: Survey) -> Chart | None:
 
 def _panel(rows: pd.DataFrame, test: str, alpha: Any, slower: str, *, first: bool, n: int) -> Chart:
     x = alt.X(
-        "x:Q", title=f"the second draw is {slower} by", axis=alt.Axis(format="%", grid=False, tickCount=6),
+        "x:Q", title=f"the second sample is {slower} by", axis=alt.Axis(format="%", grid=False, tickCount=6),
         scale=alt.Scale(domain=[float(rows["x"].min()), float(rows["x"].max())], nice=False),
     )  # fmt: skip
-    title = "share of pairs told apart" if first else None
+    title = "share of pairs with a detected difference" if first else None
     y = alt.Y("value:Q", title=title, scale=_WHOLE, axis=alt.Axis(format="%", tickCount=5, labels=first))
     steps = sorted(rows["x"].unique())[::5]
     lines = alt.Chart(rows).mark_line(strokeWidth=2, interpolate="linear", strokeDash=DASHES[test])
@@ -157,8 +157,8 @@ def false_alarms(survey: Survey) -> Chart | None:
     table = pd.DataFrame(rows)
     tenths = pd.concat([_some_points(curve) for _, curve in table.groupby("aggregation", sort=False)])
     alpha = survey.parameters["alpha"]
-    x = alt.X("x:Q", title="share of pairs of draws told apart without any change", scale=_WHOLE, axis=_PERCENT)
-    y = alt.Y("value:Q", title="share of benchmarks with at most so many", scale=_WHOLE, axis=_PERCENT)
+    x = alt.X("x:Q", title="share of pairs with a detected difference, nothing changed", scale=_WHOLE, axis=_PERCENT)
+    y = alt.Y("value:Q", title="share of benchmarks with at most this share", scale=_WHOLE, axis=_PERCENT)
     at_alpha = alt.Chart(pd.DataFrame({"x": [alpha]})).mark_rule(color=SOFT, strokeDash=[5, 3])
     word = alt.Chart(pd.DataFrame({"x": [alpha], "text": [f"α = {alpha:g}"]})).mark_text(color=INK)
     layers = [
@@ -168,7 +168,7 @@ def false_alarms(survey: Survey) -> Chart | None:
         alt.Chart(tenths).mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=_SHADE, shape=_SHAPE),
     ]
     n_runs = survey.parameters["n_runs"]
-    subtitle = f"two draws of {n_runs} runs each; {len(survey.benchmarks)} benchmarks; the further left, the better"
+    subtitle = f"two samples of {n_runs} runs each; {len(survey.benchmarks)} benchmarks; further left is better"
     return _finished(layers, "False alarms of Welch's test", subtitle).properties(width=420, height=260)
 
 
@@ -209,7 +209,7 @@ def _subject(chosen: Sequence[Trust], mark: str, survey: Survey) -> str:
     if len(chosen) > 1:
         n = len(survey.benchmarks)
         some = f"{len(chosen)} of {n}" if len(chosen) < n else f"{n}"
-        return f"median of {some} benchmarks, {mark}: their middle half"
+        return f"median of {some} benchmarks, {mark}: middle half"
     return shortened([chosen[0].name], LONGEST)[chosen[0].name]
 
 
@@ -223,7 +223,7 @@ def _finished(layers: Sequence[Any], title: str, subtitle: str | list[str]) -> C
     return chart.configure_view(stroke=None).configure_legend(orient="bottom", symbolSize=90, symbolOpacity=1)
 
 
-_HELD = "share of intervals that hold the mean"
+_HELD = "share of intervals that contain the mean"
 _WHOLE = alt.Scale(domain=[0, 1])
 _PERCENT = alt.Axis(format="%", tickCount=5)
 _ORDER = list(AGGREGATIONS)

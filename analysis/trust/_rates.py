@@ -25,9 +25,9 @@ from analysis.trust._population import (
 GAMMAS = tuple(round(1 + step / 100, 2) for step in range(31))
 RESAMPLES = 4000
 
-ONE_RUN = "one run: every draw is the same"
-ONE_VALUE = "one value has no interval"
-NO_PERCENT = "the mean is not above zero: a change in per cent has no meaning"
+ONE_RUN = "one run: every sample is the same"
+ONE_VALUE = "an interval needs at least two values"
+NO_PERCENT = "the mean is not above zero, so a relative change is undefined"
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
     if not from_here.any():
         return Estimate(None, reason=f"not reached up to {curve.gammas[-1]:.2f}")
     alarms = curve.power[0] if curve.gammas[0] == 1 else 0.0
-    reason = f"{100 * alarms:.0f} % of the pairs are told apart without any change"
+    reason = f"{100 * alarms:.0f} % of the pairs show a difference without any change"
     return Estimate(curve.gammas[int(from_here.argmax())], reason=reason if alarms > 2 * curve.alpha else curve.reason)
 
 

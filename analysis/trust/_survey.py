@@ -324,7 +324,7 @@ def _task(options: Mapping[str, Any], task: tuple[Benchmark, np.random.Generator
 
 def _unusable(benchmark: Benchmark, sampling: Sampling) -> str | None:
     if len(benchmark.runs) < 2:
-        return "one run: every draw is the same"
+        return "one run: every sample is the same"
     try:
         sampling.values(benchmark.runs)
     except ValueError as error:

@@ -41,7 +41,7 @@ def test_similar_runs_are_outcome_zero_and_one_dissimilar_benchmark_is_one():
     assert found.outcome == FOUND == 1
     assert [(one.name, one.verdict) for one in found.benchmarks] == [("alike", "similar"), ("wide", "dissimilar")]
     assert found.findings[0].kind == "dissimilar"
-    assert found.findings[0].words == "the 2 runs lie 40 % apart, more than 10 %"
+    assert found.findings[0].words == "the 2 runs are 40 % apart, more than 10 %"
 
 
 def test_healthy_noise_is_no_finding():
@@ -103,7 +103,7 @@ def test_a_change_of_unknown_direction_is_a_finding():
 def test_changes_below_the_smallest_that_counts_are_named_but_no_finding():
     found = check([bench("b", *(1.03 * x for x in FIVE), seed=9)], [bench("b", *FIVE)], Rules(min_change=0.05))
     assert found.outcome == NOTHING_FOUND
-    assert "Significant, but no finding by the rules asked for: b slower" in text_of(found)
+    assert re.search("Significant, but not a finding .*: b slower", text_of(found))
 
 
 def test_runs_that_do_not_exclude_the_largest_slowdown_are_inconclusive():
@@ -112,14 +112,14 @@ def test_runs_that_do_not_exclude_the_largest_slowdown_are_inconclusive():
     found = check(noisy[:1], noisy[1:], Rules(max_slowdown=0.05))
     assert found.outcome == INCONCLUSIVE
     assert "do not exclude a change for the worse of more than 5 %" in text_of(found)
-    assert "Measure more runs of both versions" in text_of(found)
+    assert "measure more runs of both versions" in text_of(found)
 
 
 def test_one_run_on_a_side_is_described_and_not_tested():
     found = check([bench("b", 1.1)], [bench("b", 1.0)])
     assert found.outcome == INCONCLUSIVE
     text = text_of(found, commands=[("With the tool:", "for i in 1 2; do\n  tool\ndone")])
-    assert "The repetitions of one process do not show what another process would measure" in text
+    assert "The repetitions of one process do not show" in text
     assert "+10.0 %" in text and "p (Holm)" not in text
     assert text.endswith("With the tool: for i in 1 2; do tool done")
     assert "\n      tool\n" in to_text(checkup_document(found, commands=[("", "for\n  tool\ndone")]))
@@ -133,9 +133,9 @@ def test_a_vanished_benchmark_is_inconclusive_at_the_top_unless_allowed():
     text = text_of(found)
     assert text.startswith(
         "Benchmark check Result ------ - Inconclusive: benchmarks are missing. "
-        "- Missing: 1 benchmark of the baseline, not in the candidate: b."
+        "- Missing: 1 benchmark only in the baseline: b."
     )
-    assert "New: 1 benchmark of the candidate, not in the baseline: new." in text
+    assert "New: 1 benchmark only in the candidate: new." in text
     assert "pass --allow-missing" in text
     assert check(others, [*others[:1], BASE], Rules(allow_missing=True)).outcome == NOTHING_FOUND
     assert check(others, others[:1]).outcome == NOTHING_FOUND  # a new benchmark is not a problem
@@ -153,7 +153,7 @@ def test_crashed_runs_are_inconclusive_at_the_top_unless_allowed():
 def test_far_fewer_runs_than_the_baseline_has_may_be_crashes():
     found = check([bench("b", 1.0, 1.01)], [bench("b", *FIVE)])
     assert found.outcome == INCONCLUSIVE
-    assert found.findings[0].words == "2 runs, but 5 in the baseline: did the others fail?"
+    assert found.findings[0].words == "2 runs, but 5 in the baseline: did other runs fail?"
     assert check([bench("b", 1.0, 1.01, 0.99)], [bench("b", *FIVE)]).outcome == NOTHING_FOUND
 
 
@@ -164,7 +164,7 @@ def test_a_finding_outweighs_what_is_inconclusive():
 def test_nothing_in_common_is_inconclusive():
     found = check([ALIKE], [UNLIKE], Rules(allow_missing=True))
     assert found.outcome == INCONCLUSIVE
-    assert "No benchmark is in the baseline and in the candidate: nothing was compared." in text_of(found)
+    assert "nothing was compared." in text_of(found)
 
 
 def test_other_units_are_not_compared():
@@ -195,7 +195,7 @@ def test_holm_counts_a_benchmark_once_whatever_units_it_has():
     assert len(p_holm) == 12
     assert {change.name: change.p_holm for change in alone.changes}.items() <= p_holm.items()
     assert {change.family for change in found.changes} == {"", "B/op", "allocs/op"}
-    assert "for each unit apart" in text_of(found)
+    assert "separately for each unit" in text_of(found)
 
 
 def test_the_detectable_difference_includes_the_number_of_benchmarks_and_alpha():
@@ -239,7 +239,7 @@ def timed(name, hours, seed):
 def test_all_old_runs_before_all_new_ones_are_warned_of():
     found = check([timed("b", (3, 4, 5), 1)], [timed("b", (0, 1, 2), 2)])
     assert found.outcome == NOTHING_FOUND
-    assert "22 to 100 % of unchanged benchmarks look changed. Measure both sides by turns" in text_of(found)
+    assert "22 to 100 % of unchanged benchmarks look changed. Alternate the two sides" in text_of(found)
 
 
 def test_runs_by_turns_or_at_unknown_times_are_not_warned_of():
@@ -319,9 +319,9 @@ def test_a_known_change_is_listed_and_decides_nothing():
     assert (check([SLOWER, ALIKE], [BASE, ALIKE]).outcome, found.outcome) == (FOUND, NOTHING_FOUND)
     assert [(finding.name, finding.known) for finding in found.findings] == [("b", "a check was added")]
     text = text_of(found)
-    assert "No finding in 2 benchmarks besides 1 known change." in text
+    assert "No findings in 2 benchmarks besides 1 known change." in text
     assert re.search(r"b slower \(\+20\.0 %, 95 % CI [^)]+\) a check was added 2027-01-31", text)
-    assert "b slower (known)" in text and "Find the cause" not in text
+    assert "b slower (known)" in text and "Look for the cause" not in text
 
 
 def test_other_findings_still_decide():

@@ -104,7 +104,7 @@ def test_a_measure_that_was_not_computed_does_not_enter_the_mean():
 
 
 def test_a_table_without_measures_is_refused():
-    with pytest.raises(ValueError, match="no measure beside application and benchmark"):
+    with pytest.raises(ValueError, match="no measures, only application and benchmark"):
         measures.mean_measures(pd.DataFrame({"application": ["a"], "benchmark": ["b"]}))
 
 
@@ -135,12 +135,12 @@ def test_without_theta_nothing_is_marked_and_the_title_says_nothing_of_marks():
     chart = by_application(theta=None, a=[0.25, 0.9])
     assert not any(cell.marked for cell in cells(chart))
     assert titles(chart) == [
-        "Applications (number of benchmarks)", "mean dissimilarity over all pairs of runs, from 0 (alike) to 1",
+        "Applications (number of benchmarks)", "mean dissimilarity over all pairs of runs, from 0 (equal) to 1",
     ]  # fmt: skip
 
 
 def test_the_title_says_what_a_mark_means():
-    assert titles(by_application(theta=0.3, a=[0.9]))[1].endswith("from 0 (alike) to 1; ▲ above θ = 0.3")
+    assert titles(by_application(theta=0.3, a=[0.9]))[1].endswith("from 0 (equal) to 1; ▲ above θ = 0.3")
 
 
 def test_a_missing_value_leaves_its_cell_empty():

@@ -159,7 +159,7 @@ def test_a_rule_crosses_the_tree_at_the_cut(tree):
 
 
 def test_the_axes_of_the_tree_and_the_matrix_are_named(tree):
-    assert [part.text for part in tree if part.role == "axis-title"] == ["height of merge", "run", "run"]
+    assert [part.text for part in tree if part.role == "axis-title"] == ["dissimilarity at merge", "run", "run"]
 
 
 def test_the_numbers_of_two_runs_stand_in_the_middle_of_their_cells():

@@ -47,7 +47,7 @@ def test_a_slow_start_is_a_warmup_and_a_steady_one_is_none():
     # first tenth 1.3, the rest around 1
     assert found.warmup.value == pytest.approx(1.3, abs=0.01)
     assert any("the first tenth of a run is 29.9 % slower than the rest" in one for one in found.sentences)
-    assert any(one.startswith("Warm-up: none seen") for one in reasons(steady).sentences)
+    assert any(one.startswith("Warm-up: not visible") for one in reasons(steady).sentences)
 
 
 def test_where_more_is_better_a_low_start_is_the_slow_one():
@@ -68,7 +68,9 @@ def test_the_sentences_say_how_many_runs_are_missing():
     wide = noise(1.0, 1.2, 0.9, 1.1)
     needed = int(reasons(wide).runs_needed.value)
     assert needed > 4
-    assert any(f"for 5 %, {needed} are needed, {needed - 4} more than there are." in s for s in reasons(wide).sentences)
+    assert any(
+        f"for 5 %, {needed} runs are needed, {needed - 4} more than measured." in s for s in reasons(wide).sentences
+    )
     assert any("for 5 %, 2 are enough." in s for s in reasons(noise(1.0, 1.0001, 0.9999, 1.0)).sentences)
 
 
@@ -100,7 +102,7 @@ def test_short_runs_have_a_level_but_no_pattern():
     found = reasons(noise(1.0, 1.1, 1.2, n=5))
     assert found.pattern.reason == found.distribution.reason == "too short for pattern measures"
     assert found.max_spread.value is not None
-    assert found.warmup.reason == "runs of fewer than 20 iterations have no first tenth"
+    assert found.warmup.reason == "runs need at least 20 iterations to compare the first tenth"
 
 
 def test_runs_of_unequal_length_are_said_to_be_judged_on_what_they_share():

@@ -279,17 +279,17 @@ def test_the_smallest_distance_of_u_is_where_the_exact_p_reaches_alpha(n_a, n_b,
 
 def test_one_run_says_nothing():
     for found in coverage([[1, 2, 3]], 5, rng=rng()).values():
-        assert found.value is None and found.reason == "one run: every draw is the same"
+        assert found.value is None and found.reason == "one run: every sample is the same"
     for tests in type_1_error([[1, 2, 3]], 5, rng=rng()).values():
         assert {rate.value for rate in tests.values()} == {None}
     for curve in sensitivity([[1, 2, 3]], 5, rng=rng()):
-        assert curve.power == () and smallest_slowdown(curve).reason == "one run: every draw is the same"
+        assert curve.power == () and smallest_slowdown(curve).reason == "one run: every sample is the same"
 
 
 def test_a_draw_of_one_run_has_an_interval_only_when_merged():
     found = coverage(made([5] * 4), 1, rng=rng())
-    assert [found[name].reason for name in AGGREGATIONS] == [None, *["one value has no interval"] * 2]
-    assert coverage([[1], [2]], 1, rng=rng())[MERGED].reason == "one value has no interval"
+    assert [found[name].reason for name in AGGREGATIONS] == [None, *["an interval needs at least two values"] * 2]
+    assert coverage([[1], [2]], 1, rng=rng())[MERGED].reason == "an interval needs at least two values"
 
 
 def test_without_any_variation_p_is_one_and_the_interval_is_the_mean():
@@ -326,7 +326,7 @@ def test_constant_runs_of_different_values_are_told_apart_without_variance():
 
 def test_a_mean_of_zero_has_no_slowdown():
     for curve in sensitivity([[-1, 1], [-2, 2]], 2, rng=rng()):
-        assert curve.reason == "the mean is not above zero: a change in per cent has no meaning"
+        assert curve.reason == "the mean is not above zero, so a relative change is undefined"
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_summaries_are_those_of_the_benchmarks():
 
 
 def test_what_cannot_be_drawn_from_is_left_out_with_its_reason():
-    assert suite().left_out == (LeftOut("single", "one run: every draw is the same"),)
+    assert suite().left_out == (LeftOut("single", "one run: every sample is the same"),)
     found = survey([benchmark("short", n=3)], sampling=Sampling(warmup=3))
     assert found.benchmarks == () and "all of them warm-up" in found.left_out[0].reason
 
@@ -128,9 +128,9 @@ def test_runs_of_different_versions_and_contexts_are_not_mixed():
 def test_medians_of_slowdowns_that_are_not_reached_are_none():
     found = survey([benchmark("wild", 5.0)], **{**QUICK, "gammas": (1, 1.001)})
     assert {(row.n_reached, row.median) for row in found.slowdowns if row.aggregation == ONE_SAMPLE} == {(0, None)}
-    assert "not reached with the factors tried" in text_of(found)
+    assert "is above all tested factors" in text_of(found)
     two = survey([benchmark("wild", 5.0), benchmark("wilder", 5.0)], **{**QUICK, "gammas": (1, 1.001)})
-    assert "is beyond the factors; in 2 of 2 benchmarks it is not reached" in text_of(two)
+    assert "is above all tested factors; for 2 of 2 benchmarks" in text_of(two)
 
 
 # -- document
@@ -139,12 +139,12 @@ def test_medians_of_slowdowns_that_are_not_reached_are_none():
 def test_the_document_says_in_short_what_to_do():
     text = text_of(suite())
     merged, single = (row.type_1_error[WELCH].median for row in suite().summaries[:2])
-    assert text.index("In short") < text.index("Do not merge the iterations") < text.index("Intervals: do they hold")
-    assert f"Welch's test tells them apart in {100 * merged:.1f} % of the pairs" in text
-    assert f"and {100 * single:.1f} % with one number a run. 5 % are asked for." in text
-    assert "it must read α" in text
-    assert "far stricter criterion than α" in text
-    assert "single one run: every draw is the same" in text
+    assert text.index("In short") < text.index("Do not merge the iterations") < text.index("Intervals: do they contain")
+    assert f"in {100 * merged:.1f} % of the pairs with all iterations merged" in text
+    assert f"and in {100 * single:.1f} % with one number per run. It should be 5 %." in text
+    assert "α is correct" in text
+    assert "stricter criterion than α" in text
+    assert "single one run: every sample is the same" in text
     assert "seed 1" in text and "aggregate mean" in text
 
 
@@ -161,13 +161,13 @@ def test_a_suite_without_false_alarms_is_told_so():
     values = np.random.default_rng(1).normal(10, 1, 20)
     text = text_of(survey([Benchmark.of_series("even", tuple(np.roll(values, run) for run in range(4)))], **QUICK))
     assert "Runs differ little from each other here" in text
-    assert "(median" not in text.split("Intervals: do they hold")[0]
+    assert "(median" not in text.split("Intervals: do they contain")[0]
 
 
 def test_a_survey_of_nothing_is_a_document():
     found = survey([])
     text = text_of(found)
-    assert "No benchmark has two runs or more" in text and "What was left out ----------------- Nothing." in text
+    assert "No benchmark has two or more runs" in text and "What was left out ----------------- Nothing" in text
     assert trust_charts(found) == {}
     assert plain(found)["summaries"] == []
 
@@ -175,7 +175,7 @@ def test_a_survey_of_nothing_is_a_document():
 def test_without_curves_and_with_another_test_the_document_says_what_it_has():
     found = survey([benchmark("a")], n_runs=3, gammas=(), tests=[MANN_WHITNEY], n_curve=0, resamples=100)
     text = text_of(found)
-    assert "Not asked for, or undefined for all benchmarks." in text
+    assert "Not requested, or undefined for all benchmarks." in text
     assert "false alarms (Mann-Whitney U test)" in text
     assert trust_charts(found) == {}
     assert text_of(survey([benchmark("a")], n_runs=3, tests=[], n_curve=0)).count("no test") == 1
@@ -184,11 +184,11 @@ def test_without_curves_and_with_another_test_the_document_says_what_it_has():
 def test_undefined_numbers_are_dashes_with_their_reason():
     found = survey([benchmark("a"), Benchmark.of_series("flat", (np.ones(3), np.ones(3)))], **{**QUICK, "n_runs": 1})
     text = text_of(found)
-    assert "a, run means: one value has no interval" in text
+    assert "a, run means: an interval needs at least two values" in text
     assert "flat, merged: no variation" in text
     assert found.summaries[1].coverage == Quartiles(0, None, None, None)
     nothing_defined = survey([Benchmark.of_series("b", (np.array([1.0]), np.array([2.0])))], **{**QUICK, "n_runs": 1})
-    assert "no sample of independent values" in text_of(nothing_defined)
+    assert "the iterations of a run are not independent" in text_of(nothing_defined)
     assert trust_charts(nothing_defined).keys() == {"coverage"}
 
 
@@ -252,9 +252,9 @@ def test_without_a_stated_direction_the_second_draw_is_higher_not_slower():
     unknown = [without_direction(benchmark(f"b{n}")) for n in range(2)]
     found = survey(unknown, **QUICK)
     said = text_of(found)
-    assert "The second draw is made higher by a factor. The smallest increase seen" in said
+    assert "The second sample is made higher by a factor. The smallest detected increase" in said
     assert not {"slower", "faster", "slowdown", "slowdowns"} & set(re.findall(r"\w+", said))
-    assert "the second draw is higher by" in titles(trust_charts(found)["rejections"])
+    assert "the second sample is higher by" in titles(trust_charts(found)["rejections"])
     stated = survey([benchmark("b0"), benchmark("b1")], **QUICK)
     assert [curve.power for curve in found.benchmarks[0].curves] == [
         curve.power for curve in stated.benchmarks[0].curves

@@ -83,5 +83,5 @@ def test_the_smallest_slowdown_is_the_first_from_which_on_the_power_stays():
 
 def test_no_slowdown_at_all_is_never_the_smallest_one():
     curve = Curve(MERGED, WELCH, (1, 1.01), (0.9, 0.95), (0.0, 0.0), 9, True, 0.05)
-    reason = "90 % of the pairs are told apart without any change"
+    reason = "90 % of the pairs show a difference without any change"
     assert smallest_slowdown(curve) == Estimate(1.01, reason=reason)

@@ -124,8 +124,8 @@ def test_the_matrix_of_same_is_in_the_order_of_its_tree(judged_study):
 
 
 def test_the_matrix_of_the_heuristic_has_no_tree(judged_study):
-    assert "height of merge" not in titles(evidence.matrix(reasoned(judged_study, FIRST, "heuristic")))
-    assert "height of merge" in titles(evidence.matrix(reasoned(judged_study, FIRST, "same")))
+    assert "dissimilarity at merge" not in titles(evidence.matrix(reasoned(judged_study, FIRST, "heuristic")))
+    assert "dissimilarity at merge" in titles(evidence.matrix(reasoned(judged_study, FIRST, "same")))
 
 
 def test_the_threshold_stands_beside_the_means_of_the_heuristic_only(judged_study):
