@@ -1,4 +1,4 @@
-"""The command that runs a measurement plan."""
+"""The command `labeler measure`, which runs a measurement plan."""
 
 import signal
 import sys
@@ -23,28 +23,28 @@ from labeler.measuring.tools import TOOLS
 from labeler.safe_text import one_line
 
 PLAN = Path("plan.toml")
-N_SHOWN = 12  # runs of a dry run
+N_SHOWN = 12  # runs shown by a dry run
 
 
 @click.command(epilog="Example: labeler measure plan.toml --out results/")
 @click.argument("plan", type=click.Path(path_type=Path, dir_okay=False), default=PLAN)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("results"), show_default=True,
               metavar="DIR", help="Folder for the measurements.")  # fmt: skip
-@click.option("--init", is_flag=True, help="Write an example of a plan, with every key explained, and stop.")
-@click.option("--dry-run", is_flag=True, help="Show what would run, how long it takes, and what the plan can tell.")
+@click.option("--init", is_flag=True, help="Write an example plan that explains every key, and stop.")
+@click.option("--dry-run", is_flag=True, help="Show the runs, their time, and which questions the plan can answer.")
 @click.option("--limit", type=click.IntRange(min=1), default=None, metavar="N", help="Make at most N runs now.")
 @click.option("--runs", type=click.IntRange(min=1), default=None, metavar="N",
-              help="Runs of each benchmark, instead of the plan's number.")  # fmt: skip
-@click.option("--interleave/--no-interleave", default=None, help="Whether versions take turns, instead of the plan.")
+              help="Number of runs of each benchmark; overrides the plan.")  # fmt: skip
+@click.option("--interleave/--no-interleave", default=None, help="Whether versions alternate; overrides the plan.")
 def measure(
     plan: Path, out: Path, *, init: bool, dry_run: bool, limit: int | None, runs: int | None, interleave: bool | None
 ) -> None:
     """Run the benchmarks of a plan and record the conditions of every run.
 
-    PLAN is a TOML file [default: plan.toml]. Every run goes into DIR/measurements.csv as soon as it has ended; when
-    all are made, DIR/measurements.parquet holds the same. Ctrl+C stops; the same command goes on. `labeler check`,
-    `spread`, `order`, `contexts`, `trust` and `import` read DIR. Exit code 1: a benchmark failed too often and was
-    stopped.
+    PLAN is a TOML file [default: plan.toml]. Every run is added to DIR/measurements.csv as soon as it has ended; after
+    the last run, DIR/measurements.parquet has the same data. Ctrl+C stops; run the same command again to continue.
+    `labeler check`, `spread`, `order`, `contexts`, `trust` and `import` read DIR. Exit code 1: a benchmark failed too
+    often and was stopped.
     """
     if init:
         _write_example(plan)
@@ -61,20 +61,20 @@ def measure(
             outcome = measure_plan(planned, out, plan.resolve().parent, limit=limit, watch=watch)
         except KeyboardInterrupt:
             sys.stderr.write("\n")
-            remark("Stopped. The run under way is not recorded; the same command goes on.")
+            remark("Stopped. The current run is not recorded. Run the same command again to continue.")
             raise SystemExit(130) from None
     _say_outcome(planned, outcome, out)
 
 
 def _write_example(path: Path) -> None:
     if path.exists():
-        raise InputError(f"{path} exists already. Name a file that does not.")
+        raise InputError(f"{path} already exists. Choose another file name.")
     write_text(path, example(path.name, ", ".join(TOOLS)))
-    remark(f"{path} written. `labeler measure {path} --dry-run` shows what it would do.")
+    remark(f"{path} written. `labeler measure {path} --dry-run` shows its runs.")
 
 
 def _show_plan(plan: Plan, out: Path) -> None:
-    from labeler.measuring import design  # here, as measuring needs no statistics
+    from labeler.measuring import design  # imported here because measuring needs no statistics
 
     done = done_so_far(plan, out)
     n, contexts, kinds = n_steps(plan), contexts_of(plan), kinds_of_order(plan)
@@ -92,10 +92,10 @@ def _show_plan(plan: Plan, out: Path) -> None:
     click.echo(
         f"Time left: about {_duration(left)}, from the runs so far."
         if left is not None
-        else "Time: not known before the first runs. --limit N makes N of them; then --dry-run says it. At most "
-        f"{_duration(_longest(plan))}, by the timeouts."
+        else "Time: unknown before the first runs. Make some with --limit N, then use --dry-run again. At most "
+        f"{_duration(_longest(plan))} by the timeouts."
     )
-    click.echo("\nWhat this plan can tell:")
+    click.echo("\nQuestions that this plan can answer:")
     for text in design.in_words(plan, done):
         click.echo(f"- {text}")
     click.echo("\nThe first runs:")
@@ -119,7 +119,7 @@ def _longest(plan: Plan) -> float:
 
 @contextmanager
 def _progress(plan: Plan) -> Iterator[Callable[[Progress], None]]:
-    """A progress bar, which also names what failed."""
+    """A progress bar that also reports failures."""
     total = n_steps(plan)
     last_said: dict[str, str] = {}
 
@@ -153,16 +153,16 @@ def _say_outcome(plan: Plan, outcome: Outcome, out: Path) -> None:
     if outcome.n_made:
         click.echo(
             f"{_counted(outcome.n_made, 'run')} took {_duration(outcome.seconds)}, of which "
-            f"{1000 * outcome.overhead_s:.0f} ms per run were not the command itself."
+            f"{1000 * outcome.overhead_s:.0f} ms per run were overhead."
         )
     if outcome.n_failed:
-        click.echo(f"{_counted(outcome.n_failed, 'run')} failed; the column failure says why.")
+        click.echo(f"{_counted(outcome.n_failed, 'run')} failed; the column failure has the reasons.")
     if outcome.n_skipped:
         click.echo(f"{_counted(outcome.n_skipped, 'run')} not made, because a benchmark failed too often.")
         for text in outcome.stopped:
             click.echo(f"  {one_line(text)}")
     if not outcome.is_complete:
-        click.echo("The same command goes on.")
+        click.echo("Run the same command again to continue.")
         return
     click.echo(f"Next: {', '.join(_next_commands(plan, out))}")
     if outcome.stopped or n_done == outcome.n_failed:
@@ -182,7 +182,7 @@ def _counted(n: int, word: str) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Seconds as people say them.
+    """Format a duration with suitable units.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """A request to end stops the measurement as Ctrl+C does."""
+    """Let a termination signal stop the measurement in the same way as Ctrl+C."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""What a plan can and cannot tell, before it is measured."""
+"""Estimate before measuring which questions a plan can answer."""
 
 from collections.abc import Iterator, Sequence
 from math import prod
@@ -11,63 +11,63 @@ from labeler.measuring.schedule import contexts_of, kinds_of_order
 from labeler.measuring.table import Done
 
 ALPHA, WANTED = 0.05, 0.8
-NOISE = (0.005, 0.02, 0.1)  # coefficients of variation between runs, for which an answer is given beforehand
+NOISE = (0.005, 0.02, 0.1)  # example coefficients of variation between runs, used before the first run
 
 
 def in_words(plan: Plan, done: Sequence[Done] = ()) -> Iterator[str]:
-    """Sentences on each question that the methods answer: what this plan allows, or what it lacks.
+    """One sentence per question: what this plan can answer, or what it lacks.
 
     Parameters
     ----------
     plan : Plan
     done : sequence of Done
-        Runs made already, from which the noise is known.
+        Completed runs, used to estimate the noise.
     """
     kinds, contexts = kinds_of_order(plan), contexts_of(plan)
     yield from _versions(plan, done)
     if len(kinds) == 2:
         yield _order(plan)
     else:
-        yield f'Order: not answered, because all runs are in {kinds[0]} order. Set order = "both" to ask.'
+        yield f'Order: cannot be tested, because all runs are in {kinds[0]} order. Set order = "both" to test it.'
     n_all = prod(len(factor.levels) for factor in plan.factors)
     if len(contexts) < 2:
-        yield "Contexts: not answered, because there is only one. Add [factors], such as the environment size."
+        yield "Contexts: cannot be compared, because there is only one. Add [factors], such as the environment size."
     elif len(plan.versions) < 2:
         yield (
-            f"Contexts: {len(contexts)} for one version: `labeler contexts --observer FACTOR` and `labeler spread` "
-            "compare them; whether they decide between versions is not answered without a second version."
+            f"Contexts: {len(contexts)} for one version. `labeler contexts --observer FACTOR` and `labeler spread` "
+            "compare them. The effect of the context on a comparison of versions needs a second version."
         )
     else:
-        yield f"Contexts: {len(contexts)} with both versions each; `labeler contexts` says whether they decide."
+        yield f"Contexts: {len(contexts)} with both versions each; `labeler contexts` compares them."
     if len(contexts) < n_all:
-        yield f"Contexts are {len(contexts)} of {n_all} combinations: what factors do together is not answered."
+        yield f"Contexts: only {len(contexts)} of {n_all} combinations, so interactions of factors are not estimated."
     if plan.runs < 2:
-        yield "One run tells nothing of the noise between runs: no interval and no test. Set runs to 10 or more."
+        yield "One run does not show the noise between runs: no intervals and no tests. Set runs to 10 or more."
 
 
 def _versions(plan: Plan, done: Sequence[Done]) -> Iterator[str]:
     n_tests = len(plan.benchmarks)
     if len(plan.versions) < 2:
-        yield "Versions: nothing to compare, because there is only one. Add [versions] to ask which is faster."
+        yield "Versions: nothing to compare, because there is only one. Add [versions] to find out which is faster."
         return
     if plan.runs < 2:
         return
     n_runs = plan.runs * len(kinds_of_order(plan))
     known = list(_known(plan, done, n_runs))
     if known:
-        yield f"Versions, with {n_runs} runs each in a context and the noise of the runs so far: {'; '.join(known)}."
+        yield f"Versions: detectable difference with {n_runs} runs per context and the noise so far: {'; '.join(known)}."
         return
     examples = ", ".join(
-        f"{_percent(_smallest_effect(n_runs, n_tests) * noise)} where runs vary by {_percent(noise)}" for noise in NOISE
+        f"{_percent(_smallest_effect(n_runs, n_tests) * noise)} if runs vary by {_percent(noise)}" for noise in NOISE
     )
     yield (
-        f"Versions: with {n_runs} runs each in a context, {_percent(WANTED)} of differences are found that are as "
-        f"large as {examples}. After the first runs, --dry-run says it from their noise."
+        f"Versions: with {n_runs} runs per version and context, the detectable difference ({_percent(WANTED)} power) "
+        f"is {examples}. After the first runs, --dry-run uses their noise."
     )
 
 
 def _known(plan: Plan, done: Sequence[Done], n_runs: int) -> Iterator[str]:
-    """The smallest difference of each benchmark, from the runs so far of its first version."""
+    """The smallest detectable difference of each benchmark, from the completed runs of its first version."""
     for entry in plan.benchmarks:
         for version in plan.versions:
             values = [run.value for run in done if (run.benchmark, run.version) == (entry.name, version) and run.value]
@@ -76,7 +76,7 @@ def _known(plan: Plan, done: Sequence[Done], n_runs: int) -> Iterator[str]:
                     values, alpha=ALPHA, wanted=WANTED, n_tests=len(plan.benchmarks), n_runs=n_runs
                 )
                 if smallest.value is not None:
-                    yield f"{entry.name} a difference of {_percent(smallest.value)}"
+                    yield f"{entry.name} {_percent(smallest.value)}"
                 break
 
 
@@ -85,7 +85,7 @@ def _percent(share: float) -> str:
 
 
 def _smallest_effect(n_runs: int, n_tests: int) -> float:
-    """In standard deviations, the smallest difference that is found with the wanted power."""
+    """The smallest difference, in standard deviations, that is detected with the wanted power."""
     low, high = 0.0, 100.0
     for _halving in range(40):
         middle = (low + high) / 2
@@ -96,12 +96,12 @@ def _smallest_effect(n_runs: int, n_tests: int) -> float:
 def _order(plan: Plan) -> str:
     n_tests = len(plan.benchmarks) * max(len(plan.versions), 1) * len(contexts_of(plan))
     if plan.runs < 2:
-        return "Order: not answered by one run in each order."
+        return "Order: cannot be tested with one run in each order."
     p = float(stats.kruskal(range(plan.runs), range(plan.runs, 2 * plan.runs)).pvalue)
     if p >= ALPHA / n_tests:
         return (
-            f"Order: not answered. The smallest possible p of {plan.runs} runs in each order is {p:.2g}, and "
-            f"{n_tests} tests need one below {ALPHA / n_tests:.2g}. Add runs."
+            f"Order: cannot be tested. The smallest possible p of {plan.runs} runs in each order is {p:.2g}, but "
+            f"{n_tests} tests need p below {ALPHA / n_tests:.2g}. Add runs."
         )
     tests = f"{n_tests} {'test' if n_tests == 1 else 'tests'}"
     return f"Order: {tests} of {plan.runs} runs in fixed against {plan.runs} in random order."

@@ -3,18 +3,18 @@
 EXAMPLE = """\
 # A measurement plan for `labeler measure`. Run it with
 #     labeler measure {name} --out results/
-# Ctrl+C stops it; the same command goes on where it stopped.
+# Ctrl+C stops it; run the same command again to continue.
 
 runs = 10              # of each benchmark, in each version and context; every run is a new process
-order = "both"         # of the benchmarks: "fixed" as below, "random" drawn anew each time, or "both" in turns
-interleave = true      # versions take turns (A B B A), so that a machine that slows down hits both alike
+order = "both"         # of the benchmarks: "fixed" as below, "random" (new each time), or "both" alternating
+interleave = true      # versions alternate (A B B A), so a machine that slows down affects both equally
 seed = 1               # the same seed gives the same order
 timeout = 60           # seconds after which a run is stopped and counted as failed
-# directory = "."      # where commands run, as from this file
+# directory = "."      # working directory of commands, relative to this file
 # pause = 0.5          # seconds of rest before each run
 # inherit = ["PATH"]   # which variables of your environment commands see; without this line: all
 
-# Commands are lists of words, read by no shell. {{version}}, {{python}}, {{run}}, {{output}} and the names of your
+# Commands are lists of words; no shell reads them. {{version}}, {{python}}, {{run}}, {{output}} and the names of your
 # own variables and factors are filled in.
 [[benchmarks]]
 name = "sum"
@@ -35,13 +35,13 @@ values = "cpu"
 # tool = "pyperf"
 # target = "bench.py"
 
-# Two builds are two versions, each with variables of its own.
+# Two builds are two versions, each with its own variables.
 [versions.old]
 n = 200000
 [versions.new]
-n = 206000             # 3 % more work: can it be seen?
+n = 206000             # 3 % more work: can a test detect it?
 
-# What varies between measurement contexts: every combination is measured, or as many as `contexts = N` at the top says.
+# Factors vary between measurement contexts. All combinations are measured, or N if the top has `contexts = N`.
 [factors.env]
 kind = "environment size"      # bytes that are added to the environment
 levels = [0, 2048]
@@ -49,24 +49,24 @@ levels = [0, 2048]
 # kind = "cpu"                 # the processors to which a run is pinned
 # levels = ["0", "1", "any"]
 # [factors.folder]
-# kind = "directory length"    # letters that are added to the path of the working directory
+# kind = "directory length"    # characters that are added to the path of the working directory
 # levels = [0, 100]
 # [factors.link]
-# kind = "link order"          # {{link}} in a command becomes the files in another order
+# kind = "link order"          # {{link}} in a command becomes the files in a different order
 # files = ["a.o", "b.o", "c.o"]
 # orders = 3
-# [factors.gc]                 # anything of your own: {{gc}} in a command or in [environment]
+# [factors.gc]                 # your own factor: use {{gc}} in a command or in [environment]
 # levels = ["on", "off"]
 
 # [environment]                # variables that are set for every command
 # PYTHONHASHSEED = "0"
 
-# [record]                     # what is not recorded unless you ask
-# hostname = true              # otherwise its hash
-# environment_names = true     # the names of all variables; their values never are
+# [record]                     # optional data, not recorded by default
+# hostname = true              # otherwise only its hash
+# environment_names = true     # names of all variables; values are never recorded
 """
 
 
 def example(name: str, tools: str) -> str:
-    """The text of the plan, called by its own name in it."""
+    """The text of the example plan, with its file name."""
     return EXAMPLE.format(name=name, tools=tools)

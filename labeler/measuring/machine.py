@@ -1,4 +1,4 @@
-"""The state of the machine: what is noted with each run, what to warn of before the first one. Nothing is changed."""
+"""Read the state of the machine, to record it with each run and to warn before the first run; change nothing."""
 
 import hashlib
 import os
@@ -11,18 +11,18 @@ from pathlib import Path
 import psutil
 
 CPU = Path("/sys/devices/system/cpu")
-BUSY_LOAD = 0.25  # share of the processors that is busy with other things
+BUSY_LOAD = 0.25  # share of the processors that other programs may use before a warning
 SECRET = re.compile(r"TOKEN|SECRET|PASS|PWD$|CREDENTIAL|AUTH|COOKIE|SESSION|PRIVATE|KEY|DSN", re.IGNORECASE)
-MIN_SECRET = 5  # letters; a shorter value is found in too many texts that have nothing to do with it
+MIN_SECRET = 5  # characters; shorter values occur in too many unrelated texts
 
 
 def constant(*, hostname: bool) -> dict[str, str]:
-    """What stays the same over a measurement: machine, kernel, processor and Python.
+    """The constant conditions of a measurement: machine, kernel, processor and Python.
 
     Parameters
     ----------
     hostname : bool
-        Whether the name of the machine is given, not its hash.
+        Whether to include the name of the machine instead of its hash.
     """
     name = platform.node()
     return {
@@ -35,7 +35,7 @@ def constant(*, hostname: bool) -> dict[str, str]:
 
 
 def processor() -> str:
-    """The model of the processor; its architecture where that is not known."""
+    """The model of the processor, or its architecture if the model is unknown."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             key, _, value = line.partition(":")
@@ -50,7 +50,7 @@ def load() -> float:
 
 
 def state() -> dict[str, str]:
-    """What may change between runs; "" where it cannot be read."""
+    """The conditions that may change between runs; "" if one cannot be read."""
     return {
         "cpu_mhz": _mhz(),
         "governor": _read(CPU / "cpu0/cpufreq/scaling_governor"),
@@ -60,10 +60,10 @@ def state() -> dict[str, str]:
 
 
 def warnings() -> Iterator[str]:
-    """What may disturb measurements here, each with what to do about it."""
+    """Warnings about conditions that may disturb measurements, each with advice."""
     if _read(CPU / "intel_pstate/no_turbo") == "0" or _read(CPU / "cpufreq/boost") == "1":
         yield (
-            "Turbo is on: the clock depends on temperature and on other load. Switch it off, such as with "
+            "Turbo is on: the clock depends on temperature and on other load. Switch it off, for example with "
             "`pyperf system tune` as root."
         )
     governor = _read(CPU / "cpu0/cpufreq/scaling_governor")
@@ -73,19 +73,19 @@ def warnings() -> Iterator[str]:
     if busy > BUSY_LOAD * n:
         yield (
             f"Other programs are running: load {busy:.1f} on {n} processors. Stop them, or measure processor time "
-            '(values = "cpu"), which depends less on them.'
+            '(values = "cpu"), which depends less on other programs.'
         )
     battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
     if battery is not None and battery.power_plugged is False:
-        yield "The machine runs on battery, which lowers the clock. Plug it in."
+        yield "The machine runs on battery, which lowers the clock. Connect the power supply."
     if virtual := _virtual():
-        yield (f"{virtual}: others on the same hardware may disturb. Measure on hardware of your own where it matters.")
+        yield f"{virtual}: other users of the hardware may disturb measurements. Use your own hardware if it matters."
     if n == 1:
-        yield "There is one processor: this program and what is measured take turns on it."
+        yield "There is only one processor: this program and the measured command share it."
 
 
 def looks_secret(name: str) -> bool:
-    """Whether a variable of the environment is called as if it held a secret.
+    """Whether the name of an environment variable suggests a secret.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def looks_secret(name: str) -> bool:
 
 
 def without_secrets(text: str, environment: Mapping[str, str]) -> str:
-    """The text with the values of variables that look secret blacked out.
+    """The text with the values of variables that look secret replaced by ***.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def _mhz() -> str:
 
 
 def _temperature() -> str:
-    """The hottest sensor of the processor, or of all where none is called so."""
+    """The hottest sensor of the processor, or of all sensors if none has a known name."""
     with suppress(OSError, AttributeError, RuntimeError):
         sensors = psutil.sensors_temperatures()
         names = [name for name in sensors if name in ("coretemp", "k10temp", "cpu_thermal", "zenpower")] or list(
@@ -135,7 +135,7 @@ def _temperature() -> str:
 
 
 def _virtual() -> str:
-    """In words, that this is a container or a virtual machine."""
+    """A sentence if this is a container or a virtual machine, otherwise ""."""
     if Path("/.dockerenv").exists() or "container" in _read(Path("/run/systemd/container")):
         return "This is a container"
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""A measurement plan: what is measured, how often, in which order and contexts."""
+"""A measurement plan: benchmarks, versions, number of runs, order and contexts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,15 +10,15 @@ VARIABLE, ENVIRONMENT_SIZE, DIRECTORY_LENGTH, PINNING, LINK_ORDER = (
     "variable", "environment size", "directory length", "cpu", "link order",
 )  # fmt: skip
 KINDS = (VARIABLE, ENVIRONMENT_SIZE, DIRECTORY_LENGTH, PINNING, LINK_ORDER)
-OUTPUT = "output"  # the variable of a command that names the file into which it writes its result
-PADDING = "LABELER_PADDING"  # the environment variable that makes the environment larger
+OUTPUT = "output"  # variable in a command: the file for its result
+PADDING = "LABELER_PADDING"  # environment variable that enlarges the environment
 
 Argv = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Level:
-    """One level of a factor: its name in the table, and the words that take the place of {FACTOR} in a command."""
+    """One level of a factor: its name in the table, and the words that replace {FACTOR} in a command."""
 
     name: str
     words: Argv
@@ -43,7 +43,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Command:
-    """Words of a command, with {variables}; one text for the shell where `is_shell` is set."""
+    """Words of a command, with {variables}; a single shell text if `is_shell` is set."""
 
     words: Argv
     is_shell: bool = False
@@ -57,21 +57,21 @@ class Measured:
     ----------
     name : str
     commands : mapping of str to Command
-        By version; "" for all others.
+        Command by version; "" for all other versions.
     values : str
-        One of `VALUES`: where the measurements of a run come from.
+        One of `VALUES`: the source of the measurements of a run.
     unit, better : str
-        Of plain numbers on standard output; times of processes are in seconds.
+        For plain numbers on standard output; times of processes are in seconds.
     file : str
         For `FILE`: the file that the command writes, with {variables}; a pattern may name several.
     setup, reset : Command or None
-        Run before each run, without being measured: first reset, then setup.
+        Commands before each run, not measured: first reset, then setup.
     environment : mapping of str to str
-        For this entry alone.
+        Variables for this entry only.
     timeout : float
-        Seconds after which a run is stopped.
+        Time limit of a run in seconds.
     file_is_run : bool
-        Whether single values in the file are the iterations of one run, as those of hyperfine are.
+        Whether single values in the file are iterations of one run, as for hyperfine.
     """
 
     name: str
@@ -89,34 +89,34 @@ class Measured:
 
 @dataclass(frozen=True)
 class Plan:
-    """What `labeler measure` does.
+    """The plan that `labeler measure` executes.
 
     Attributes
     ----------
     benchmarks : tuple of Measured
     versions : mapping of str to mapping of str to str
-        Each with the variables that it sets in commands; empty if there is one version without a name.
+        Variables of commands by version; empty if there is one version without a name.
     factors : tuple of Factor
     contexts : int or None
-        How many combinations of levels are drawn; None: all.
+        Number of combinations of levels to draw; None for all.
     runs : int
-        Of each benchmark, version and context in each kind of order.
+        Number of runs of each benchmark, version and context in each kind of order.
     order : str
         One of `ORDERS`.
     interleave : bool
-        Whether versions take turns (A B B A) instead of following one another.
+        Whether versions alternate (A B B A) instead of running one after the other.
     seed : int
     directory : str
-        Where commands run; as from the plan's folder.
+        Working directory of commands, relative to the plan's folder.
     environment : mapping of str to str
-        Variables that are set for every command.
+        Environment variables for every command.
     inherit : tuple of str or None
-        The names of the variables that commands take over from this process; None: all of them.
+        Names of the variables that commands inherit from this process; None for all.
     pause : float
         Seconds of rest before each run.
     application : str
     keep_hostname, keep_environment_names : bool
-        Whether these are recorded: the name of the machine in plain, and the names (never values) of the environment.
+        Whether to record the name of the machine, and the names (never values) of environment variables.
     """
 
     benchmarks: tuple[Measured, ...]

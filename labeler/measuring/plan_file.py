@@ -1,4 +1,4 @@
-"""A plan in TOML -> `Plan`; everything that it cannot mean is refused with its place and the way out."""
+"""Read a plan from TOML; errors name the invalid entry and how to fix it."""
 
 import re
 import tomllib
@@ -17,8 +17,8 @@ from labeler.measuring.schedule import n_steps
 from labeler.measuring.tools import TOOLS, Call
 
 MAX_STEPS = 1_000_000
-MAX_PADDING = 100_000  # bytes of one environment variable; Linux takes 131 072
-MAX_LENGTH = 3_000  # letters of a working directory; Linux takes 4 096
+MAX_PADDING = 100_000  # bytes of one environment variable; the limit of Linux is 131 072
+MAX_LENGTH = 3_000  # characters of a working directory; the limit of Linux is 4 096
 VARIABLE = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
 GIVEN = ("python", "benchmark", "version", "run", p.OUTPUT)  # variables of every command
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -26,12 +26,12 @@ _CPUS = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
 
 def read_plan(path: Path) -> Plan:
-    """The plan in a file.
+    """Read the plan in a file.
 
     Raises
     ------
     InputError
-        If it cannot be read or meant; it names the file and the entry.
+        If the file cannot be read or is invalid; the message names the file and the entry.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -39,7 +39,7 @@ def read_plan(path: Path) -> Plan:
         hint = " `labeler measure --init` writes an example." if isinstance(error, FileNotFoundError) else ""
         raise InputError(f"{path} cannot be read: {error.strerror}.{hint}") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path} is no text in UTF-8.") from None
+        raise InputError(f"{path} is not UTF-8 text.") from None
     try:
         return parse_plan(text)
     except (ValueError, tomllib.TOMLDecodeError) as error:
@@ -47,7 +47,7 @@ def read_plan(path: Path) -> Plan:
 
 
 def parse_plan(text: str) -> Plan:
-    """The plan in a TOML text; raises ValueError naming the entry at fault."""
+    """Parse a plan in TOML; raises ValueError that names the invalid entry."""
     table = _Table("the plan", tomllib.loads(text))
     seed = table.whole("seed", 1, low=0)
     versions = _versions(table)
@@ -80,7 +80,7 @@ def parse_plan(text: str) -> Plan:
 
 
 def with_changes(plan: Plan, **changes: Any) -> Plan:
-    """The plan with what the command line says instead; raises InputError if it cannot be meant."""
+    """The plan with the options of the command line applied; raises InputError if the result is invalid."""
     changed = replace(plan, **{name: value for name, value in changes.items() if value is not None})
     if n_steps(changed) > MAX_STEPS:
         raise InputError(_too_many(changed))
@@ -88,7 +88,7 @@ def with_changes(plan: Plan, **changes: Any) -> Plan:
 
 
 def _too_many(plan: Plan) -> str:
-    return f"The plan has {n_steps(plan):,} runs; at most {MAX_STEPS:,} can be made. Lower runs, or draw contexts."
+    return f"The plan has {n_steps(plan):,} runs; the limit is {MAX_STEPS:,}. Lower runs, or draw some contexts."
 
 
 def variables_in(text: str) -> list[str]:
@@ -103,7 +103,7 @@ def variables_in(text: str) -> list[str]:
 
 
 class _Table:
-    """The entries of a TOML table, taken one by one; what is left at the end is a mistake."""
+    """The entries of a TOML table, read one by one; entries that remain at the end are unknown keys."""
 
     def __init__(self, place: str, entries: Mapping[str, Any]) -> None:
         self.place, self.entries, self.known = place, dict(entries), list[str]()
@@ -172,7 +172,7 @@ class _Table:
         if self.entries:
             first = next(iter(self.entries))
             raise ValueError(
-                f"{self.place}: there is no key {first!r}; known are {', '.join(dict.fromkeys(self.known))}"
+                f"{self.place}: unknown key {first!r}; known keys are {', '.join(dict.fromkeys(self.known))}"
             )
 
 
@@ -183,17 +183,17 @@ def _plain(value: Any) -> str:
 def _command(place: str, value: Any, *, shell: bool) -> Command:
     if shell:
         if not isinstance(value, str) or not value.strip():
-            raise ValueError(f"{place} must be one text, as shell = true, got {value!r}")
+            raise ValueError(f"{place} must be a single text because shell = true, got {value!r}")
         return Command((value,), is_shell=True)
     if isinstance(value, str):
         raise ValueError(
-            f'{place} must be a list of words, such as ["sort", "file"], or give shell = true; got {value!r}'
+            f'{place} must be a list of words, such as ["sort", "file"], or set shell = true; got {value!r}'
         )
     if not isinstance(value, list) or not value or not all(isinstance(word, (str, int, float)) for word in value):
         raise ValueError(f"{place} must be a list of words, got {value!r}")
     words = tuple(map(_plain, value))
     if not words[0] or any("\0" in word for word in words):
-        raise ValueError(f"{place} begins with an empty word, or a word holds the character 0")
+        raise ValueError(f"{place} begins with an empty word, or a word contains the character 0")
     return Command(words)
 
 
@@ -201,7 +201,7 @@ def _versions(table: _Table) -> dict[str, dict[str, str]]:
     versions = table.take("versions", {})
     if isinstance(versions, list) and all(isinstance(name, str) for name in versions):
         if len(set(versions)) < len(versions):
-            raise ValueError(f"versions: one is named twice in {versions!r}")
+            raise ValueError(f"versions: a name occurs twice in {versions!r}")
         versions = {name: {} for name in versions}
     if not isinstance(versions, dict):
         raise ValueError('versions must be names, ["old", "new"], or tables, [versions.old]')
@@ -222,18 +222,20 @@ def _factors(table: _Table, seed: int) -> tuple[Factor, ...]:
     for name, entry in table.mapping("factors").items():
         place = f"factors.{name}"
         if not _NAME.fullmatch(name) or name in (*GIVEN, "context", "intervention", "order_type", "order_position"):
-            raise ValueError(f"{place}: this cannot be the name of a factor")
+            raise ValueError(f"{place}: this is not a valid name of a factor")
         own = _Table(place, entry if isinstance(entry, dict) else {"levels": entry})
         kind = own.word("kind", p.VARIABLE, p.KINDS)
         levels = _link_orders(own, seed) if kind == p.LINK_ORDER else _levels(own, kind)
         own.check_empty()
         if len({level.name for level in levels}) < len(levels) or not levels:
-            raise ValueError(f"{place}: levels must be different, and at least one")
+            raise ValueError(f"{place}: at least one level is needed, and levels must differ")
         factors.append(Factor(name, kind, levels))
     for kind in (p.ENVIRONMENT_SIZE, p.DIRECTORY_LENGTH, p.PINNING):
         names = [factor.name for factor in factors if factor.kind == kind]
         if len(names) > 1:
-            raise ValueError(f"factors {' and '.join(names)} are both of the kind {kind!r}; only one can be")
+            raise ValueError(
+                f"factors {' and '.join(names)} both have the kind {kind!r}; only one factor of this kind is possible"
+            )
     return tuple(factors)
 
 
@@ -259,25 +261,25 @@ def _levels(own: _Table, kind: str) -> tuple[Level, ...]:
 
 
 def _link_orders(own: _Table, seed: int) -> tuple[Level, ...]:
-    """The files as they are given, and other orders of them drawn from the seed."""
+    """The files in the given order, and other orders drawn from the seed."""
     files = own.take("files")
     if not isinstance(files, list) or len(files) < 2 or not all(isinstance(file, str) for file in files):
         raise own.wrong("files", "a list of at least two files", files)
     n = own.whole("orders", 2, low=1)
     if len(set(files)) == len(files) and (len(files) < 13 and n > factorial(len(files))):
-        raise own.wrong("orders", f"at most {factorial(len(files))}, for so many files", n)
+        raise own.wrong("orders", f"at most {factorial(len(files))} for {len(files)} files", n)
     rng, orders = np.random.default_rng([seed, n]), {tuple(files): None}
     for _attempt in range(1000 * n):
         if len(orders) == n:
             break
         orders[tuple(files[at] for at in rng.permutation(len(files)))] = None
     if len(orders) < n:
-        raise own.wrong("orders", f"at most {len(orders)}, as these files have no more", n)
+        raise own.wrong("orders", f"at most {len(orders)} for these files", n)
     return tuple(Level(str(at), order) for at, order in enumerate(orders, start=1))
 
 
 def _shared(table: _Table) -> dict[str, Any]:
-    """What the plan says for all benchmarks that do not say otherwise."""
+    """Defaults of the plan for all benchmarks."""
     shell = table.flag("shell", default=False)
     return {
         "shell": shell,
@@ -308,7 +310,7 @@ def _benchmark(own: _Table, versions: Mapping[str, Mapping[str, str]], shared: M
     own.check_empty()
     if made.values in (p.WALL, p.CPU) and (unit not in ("", "s") or better == "higher"):
         raise ValueError(
-            f"{own.place}: a time of a process is in seconds, of which fewer are better; leave out unit and better"
+            f"{own.place}: times of processes are in seconds, and lower is better; leave out unit and better"
         )
     return replace(
         made, unit=unit, better=better, setup=setup, reset=reset, timeout=timeout,
@@ -324,8 +326,7 @@ def _commands(own: _Table, versions: Mapping[str, Any], *, shell: bool) -> dict[
     unknown = [version for version in commands if version not in versions]
     if unknown:
         raise ValueError(
-            f"{own.place}: commands.{unknown[0]}: there is no such version; "
-            f"versions are {', '.join(versions) or 'none'}"
+            f"{own.place}: commands.{unknown[0]}: unknown version; versions are {', '.join(versions) or 'none'}"
         )
     general = own.command("command", shell=shell)
     missing = [version for version in (versions or {"": {}}) if version not in commands]
@@ -342,7 +343,7 @@ def _of_tool(own: _Table, name: str) -> Measured:
         raise ValueError(f"{own.place}: target is missing: {tool.target}")
     only = own.text("only", "")
     if only and not tool.only:
-        raise ValueError(f"{own.place}: {tool.name} cannot run only a part of its benchmarks; leave out only")
+        raise ValueError(f"{own.place}: {tool.name} cannot run a part of its benchmarks; leave out only")
     iterations = own.whole("iterations", None, low=1) if "iterations" in own.entries else None
     arguments = own.take("arguments", [])
     if not isinstance(arguments, list) or not all(isinstance(word, str) for word in arguments):
@@ -355,11 +356,11 @@ def _of_tool(own: _Table, name: str) -> Measured:
 
 
 def _check(plan: Plan, variables: set[str]) -> None:
-    """What only the whole plan shows."""
+    """Check conditions that involve the whole plan."""
     names = [benchmark.name for benchmark in plan.benchmarks]
     doubled = [name for name in names if names.count(name) > 1]
     if doubled:
-        raise ValueError(f"two benchmarks are called {doubled[0]!r}")
+        raise ValueError(f"two benchmarks have the name {doubled[0]!r}")
     n_contexts = prod(len(factor.levels) for factor in plan.factors)
     if plan.contexts is not None and (not plan.factors or plan.contexts > n_contexts):
         raise ValueError(
@@ -374,13 +375,13 @@ def _check(plan: Plan, variables: set[str]) -> None:
                 if name not in variables:
                     known = ", ".join(sorted(variables))
                     raise ValueError(
-                        f"benchmark {benchmark.name!r}: there is no variable {{{name}}}; known are {known}. "
-                        f"Write {{{{{name}}}}} for the letters themselves"
+                        f"benchmark {benchmark.name!r}: unknown variable {{{name}}}; known variables are {known}. "
+                        f"For the literal text, write {{{{{name}}}}}"
                     )
                 if name in several and not (is_word and text == f"{{{name}}}"):
                     raise ValueError(
                         f"benchmark {benchmark.name!r}: {{{name}}} stands for several words, so it must be "
-                        "a word of its own"
+                        "a separate word of the command"
                     )
         for version, own in plan.versions.items():
             command = benchmark.commands.get(version) or benchmark.commands[""]
@@ -394,12 +395,12 @@ def _check(plan: Plan, variables: set[str]) -> None:
     for factor in plan.factors:
         if factor.kind in (p.VARIABLE, p.LINK_ORDER) and factor.name not in used:
             raise ValueError(
-                f"factors.{factor.name}: no command or environment uses {{{factor.name}}}, so it would change nothing"
+                f"factors.{factor.name}: no command or environment uses {{{factor.name}}}, so the factor has no effect"
             )
     unused = [version for version, own in plan.versions.items() if not _shows(plan, version, own, used)]
     if len(plan.versions) > 1 and unused:
         raise ValueError(
-            f"versions.{unused[0]}: no command uses {{version}} or a variable of it, so it would change nothing"
+            f"versions.{unused[0]}: no command uses {{version}} or a variable of this version, so it has no effect"
         )
 
 
@@ -409,7 +410,7 @@ def _shows(plan: Plan, version: str, own: Mapping[str, str], used: set[str]) -> 
 
 
 def _texts(benchmark: Measured) -> list[tuple[str, bool]]:
-    """Every text of a benchmark in which variables may stand, and whether it is a word of a command."""
+    """Every text of a benchmark that may contain variables, and whether it is a word of a command."""
     commands = [*benchmark.commands.values(), *(one for one in (benchmark.setup, benchmark.reset) if one)]
     words = [(word, not command.is_shell) for command in commands for word in command.words]
     return [*words, *((value, False) for value in benchmark.environment.values()), (benchmark.file, False)]

@@ -1,4 +1,4 @@
-"""One command as a process group of its own: timed, stopped when its time is over, with nothing of it left running."""
+"""Run a command in its own process group: time it, stop it at its time limit, and leave no process running."""
 
 import ctypes
 import os
@@ -17,28 +17,28 @@ import psutil
 
 from labeler.errors import InputError
 
-MAX_OUTPUT_BYTES = 64_000_000  # of standard output, where measurements are read from it
-MAX_MESSAGE_BYTES = 4_000  # of standard error, of which the end is kept
-GRACE_S = 1.0  # between asking a process to end and ending it
+MAX_OUTPUT_BYTES = 64_000_000  # limit for standard output if measurements are read from it
+MAX_MESSAGE_BYTES = 4_000  # the kept end of standard error
+GRACE_S = 1.0  # between the request to end and the kill
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What became of a command.
+    """Result of a command.
 
     Attributes
     ----------
     reason : str
-        Why it gave nothing; "" if it ended well.
+        Why the command failed; "" if it succeeded.
     exit_status : int or None
-        Negative: the signal that ended it. None if it could not be started.
+        Negative if a signal ended it; None if it could not be started.
     wall_s, cpu_s : float
-        From start to end; processor time of the process and of the children that it waited for.
+        Time from start to end; processor time of the process and of the children that it waited for.
     output : bytes
-        Its standard output, where that was asked for.
+        Its standard output, if requested.
     n_left : int
-        Processes that it left running, and which were ended.
+        Number of processes that it left running, and which were then ended.
     """
 
     reason: str
@@ -50,7 +50,7 @@ class Ended:
 
 
 def check_system() -> None:
-    """Raise InputError where processes cannot be waited for in the way that is needed."""
+    """Raise InputError on systems without the necessary process functions."""
     if not hasattr(os, "wait4"):
         raise InputError("`labeler measure` needs Linux, macOS or another Unix.")
 
@@ -72,23 +72,23 @@ def run(
         The program and its arguments; no shell reads them.
     directory : Path
     environment : mapping of str to str
-        All variables that the command sees.
+        All environment variables of the command.
     timeout : float
-        Seconds after which the command, and all that it started, is ended.
+        Seconds after which the command and all processes that it started are ended.
     keep_output : bool
-        Whether standard output is kept; otherwise nobody reads it.
+        Whether to keep standard output; otherwise it is discarded.
     cpus : frozenset of int, optional
-        The processors to which it is pinned.
+        The processors to pin the command to.
 
     Returns
     -------
     Ended
-        Also for a command that cannot be started.
+        Also returned for a command that cannot be started.
 
     Raises
     ------
     KeyboardInterrupt
-        If somebody stops the measurement; the command has ended by then.
+        If the user stops the measurement; the command is ended first.
     """
     _adopt_orphans()
     before = _children()
@@ -144,7 +144,7 @@ def _reason(exit_status: int, message: bytes) -> str:
 
 
 class _Reader:
-    """Reads a pipe to its end on a thread of its own, so that the process never waits; keeps the end of it."""
+    """Read a pipe on a separate thread, so the process never waits; keep only the end of the text."""
 
     def __init__(self, pipe: IO[bytes] | None, most: int, at_most: Callable[[], None] | None = None) -> None:
         self.pipe, self.most, self.at_most, self.kept = pipe, most, at_most, bytearray()
@@ -169,7 +169,7 @@ class _Reader:
 
 
 def _stop(pid: int, why: Event) -> None:
-    """Ask a process group to end, then end it."""
+    """Ask a process group to end, then kill it."""
     why.set()
     _kill_group(pid, signal.SIGTERM)
     timer = Timer(GRACE_S, _kill_group, (pid, signal.SIGKILL))
@@ -183,11 +183,11 @@ def _kill_group(pid: int, number: signal.Signals) -> None:
 
 
 def _end_descendants(group: int, before: frozenset[int]) -> int:
-    """End whatever a command left running, in its group or adopted by this process; how many processes that were."""
+    """End all processes that a command left running, in its group or adopted by this process; return their number."""
     left = _running(before)
     _kill_group(group, signal.SIGKILL)
     n_left = len(left)
-    for _attempt in range(50):  # the children of one that was ended are ours next, and one may go on starting others
+    for _attempt in range(50):  # children of an ended process are adopted next, and a process may keep starting others
         if not left:
             break
         for child in left:
@@ -200,7 +200,7 @@ def _end_descendants(group: int, before: frozenset[int]) -> int:
 
 
 def _children() -> frozenset[int]:
-    """The processes just below this one. On Linux without a look at all processes, which would cost milliseconds."""
+    """The child processes of this one. On Linux this avoids a scan of all processes, which would take milliseconds."""
     tasks = Path("/proc/self/task")
     try:
         listed = [(task / "children").read_text(encoding="ascii") for task in tasks.iterdir()]
@@ -212,7 +212,7 @@ def _children() -> frozenset[int]:
 
 
 def _running(before: frozenset[int]) -> list[psutil.Process]:
-    """All below this process that still run, but for those that did before; those that have ended are waited for."""
+    """All running descendants of this process, except older ones; waits for processes that have ended."""
     running = []
     for pid in _children() - before:
         with suppress(psutil.Error):
@@ -226,7 +226,7 @@ def _running(before: frozenset[int]) -> list[psutil.Process]:
 
 
 def _adopt_orphans() -> None:
-    """On Linux, processes whose parent ends become ours, so that a command cannot leave any behind unseen."""
+    """On Linux, adopt processes whose parent ends, so a command cannot leave hidden processes."""
     if sys.platform == "linux" and not _ADOPTING.is_set():
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -238,7 +238,7 @@ _ADOPTING = Event()
 
 @contextmanager
 def _pinned(cpus: frozenset[int] | None) -> Iterator[str]:
-    """Pin what is started meanwhile: a child has the processors of the thread that starts it. Yields why not."""
+    """Pin processes started in the meantime: a child inherits the processors of its thread. Yields any failure."""
     if cpus is None:
         yield ""
         return

@@ -1,4 +1,4 @@
-"""What one run gave: the measurements of each benchmark, from the clock, from standard output or from result files."""
+"""Read the measurements of a run: from the clock, from standard output or from result files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Result:
     ----------
     benchmark, application : str
     process : str
-        What tells several processes of one run apart; "" where there is one.
+        Identifies one of several processes of a run; "" if there is only one.
     values : tuple of float
     unit, better : str
     """
@@ -36,17 +36,17 @@ class Result:
     process: str = ""
 
 
-Marks = Mapping[Path, tuple[int, int, int]]  # what tells whether a file was written again
+Marks = Mapping[Path, tuple[int, int, int]]  # changes when a file is written again
 
 
 def marks_of(measured: Measured, files: str, directory: Path) -> Marks:
-    """The result files that are there, as they are before a run.
+    """The state of the existing result files before a run.
 
     Parameters
     ----------
     measured : Measured
     files : str
-        A path, or a pattern of paths, as from the directory.
+        A path or a pattern of paths, relative to the directory.
     directory : Path
     """
     if measured.values != FILE:
@@ -59,25 +59,25 @@ def marks_of(measured: Measured, files: str, directory: Path) -> Marks:
 
 
 def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) -> list[Result]:
-    """The measurements of a run that ended well.
+    """The measurements of a successful run.
 
     Parameters
     ----------
     measured : Measured
     ended : Ended
     before, after : mapping
-        As `marks_of` gave them before and after the run: a file that was not written again is of an earlier run.
+        Results of `marks_of` before and after the run: an unchanged file belongs to an earlier run.
 
     Returns
     -------
     list of Result
-        A benchmark that is the only one of its run has the name that the plan gives it; several have their own names
-        behind it.
+        A benchmark that is the only one of its run has the name from the plan; with several, their own names are
+        appended.
 
     Raises
     ------
     ValueError
-        If there are none.
+        If there are no measurements.
     """
     if measured.values in (WALL, CPU):
         return [Result(measured.name, (ended.wall_s if measured.values == WALL else ended.cpu_s,))]
@@ -92,12 +92,12 @@ def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) ->
         return _named(measured, _read([Source("standard output", data=ended.output)], options))
     written = [path for path, mark in after.items() if before.get(path) != mark]
     if not written:
-        raise ValueError(f"it wrote no file {measured.file}")
+        raise ValueError(f"the command wrote no file {measured.file}")
     return _named(measured, _read([Source(str(path), path=path) for path in written], options))
 
 
 def _plain_numbers(output: bytes) -> Numbers:
-    """The numbers of an output that holds nothing else; none if it holds anything else."""
+    """The numbers of an output; none if the output contains anything else."""
     numbers = []
     for word in output.split():
         try:
@@ -111,12 +111,12 @@ def _read(sources: Sequence[Source], options: ReadOptions) -> list[Benchmark]:
     try:
         return [benchmark for source in sources for benchmark in read(source, options) if benchmark.runs]
     except Refused as error:
-        raise ValueError(f"its result cannot be read: {error.reason}") from None
+        raise ValueError(f"the result cannot be read: {error.reason}") from None
 
 
 def _named(measured: Measured, benchmarks: Sequence[Benchmark]) -> list[Result]:
     if not benchmarks:
-        raise ValueError("its result holds no measurements")
+        raise ValueError("the result contains no measurements")
     several = len(benchmarks) > 1
     return [
         Result(

@@ -1,4 +1,4 @@
-"""A plan -> its runs, in the order in which they are made; the same seed gives the same order.
+"""List the runs of a plan in order of execution; the same seed gives the same order.
 
 A *pass* runs every benchmark once, in one version and one context, in one order. A round has one pass for each version,
 context and kind of order, so that any number of whole rounds is balanced. The rounds of a longer plan begin with those
@@ -15,7 +15,7 @@ import numpy as np
 from labeler.measuring.plan import Plan
 
 FIXED, RANDOM = "fixed", "random"
-# what is drawn from the seed; each has random numbers of its own, so that none depends on how many another one takes
+# streams of random numbers: separate ones, so that no stream depends on how many numbers another stream uses
 _CONTEXTS, _ORDER_OF_CONTEXTS, _ORDER = range(3)
 
 
@@ -26,20 +26,20 @@ class Step:
     Attributes
     ----------
     number : int
-        From 0, in the order in which the runs are made.
+        Position of the run in the schedule, from 0.
     round : int
-        From 0: what the table calls the run.
+        Number of the round, from 0; the column run of the table.
     benchmark : str
     version : str
-        "" where the plan names none.
+        "" if the plan has no versions.
     order_type : str
         "fixed" or "random".
     position : int
-        From 1, within the pass.
+        Position within the pass, from 1.
     predecessor : str
-        The benchmark that was run before in this pass; "" for the first one.
+        The previous benchmark in this pass; "" for the first one.
     factors : mapping of str to str
-        Factor -> name of its level.
+        Name of the level of each factor.
     """
 
     number: int
@@ -77,9 +77,9 @@ def kinds_of_order(plan: Plan) -> tuple[str, ...]:
 
 
 def contexts_of(plan: Plan) -> list[Mapping[str, str]]:
-    """The combinations of the factors' levels: all, or as many as the plan wants, drawn so that levels are balanced.
+    """The combinations of factor levels: all, or a balanced random selection of the size in the plan.
 
-    A fraction takes each level of each factor equally often, as far as its size allows.
+    A selection contains each level of a factor equally often, if its size allows it.
     """
     if plan.contexts is None:
         names = [factor.name for factor in plan.factors]
@@ -87,7 +87,7 @@ def contexts_of(plan: Plan) -> list[Mapping[str, str]]:
         return [dict(zip(names, combination, strict=True)) for combination in product(*levels)]
     rng = _rng(plan, _CONTEXTS)
     best: list[Mapping[str, str]] = []
-    for _attempt in range(200):  # balanced columns, shuffled against one another, until no combination comes twice
+    for _attempt in range(200):  # shuffle balanced columns until no combination occurs twice
         columns = {
             factor.name: [factor.levels[at % len(factor.levels)].name for at in range(plan.contexts)]
             for factor in plan.factors
@@ -108,7 +108,7 @@ def contexts_of(plan: Plan) -> list[Mapping[str, str]]:
 
 
 def _passes(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, str, str, int]]:
-    """(round, version, kind of order, context) of each pass."""
+    """The (round, version, kind of order, context) of each pass."""
     versions = tuple(plan.versions) or ("",)
     if not plan.interleave and len(versions) > 1:
         for version in versions:
@@ -120,7 +120,7 @@ def _passes(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple
 
 
 def _rounds(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int, str, int]]:
-    """(round, number of the kind of order, kind of order, context): the blocks of both kinds take turns."""
+    """The (round, number of the kind, kind of order, context) of each block; blocks of both kinds alternate."""
     kinds = list(enumerate(kinds_of_order(plan)))
     for round_ in range(plan.runs):
         for place, kind in reversed(kinds) if round_ % 2 else kinds:

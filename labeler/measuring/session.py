@@ -1,4 +1,4 @@
-"""Measuring: every run of the plan that the table does not hold yet, one after the other."""
+"""Make all runs of a plan that the table does not contain yet, one after the other."""
 
 import hashlib
 import json
@@ -38,15 +38,15 @@ from labeler.measuring.schedule import Step, n_steps, schedule
 from labeler.measuring.table import NAME, PARQUET, Done, Table, place_of, write_parquet
 from labeler.whole_files import in_place
 
-LOCK = "plan.lock"  # what of the plan must not change while a folder is filled
+LOCK = "plan.lock"  # file with the parts of the plan that must not change
 MAY_CHANGE = ("runs", "pause", "keep_hostname", "keep_environment_names")
-MAX_FAILURES = 3  # in a row, of one benchmark in one version
-MAX_COMPONENT = 200  # letters of one folder's name
+MAX_FAILURES = 3  # consecutive failures of one benchmark in one version
+MAX_COMPONENT = 200  # characters of a folder name
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a measurement is.
+    """Progress of a measurement.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class Progress:
     step : Step
         The last run.
     failure : str
-        Why it gave nothing; "" if it did.
+        Why this run failed; "" if it succeeded.
     stopped : str
-        In words, that its benchmark will not run again; "" if it will.
+        A message that the benchmark will not run again; "" if it will.
     seconds_left : float or None
     """
 
@@ -70,22 +70,22 @@ class Progress:
 
 @dataclass
 class Outcome:
-    """What became of a measurement.
+    """Result of a measurement.
 
     Attributes
     ----------
     path : Path
         The table.
     n_steps, n_before, n_made : int
-        Runs of the plan, those that were there before, and those made now.
+        Numbers of runs: in the plan, completed before, and made now.
     n_failed, n_skipped : int
-        Among all runs: those that gave nothing, and those not made as their benchmark had failed too often.
+        Numbers of failed runs, and of runs skipped because their benchmark failed too often.
     is_complete : bool
     stopped : list of str
     seconds : float
-        What this part took.
+        Time of this session.
     overhead_s : float
-        The mean time from run to run beside the commands themselves.
+        Mean time per run in addition to the command.
     """
 
     path: Path
@@ -108,17 +108,17 @@ def measure(
     limit: int | None = None,
     watch: Callable[[Progress], None] = lambda _progress: None,
 ) -> Outcome:
-    """Make the runs of a plan that the folder does not hold yet, and append each to its table.
+    """Make the runs of a plan that the folder does not contain yet, and append each run to its table.
 
     Parameters
     ----------
     plan : Plan
     out : Path
-        The folder with the table; it is made if it is not there.
+        The folder with the table; created if it does not exist.
     base : Path
-        The folder from which the plan's directory counts.
+        The folder that the plan's directory is relative to.
     limit : int, optional
-        Make at most so many runs now.
+        Maximum number of runs to make now.
     watch : callable
         Called after each run.
 
@@ -127,7 +127,7 @@ def measure(
     InputError
         If the folder belongs to another plan, is in use, or cannot be written.
     KeyboardInterrupt
-        If somebody stops it: the run under way is not in the table.
+        If the user stops it; the current run is not recorded.
     """
     process.check_system()
     directory = _directory(plan, base)
@@ -172,7 +172,7 @@ def measure(
 
 
 def done_so_far(plan: Plan, out: Path) -> list[Done]:
-    """The runs that a folder holds already; none where there is no table.
+    """The completed runs of a folder; none if it has no table.
 
     Raises
     ------
@@ -187,12 +187,12 @@ def done_so_far(plan: Plan, out: Path) -> list[Done]:
 
 
 def seconds_left(plan: Plan, done: list[Done]) -> float | None:
-    """How long the rest takes, from the runs so far; None if there are none."""
+    """Estimated remaining time from the completed runs; None without runs."""
     return _TimeLeft(plan, done).seconds()
 
 
 def fill(words: Argv, variables: Mapping[str, Argv]) -> list[str]:
-    """Words with their variables filled in; a word that is nothing but a variable becomes all of its words.
+    """Fill variables into words; a word that is just a variable expands to all words of the variable.
 
     Examples
     --------
@@ -217,22 +217,24 @@ def _fill_text(text: str, variables: Mapping[str, Argv]) -> str:
 def _directory(plan: Plan, base: Path) -> Path:
     directory = (base / plan.directory).resolve()
     if not directory.is_dir():
-        raise InputError(f"The plan's directory {plan.directory!r} is no folder in {base}.")
+        raise InputError(f"The plan's directory {plan.directory!r} is not a folder in {base}.")
     return directory
 
 
 def _prepare(plan: Plan, out: Path) -> None:
-    """Make the folder, or see that it belongs to this plan."""
+    """Create the folder, or check that it belongs to this plan."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{out} cannot be made: {error.strerror}.") from None
+        raise InputError(f"{out} cannot be created: {error.strerror}.") from None
     if (out / NAME).exists():
         _check_lock(plan, out)
         return
     others = [path.name for path in out.iterdir() if path.name != LOCK and not path.name.startswith(".")]
     if others:
-        raise InputError(f"{out} holds other files, such as {min(others)}. Name an empty or a new folder with --out.")
+        raise InputError(
+            f"{out} contains other files, such as {min(others)}. Choose an empty or new folder with --out."
+        )
     with in_place(out / LOCK) as partial:
         partial.write_text(json.dumps(_fingerprint(plan), indent=1) + "\n", encoding="utf-8")
 
@@ -241,15 +243,15 @@ def _check_lock(plan: Plan, out: Path) -> None:
     try:
         known = json.loads((out / LOCK).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise InputError(f"{out / LOCK} is missing or damaged, so nobody knows whether this is the same plan. "
-                         "Name another folder with --out.") from None  # fmt: skip
+        raise InputError(f"{out / LOCK} is missing or damaged, so the plan of this folder is unknown. "
+                         "Choose another folder with --out.") from None  # fmt: skip
     changed = [
         part for part, mark in _fingerprint(plan).items() if not isinstance(known, dict) or known.get(part) != mark
     ]
     if changed:
         raise InputError(
-            f"{out} was begun with another plan: {', '.join(changed)} changed since. Name another folder with --out, "
-            f"or take the changes back; only {', '.join(MAY_CHANGE[:2])} may change."
+            f"{out} belongs to a different plan: {', '.join(changed)} changed. Choose another folder with --out, "
+            f"or undo the changes; only {', '.join(MAY_CHANGE[:2])} may change."
         )
 
 
@@ -271,20 +273,20 @@ def _without_secret_values(value: object) -> object:
 
 
 def _with_done(plan: Plan, done: list[Done], out: Path) -> Iterator[tuple[Step, Done | None]]:
-    """Every step with what the table holds of it; raises InputError where it holds another one."""
+    """Pair every step with its completed run; raises InputError if the table has a different run."""
     known = {entry.step: entry for entry in done}
     for step in schedule(plan):
         entry = known.pop(step.number, None)
         if entry and (entry.benchmark, entry.version, entry.place) != (step.benchmark, step.version, place_of(step)):
             raise InputError(
-                f"{out / NAME}: run number {step.number} is not that of this plan. The number of runs of a plan "
-                "without interleaving cannot change. Name another folder with --out."
+                f"{out / NAME}: run number {step.number} does not match this plan. The number of runs of a plan "
+                "without interleaving cannot change. Choose another folder with --out."
             )
         yield step, entry
 
 
 class _Failures:
-    """Counts failures in a row."""
+    """Count consecutive failures."""
 
     def __init__(self) -> None:
         self.in_a_row: Counter[tuple[str, str]] = Counter()
@@ -293,7 +295,7 @@ class _Failures:
         return self.in_a_row[step.benchmark, step.version] >= MAX_FAILURES
 
     def add(self, step: Step, failure: str) -> str:
-        """Count a run; in words, that its benchmark will not run again, if this is the run that decides it."""
+        """Count a run; return a message if its benchmark will not run again because of this run."""
         key = step.benchmark, step.version
         self.in_a_row[key] = self.in_a_row[key] + 1 if failure else 0
         if self.in_a_row[key] != MAX_FAILURES:
@@ -303,7 +305,7 @@ class _Failures:
 
 
 class _TimeLeft:
-    """How long the rest takes: the mean time of the runs of each benchmark so far, times those to come."""
+    """Estimate the remaining time: mean time per run of each benchmark, times its remaining runs."""
 
     def __init__(self, plan: Plan, done: list[Done]) -> None:
         self.plan = plan
@@ -329,7 +331,7 @@ class _TimeLeft:
 
 @dataclass(frozen=True)
 class _Run:
-    """One run: its measurements or why there are none, and what was noted of it."""
+    """One run: its measurements or the reason for their absence, and its recorded conditions."""
 
     results: list[Result]
     failure: str
@@ -338,7 +340,7 @@ class _Run:
 
 
 class _Runner:
-    """Makes one run after the other."""
+    """Make one run after the other."""
 
     def __init__(self, plan: Plan, directory: Path, temporary: Path) -> None:
         self.plan, self.directory, self.temporary = plan, directory, temporary
@@ -422,7 +424,7 @@ class _Runner:
         return environment
 
     def _working_directory(self, step: Step) -> Path:
-        """The plan's folder, or one with a longer path that holds links to everything in it."""
+        """The plan's folder, or a folder with a longer path that has links to all of its files."""
         if DIRECTORY_LENGTH not in self.kinds:
             return self.directory
         (text,) = self._level(step, self.kinds[DIRECTORY_LENGTH]).words
@@ -447,7 +449,7 @@ class _Runner:
 
 
 def cpus_of(text: str) -> frozenset[int]:
-    """The processors that a text such as "0,2-3" names.
+    """Parse a list of processors such as "0,2-3".
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The long table that grows run by run: what is written is on the disk, and the runs that are whole can be found again.
+"""The long table of a measurement: every run is on disk when it has ended, and complete runs can be found again.
 
-Every row says how many rows its run has, so that a run of which only a part was written is known, and cut off.
+Every row states the number of rows of its run, so a partly written run is recognised and removed.
 """
 
 import csv
@@ -32,9 +32,9 @@ NOTED = (
 
 @dataclass(frozen=True)
 class Done:
-    """A run that the table holds: its number, what was run and where in the plan, how long it took, why it failed.
+    """A completed run in the table: number, benchmark, version, place in the plan, time, and reason of a failure.
 
-    `value` is the mean of its measurements where it gave those of one benchmark.
+    `value` is the mean of its measurements if they are of one benchmark.
     """
 
     step: int
@@ -48,14 +48,14 @@ class Done:
 
 @dataclass
 class Table:
-    """The table in a folder; only one process may have it open.
+    """The table in a folder; only one process can open it at a time.
 
     Attributes
     ----------
     path : Path
     factors : tuple of str
     done : list of Done
-        The whole runs, in order.
+        The complete runs, in order.
     """
 
     path: Path
@@ -71,8 +71,8 @@ class Table:
         )  # fmt: skip
 
     def __enter__(self) -> Self:
-        """Open the table, cut off what is not whole; raises InputError if it is in use or of another plan."""
-        import fcntl  # here, as only Unix has it
+        """Open the table and remove incomplete rows; raises InputError if it is in use or of another plan."""
+        import fcntl  # imported here because only Unix has it
 
         try:
             self.file = self.path.open("a+b", buffering=0)
@@ -80,7 +80,7 @@ class Table:
         except BlockingIOError:
             self.file.close()
             raise InputError(
-                f"{self.path} is in use by another `labeler measure`. Wait for its end, or name another folder."
+                f"{self.path} is in use by another `labeler measure`. Wait until it ends, or choose another folder."
             ) from None
         except OSError as error:
             raise InputError(f"{self.path} cannot be written: {error.strerror}.") from None
@@ -103,7 +103,7 @@ class Table:
     def append(
         self, step: Step, results: Sequence[Result], failure: str, noted: Mapping[str, str], application: str
     ) -> None:
-        """Write the rows of a run at once, and wait until they are on the disk."""
+        """Write all rows of a run at once, and wait until they are on disk."""
         n_rows = sum(len(result.values) for result in results) or 1
         shared = {
             "version": step.version, "order_type": step.order_type, "order_position": str(step.position),
@@ -124,7 +124,7 @@ class Table:
         try:
             self._write([_cell(name, row.get(name, "")) for name in self.columns] for row in rows)
         except OSError as error:
-            raise InputError(f"{self.path} cannot be written: {error.strerror}. The runs before are kept.") from None
+            raise InputError(f"{self.path} cannot be written: {error.strerror}. Earlier runs are kept.") from None
         seconds = float(noted.get("duration") or 0)
         value = fmean(results[0].values) if len(results) == 1 else None
         self.done.append(Done(step.number, step.benchmark, step.version, seconds, failure, value, place_of(step)))
@@ -139,7 +139,7 @@ class Table:
 
 
 def write_parquet(path: Path) -> Path:
-    """The same table as Parquet, beside the other; raises InputError if it cannot be written."""
+    """Write the table as Parquet next to the CSV file; raises InputError if it cannot be written."""
     import pandas as pd
 
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -154,12 +154,12 @@ def write_parquet(path: Path) -> Path:
 
 
 def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[Done], int]:
-    """The whole runs of a table, and how many bytes they and the header take.
+    """The complete runs of a table, and the size of them and the header in bytes.
 
     Raises
     ------
     InputError
-        If it is not a table of these columns.
+        If the table does not have these columns.
     """
     whole = content[: content.rfind(b"\n") + 1]
     if not whole:
@@ -168,9 +168,7 @@ def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[
     reader = csv.reader(f"{line}\n" for line in lines)
     header, end = next(reader), len(lines[0].encode()) + 1
     if tuple(header) != tuple(columns):
-        raise InputError(
-            f"{path} is not the table of this plan: its columns are others. Name another folder with --out."
-        )
+        raise InputError(f"{path} is not the table of this plan: its columns differ. Choose another folder with --out.")
     done: list[Done] = []
     rows: list[dict[str, str]] = []
     used = 1
@@ -178,7 +176,8 @@ def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[
         row = dict(zip(header, map(as_written, cells), strict=False))
         if rows and row.get(STEP) != rows[0][STEP]:
             raise InputError(
-                f"{path}, line {reader.line_num}: rows of the run before are missing. Name another folder with --out."
+                f"{path}, line {reader.line_num}: rows of the previous run are missing. "
+                "Choose another folder with --out."
             )
         rows.append(row)
         if len(cells) == len(header) and row[ROWS] == str(len(rows)):
@@ -189,7 +188,7 @@ def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[
 
 
 def place_of(step: Step) -> tuple[str, ...]:
-    """What of a step the table must hold, so that it is the same run of the same plan."""
+    """The parts of a step that the table must match, so that it is the same run of the same plan."""
     levels = [f"{name}={level}" for name, level in step.factors.items()]
     return (*levels, step.order_type, str(step.position), step.predecessor, str(step.round))
 

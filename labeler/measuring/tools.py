@@ -1,6 +1,6 @@
-"""What each benchmark tool is called with for one run, and where it puts the measurements.
+"""The command of each benchmark tool for one run, and the place of its measurements.
 
-One run is one process: tools that start several by themselves are told to start one, as the plan makes the others.
+One run is one process: tools that normally start several start only one, because the plan makes the other runs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ OUT = f"{{{OUTPUT}}}"
 
 @dataclass(frozen=True)
 class Call:
-    """What the plan says of a tool: what it runs, which benchmarks of it, how many iterations, further arguments."""
+    """The options of a tool in the plan: target, selected benchmarks, number of iterations, and further arguments."""
 
     target: str
     only: str = ""
@@ -29,16 +29,16 @@ class Tool:
     ----------
     name : str
     target : str
-        What `target` names, in words.
+        Description of `target`.
     words : callable
-        Call -> the words of the command.
+        Function from a `Call` to the words of the command.
     values : str
         `FILE` or `STDOUT`.
     file : str
-        The file that it writes.
+        The file that the tool writes.
     environment : mapping of str to str
     only : str
-        What `only` names, in words; "" if the tool cannot run a part.
+        Description of `only`; "" if the tool cannot run a part.
     file_is_run : bool
         Whether single values in its file are iterations of one run.
     """
@@ -109,7 +109,7 @@ TOOLS: Mapping[str, Tool] = {
         Tool("google-benchmark", "the program", _google, only="a regular expression"),
         Tool("go", "the package, such as ./...", _go, STDOUT, only="a regular expression"),
         Tool("jmh", "the jar", _jmh, only="a regular expression"),
-        Tool("hyperfine", "the command in one text", _hyperfine, file_is_run=True),
+        Tool("hyperfine", "the command as one text", _hyperfine, file_is_run=True),
         Tool("criterion", "the bench target", _criterion, FILE, f"{OUT}/criterion/**/new/sample.json",
              environment={"CRITERION_HOME": f"{OUT}/criterion"}, only="a filter"),
     )

@@ -180,11 +180,11 @@ def test_a_result_that_cannot_be_read_or_is_old_is_a_failure(tmp_path):
     (tmp_path / "out.json").write_text("[[1, 2]]")
     file = 'values = "file"\nfile = "out.json"'
     (row,) = measured(tmp_path / "a", plan_of("pass", file, f'runs = 1\ndirectory = "{tmp_path}"'))
-    assert row["failure"] == "it wrote no file out.json"
+    assert row["failure"] == "the command wrote no file out.json"
     plan = plan_of("open('out.json', 'w').write('[[1, 2, 3]]')", file, f'runs = 1\ndirectory = "{tmp_path}"')
     assert [row["value"] for row in measured(tmp_path / "b", plan)] == ["1.0", "2.0", "3.0"]
     (row,) = measured(tmp_path / "c", plan_of("print('no', 1)", 'values = "stdout"', "runs = 1"))
-    assert row["failure"].startswith("its result cannot be read: not a result file of a known format")
+    assert row["failure"].startswith("the result cannot be read: not a result file of a known format")
 
 
 def test_several_benchmarks_in_one_result_keep_their_names(tmp_path):
@@ -298,9 +298,9 @@ def test_a_folder_belongs_to_its_plan_and_may_get_more_runs(tmp_path):
     plan = plan_of("pass", top="runs = 1")
     measured(tmp_path, plan)
     assert measure(replace(plan, runs=2), tmp_path / "results", tmp_path).n_made == 1
-    with pytest.raises(InputError, match=r"was begun with another plan: benchmarks, seed changed since"):
+    with pytest.raises(InputError, match=r"belongs to a different plan: benchmarks, seed changed"):
         measure(replace(plan_of("1"), seed=2), tmp_path / "results", tmp_path)
-    with pytest.raises(InputError, match="its columns are others"):
+    with pytest.raises(InputError, match="its columns differ"):
         Table(tmp_path / "results" / NAME, ("env",)).__enter__()
     (tmp_path / "results" / LOCK).write_text("?")
     with pytest.raises(InputError, match=r"plan\.lock is missing or damaged"):
@@ -310,9 +310,9 @@ def test_a_folder_belongs_to_its_plan_and_may_get_more_runs(tmp_path):
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "mine.csv").touch()
-    with pytest.raises(InputError, match=r"holds other files, such as mine\.csv"):
+    with pytest.raises(InputError, match=r"contains other files, such as mine\.csv"):
         measure(plan_of("pass"), tmp_path / "results", tmp_path)
-    with pytest.raises(InputError, match="is no folder in"):
+    with pytest.raises(InputError, match="is not a folder in"):
         measure(plan_of("pass", top='directory = "nowhere"'), tmp_path / "r", tmp_path)
 
 
@@ -325,7 +325,7 @@ def test_without_interleaving_a_longer_plan_is_another_one(tmp_path):
     top = 'runs = 1\ninterleave = false\nversions = ["a", "b"]'
     plan = plan_of("'{version}'", top=top)
     measured(tmp_path, plan)
-    with pytest.raises(InputError, match="run number 1 is not that of this plan"):
+    with pytest.raises(InputError, match="run number 1 does not match this plan"):
         measure(replace(plan, runs=2), tmp_path / "results", tmp_path)
 
 
