@@ -55,7 +55,7 @@ def _versions(plan: Plan, done: Sequence[Done]) -> Iterator[str]:
     n_runs = plan.runs * len(kinds_of_order(plan))
     known = list(_known(plan, done, n_runs))
     if known:
-        yield f"Versions: detectable difference with {n_runs} runs per context and the noise so far: {'; '.join(known)}."
+        yield f"Versions: detectable difference ({n_runs} runs per context, noise so far): {'; '.join(known)}."
         return
     examples = ", ".join(
         f"{_percent(_smallest_effect(n_runs, n_tests) * noise)} if runs vary by {_percent(noise)}" for noise in NOISE
