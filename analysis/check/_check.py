@@ -214,7 +214,7 @@ class Rules:
     model: "Model | None" = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Raise ValueError if an option is invalid."""
         if self.model is not None and self.classifier != self.model.classifier:
             raise ValueError(f"the classifier of the model is {self.model.classifier}, not {self.classifier}")
         if self.model is None and classifier_named(self.classifier) is None:

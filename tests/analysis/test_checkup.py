@@ -319,7 +319,7 @@ def test_a_known_change_is_listed_and_decides_nothing():
     assert (check([SLOWER, ALIKE], [BASE, ALIKE]).outcome, found.outcome) == (FOUND, NOTHING_FOUND)
     assert [(finding.name, finding.known) for finding in found.findings] == [("b", "a check was added")]
     text = text_of(found)
-    assert "No findings in 2 benchmarks besides 1 known change." in text
+    assert "No findings in 2 benchmarks except 1 known change." in text
     assert re.search(r"b slower \(\+20\.0 %, 95 % CI [^)]+\) a check was added 2027-01-31", text)
     assert "b slower (known)" in text and "Look for the cause" not in text
 
