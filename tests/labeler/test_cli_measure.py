@@ -90,7 +90,7 @@ def test_a_dry_run_runs_nothing_and_says_what_it_would_do_and_could_tell(folder)
     after = run("measure", "--dry-run").stdout
     assert "12 are done." in after
     assert "from the runs so far" in after
-    assert re.search(r"Versions: .* 8 runs per context .* so far: first [\d.]+ %; second", after)
+    assert re.search(r"Versions: .*8 runs per context, .*so far\): first [\d.]+ %; second", after)
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_orders_of_linking_are_drawn_from_the_seed_and_differ():
         ("runs = 3", "no benchmark"),
         ("runs = 0\n" + BENCHMARK, "the plan: runs must be a whole number of at least 1, got 0"),
         ("runs = true\n" + BENCHMARK, "runs must be a whole number"),
-        ("run = 3\n" + BENCHMARK, "the plan: there is no key 'run'; known are seed, versions"),
+        ("run = 3\n" + BENCHMARK, "the plan: unknown key 'run'; known keys are seed, versions"),
         ('order = "shuffled"\n' + BENCHMARK, "order must be one of fixed, random, both"),
         (BENCHMARK + 'comand = ["x"]', "benchmark 'b': unknown key 'comand'"),
         (BENCHMARK + BENCHMARK, "two benchmarks have the name 'b'"),
@@ -117,5 +117,5 @@ def test_a_plan_that_is_not_there_says_how_to_get_one(tmp_path):
 
 def test_the_command_line_changes_a_plan_within_its_bounds():
     assert with_changes(parse_plan(BENCHMARK), runs=3, interleave=None).runs == 3
-    with pytest.raises(InputError, match="at most 1,000,000"):
+    with pytest.raises(InputError, match="the limit is 1,000,000"):
         with_changes(parse_plan(BENCHMARK), runs=2_000_000)
