@@ -411,5 +411,5 @@ def _repeated(cell: tuple[ArrayLike, ArrayLike]) -> bool:
 def _runs(side: ArrayLike) -> Floats:
     values = series(side, "runs")
     if not len(values) or values.min() <= 0:
-        raise ValueError(f"runs must have at least one number above 0 in every context, got {values}")
+        raise ValueError(f"runs must be above 0, with at least one in every context, got {values}")
     return values

@@ -367,7 +367,7 @@ def test_the_level_held_fixed_can_be_named():
     named = only(measured(cells, conditions=marks), held_fixed="off").causal
     assert (by_name.free, by_name.fixed, named.free, named.fixed) == ("off", "on", "on", "off")
     (left_out,) = survey([measured(cells, conditions=marks)], held_fixed="both").left_out
-    assert left_out.reason == "no run with intervention both; there is off, on"
+    assert left_out.reason == "no run with intervention both; levels are off, on"
 
 
 def test_runs_without_a_level_are_those_as_they_come_wherever_they_stand():
@@ -555,7 +555,7 @@ def test_a_plan_carried_out_is_surveyed_as_planned():
     ("factors", "options", "message"),
     [
         ({}, {}, "factors must name at least one factor other than version and intervention"),
-        ({"version": ["a"]}, {}, "factors must name one beside"),
+        ({"version": ["a"]}, {}, "factors must name at least one"),
         ({"env": []}, {}, "env must have different levels"),
         ({"env": ["1", "1"]}, {}, "env must have different levels"),
         ({"env": "abc"}, {}, "env must have different levels, at least one, got 'abc'"),

@@ -71,7 +71,7 @@ def test_the_sentences_say_how_many_runs_are_missing():
     assert any(
         f"for 5 %, {needed} runs are needed, {needed - 4} more than measured." in s for s in reasons(wide).sentences
     )
-    assert any("for 5 %, 2 are enough." in s for s in reasons(noise(1.0, 1.0001, 0.9999, 1.0)).sentences)
+    assert any("for 5 %, 2 runs are enough." in s for s in reasons(noise(1.0, 1.0001, 0.9999, 1.0)).sentences)
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_spreads_are_compared_benchmark_by_benchmark():
 def test_environments_that_share_no_benchmark_say_so():
     found = survey([in_environments("x", a=[1.0, 2.0]), in_environments("y", b=[1.0, 2.0])])
     assert found.environment_pairs[0].ratio.reason == "no benchmark has a spread above 0 in both environments"
-    assert "a and b cannot be compared: no benchmark has a spread above 0 in both." in words(found)
+    assert "a and b cannot be compared: no benchmark has a spread above 0 in both environments." in words(found)
 
 
 def test_one_named_environment_is_as_none():
