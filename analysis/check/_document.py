@@ -103,7 +103,11 @@ def _headline(checked: Check) -> str:
         return f"{n_found} of {counted(n, 'benchmark')} {predicate}."
     if checked.outcome == INCONCLUSIVE:
         kinds = {finding.kind for finding in checked.findings if finding.outcome == INCONCLUSIVE}
-        words = {MISSING: "benchmarks are missing", FAILED: "runs failed", NOT_TOLD: "some results could not be decided"}
+        words = {
+            MISSING: "benchmarks are missing",
+            FAILED: "runs failed",
+            NOT_TOLD: "some results could not be decided",
+        }
         return f"Inconclusive: {' and '.join(words[kind] for kind in words if kind in kinds)}."
     if not against:
         return f"The runs are similar for {_n_similar(checked)} of {counted(n, 'benchmark')}."

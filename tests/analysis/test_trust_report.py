@@ -219,7 +219,10 @@ def test_every_figure_of_the_document_is_drawn():
     charts = trust_charts(suite())
     assert list(charts) == ["coverage", "rejections", "false-alarms"]
     named = [
-        block.name for section in trust_document(suite()).sections for block in section.blocks if hasattr(block, "name")
+        block.name
+        for section in trust_document(suite()).sections
+        for block in section.blocks
+        if getattr(block, "name", "")
     ]
     assert sorted(named) == sorted(charts)
     drawn = {name: to_svg(chart) for name, chart in charts.items()}
