@@ -182,7 +182,7 @@ def test_benchmarks_without_an_application_have_a_figure_too():
 
 
 def test_an_unknown_application_is_refused_by_its_name():
-    with pytest.raises(ValueError, match="there is no benchmark of the application 'Org/Other'"):
+    with pytest.raises(ValueError, match="no benchmark has the application 'Org/Other'"):
         measures.measures_by_benchmark(of_benchmarks("x"), "Org/Other", theta=0.25)
 
 

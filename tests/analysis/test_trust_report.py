@@ -111,7 +111,7 @@ def test_coverage_by_number_of_runs_is_spread_evenly_over_the_suite():
     found = survey([benchmark(str(i)) for i in range(5)], **{**QUICK, "gammas": ()}, n_curve=3)
     assert [bool(trust.by_n_runs) for trust in found.benchmarks] == [True, False, True, False, True]
     assert "median of 3 of 5 benchmarks" in to_svg(trust_charts(found)["coverage"])
-    assert "computed for 3 benchmarks, evenly spread" in text_of(found)
+    assert "computed for 3 evenly spaced benchmarks" in text_of(found)
     with pytest.raises(ValueError, match="n_curve must be at least 0, got -1"):
         survey([], n_curve=-1)
 
