@@ -119,7 +119,7 @@ def test_a_folder_that_is_there_keeps_its_other_files(plain):
     ("options", "message"),
     [
         (["--item", FIRST, "--item", "nothing"], "There is no item 'nothing' in this study."),
-        (["--application", "nothing"], "There is no benchmark of the application 'nothing'."),
+        (["--application", "nothing"], "No benchmark has the application 'nothing'."),
     ],
 )
 def test_what_is_not_in_the_study_is_refused_before_anything_is_written(judged, tmp_path, options, message):

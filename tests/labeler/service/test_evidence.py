@@ -250,7 +250,7 @@ def test_a_classifier_of_others_that_does_not_count_runs_stops_no_page(site, stu
         ),
         (lambda db: evidence.reasons_in_words(db, "nothing"), "There is no item 'nothing' in this study."),
         (lambda db: evidence.paper_figures(db, [], ["nothing"]), "There is no item 'nothing' in this study."),
-        (lambda db: evidence.paper_figures(db, ["nothing"], []), "There is no benchmark of the application 'nothing'."),
+        (lambda db: evidence.paper_figures(db, ["nothing"], []), "No benchmark has the application 'nothing'."),
         (
             lambda db: evidence.by_application(db, "other"),
             "No item has the measures of other yet",
