@@ -13,11 +13,12 @@ ROUNDING = 1e-15  # a smaller number is a rounding error of 0
 NOT_COMPARED = re.compile(r"(study\.(reported_utc|chain)|versions|published)($|[.\[])")
 
 
-# values that reports without `show_rejected` did not have or computed differently
+# values that reports without `show_rejected` did not have, computed differently or worded differently
 OF_LATER_FORM = re.compile(
-    r"parameters\.show_rejected$|course\.flags($|\[)|reviewers_follow($|\.)|agreement\.(jackknife|if_given|confidence|time_on_task|disputed)|consensus\.latent\.|"
+    r"parameters\.show_rejected$|course\.flags($|\[)|reviewers_follow($|\.)|consensus\.latent\.|"
+    r"agreement\.(jackknife|if_given|confidence|time_on_task|disputed)|"
     r"classifiers(\.|\[).*(\.|\])(always_dissimilar|baseline|mcc|by_consensus\.latent)"
-    r"($|\.)|.*\.(p_mid|p_holm|warning)$"
+    r"($|\.)|.*\.(p_mid|p_holm|warning|reason|words|remedies(\[\d+\])?)$"
 )
 
 
@@ -48,7 +49,7 @@ def differences(
     list of Difference
         In the order of the reported numbers; time and versions are not compared. In a report of an earlier form
         (without the parameter `show_rejected`), numbers that are now computed or withheld differently are not
-        compared either: the latent class model, the baseline, and corrected p-values.
+        compared either: the latent class model, the baseline, and corrected p-values; nor are reasons in words.
 
     Examples
     --------

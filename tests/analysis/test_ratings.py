@@ -119,7 +119,7 @@ def test_cohens_kappa_refuses_more_than_two_raters():
     wide = pd.DataFrame({"a": ["similar"], "b": ["similar"], "c": ["similar"]})
     with pytest.raises(ValueError, match=r"must have two columns, got shape \(1, 3\)"):
         cohen_kappa(wide)
-    with pytest.raises(ValueError, match=r"there are 3\. Use pair_agreements"):
+    with pytest.raises(ValueError, match="Use pair_agreements"):
         cohen_kappa(labels_of(wide))
 
 

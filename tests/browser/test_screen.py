@@ -271,7 +271,9 @@ def test_a_practice_round_leaves_no_row_and_says_how_each_item_was_made(desk, se
         expect(page.locator(".explanation")).to_contain_text(f"Your answer: {answer};")
         page.keyboard.press("Enter")
     expect(page.get_by_text("The practice round is over.")).to_be_visible()
-    assert page.evaluate("() => Object.keys(sessionStorage).filter((name) => name.startsWith('labeler'))") == []
+    assert page.evaluate("() => Object.keys(sessionStorage).filter((name) => name.startsWith('labeler'))") in (
+        [], ["labeler-owner"],  # whose window it is; no answer
+    )  # fmt: skip
     assert len(answers(served, "dan")) == before
     page.get_by_role("button", name="Once more, with other items").click()
     page.wait_for_function("() => window.__review?.code === 'P1'")
