@@ -295,7 +295,7 @@ def observer_effects(
 
 
 def over_all(effects: Sequence[ObserverEffect], alpha: float) -> tuple[OverallLevel, ...]:
-    """The effect of each level over all benchmarks; each benchmark has the same weight for any number of versions."""
+    """The overall effect of each level; every benchmark has the same weight, however many versions it has."""
     of_level: dict[tuple[str, str], dict[tuple[str, str], list[Estimate]]] = {}
     for effect in effects:
         for at in effect.levels:

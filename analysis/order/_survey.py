@@ -1,4 +1,4 @@
-"""Check a suite of benchmarks for effects of the order."""
+"""Check a suite of benchmarks for order effects."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -58,7 +58,7 @@ def pairs_of(m: int, n_runs: int, n_pairs: int, rng: np.random.Generator, *, eve
 
 
 def shares(population: Population, pairs: Pairs, factors: Sequence[float], question: Question) -> Iterator[Shares]:
-    """The share of rejections of each test, for each factor on the second draw."""
+    """For each factor on the second draw, the share of pairs that each test rejects."""
     first, second = (population.moments(draws.counts) for draws in (pairs.first, pairs.second))
     values = counted(population.values) if MANN_WHITNEY in question.tests else None
     for factor in factors:

@@ -30,7 +30,7 @@ def reading_options(function: Function) -> Function:
         click.option("--values-are", type=click.Choice(importing.VALUES_ARE), default=None,
                      help="runs: every value is a run of its own. iterations: single values are the iterations of one "
                      "run [default: as `labeler formats` says]."),
-        click.option("--unit", default="", help="Unit of the values, if a file states none."),
+        click.option("--unit", default="", help="Unit of the values, if the file does not give a unit."),
         click.option("--better", type=click.Choice(importing.BETTER), default=None,
                      help="Which values are better, if a file does not say [default: lower for times]."),
         click.option("--from-name", "pattern", default=None, metavar="PATTERN",

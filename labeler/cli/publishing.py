@@ -20,7 +20,7 @@ from labeler.whole_files import in_place
               metavar="FILE", help=f"File with the answers [default: {FILE_NAME} beside the study].")  # fmt: skip
 @click.option("--for", "venue", type=click.Choice([venue.value for venue in Venue]), default=None,
               help="Refuse to publish while an answer that this venue requires is missing.")  # fmt: skip
-@click.option("--no-measurements", is_flag=True, help="Leave out the measurements; their hashes stay.")
+@click.option("--no-measurements", is_flag=True, help="Leave out the measurements but publish their hashes.")
 @click.option("--names-of-benchmarks", "benchmarks", type=click.Choice(["keep", "drop"]), default="keep",
               show_default=True, help="Keep the names of items and applications, or use numbers.")  # fmt: skip
 @click.option("--unlicensed", is_flag=True, help="Also publish items of applications without a source licence.")

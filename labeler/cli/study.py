@@ -94,7 +94,7 @@ def _protocol(
               help="Instead, add N items to the plan of an open study: some at random, the others where a label tells "
               "most.")  # fmt: skip
 @click.option("--random-share", type=click.FloatRange(0, 1, min_open=True), default=0.3, show_default=True,
-              help="With --next: the share drawn at random; only random items enter agreement.")  # fmt: skip
+              help="With --next: the share of items drawn at random; only these count towards agreement.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only show loads, hours, expected precision and its limits.")
 @click.option("--seconds", type=click.FloatRange(0, 86_400, min_open=True), default=15.0,
               show_default=True, help="With --dry-run: expected time for one label.")  # fmt: skip

@@ -345,7 +345,7 @@ def packed(values: NDArray[np.float64]) -> str:
 
 
 def spikes_of(low: Series, high: Series, lower: Series, upper: Series) -> tuple[NDArray[np.int64], Series]:
-    """The ends of bins that lie outside the middle half of their window; they are drawn as dots.
+    """The minima and maxima of bins that lie outside the middle half of their window; they are drawn as dots.
 
     Parameters
     ----------

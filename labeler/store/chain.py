@@ -74,7 +74,7 @@ def head(db: "Database") -> Head:
 
 
 def begin(db: "Database") -> None:
-    """Build the chain again from all rows; the first link records how many there are."""
+    """Rebuild the chain from all rows; the first link records the number of rows."""
     db.execute("DELETE FROM links")
     rows = [(part, row_id) for part, ids in _IDS.items() for (row_id,) in db.execute(ids).fetchall()]
     if not rows:

@@ -126,7 +126,7 @@ def forget_who_signed_in(db: Database) -> None:
 
 
 def forget_events(db: Database, is_forgotten: Callable[[str, str], bool]) -> None:
-    """Remove the events of which (time, action) says so."""
+    """Remove the events for which `is_forgotten(time, action)` is true."""
     rows = db.execute("SELECT event_id, at_utc, action FROM events").fetchall()
     forgotten = [(event_id,) for event_id, at_utc, action in rows if is_forgotten(at_utc, action)]
     db.executemany("DELETE FROM events WHERE event_id = ?", forgotten)

@@ -90,7 +90,7 @@ class Database:
         self._check_files()
 
     def watch_files(self) -> None:
-        """From now on, let a transaction succeed only if the study's files are still the ones this connection has open.
+        """From now on, fail any transaction after a file of the study was removed or replaced.
 
         SQLite keeps writing into a file that was removed or replaced, and reports success.
         """

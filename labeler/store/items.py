@@ -62,7 +62,7 @@ def all_items(db: Database) -> list[Item]:
 
 
 def n_items(db: Database) -> int:
-    """The number of items, excluded ones included."""
+    """The number of items, including excluded items."""
     return int(db.execute("SELECT count(*) FROM items").fetchone()[0])
 
 

@@ -222,7 +222,7 @@ def m007_hash_chain(db: "Database") -> None:
 
 
 def m008_axis_levels(db: "Database") -> None:
-    """One more rule for the axis, which a new study begins with; a study that is there keeps its own."""
+    """Add the axis rule `levels`, the default for new studies; existing studies keep their rule."""
     (sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'studies'").fetchone()
     rules = "('core', 'pooled', 'full')"
     db.execute("CREATE TEMP TABLE before AS SELECT * FROM studies")
