@@ -201,7 +201,7 @@ def test_file_names_say_what_the_files_do_not(tmp_path):
     done = run("contexts", tmp_path, *pattern, "--baseline", "old", code=1)
     assert done.stdout == text
     assert f"Refused {tmp_path / 'odd.csv'}: the name does not match '{{version}}-{{context}}.csv'" in done.stderr
-    assert "names no condition" in run("contexts", tmp_path, "--from-name", "x.csv", code=1).stderr
+    assert "at least one condition" in run("contexts", tmp_path, "--from-name", "x.csv", code=1).stderr
 
 
 def test_columns_are_mapped(tmp_path):

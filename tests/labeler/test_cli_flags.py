@@ -109,7 +109,7 @@ def test_what_cannot_be_answered_is_refused_in_words_and_not_logged(study):
     for arguments, words in {
         ("--answer", "nothing", "?"): "There is no item 'nothing'",
         ("--answer", item, " "): "The answer is empty",
-        ("--answer", item, "?", "--reviewer", "dan"): f"No reviewer called dan flagged or commented {item}",
+        ("--answer", item, "?", "--reviewer", "dan"): f"No reviewer called dan flagged or commented on {item}",
         ("--reviewer", "ada"): "--reviewer goes with --answer ITEM TEXT.",
     }.items():
         assert words in run("--study", study, *arguments, code=1).stderr

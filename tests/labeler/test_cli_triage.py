@@ -132,10 +132,10 @@ def test_with_json_the_link_is_not_among_the_data(study, tmp_path):
     ("options", "words"),
     [
         (("--verdict", "his=similar"), ": mine, yours."),
-        (("--verdict", "mine=odd"), "'odd' is no verdict"),
+        (("--verdict", "mine=odd"), "'odd' is not a verdict"),
         (("--application", "x"), "There is no application 'x'"),
         (("--min-spread", 2, "--max-spread", 1), "the smaller limit first"),
-        (("--text", "nowhere"), "No items were chosen"),
+        (("--text", "nowhere"), "No items match"),
     ],
 )
 def test_what_cannot_be_is_one_line_and_makes_nothing(study, tmp_path, options, words):

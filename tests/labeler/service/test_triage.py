@@ -160,7 +160,7 @@ def refused(db, folder, **options):
 def test_a_choice_that_is_none_is_refused_and_leaves_nothing_behind(study, tmp_path):
     curating.exclude(study, item_name(2), "twice in it", actor="carol", now=NOW)
     path = tmp_path / "new.study"
-    assert "No items were chosen" in refused(study, tmp_path, path=path, names=[])
+    assert "No items match" in refused(study, tmp_path, path=path, names=[])
     assert "no item 'x' in this study" in refused(study, tmp_path, path=path, names=[CHOSEN[0], "x"])
     assert "is excluded" in refused(study, tmp_path, path=path, names=[item_name(2)])
 
