@@ -78,7 +78,7 @@ export function distributions(shared, panel) {
   axisLabels(context, panel, quarters.map((share) => [x(share), `${100 * share} %`]));
 }
 
-/** The number of each run at the end of its curve; numbers that would overlap are moved apart. */
+/** The number of each run at the end of its curve; numbers that would cover each other are moved apart. */
 function curveLabels({ context, view }, panel, curves) {
   const plot = plotOf(panel);
   const ends = curves
