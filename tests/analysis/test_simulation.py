@@ -123,7 +123,7 @@ def test_a_study_follows_its_generator_alone():
         ({"classifiers": [Rater("ada", 0.5, 0.5)]}, "names of raters must differ, got ada, ben, cleo, dan, ada"),
         ({"item_difficulty": Difficulty(spread=-1.0)}, "n_items and spread must be >= 0"),
         ({"item_difficulty": Difficulty(hard_share=2.0)}, "hard_share must be within"),
-        ({"shared_error": SharedError(0.1, ("zoe",))}, "shared_error names 'zoe'"),
+        ({"shared_error": SharedError(0.1, ("zoe",))}, "shared_error contains 'zoe'"),
         ({"shared_error": SharedError(0.1, ("ada",), pull=3.0)}, "pull must be within"),
     ],
 )

@@ -114,7 +114,10 @@ MADE = """from labeler.formats import Benchmark, Failure
         ("(run, ['x'])", "could not convert string to float: 'x'"),
         ("(run,), better='more'", "benchmark 'b': better is 'more', not 'lower' or 'higher'"),
         ("(run,), conditions={'run': '12'}", "benchmark 'b': 2 texts of condition 'run' for 1 runs"),
-        ("(run,), parameters={1: 'a\\0'}", "benchmark 'b': a parameter or condition has characters"),
+        (
+            "(run,), parameters={1: 'a\\0'}",
+            "benchmark 'b': a parameter or condition has characters that are not valid text",
+        ),
         ("5", "the reader 'broken' of broken 1.0 failed: TypeError: 'int' object is not iterable"),
     ],
 )

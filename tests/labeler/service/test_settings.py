@@ -88,7 +88,7 @@ def test_a_classifier_has_one_say_in_which_items_to_send_first(study):
 def test_verdicts_from_elsewhere_cannot_take_the_name_of_a_setting(study, tmp_path):
     path = tmp_path / "v.csv"
     path.write_text(f"item,verdict\n{items.all_items(study)[0].name},similar\n")
-    with pytest.raises(InputError, match=r"heuristic@0.30 is computed here"):
+    with pytest.raises(InputError, match=r"computes heuristic@0.30 itself"):
         stored_verdicts.import_verdicts(study, path, "heuristic@0.30", actor="carol", now=NOW)
 
 
@@ -129,7 +129,7 @@ def test_a_check_takes_the_classifier_to_which_a_threshold_belongs(options, clas
 def test_a_check_refuses_a_threshold_that_its_classifier_does_not_have():
     with pytest.raises(InputError, match=r"--theta is not a threshold of same. Use it with heuristic or heuristic-p"):
         checking.rules("same", theta=0.3)
-    with pytest.raises(InputError, match="Give one of them"):
+    with pytest.raises(InputError, match="Give only one of them"):
         checking.rules(theta=0.3, cut=0.2)
 
 

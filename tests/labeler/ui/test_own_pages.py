@@ -356,7 +356,7 @@ def save(page):
 
 
 def axis(page):
-    return next(radio for radio in page.radio if radio.label.startswith("Axis"))
+    return next(radio for radio in page.radio if "axis" in radio.label.lower())
 
 
 def protocol_of(path):
