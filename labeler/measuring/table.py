@@ -5,6 +5,7 @@ Every row states the number of rows of its run, so a partly written run is recog
 
 import csv
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
@@ -28,6 +29,7 @@ NOTED = (
     "memory_available_mb", "left_running", "environment_bytes", "machine", "kernel", "processor", "processors",
     "python", "environment_names",
 )  # fmt: skip
+LOCK_WAIT_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,26 @@ class Table:
             *(RECORDED + name for name in NOTED),
         )  # fmt: skip
 
-    def __enter__(self) -> Self:
-        """Open the table and remove incomplete rows; raises InputError if it is in use or of another plan."""
+    def _lock(self) -> None:
+        """Lock the table; a process that was killed can hold the lock until the command it was starting has begun."""
         import fcntl  # imported here because only Unix has it
 
+        deadline = time.monotonic() + LOCK_WAIT_S
+        while True:
+            try:
+                fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
+
+    def __enter__(self) -> Self:
+        """Open the table and remove incomplete rows; raises InputError if it is in use or of another plan."""
         try:
             self.file = self.path.open("a+b", buffering=0)
-            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock()
         except BlockingIOError:
             self.file.close()
             raise InputError(

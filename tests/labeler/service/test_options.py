@@ -42,7 +42,7 @@ def test_warmup_that_is_dropped_is_dropped_by_every_classifier(study, drop, n_le
 def test_dropping_a_number_and_its_share_are_the_same_but_computed_each(study):
     verdicts(study, "--warmup", 6)
     by_number = kept(study)
-    assert "Judged 8 of 8 items anew" in verdicts(study, "--warmup", 0.1).stderr
+    assert "Judged 8 of 8 items" in verdicts(study, "--warmup", 0.1).stderr
     assert kept(study) == by_number
 
 
@@ -83,13 +83,13 @@ def test_only_verdicts_and_warmup_go_together(study):
 def test_only_verdicts_computes_nothing_where_everything_is_there(study):
     verdicts(study)
     before, at = shown(study), made(study)
-    assert "Judged 0 of 8 items anew" in verdicts(study, "--only-verdict").stderr
+    assert "Judged 0 of 8 items" in verdicts(study, "--only-verdict").stderr
     assert (shown(study), made(study)) == (before, at)
 
 
 def test_everything_is_computed_where_only_verdicts_are_there(study):
     verdicts(study, "--only-verdict")
-    assert "Judged 8 of 8 items anew" in verdicts(study).stderr
+    assert "Judged 8 of 8 items" in verdicts(study).stderr
     assert kept(study) == direct(study)
 
 
@@ -101,6 +101,6 @@ def test_the_verdicts_asked_for_last_are_shown_without_being_computed_again(stud
     at = made(study)
     assert len({str(one) for one in shown_for.values()}) == 3
     for options in (("--warmup", 10), (), ("--warmup", 0.1), ("--warmup", "10.0"), ()):
-        assert "Judged 0 of 8 items anew" in verdicts(study, *options).stderr
+        assert "Judged 0 of 8 items" in verdicts(study, *options).stderr
         assert shown(study) == shown_for[tuple(10 if option == "10.0" else option for option in options)]
     assert made(study) == at
