@@ -21,7 +21,7 @@ from labeler.service.people import identity
 from labeler.service.plan import coordinating
 from labeler.store import open_database
 from labeler.ui.app import SESSION_COOKIE, session_cookie
-from tests.browser.conftest import Served, free_port, stop_server, wait_until_served
+from tests.browser.conftest import Served, free_port, stop_server, wait_until_served, welcome
 from tests.browser.hands import item_on_screen
 from tests.browser.provider import COOKIE_SECRET, Provider, new_key, providing, write_secrets
 from tests.browser.studies import make, many
@@ -41,6 +41,7 @@ def running(folder: Path, port: int) -> Iterator[Served]:
     with open_database(study) as db:
         for name in SIGNED:
             identity.set_email(db, name, Role.REVIEWER, f"{name}@Example.ORG", actor="carol", now=datetime.now(UTC))
+        welcome(db)
     with (folder / "server.log").open("wb") as log:
         command = [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)]
         environment = {**os.environ, "HOME": str(folder)}
