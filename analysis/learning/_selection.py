@@ -91,7 +91,7 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
     Examples
     --------
     >>> selection_weights(10, [(["a", "b"], ["c"]), (["d"], [])])
-    {'a': 3.6666666666666665, 'b': 3.6666666666666665, 'c': 0.3333333333333333, 'd': 2.3333333333333335}
+    {'a': 3.6666666666666665, 'b': 3.6666666666666665, 'c': 0.3333333333333333, 'd': 2.333333333333333}
     """
     listed = [item for random, chosen in batches for item in (*random, *chosen)]
     if len(set(listed)) < len(listed):

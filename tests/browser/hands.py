@@ -47,6 +47,15 @@ def links_on(page: Page, n: int) -> list[str]:
     return links
 
 
+TAKEN = {
+    "Open the study": "The study is open.",
+    "Pause the study": "The study is paused.",
+    "Assign third labels": "The third-label round has begun.",
+    "Close the study": "The study is closed.",
+    "Unblind the study": "The study is unblinded.",
+}
+
+
 def take_step(page: Page, url: str, button: str, why: str) -> None:
     """Take a step of the study's life on the page Study, whether it is the next one or one of the others."""
     go(page, url, "", "Study")
@@ -58,7 +67,7 @@ def take_step(page: Page, url: str, button: str, why: str) -> None:
     if button == "Unblind the study":
         form.get_by_text("I know that unblinding").click()
     form.get_by_role("button", name=button).click()
-    expect(page.get_by_test_id("stAlert").first).to_contain_text("The ")
+    expect(page.get_by_test_id("stAlert").filter(has_text=TAKEN[button])).to_be_visible()
 
 
 def press(page: Page, key: str) -> str:

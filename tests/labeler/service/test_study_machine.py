@@ -151,9 +151,9 @@ class Life(RuleBasedStateMachine):
             self.count_given_up(done[0][1])
 
     def count_given_up(self, change):
-        told = [re.search(r"of the kind (\w+) given up: (\d+)", line) for line in change.shortfalls]
-        self.given_up.update({found[1]: int(found[2]) for found in told})
-        assert sum(int(found[2]) for found in told) == change.n_given_up
+        dropped = re.findall(r"(\d+) open (\w+) assignments dropped", "\n".join(change.shortfalls))
+        self.given_up.update({kind: int(number) for number, kind in dropped})
+        assert sum(int(number) for number, _ in dropped) == change.n_given_up
 
     @rule(actor=coordinators, number=numbers, why=reasons, is_wrong=st.sampled_from((False, False, False, True)))
     def leave_an_item_out_or_take_it_back_in(self, actor, number, why, is_wrong):
