@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+# As the command line does: on small matrices, threads of OpenBLAS cost many times the work. Read when NumPy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # A slow machine is no failure. Every day a third of the examples are tried, and all of them by `make test-all`.
 settings.register_profile("all", deadline=None)
 settings.register_profile("daily", settings.get_profile("all"), max_examples=33)

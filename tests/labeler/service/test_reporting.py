@@ -22,19 +22,21 @@ from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_nex
 
 HEADER = "item,reviewer,label"
 CATEGORIES = tuple(Category)
+FEW_DRAWS = reporting.ReportOptions(resampling=reporting.Resampling(1, 100, 100, 19))
 one_file = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def report(db):
-    return reporting.report_of_study(db, actor="owner", now=NOW)
+def report(db, options=reporting.QUICK):
+    return reporting.report_of_study(db, options, actor="owner", now=NOW)
 
 
-def files_report(folder, label_text, verdict_text=None):
+def files_report(folder, label_text, verdict_text=None, options=reporting.QUICK):
     (folder / "labels.csv").write_text(label_text, encoding="utf-8")
-    if verdict_text is None:
-        return reporting.report_of_files(folder / "labels.csv", None)
-    (folder / "verdicts.csv").write_text(verdict_text, encoding="utf-8")
-    return reporting.report_of_files(folder / "labels.csv", folder / "verdicts.csv")
+    if verdict_text is not None:
+        (folder / "verdicts.csv").write_text(verdict_text, encoding="utf-8")
+    return reporting.report_of_files(
+        folder / "labels.csv", None if verdict_text is None else folder / "verdicts.csv", options=options
+    )
 
 
 def lines(*rows, header=HEADER):
@@ -188,11 +190,12 @@ def fill(db):
 
 def test_the_exported_files_give_the_same_report_as_the_study(planned, tmp_path):
     fill(planned)
-    content = report(planned)
+    content = report(planned, FEW_DRAWS)
     again = files_report(
         tmp_path,
         reporting.as_csv(exchange.export_labels(planned, actor="owner", now=NOW)),
         reporting.as_csv(stored_verdicts.export_table(planned, actor="owner", now=NOW)),
+        FEW_DRAWS,
     )
     for part in ("agreement", "consensus", "left_out", "classifiers"):
         assert again[part] == content[part]
@@ -245,7 +248,7 @@ def test_a_report_can_be_made_at_every_stage_without_a_number_that_is_none(maste
             answer_everything(db, dict.fromkeys(REVIEWERS, "similar" if stage == "one category" else stage))
         elif stage == "full":
             fill(db)
-        files = reporting.files_of_study(db, actor="owner", now=NOW)
+        files = reporting.files_of_study(db, FEW_DRAWS, actor="owner", now=NOW)
     content = json.loads(files["report.json"], parse_constant=no_constant)
     for coefficient in ("percent", "fleiss_kappa", "gwet_ac1", "krippendorff_alpha", "brennan_prediger"):
         estimate = content["agreement"][coefficient]
@@ -257,7 +260,7 @@ def test_a_report_can_be_made_at_every_stage_without_a_number_that_is_none(maste
 
 def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(planned, tmp_path):
     fill(planned)
-    files = reporting.files_of_study(planned, actor="owner", now=NOW)
+    files = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
     documents = ["report.html", "report.md", "report.json", "labels.csv", "labels-wide.csv"]
     figures = [
         "classifiers",
@@ -286,9 +289,8 @@ def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(planned, 
 def test_hashes_name_what_the_numbers_were_made_from(planned):
     fill(planned)
     before = report(planned)["hashes"]
-    files = reporting.files_of_study(planned, actor="owner", now=NOW)
-    assert before["answers"] == hashlib.sha256(files["labels.csv"].encode()).hexdigest()
-    assert json.loads(files["report.json"])["hashes"] == before
+    label_file = reporting.as_csv(labels.table(planned))  # the file labels.csv of the report
+    assert before["answers"] == hashlib.sha256(label_file.encode()).hexdigest()
     task = assignments.tasks_of(planned, id_of(planned, "ada"))[0]
     labels.add(planned, Label(task.assignment_id, task.revision, "one more", Answer.SIMILAR, NOW))
     changed = {name for name, value in report(planned)["hashes"].items() if value != before[name]}
