@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# As the command line does: on small matrices, threads of OpenBLAS cost many times the work. Read when NumPy is imported.
+# As the command line does: threads of OpenBLAS multiply the cost of small matrices. NumPy reads this when imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # A slow machine is no failure. Every day a third of the examples are tried, and all of them by `make test-all`.
