@@ -1,11 +1,11 @@
-"""Statistics for repeated benchmark runs and for those who judge them: arrays in, frozen results out.
+"""Statistics for repeated benchmark runs and their reviewers: functions take arrays and return frozen results.
 
     >>> import analysis
     >>> analysis.fleiss_kappa([[2, 0], [2, 0], [0, 2], [1, 1]])
     Estimate(0.4667, -1 to 1)
 
-The names below are loaded when they are first used: `import analysis` alone loads no numpy. `docs/api.md` lists them
-with an example each; the modules hold more.
+The names below are loaded on first use, so `import analysis` alone does not load numpy. `docs/api.md` lists them with
+an example each; the modules contain further functions.
 """
 
 from analysis._lazy import on_first_use

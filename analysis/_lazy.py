@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first used, so that a command pays only for what it needs."""
+"""Load the names of a package on first use, so that a command imports only what it needs."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -6,20 +6,19 @@ from typing import Any
 
 
 def on_first_use(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """A module's `__getattr__` that loads each name from the module of the package where it stands.
+    """Return a `__getattr__` for a package, which imports each name from its module on first use.
 
     Parameters
     ----------
     package : str
         The `__name__` of the package.
     places : mapping of str to str
-        Public name -> module below the package, or "module:name" where the name there is another; several names may
-        stand in one module.
+        Public name -> module below the package, or "module:name" if the object has another name in that module.
 
     Returns
     -------
     callable
-        Name -> object; AttributeError for a name that is in no place.
+        Name -> object; raises AttributeError for an unknown name.
     """
 
     def load(name: str) -> Any:

@@ -1,6 +1,6 @@
 """Measurements: the runs of a benchmark with their conditions, and one number per run.
 
-This is the only type for measurements: file readers and studies return it, and every method accepts it.
+`Benchmark` is the only type for measurements: file readers and studies return it, and every method accepts it.
 """
 
 import hashlib
@@ -20,28 +20,29 @@ if TYPE_CHECKING:
 # well-known conditions of a run; any other name is allowed
 RUN, VERSION, CONTEXT = "run", "version", "context"
 ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position", "predecessor", "altered"
-DURATION = "duration"  # how long a run took, in seconds; no factor of the context
-TIME = "time"  # when the run was made, see `labeler.formats.naming`; in tables a factor, as many columns have this name
-FACTOR = "factor:"  # prefix of the column of any other condition
-RECORDED = "recorded:"  # prefix of what was observed but not chosen, such as the load: not a factor
-INTERVENTION = "intervention"  # the factor with one level at which a suspected cause is held fixed
+DURATION = "duration"  # duration of a run in seconds; not a factor of the context
+TIME = "time"  # date and time of a run, see `labeler.formats.naming`; a factor in tables, where the name is common
+FACTOR = "factor:"  # column prefix for any other condition
+RECORDED = "recorded:"  # prefix for conditions that were observed but not chosen, such as the load: not factors
+INTERVENTION = "intervention"  # prefix for a factor with one level, at which a suspected cause is held fixed
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
-OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME)  # conditions that differ for each run
+OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME)  # conditions that differ between all runs
 
 LOWER, HIGHER, UNKNOWN = "lower", "higher", ""
 DIRECTIONS = (LOWER, HIGHER, UNKNOWN)
 FASTER, SLOWER = "faster", "slower"
 
-NOTHING_KNOWN: Mapping[str, str] = {}  # shared, because suites are large
+NOTHING_KNOWN: Mapping[str, str] = {}  # shared to save memory in large suites
 
 AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": np.median, "min": np.min}
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A run without a measurement: its conditions and the reason in words.
+    """A run without a measurement, with its conditions and the reason as text.
 
-    `on_purpose` if the measured software is not at fault: the run was skipped, or its measurements were not kept.
+    `on_purpose` is true if the measured software is not at fault: the run was skipped, or its measurements were not
+    kept.
     """
 
     conditions: Mapping[str, str]
@@ -51,7 +52,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What a method left out, by name, and why."""
+    """A benchmark or run that a method left out, and the reason."""
 
     name: str
     reason: str
@@ -59,18 +60,18 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Run:
-    """One execution of a benchmark in a fresh process; usable wherever an array of its values is.
+    """One execution of a benchmark in a new process; behaves like an array of its values.
 
     Attributes
     ----------
     values : ndarray of float, shape (n_iterations,)
         At least one finite measurement.
     unit : str
-        "s" for times; otherwise the unit in the file, "" without one.
+        "s" for times; otherwise the unit in the file, or "" without a unit.
     better : str
-        "lower" or "higher"; "" if unknown, and then nothing is called faster or slower.
+        "lower" or "higher", or "" if unknown; then no change is called faster or slower.
     conditions : mapping of str to str
-        Name, as in `CONDITIONS` or of a factor, to text.
+        Name, as in `CONDITIONS` or the name of a factor, to text.
 
     Examples
     --------
@@ -85,20 +86,20 @@ class Run:
     conditions: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """The number of iterations."""
+        """Return the number of iterations."""
         return len(self.values)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """The values, for numpy."""
+        """Return the values as a numpy array."""
         return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
 
     def tolist(self) -> list[float]:
-        """The values as plain numbers."""
+        """Return the values as a list of floats."""
         values: list[float] = self.values.tolist()
         return values
 
     def of(self, condition: str) -> str:
-        """The text of a condition, "" if unknown; the context defaults to the combination of factors."""
+        """Return a condition as text, "" if unknown; the default context is the combination of factors."""
         text = self.conditions.get(condition, "")
         if condition == CONTEXT and not text:
             factors = sorted(filter(is_factor, self.conditions))
@@ -113,13 +114,13 @@ class Benchmark:
     Attributes
     ----------
     name : str
-        As unique as its tool makes it; the name of a study's item.
+        Name from the benchmark tool, usually unique; also the name of a study's item.
     runs : tuple of Run
-        Lengths may differ; unit and direction may not. Empty only if every run failed.
+        All with the same unit and direction, but possibly of different lengths. Empty only if every run failed.
     application : str
-        The software it belongs to (`org/project`); "" if unknown.
+        The software that the benchmark belongs to (`org/project`); "" if unknown.
     benchmark : str
-        The measured operation with its parameter values; by default the name.
+        The measured operation with its parameter values; the name by default.
     parameters : mapping of str to str
     failures : tuple of Failure
         Failed runs.
@@ -145,7 +146,7 @@ class Benchmark:
     failures: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that every method can use it."""
+        """Check that every method can use this benchmark."""
         if not self.benchmark:
             object.__setattr__(self, "benchmark", self.name)
         if not self.runs and not self.failures:
@@ -171,12 +172,12 @@ class Benchmark:
         benchmark: str = "",
         parameters: Mapping[str, str] | None = None,
     ) -> "Benchmark":
-        """A benchmark from series, with one text per run for each condition, "" if unknown.
+        """Create a benchmark from lists of values; each condition has one text per run, "" if unknown.
 
         Raises
         ------
         ValueError
-            As the class, or if a condition does not have one text per run.
+            As for the class, or if a condition does not have one text per run.
 
         Examples
         --------
@@ -204,22 +205,22 @@ class Benchmark:
 
     @property
     def values(self) -> tuple[Floats, ...]:
-        """The measurements of each run."""
+        """Return the measurements of each run."""
         return tuple(run.values for run in self.runs)
 
     @property
     def unit(self) -> str:
-        """The unit of all runs; "" also if there are none."""
+        """Return the unit of all runs; "" if there are no runs."""
         return self.runs[0].unit if self.runs else ""
 
     @property
     def better(self) -> str:
-        """Whether "lower" or "higher" measurements are better; "" if unknown."""
+        """Return which measurements are better: "lower" or "higher", or "" if unknown."""
         return self.runs[0].better if self.runs else UNKNOWN
 
     @property
     def conditions(self) -> dict[str, tuple[str, ...]]:
-        """The conditions: name to one text per run, "" if unknown; factors come last."""
+        """Return one text per run by name of the condition, "" if unknown; factors come last."""
         recorded = dict.fromkeys(name for run in self.runs for name in run.conditions)
         names = [
             *(name for name in CONDITIONS if name in recorded),
@@ -229,19 +230,19 @@ class Benchmark:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The label of each run: from its file, or its number from 0."""
+        """Return the name of each run in its file, or its number from 0."""
         return tuple(run.of(RUN) or str(number) for number, run in enumerate(self.runs))
 
     def of(self, condition: str) -> tuple[str, ...]:
-        """The entries of a condition, one per run, "" if unknown."""
+        """Return the levels of a condition, one per run, "" if unknown."""
         return tuple(run.of(condition) for run in self.runs)
 
     def levels(self, condition: str) -> tuple[str, ...]:
-        """The distinct entries of a condition in order of first appearance, without ""."""
+        """Return the distinct levels of a condition in order of first appearance, without ""."""
         return tuple(dict.fromkeys(entry for entry in self.of(condition) if entry))
 
     def where(self, **conditions: str) -> "Benchmark | None":
-        """The benchmark with only the runs and failures that have these conditions; None without such runs."""
+        """Return the benchmark with only the runs and failures that have these conditions; None without such runs."""
         runs = tuple(run for run in self.runs if all(run.of(name) == entry for name, entry in conditions.items()))
         failures = tuple(
             failure
@@ -251,12 +252,12 @@ class Benchmark:
         return replace(self, runs=runs, failures=failures) if runs else None
 
     def take(self, numbers: Sequence[int]) -> "Benchmark":
-        """The benchmark with only the runs at these positions, in this order, and all failures."""
+        """Return the benchmark with only the runs at these positions, in this order, and all failures."""
         return replace(self, runs=tuple(self.runs[number] for number in numbers))
 
 
 def is_factor(condition: str) -> bool:
-    """Whether a condition is part of the measurement context, not an observation about the run.
+    """Return whether a condition is part of the measurement context, not an observation about the run.
 
     Examples
     --------
@@ -267,7 +268,7 @@ def is_factor(condition: str) -> bool:
 
 
 def in_unit(runs: Run | Benchmark) -> str:
-    """Unit and direction in words.
+    """Describe unit and direction in words.
 
     Examples
     --------
@@ -278,7 +279,7 @@ def in_unit(runs: Run | Benchmark) -> str:
 
 
 def in_direction(is_lower: bool, better: str) -> str:
-    """The word for lower or higher measurements: "faster" and "slower" only if the direction is known.
+    """Return the word for lower or higher measurements: "faster" and "slower" only if the direction is known.
 
     Examples
     --------
@@ -286,7 +287,7 @@ def in_direction(is_lower: bool, better: str) -> str:
     ('faster', 'slower', 'lower')
     """
     if better not in DIRECTIONS:
-        raise ValueError(f"better must be 'lower' or 'higher', or '' if that is not known, got {better!r}")
+        raise ValueError(f"better must be 'lower' or 'higher', or '' if unknown, got {better!r}")
     if better == UNKNOWN:
         return LOWER if is_lower else HIGHER
     return FASTER if is_lower == (better == LOWER) else SLOWER
@@ -294,7 +295,7 @@ def in_direction(is_lower: bool, better: str) -> str:
 
 def _check_run(run: Run, place: str) -> None:
     if np.ndim(run.values) != 1:
-        raise ValueError(f"{place}: an array of shape {np.shape(run.values)}, not of one dimension")
+        raise ValueError(f"{place}: the measurements must have one dimension, got shape {np.shape(run.values)}")
     if not len(run):
         raise ValueError(f"{place}: no measurements")
     if not np.isfinite(run.values).all():
@@ -304,12 +305,12 @@ def _check_run(run: Run, place: str) -> None:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a run becomes one number.
+    """Options for the one number per run: warm-up and aggregate.
 
     Attributes
     ----------
     warmup : int or float
-        What to leave out at the start of each run: a number of iterations, or below 1 a share of the run's length.
+        Iterations to leave out at the start of each run: a number, or a share of the run if below 1.
     aggregate : str
         "mean", "median" or "min" of the remaining iterations.
 
@@ -338,18 +339,18 @@ class Sampling:
             raise ValueError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {self.aggregate!r}")
 
     def steady(self, run: ArrayLike) -> Floats:
-        """The run without its warm-up; raises ValueError if nothing is left."""
+        """Return the run without its warm-up; raise ValueError if no iteration remains."""
         values = np.asarray(run, dtype=np.float64)
         return values[n_warmup(len(values), self.warmup) :]
 
     def value(self, run: ArrayLike) -> float:
-        """The one number of a run, in its unit."""
+        """Return the one number of a run, in its unit."""
         return float(AGGREGATES[self.aggregate](self.steady(run)))
 
     def values(self, runs: Sequence[ArrayLike]) -> Floats:
-        """One number per run, shape (n_runs,)."""
+        """Return one number per run, shape (n_runs,)."""
         arrays = [np.asarray(run, dtype=np.float64) for run in runs]
-        if len({len(run) for run in arrays}) == 1 and not self.warmup:  # one call for all runs: suites are large
+        if len({len(run) for run in arrays}) == 1 and not self.warmup:  # one fast call for all runs
             aggregate: Callable[..., Any] = AGGREGATES[self.aggregate]
             return np.asarray(aggregate(np.stack(arrays), axis=1))
         return np.array([self.value(run) for run in arrays])
@@ -357,15 +358,15 @@ class Sampling:
 
 EVERY_ITERATION = Sampling()
 
-Advance = Callable[[int, int], None]  # (number done, total)
+Advance = Callable[[int, int], None]  # arguments: number done, total
 
 
 def unwatched(done: int, total: int) -> None:
-    """Show no progress."""
+    """Ignore progress: the default callback."""
 
 
 def join(benchmarks: Sequence[Benchmark]) -> Benchmark:
-    """The first benchmark with the runs and failures of all; raises ValueError if units or directions differ."""
+    """Return the first benchmark with the runs and failures of all; raise ValueError if units or directions differ."""
     first = benchmarks[0]
     if len(benchmarks) == 1:
         return first
@@ -377,7 +378,7 @@ def join(benchmarks: Sequence[Benchmark]) -> Benchmark:
 
 
 def by_name(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
-    """Join benchmarks with the same application and name, in order of first appearance; raises ValueError as `join`."""
+    """Join benchmarks with the same application and name, in order of first appearance; raises as `join`."""
     groups: dict[tuple[str, str], list[Benchmark]] = {}
     for benchmark in benchmarks:
         groups.setdefault((benchmark.application, benchmark.name), []).append(benchmark)
@@ -385,7 +386,7 @@ def by_name(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
 
 
 def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION, CONTEXT)) -> list[Benchmark]:
-    """Split the runs by what must not be mixed in one sample: versions of the software, measurement contexts.
+    """Split the runs by conditions that must not be mixed in one sample, such as versions and contexts.
 
     Parameters
     ----------
@@ -396,7 +397,7 @@ def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION
     Returns
     -------
     list of Benchmark
-        In order of first appearance, named `NAME @ LEVEL`; the benchmark alone if it has one level of each.
+        In order of first appearance, named `NAME @ LEVEL`; only the benchmark itself if each condition has one level.
 
     Examples
     --------
@@ -416,9 +417,9 @@ def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION
 
 
 def in_order(benchmark: Benchmark) -> Benchmark:
-    """The benchmark with its runs in the order of a table: by conditions, then by number.
+    """Sort the runs as in a table: by conditions, then by number.
 
-    Levels of a condition are in order of first appearance; the position in an order comes last.
+    Levels of a condition are in order of first appearance; the position in an order is the last sort key.
 
     Examples
     --------
@@ -431,7 +432,7 @@ def in_order(benchmark: Benchmark) -> Benchmark:
         return benchmark
     names.remove(RUN)
     runs, before = list(benchmark.runs), list[Run]()
-    while runs != before:  # repeat while the order of levels changes
+    while runs != before:  # repeat until the order of levels is stable
         before = runs
         places = {
             name: {level: at for at, level in enumerate(dict.fromkeys(run.of(name) for run in runs))} for name in names
@@ -449,15 +450,15 @@ def _place_in_order(run: Run, places: Mapping[str, Mapping[str, int]]) -> tuple[
 def two_versions(
     benchmarks: Sequence[Benchmark], baseline: str | None = None, candidate: str | None = None
 ) -> tuple[str, str] | str:
-    """Baseline and candidate, the same for all benchmarks, or in words why they cannot be determined.
+    """Return baseline and candidate, the same for all benchmarks, or the reason why they cannot be determined.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
         All benchmarks of the analysis.
     baseline, candidate : str, optional
-        Versions by name; otherwise the two versions that occur together in a benchmark, in sorted order. There may be
-        no third.
+        Names of versions. The default is the two versions that occur together in a benchmark, in sorted order; then
+        there must be no third version.
 
     Raises
     ------
@@ -465,7 +466,7 @@ def two_versions(
         If a named version does not occur, or both are the same.
     """
     if baseline is not None and baseline == candidate:
-        raise ValueError(f"candidate must be another version than baseline, got {candidate!r}")
+        raise ValueError(f"baseline and candidate must be different versions, got {candidate!r}")
     of_benchmarks = [benchmark.levels(VERSION) for benchmark in benchmarks]
     names = sorted({version for versions in of_benchmarks for version in versions}, key=natural)
     for argument, name in (("baseline", baseline), ("candidate", candidate)):
@@ -476,7 +477,9 @@ def two_versions(
     compared = sorted({name for versions in of_benchmarks if len(versions) > 1 for name in versions}, key=natural)
     if not compared:
         return (
-            f"no benchmark has two versions, only {' or '.join(names)}" if names else "no version is known of any run"
+            f"no benchmark has two versions; known versions: {', '.join(names)}"
+            if names
+            else "the version of every run is unknown"
         )
     remaining = [version for version in compared if version not in (baseline, candidate)]
     if len(remaining) > (baseline is None) + (candidate is None):
@@ -485,10 +488,11 @@ def two_versions(
 
 
 def canonical(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
-    """Benchmarks and runs in an order that depends only on measurements and conditions, not on files, names or rows.
+    """Sort benchmarks and runs so that the order does not depend on file names or the order of rows.
 
-    Benchmarks are sorted by application and name. Runs are sorted by conditions, except those that differ for each run,
-    then by position in an order, then arbitrarily but fixed: so resampling draws the same runs every time.
+    Benchmarks are sorted by application and name. Runs are sorted by conditions, except those that differ between all
+    runs, then by position in an order, then by an arbitrary but fixed key. Resampling therefore always draws the same
+    runs.
     """
     ordered = sorted(benchmarks, key=lambda benchmark: (natural(benchmark.application), natural(benchmark.name)))
     return [_with_runs_in_place(benchmark) for benchmark in ordered]
@@ -507,7 +511,7 @@ def _with_runs_in_place(benchmark: Benchmark) -> Benchmark:
 
 
 def number_or_name(text: str) -> tuple[bool, float, list[tuple[int, str]]]:
-    """A sort key that orders numbers by value, also inside names: 1, 2, 10.
+    """Return a sort key that orders numbers by value, also inside names: 1, 2, 10.
 
     Examples
     --------
@@ -522,7 +526,7 @@ def number_or_name(text: str) -> tuple[bool, float, list[tuple[int, str]]]:
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """A sort key that orders names as people do: run 2 before run 10.
+    """Return a sort key for the natural order of names: run 2 before run 10.
 
     Examples
     --------
@@ -536,20 +540,20 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def from_table(table: "pd.DataFrame") -> list[Benchmark]:
-    """The benchmarks of a long table with one row per measurement.
+    """Create benchmarks from a long table with one row per measurement.
 
     Parameters
     ----------
     table : DataFrame
-        Columns benchmark, run, value, and optionally iteration (rows are put in its order), application, unit, better,
-        version, context, order_type, order_position, altered, predecessor, and factor:NAME for any other condition.
-        The run and all conditions together identify a run.
+        Columns benchmark, run, value, and optionally iteration (the rows of a run are sorted by it), application, unit,
+        better, version, context, order_type, order_position, altered, predecessor, and factor:NAME for any other
+        condition. The run and all conditions together identify a run.
 
     Returns
     -------
     list of Benchmark
-        In order of first appearance. Without a column unit, values are times; without a column better, lower is
-        better.
+        In order of first appearance. Without a column `unit`, values are times in seconds; without a column `better`,
+        lower is better.
 
     Raises
     ------
@@ -568,7 +572,7 @@ def from_table(table: "pd.DataFrame") -> list[Benchmark]:
     if missing:
         raise ValueError(f"the table lacks the column {', '.join(missing)}; it has {', '.join(map(str, table))}")
     if table["benchmark"].isna().any():
-        raise ValueError(f"row {int(table['benchmark'].isna().argmax())} of the table names no benchmark")
+        raise ValueError(f"row {int(table['benchmark'].isna().argmax())} of the table has no benchmark")
     groups = [name for name in ("application", "benchmark") if name in table.columns]
     by_benchmark = table.groupby(groups, sort=False, dropna=False, observed=True)
     return [_benchmark(dict(zip(groups, map(_text, key), strict=True)), rows) for key, rows in by_benchmark]
@@ -597,7 +601,7 @@ def _constant(rows: "pd.DataFrame", column: str, otherwise: str) -> str:
 
 
 def _text(entry: Any) -> str:
-    """A cell as text: "" if missing, and 3 for 3.0, because pandas turns integers beside missing cells into floats."""
+    """Return a cell as text: "" if missing; "3" for 3.0, because pandas stores integers with gaps as floats."""
     import pandas as pd
 
     if pd.isna(entry):

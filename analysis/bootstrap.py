@@ -10,7 +10,7 @@ from analysis.intervals import Estimate, Groups, group_numbers
 Floats = NDArray[np.float64]
 
 N_DRAWS = 2000
-CELLS_AT_ONCE = 4_000_000  # elements of the weight matrix: 32 MB, and few calls
+CELLS_AT_ONCE = 4_000_000  # elements of the weight matrix: 32 MB, so few calls are needed
 
 
 def bootstrap(
@@ -22,13 +22,13 @@ def bootstrap(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """A statistic with the percentile interval [1]_ of its values on resampled items.
+    """Compute a statistic with its percentile bootstrap interval [1]_.
 
     Parameters
     ----------
     statistic : callable
-        Takes weights, shape (m, n_items): how often each item was drawn, in each of m draws; returns m values, not
-        finite where the statistic is undefined (0 / 0 needs no care). Weights of 1 give the statistic itself.
+        Takes weights, shape (m, n_items): how often each item was drawn in each of m draws. Returns m values, not
+        finite if the statistic is undefined; 0 / 0 is allowed. Weights of 1 give the statistic itself.
     n_items : int
         Number of items, >= 0.
     rng : Generator
@@ -37,20 +37,20 @@ def bootstrap(
         Number of draws, >= 1.
     level : float
         Level of the interval, in (0, 1).
-    groups : sequence of hashable, one an item, optional
-        Items of one group are drawn together, such as the benchmarks of one application: as many groups as
-        exist. Items without a group (None) form one group. Without groups, single items are drawn.
+    groups : sequence of hashable, one per item, optional
+        Items of a group, such as the benchmarks of an application, are drawn together; each draw has as many groups as
+        the data. Items without a group (None) form one group. By default, single items are drawn.
 
     Returns
     -------
     Estimate
         `se` is the standard deviation over the draws. Undefined draws are treated as in `percentile_interval`.
-        Undefined without items, or if the statistic is; a single item (or group) gives no interval.
+        Undefined without items, or if the statistic is undefined; no interval for a single item (or group).
 
     Raises
     ------
     ValueError
-        If there is not one group an item, or `n_draws` or `level` is out of range.
+        If there is not one group per item, or `n_draws` or `level` is out of range.
 
     References
     ----------
@@ -72,7 +72,7 @@ def bootstrap(
     if not np.isfinite(value):
         return Estimate(None, reason="undefined on these items")
     if n_groups < 2:
-        return Estimate(value, reason=f"one {'item' if groups is None else 'group'}: nothing to draw from")
+        return Estimate(value, reason=f"one {'item' if groups is None else 'group'}: no interval")
     at_once = max(1, CELLS_AT_ONCE // n_items)
     values = []
     for done in range(0, n_draws, at_once):
@@ -82,22 +82,22 @@ def bootstrap(
 
 
 def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> Estimate:
-    """A statistic with the central `level` of its bootstrap draws as the interval.
+    """Return a statistic with the central `level` of its bootstrap draws as the interval.
 
     Parameters
     ----------
     value : float
         The statistic on the items themselves.
     draws : array_like of float, shape (n_draws,)
-        Its values on resampled items; not finite where undefined.
+        Values of the statistic on resampled items; not finite if undefined.
     level : float
         In (0, 1).
 
     Returns
     -------
     Estimate
-        Undefined draws are left out of `se` and the interval, and `reason` says how many there were; if that is
-        half of them or more, there is no interval.
+        Undefined draws are left out of `se` and the interval, and `reason` gives their number. If half of the draws or
+        more are undefined, there is no interval.
 
     Raises
     ------
@@ -127,6 +127,6 @@ def _values(statistic: Callable[[Floats], ArrayLike], weights: Floats) -> Floats
 
 
 def _weights(rng: np.random.Generator, n_draws: int, n: int) -> Floats:
-    """How often each of n things occurs when n are drawn with replacement, shape (n_draws, n)."""
+    """Draw n of n units with replacement; return how often each unit was drawn, shape (n_draws, n)."""
     cells = rng.integers(n, size=(n_draws, n)) + n * np.arange(n_draws)[:, None]
     return np.bincount(cells.ravel(), minlength=n_draws * n).reshape(n_draws, n).astype(float)

@@ -1,4 +1,4 @@
-"""The closed set of categories, and the answers a reviewer can give."""
+"""The two categories, and the answers a reviewer can give."""
 
 SIMILAR, DISSIMILAR = "similar", "dissimilar"
 CATEGORIES = (SIMILAR, DISSIMILAR)

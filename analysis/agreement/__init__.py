@@ -1,6 +1,6 @@
-"""Agreement of raters: shares and chance-corrected coefficients with intervals.
+"""Agreement between raters: percent agreement and chance-corrected coefficients, with intervals.
 
-Notation of the sources: item i has r_i ratings, r_ik of them in category k; n items, n2 of them with r_i >= 2;
+Notation as in the cited papers: item i has r_i ratings, r_ik of them in category k; n items, n2 of them with r_i >= 2;
 q declared categories. Binary tables put *dissimilar* in the second column.
 """
 

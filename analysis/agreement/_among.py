@@ -70,7 +70,7 @@ def classifiers_among_themselves(
     Returns
     -------
     list of Among
-        In the order in which the classifiers first appear.
+        In order of first appearance of the classifiers.
 
     Raises
     ------

@@ -38,14 +38,15 @@ def bootstrap_coefficient(
     level : float
         Level of the interval.
     groups : sequence of hashable, one per item, optional
-        Resample whole groups, such as applications, instead of items; unlike in `fleiss_kappa`, any number of groups.
+        Resample whole groups, such as applications, instead of items. Unlike in `fleiss_kappa`, any number of groups is
+        allowed.
 
     Returns
     -------
     Estimate
-        `se` is the standard deviation over the draws. Undefined if the coefficient is undefined; `reason` also gives
-        the
-        number of undefined draws that were left out, and explains a missing interval without variation between items.
+        `se` is the standard deviation over the draws. Undefined if the coefficient is undefined. `reason` also gives
+        the number of undefined draws that were left out, and explains why there is no interval if the items do not
+        vary.
 
     Raises
     ------
@@ -74,7 +75,7 @@ def bootstrap_coefficient(
         return Estimate(None, reason=plain.reason)
     r, groups = rated(ratings, groups, categories)
     w = category_weights(weights, r.shape[1])
-    # A table has few distinct rows, so the draws of equal rows are summed first.
+    # Count tables have few distinct rows, so sum the draws of equal rows first.
     rows, number = np.unique(r, axis=0, return_inverse=True)
     of_row = np.eye(len(rows))[number.ravel()]  # numpy 2.0 returns a second axis
 
@@ -126,7 +127,7 @@ def bootstrap_cohen_kappa(
 
 
 def _varied(drawn: Estimate) -> Estimate:
-    """Remove the interval if all draws are equal, because zero width would suggest certainty."""
+    """Remove the interval if all draws are equal, because an interval of width 0 would suggest certainty."""
     if drawn.se is not None and drawn.se < 1e-12:
         return Estimate(drawn.value, reason="no variation between items: no interval")
     return drawn

@@ -27,8 +27,9 @@ class ChanceTest(Result):
 def fleiss_kappa_test(ratings: Ratings, categories: Categories | None = None) -> ChanceTest:
     """Test Fleiss' kappa = 0 with the standard error under chance agreement [1]_.
 
-    The source assumes equally many ratings per item. Here the variance of each item uses its number of ratings r_i,
-    from the moments of r_i ratings drawn at random by p_k; with equal r_i this is the source's formula.
+    The paper assumes the same number of ratings for each item. Here the variance of each item uses its own number of
+    ratings r_i, from the moments of r_i ratings drawn at random with probabilities p_k; with equal r_i this is the
+    paper's formula.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ def cohen_kappa_test(ratings: Ratings, categories: Categories | None = None) -> 
 
 
 def _variances_by_chance(r: Floats, p_k: Floats) -> Floats:
-    """Return the variance of each item's linear term, n/n2 pa_i - 2 pe_i, if ratings are drawn at random by p_k."""
+    """Return the variance of each item's linear term, n/n2 pa_i - 2 pe_i, for ratings drawn at random with p_k."""
     pe, cubes = (p_k**2).sum(), (p_k**3).sum()
     of_share, of_match = cubes - pe**2, pe * (1 - pe)  # Var p_x of one rating x, Var 1[x = y] of two
     r_i = r.sum(axis=1)

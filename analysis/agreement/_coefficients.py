@@ -1,7 +1,7 @@
 """Percent agreement and chance-corrected coefficients for any number of raters.
 
 The formulas are at the end of the module. They take the checked count table r, the weight of each item (`times`, shape
-(..., n_items): ones for the table itself, one row per draw for the bootstrap), and the weights of disagreements w.
+(..., n_items): ones for the table itself, one row per draw for the bootstrap), and the category weights w.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -37,9 +37,9 @@ def percent_agreement(
     ratings, categories, weights
         As in `fleiss_kappa`. Items with fewer than two ratings are ignored.
     level : float
-        Confidence level. With exactly two ratings on each used item, and no weights, this is a share of items
-        and the interval is Wilson's; otherwise it is the linearised interval over these items [1]_.
-    groups : sequence of hashable, one an item, optional
+        Confidence level. If each used item has exactly two ratings and there are no weights, this is a share of items
+        with Wilson's interval; otherwise the interval is linearised over these items [1]_.
+    groups : sequence of hashable, one per item, optional
         As in `fleiss_kappa`; with at least 20 groups, the interval is cluster-robust instead of Wilson's.
 
     Returns
@@ -93,20 +93,20 @@ def fleiss_kappa(
     categories : sequence of hashable, optional
         All declared categories in their order; by default similar and dissimilar, for a count table its columns.
     weights : str or array_like of float, shape (n_categories, n_categories), optional
-        Agreement of two ordinal categories: "linear", "quadratic", or a table of weights,
-        1 on the diagonal. Without weights, different categories disagree completely.
+        Agreement of two ordinal categories: "linear", "quadratic", or a table of weights with 1 on the diagonal.
+        Without weights, different categories disagree completely.
     level : float
         Confidence level of the interval (t distribution, n_items - 1 degrees of freedom).
-    groups : sequence of hashable, one an item, optional
+    groups : sequence of hashable, one per item, optional
         Groups of similar items, such as applications. With at least 20 groups, the standard error is cluster-robust
         with G - 1 degrees of freedom; otherwise it is the ordinary one, and `reason` says so.
 
     Returns
     -------
     Estimate
-        1 at full agreement, 0 at chance. Undefined if no item has two ratings, or if only one
-        category was used, because pe is then 1 and a correction for chance has no meaning. If all items agree
-        equally, as with full agreement, there is no standard error and no interval.
+        1 for full agreement, 0 for chance agreement. Undefined if no item has two ratings, or if only one category was
+        used, because pe is then 1 and a correction for chance has no meaning. If all items agree equally, as with full
+        agreement, there is no standard error and no interval.
 
     Raises
     ------
@@ -137,13 +137,13 @@ def gwet_ac1(
     Parameters
     ----------
     ratings, categories, level, groups
-        As in `fleiss_kappa`. The number of declared categories matters, also of those that nobody used.
+        As in `fleiss_kappa`. The number of declared categories matters, including unused categories.
 
     Returns
     -------
     Estimate
-        In [-1, 1]. Defined, and 1, if all raters always use one category. Undefined if no item has
-        two ratings.
+        In [-1, 1]. Defined and equal to 1 if all raters always use the same category. Undefined if no item has two
+        ratings.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def gwet_ac2(
     Returns
     -------
     Estimate
-        As from `gwet_ac1`; without weights equal to AC1.
+        As `gwet_ac1`. Equal to AC1 without weights.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def brennan_prediger(
     Parameters
     ----------
     ratings, categories, weights, level, groups
-        As in `fleiss_kappa`. The number of declared categories matters, also of those that nobody used.
+        As in `fleiss_kappa`. The number of declared categories matters, including unused categories.
 
     Returns
     -------
@@ -257,8 +257,8 @@ def krippendorff_alpha(
     Returns
     -------
     Estimate
-        1 at full agreement, 0 at chance. Undefined if no item has two ratings or only one category
-        was used.
+        1 for full agreement, 0 for chance agreement. Undefined if no item has two ratings or only one category was
+        used.
 
     Raises
     ------
@@ -313,7 +313,7 @@ def category_weights(weights: Weights, q: int) -> Floats:
         return 1 - apart ** powers[weights]
     w = np.asarray(weights, dtype=np.float64)
     if w.shape != (q, q):
-        raise ValueError(f"weights must have shape ({q}, {q}), one row a category, got {w.shape}")
+        raise ValueError(f"weights must have shape ({q}, {q}), one row per category, got {w.shape}")
     if not (
         np.isfinite(w).all() and (w == w.T).all() and (w >= 0).all() and (w <= 1).all() and (np.diag(w) == 1).all()
     ):
@@ -324,7 +324,7 @@ def category_weights(weights: Weights, q: int) -> Floats:
 def rated(
     ratings: Ratings, groups: Groups | None = None, categories: Categories | None = None, *, at_least: int = 1
 ) -> tuple[Floats, pd.Series | None]:
-    """Return the rows of the count table with enough ratings, and the groups of these rows."""
+    """Return the rows of the count table with enough ratings, and their groups."""
     counts = counts_of(ratings, categories)
     enough = counts.sum(axis=1) >= at_least
     if groups is None:
@@ -365,7 +365,7 @@ def category_shares(r: Floats, times: Floats | None = None) -> Floats:
 
 
 def _observed(r: Floats, times: Floats, w: Floats) -> tuple[Floats, Floats]:
-    """Return pa, and pa_i: the share of agreeing pairs of ratings of each item, 0 without a pair."""
+    """Return pa, and pa_i: the share of agreeing pairs of ratings of each item, 0 for an item without a pair."""
     r_i = r.sum(axis=1)
     shared = r_i >= 2
     pa_i = np.zeros(len(r))
@@ -420,7 +420,7 @@ def _alpha(r: Floats, times: Floats, w: Floats) -> tuple[Floats, Floats]:
     shared = r.sum(axis=1) >= 2
     r, times = r[shared], times[..., shared]
     r_i, n_k, n = r.sum(axis=1), times @ r, times.sum(axis=-1, keepdims=True)
-    n_all = n_k.sum(axis=-1, keepdims=True)  # N of the source
+    n_all = n_k.sum(axis=-1, keepdims=True)  # N in Krippendorff's notation
     disagreeing = (times @ ((r * (r @ (1 - w))).sum(axis=1) / (r_i - 1)))[..., None]
     expected = (n_k * (n_k @ (1 - w))).sum(axis=-1, keepdims=True)
     alpha = 1 - (n_all - 1) * disagreeing / np.where(expected == 0, np.nan, expected)
@@ -443,4 +443,4 @@ FORMULAS: dict[Callable[..., Estimate], Formula] = {
     brennan_prediger: _brennan_prediger,
     krippendorff_alpha: _alpha,
 }
-"""Coefficient -> its formula, for the bootstrap."""
+"""Formula of each coefficient, for the bootstrap."""

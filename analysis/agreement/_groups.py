@@ -1,4 +1,4 @@
-"""Agreement within groups of labels: by application, kind, position, date or time on task."""
+"""Agreement by group of labels, for example by application, kind, position, date or time on task."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class GroupAgreement(Result):
     group : object
         The value of the column.
     n_items, n_labels : int
-        Numbers of items and labels in the group whose items have another label.
+        Number of items, and number of labels, counting only items with another label.
     dissimilar : Estimate
         Share of the positive category (dissimilar) among all labels of the group, with Wilson's interval.
     percent, kappa : Estimate
@@ -47,11 +47,11 @@ def by_group(
     """Compute percent agreement and kappa of each group of labels.
 
     The agreement of a label is the share of equal labels among the other labels of its item; `percent` is the mean of
-    these shares with weights 1 / r_i, so an item with all labels in the group has weight 1. Chance agreement is
-    computed between the group's labels and the other labels of their items, and kappa is (pa - pe) / (1 - pe). If the
-    column
-    belongs to items, such as the application, these are percent agreement and Fleiss' kappa of the group's items
-    with two or more labels; if it belongs to labels, such as the position, the other label may be in another group.
+    these shares with weights 1 / r_i, so that an item with all its labels in the group has weight 1. Chance agreement
+    is computed between the group's labels and the other labels of their items, and kappa is (pa - pe) / (1 - pe). If
+    the column describes items, such as the application, the results are percent agreement and Fleiss' kappa of the
+    group's items with two or more labels. If it describes labels, such as the position, the other labels of an item may
+    be in another group.
 
     Parameters
     ----------
@@ -65,14 +65,14 @@ def by_group(
     positive : hashable, optional
         The category whose share is given; by default the last of two, required if there are more.
     level : float
-        Confidence level. Intervals are linearised over items [1]_, n_items - 1 degrees of freedom; for shares of
-        whole items with exactly two labels each, Wilson's.
+        Confidence level. Intervals are linearised over items [1]_ with n_items - 1 degrees of freedom; shares of whole
+        items with exactly two labels each have Wilson's interval.
 
     Returns
     -------
     list of GroupAgreement
-        Sorted by the value of `column`. Undefined in groups without other labels on their items; kappa also
-        if only one category was used.
+        Sorted by the value of `column`. Undefined if no item of the group has another label; kappa is also undefined if
+        only one category was used.
 
     Raises
     ------
@@ -109,14 +109,14 @@ def by_order(
     n_bins: int = 3,
     level: float = 0.95,
 ) -> list[GroupAgreement]:
-    """Compute agreement for equal parts of each rater's labels, sorted by a column: first, second, last third.
+    """Sort each rater's labels by a column, divide them into equal parts, and compute the agreement in each part.
 
     Parameters
     ----------
     labels : DataFrame
         As in `by_group`.
     column : str
-        Sorts the labels of a rater: position, time, or time on task (fastest third first).
+        Column to sort by: position, time, or time on task (fastest labels first).
     categories, positive
         As in `by_group`.
     n_bins : int
@@ -127,7 +127,7 @@ def by_order(
     Returns
     -------
     list of GroupAgreement
-        By part, 1 to `n_bins`; parts without labels are left out.
+        One entry per part, 1 to `n_bins`; parts without labels are left out.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def by_order(
 
 
 def in_order(values: pd.Series) -> pd.Series:
-    """Convert numbers, times or texts to ranks of their distinct values, missing values to NaN."""
+    """Return the rank of each value among the distinct numbers, times or texts; NaN for a missing value."""
     rank = {value: i for i, value in enumerate(sorted(values.dropna().unique()))}
     return values.map(rank).astype(float)
 
@@ -156,7 +156,7 @@ def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES)
     Parameters
     ----------
     labels : DataFrame
-        Label table: columns item, rater, category; at most one label an (item, rater).
+        Label table: columns item, rater, category; at most one label per (item, rater).
     categories : sequence of hashable
         The declared categories.
 
@@ -168,7 +168,7 @@ def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES)
     Raises
     ------
     ValueError
-        If the label table is not one (`analysis.tables.checked_labels`).
+        If the label table is invalid (`analysis.tables.checked_labels`).
     """
     table = _partnered(labels, categories)
     agreement: pd.Series = table["agreement"].where(table["r_i"] >= 2).set_axis(labels.index)
@@ -176,7 +176,7 @@ def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES)
 
 
 def _partnered(labels: pd.DataFrame, categories: Categories) -> pd.DataFrame:
-    """Return, per label: position of its item, category k, r_i, other labels by category, agreement."""
+    """Return for each label: position of its item, category k, r_i, other labels by category, agreement."""
     table = checked_labels(labels, categories)
     item = pd.factorize(table["item"])[0]
     k = table["category"].map({name: k for k, name in enumerate(categories)}).to_numpy(dtype=np.int64)
@@ -215,13 +215,13 @@ def _of_group(group: object, table: pd.DataFrame, q: int, level: float) -> Group
 
 
 def _percent(a: Floats, w: Floats, level: float) -> Estimate:
-    """Return the ratio of the means of a and w over items, linearised."""
+    """Return the ratio of the means of a and w over items, with a linearised interval."""
     pa = float(a.sum() / w.sum())
     return linearised(pa, pa + (a - pa * w) / w.mean(), level, lowest=0.0)
 
 
 def _kappa(a: Floats, w: Floats, own: Floats, partner: Floats, level: float) -> Estimate:
-    """Return (pa - pe) / (1 - pe) from linearised ratios of means over items; `own`, `partner`: weights by category."""
+    """Return (pa - pe) / (1 - pe), linearised over items; `own` and `partner` are weights by category."""
     pa, p, s = a.sum() / w.sum(), own.sum(axis=0) / w.sum(), partner.sum(axis=0) / w.sum()
     pe = float(p @ s)
     if 1 - pe < 1e-12:

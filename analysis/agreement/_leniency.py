@@ -1,4 +1,4 @@
-"""Leniency: whether a reviewer says dissimilar more often than others on the same items."""
+"""Leniency: whether a reviewer chooses *dissimilar* more often than others on the same items."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -25,17 +25,17 @@ LIKELIHOOD_RATIO, SCORE = "likelihood ratio", "score"
 
 @dataclass(frozen=True, repr=False)
 class RaterLeniency(Result):
-    """How often a rater says dissimilar (or the given positive category).
+    """How often a rater chooses dissimilar (or the given positive category).
 
     Attributes
     ----------
     rater : str
     n : int
-        Labels.
+        Number of labels.
     dissimilar : Estimate
-        Share of dissimilar labels with Wilson's interval; raters saw different items.
+        Share of dissimilar labels with Wilson's interval. Not comparable between raters who saw different items.
     log_odds : Estimate
-        Leniency on equal items: log odds of dissimilar relative to the mean of comparable raters.
+        Leniency on the same items: log odds of dissimilar relative to the mean of the connected raters.
     """
 
     rater: str
@@ -54,7 +54,7 @@ class PairLeniency(Result):
     table : TwoByTwo
         `b` counts the items that only rater a calls dissimilar, `c` the items that only rater b calls dissimilar.
     difference : Estimate
-        Share of dissimilar of a minus that of b.
+        Share of dissimilar labels of a minus that of b.
     mcnemar : McNemar
     p_holm : float
         The mid-p value of McNemar's test after Holm's correction for all pairs.
@@ -70,7 +70,7 @@ class PairLeniency(Result):
 
 @dataclass(frozen=True, repr=False)
 class LeniencyTest(Result):
-    """Test of "all raters are equally lenient on equal items".
+    """Test of "all raters are equally lenient on the same items".
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class LeniencyTest(Result):
     n_split : int
         Number of items on which raters differ; only these contain information.
     reason : str or None
-        The reason for a missing test, or what the test leaves out.
+        Why there is no test, or what the test leaves out.
     """
 
     test: str | None
@@ -110,17 +110,17 @@ def leniency(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Leniency:
-    """Compare how often raters say dissimilar: individually, by pair (McNemar [1]_) and overall.
+    """Compare how often raters choose dissimilar: for each rater, by pair (McNemar [1]_) and overall.
 
-    Overall: conditional logit of the labels on item strata [2]_ and its likelihood ratio test with R - 1 degrees of
-    freedom, or R - C if split items connect the raters to C separate sets. If a rater differs from others in one
-    direction only, the best-fitting leniency is infinite [3]_. The score test of the same hypothesis is then used;
+    The overall test is the likelihood ratio test of a conditional logit model with items as strata [2]_. It has R - 1
+    degrees of freedom, or R - C if split items connect the raters to C separate sets. If a rater differs from others in
+    one direction only, the best-fitting leniency is infinite [3]_, and the score test of the same hypothesis is used;
     for complete data it is Cochran's Q [4]_.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table: columns item, rater, category; at most one label an (item, rater).
+        Label table: columns item, rater, category; at most one label per (item, rater).
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
@@ -131,12 +131,12 @@ def leniency(
     Returns
     -------
     Leniency
-        Raters sorted by name; pairs without a common item are left out. A pair without a discordant item has p = 1.
+        Raters sorted by name; pairs without a common item are left out. A pair that agrees on every item has p = 1.
 
     Raises
     ------
     ValueError
-        If the label table is not one (`analysis.tables.checked_labels`), or `positive` is not one of the categories.
+        If the label table is invalid (`analysis.tables.checked_labels`), or `positive` is not one of the categories.
 
     References
     ----------
@@ -192,7 +192,7 @@ def _left_out(data: Informative, raters: Sequence[str]) -> str | None:
     reasons = [f"raters who do not differ from others on any item are left out: {', '.join(never)}"] if never else []
     if n_sets > 1:
         reasons.append(
-            f"split items connect the raters to {n_sets} separate sets, which are compared only within each set"
+            f"the raters form {n_sets} separate sets without common split items; raters are compared only within a set"
         )
     if not data.has_maximum:
         reasons.append(

@@ -1,9 +1,8 @@
 """Order effects: whether labels depend on the order in which raters saw the items.
 
-Each rater is tested separately. The labels of one rater are on different items, so they are independent if the order
-has no effect. Only positions are known, without a second, fixed order to compare with. The test is therefore weaker
-than
-the test of two orders (Duplyakin et al. 2023), which is for measurements.
+Each rater is tested separately. The labels of one rater belong to different items, so they are independent if the order
+has no effect. Only positions are known; there is no second, fixed order to compare with. The test is therefore weaker
+than the test of two orders for measurements (Duplyakin et al. 2023).
 """
 
 from collections.abc import Hashable, Sequence
@@ -24,7 +23,7 @@ from analysis.tables import Floats, checked_labels, positive_category, ranks
 SHARE, AGREEMENT = "dissimilar", "agreement"
 TREND, PREDECESSOR = "trend", "predecessor"
 MIN_LABELS = 3
-MOST_LABELS = 2000  # all pairs of labels are compared; with more labels, only every second or third label is used
+MOST_LABELS = 2000  # all pairs of labels are compared, so with more labels only every second or third label is used
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,15 +36,16 @@ class OrderEffect(Result):
     outcome : str
         "dissimilar" (share), "agreement" (with the other raters of the item), or the name of a column of numbers.
     test : str
-        "trend" over the labels in order, or "predecessor": after a dissimilar against after a similar label.
+        "trend" over the labels in order, or "predecessor": labels after a dissimilar label against labels after a
+        similar label.
     n : int
         Number of labels used.
     effect : Estimate
-        Change of the outcome from the first to the last label, or after dissimilar minus after similar; change of the
-        mean
-        for shares and agreement, of the median (Theil-Sen, Hodges-Lehmann) for a column.
+        Change of the outcome from the first to the last label, or after dissimilar minus after similar. It is a change
+        of the mean for shares and agreement, and of the median (Theil-Sen, Hodges-Lehmann) for a column.
     chi2, p, p_holm, p_bonferroni : float or None
-        One degree of freedom; corrected over the raters of this outcome and test. None with a `reason`.
+        With one degree of freedom; corrected over the raters of this outcome and test. None if undefined, with a
+        `reason`.
     reason : str or None
     """
 
@@ -70,7 +70,7 @@ class OrderTest(Result):
     effects : tuple of OrderEffect
     alpha : float
     n_tests : int
-        |T|: the number of effects with a p value.
+        |T|, the number of effects with a p value.
     matters, matters_uncorrected : bool or None
         Whether any p is below alpha / |T|, or below alpha; None without a test.
     reason : str or None
@@ -97,16 +97,16 @@ def trend_effects(
 ) -> tuple[OrderEffect, ...]:
     """Test whether an outcome changes over the labels of a rater, for example because of fatigue or practice.
 
-    Rank trend, chi2 = (n - 1) r^2 with r the correlation of the ranks [1]_; for a share it is the Cochran-Armitage
-    test [2]_ over ranks, but for the factor (n - 1) / n.
+    The rank trend is chi2 = (n - 1) r^2, where r is the correlation of the ranks [1]_. For a share it is the
+    Cochran-Armitage test [2]_ over ranks, except for the factor (n - 1) / n.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table: columns item, rater, category, `over`, and the columns in `outcomes`; at most one label per
-        (item, rater). Rows with a missing value are ignored where the value is needed.
+        Label table: columns item, rater, category, `over`, and the columns in `outcomes`; at most one label per (item,
+        rater). A row is left out of the effects for which it has a missing value.
     over : str
-        Sorts the labels of a rater: position, time, or time on task. Ties share a rank.
+        Column to sort the labels of a rater by: position, time, or time on task. Ties share a rank.
     outcomes : sequence of str
         "dissimilar", "agreement", or columns of numbers, such as dwell_ms.
     categories : sequence of hashable
@@ -124,7 +124,7 @@ def trend_effects(
     Raises
     ------
     ValueError
-        If the label table is not one, or lacks a column.
+        If the label table is invalid, or lacks a column.
 
     References
     ----------
@@ -162,7 +162,7 @@ def predecessor_effects(
     Raises
     ------
     ValueError
-        If the label table is not one, or lacks a column.
+        If the label table is invalid, or lacks a column.
 
     References
     ----------
@@ -187,7 +187,7 @@ def order_test(
     labels, over, outcomes, categories, positive
         As in `trend_effects`.
     alpha : float
-        Significance level of all tests together; effects get intervals of level 1 - alpha.
+        Significance level of all tests together; effects have intervals at level 1 - alpha.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def order_test(
     Raises
     ------
     ValueError
-        If the label table is not one, or lacks a column.
+        If the label table is invalid, or lacks a column.
 
     References
     ----------
@@ -256,7 +256,7 @@ def _with_outcomes(
 
 
 def _explained(group: pd.DataFrame, test: str, outcome: str) -> tuple[Floats, Floats]:
-    """Return x and y of one rater: rank in order or predecessor, and outcome, if both are known."""
+    """Return x and y of one rater: rank in order or predecessor, and outcome, where both are known."""
     x = group["over"].rank() if test == TREND else group["is_dissimilar"].shift()
     y = group[f"outcome_{outcome}"]
     is_complete = x.notna() & y.notna()
@@ -298,15 +298,15 @@ def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:
     if np.ptp(x) == 0:
         return Estimate(None, reason="too few labels after one of the categories")
     slope, _, low, high = stats.theilslopes(y, x, alpha=level)
-    if not _has_ranks_enough(x, y, level):
+    if not _has_enough_ranks(x, y, level):
         return Estimate(float(slope), reason="too few labels for an interval")
     return Estimate(float(slope), low=float(low), high=float(high))
 
 
-def _has_ranks_enough(x: Floats, y: Floats, level: float) -> bool:
-    """Whether the ends of Sen's interval are within the sorted slopes of all pairs.
+def _has_enough_ranks(x: Floats, y: Floats, level: float) -> bool:
+    """Return whether the limits of Sen's interval are within the sorted slopes of all pairs.
 
-    Otherwise `theilslopes` returns the smallest and largest slope, so three labels would have an interval.
+    Otherwise `theilslopes` returns the smallest and largest slope, and even three labels would have an interval.
     """
     n = len(x)
     same_x, same_y = (np.unique(values, return_counts=True)[1] for values in (x, y))

@@ -67,9 +67,9 @@ def cohen_kappa(
     Returns
     -------
     Estimate
-        In [-1, 1]. Undefined without items, or if both raters always use the same category. Exactly 0
-        if only one rater is constant; `reason` then says that this has no meaning. With full agreement
-        there is no standard error and no interval.
+        In [-1, 1]. Undefined without items, or if both raters always use the same category. Exactly 0 if only one rater
+        uses a single category; `reason` then says that this value has no meaning. With full agreement there is no
+        standard error and no interval.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def cohen_kappa(
     if any(one_sided):
         return Estimate(0.0, reason="one rater used a single category, so kappa is always 0")
     kappa, se = map(float, cohen_of(table, w))
-    if se < 1e-7:  # full agreement or full disagreement; rounding leaves up to 1e-8
+    if se < 1e-7:  # full agreement or full disagreement, where rounding leaves up to 1e-8
         return Estimate(kappa, reason="no variation between items: no standard error")
     half = float(special.ndtri((1 + level) / 2)) * se
     return Estimate(kappa, se, max(kappa - half, -1.0), min(kappa + half, 1.0))
@@ -111,7 +111,7 @@ def cohen_of(tables: Floats, w: Floats) -> tuple[Floats, Floats]:
     n = tables.sum(axis=(-2, -1))
     p = tables / n[..., None, None]
     p_i, p_j = p.sum(axis=-1), p.sum(axis=-2)
-    w_i, w_j = p_j @ w, p_i @ w  # mean weights of the categories of the first and second rater
+    w_i, w_j = p_j @ w, p_i @ w  # mean weight of each category of the first and of the second rater
     po, pe = (w * p).sum(axis=(-2, -1)), (p_i * w_i).sum(axis=-1)
     kappa = (po - pe) / np.where(1 - pe < 1e-12, np.nan, 1 - pe)
     apart = w - (w_i[..., :, None] + w_j[..., None, :]) * (1 - kappa)[..., None, None]
@@ -131,11 +131,11 @@ def pair_agreements(
     Parameters
     ----------
     labels : DataFrame
-        Label table: columns item, rater, category; at most one label an (item, rater).
+        Label table: columns item, rater, category; at most one label per (item, rater).
     categories : sequence of hashable
         The declared categories.
     level : float
-        Confidence level of the interval of the share and of the interval of kappa.
+        Confidence level of the intervals of the share and of kappa.
     interval : callable
         Interval of the share: `analysis.intervals.wilson` or `clopper_pearson`.
 
@@ -147,7 +147,7 @@ def pair_agreements(
     Raises
     ------
     ValueError
-        If the label table is not one (`analysis.tables.checked_labels`).
+        If the label table is invalid (`analysis.tables.checked_labels`).
 
     Examples
     --------
@@ -170,7 +170,7 @@ def pair_tables(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> di
     Parameters
     ----------
     labels : DataFrame
-        Label table: columns item, rater, category; at most one label an (item, rater).
+        Label table: columns item, rater, category; at most one label per (item, rater).
     categories : sequence of hashable
         The declared categories, in the order of rows and columns.
 
@@ -182,7 +182,7 @@ def pair_tables(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> di
     Raises
     ------
     ValueError
-        If the label table is not one (`analysis.tables.checked_labels`).
+        If the label table is invalid (`analysis.tables.checked_labels`).
     """
     return tables_of(*wide_labels(labels, categories), len(categories))
 
@@ -201,8 +201,8 @@ def tables_of(raters: Sequence[str], wide: Floats, q: int) -> dict[tuple[str, st
 def pair_homogeneity(agree: Sequence[int], n: Sequence[int]) -> Homogeneity:
     """Test with Pearson's chi-square whether all pairs agree equally often.
 
-    The pairs must have different items: an item with three raters would enter three pairs, which are
-    then dependent (`analysis.report` uses only items with exactly two first labels).
+    The pairs must have different items: an item with three raters would count in three pairs, which are then dependent.
+    `analysis.report` uses only items with exactly two first labels.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Agreement with reviewers as a random sample, and agreement with assumed missing labels."""
+"""Agreement if reviewers are a random sample, and agreement if missing labels are filled in."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -40,10 +40,10 @@ def jackknife_over_raters(
     *,
     level: float = 0.95,
 ) -> Estimate:
-    """Compute a coefficient with an interval for new raters and new items: Gwet's unconditional variance [1]_.
+    """Compute a coefficient with an interval that covers new raters and new items (Gwet's unconditional variance [1]_).
 
-    The variance over items, as in the ordinary interval, plus the jackknife variance over raters,
-    (R - 1) / R sum (k_(-r) - mean)^2, with k_(-r) the coefficient without rater r.
+    The variance is the sum of the variance over items, as in the ordinary interval, and of the jackknife variance over
+    raters, (R - 1) / R sum (k_(-r) - mean)^2, where k_(-r) is the coefficient without rater r.
 
     Parameters
     ----------

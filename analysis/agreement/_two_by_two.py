@@ -1,4 +1,4 @@
-"""Two raters and two categories: prevalence, bias, kappa adjusted for both, and agreement by category."""
+"""Tables of two raters: prevalence, bias, kappa adjusted for both, and agreement by category."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
@@ -63,7 +63,7 @@ def two_by_two_tables(
     Parameters
     ----------
     labels : DataFrame
-        Label table: columns item, rater, category; at most one label an (item, rater).
+        Label table: columns item, rater, category; at most one label per (item, rater).
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
@@ -77,7 +77,7 @@ def two_by_two_tables(
     Raises
     ------
     ValueError
-        If the label table is not one (`analysis.tables.checked_labels`), or `positive` is not one of the categories.
+        If the label table is invalid (`analysis.tables.checked_labels`), or `positive` is not one of the categories.
     """
     k = tuple(categories).index(positive_category(categories, positive))
     return {pair: two_by_two(table, k) for pair, table in pair_tables(labels, categories).items()}
@@ -90,18 +90,18 @@ def two_by_two(table: Floats | NDArray[np.int64], k: int = 1) -> TwoByTwo:
 
 
 def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
-    """Compute the prevalence index (a - d) / n [1]_; far from 0, kappa is lower than PABAK.
+    """Compute the prevalence index (a - d) / n [1]_; if it is far from 0, kappa is lower than PABAK.
 
     Parameters
     ----------
     table : TwoByTwo
     level : float
-        Confidence level of the interval: that of the mean over items of +1, 0 or -1.
+        Confidence level of the interval of the mean over items, where each item counts +1, 0 or -1.
 
     Returns
     -------
     Estimate
-        In [-1, 1]. Undefined without items; without variation between items there is no interval.
+        In [-1, 1]. Undefined without items. There is no interval if all items have the same value.
 
     References
     ----------
@@ -126,7 +126,7 @@ def bias_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        In [-1, 1]. Undefined without items; without variation between items there is no interval.
+        In [-1, 1]. Undefined without items. There is no interval if all items have the same value.
 
     References
     ----------
@@ -142,8 +142,8 @@ def pabak(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
     ----------
     table : TwoByTwo
     level : float
-        Confidence level. The interval is Wilson's for po, mapped like po. It also exists with full agreement, where
-        the linearised interval of `brennan_prediger`, the same coefficient, has no width.
+        Confidence level. The interval is Wilson's for po, transformed in the same way as po. It also exists for full
+        agreement, where the linearised interval of `brennan_prediger`, the same coefficient, has width 0.
 
     Returns
     -------
@@ -209,9 +209,9 @@ def specific_agreement(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> dict[Hashable, Estimate]:
-    """Compute agreement by category [1]_: the share of other raters of an item who also choose the category.
+    """Compute agreement by category [1]_: how often another rater of the item chooses it too.
 
-    sum r_ik (r_ik - 1) / sum r_ik (r_i - 1), which for two raters is 2a / (2a + b + c).
+    The formula is sum r_ik (r_ik - 1) / sum r_ik (r_i - 1), which is 2a / (2a + b + c) for two raters.
 
     Parameters
     ----------
@@ -220,17 +220,16 @@ def specific_agreement(
     categories : sequence of hashable
         The declared categories.
     level : float
-        Confidence level. With exactly two ratings on each item the statistic is 2q / (1 + q) of the share
-        q = a / (a + b + c), and the interval is Wilson's for q, mapped in the same way; otherwise it is the linearised
-        interval
-        of a ratio of means [2]_ with n_items - 1 degrees of freedom.
-    groups : sequence of hashable, one an item, optional
-        As in `fleiss_kappa`; with at least 20 of them the interval is the linearised, cluster-robust one.
+        Confidence level. With exactly two ratings on each item, the agreement is 2q / (1 + q), where q = a / (a + b +
+        c) is a share, and the interval is Wilson's for q, transformed in the same way. Otherwise it is the linearised
+        interval of a ratio of means [2]_ with n_items - 1 degrees of freedom.
+    groups : sequence of hashable, one per item, optional
+        As in `fleiss_kappa`; with at least 20 groups, the interval is linearised and cluster-robust.
 
     Returns
     -------
     dict of category to Estimate
-        In [0, 1], by category. Undefined for a category that no item with two labels has.
+        In [0, 1], by category. Undefined for a category that does not occur on items with two labels.
 
     Raises
     ------
@@ -255,7 +254,7 @@ def specific_agreement(
 def _specific(r_k: Floats, r_i: Floats, level: float, groups: Groups | None) -> Estimate:
     agreeing, pairs = r_k * (r_k - 1), r_k * (r_i - 1)
     if not pairs.any():
-        return Estimate(None, reason="no item with two labels has a label of this category")
+        return Estimate(None, reason="this category does not occur on items with two labels")
     value = float(agreeing.sum() / pairs.sum())
     estimate = linearised(value, value + (agreeing - value * pairs) / pairs.mean(), level, groups=groups, lowest=0.0)
     numbers, few_groups = numbered_groups(len(r_i), groups)
@@ -273,7 +272,7 @@ def _mean_sign(n_plus: int, n_minus: int, n: int, level: float) -> Estimate:
 
 
 def _mapped(share: Estimate, to: Callable[[float], float], reason: str | None = None) -> Estimate:
-    """Apply an increasing function to a share and its interval; `reason` explains a missing value."""
+    """Apply an increasing function to a share and its interval; `reason` is used if the share is undefined."""
     if share.ends is None:
         return Estimate(None, reason=reason)
     value, low, high = share.ends

@@ -16,12 +16,12 @@ _BANDS = ((0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"
 
 
 def band(kappa: float | None) -> str | None:
-    """Return Landis and Koch's band of a kappa [1]_; show it for both ends of the interval, not for the value.
+    """Return Landis and Koch's band of a kappa [1]_; show the bands of both limits of the interval, not of the value.
 
     Parameters
     ----------
     kappa : float or None
-        In [-1, 1]. Their table leaves [0, 0.01) open; here it is "slight".
+        In [-1, 1]. The published table leaves out [0, 0.01); here it is "slight".
 
     Returns
     -------
@@ -51,17 +51,17 @@ class BandMembership(Result):
     Attributes
     ----------
     band : tuple of str
-        From almost perfect down to poor.
+        The bands, from almost perfect down to poor.
     low, high : tuple of float
         Limits of each band.
     probability : tuple of float
         Probability that kappa is in the band; sums to 1. Empty if undefined.
     cumulative : tuple of float
-        Probability that kappa is in the band or a higher band.
+        Probability that kappa is in the band or in a higher one.
     benchmark : str or None
         The highest band that kappa reaches with the required probability.
     reason : str or None
-        The reason if there are no probabilities.
+        Why there are no probabilities.
     """
 
     band: tuple[str, ...] = ()
@@ -76,15 +76,15 @@ class BandMembership(Result):
 def band_membership(kappa: Estimate, *, wanted: float = 0.95) -> BandMembership:
     """Compute the probability that a kappa is in each band of Landis and Koch, given its standard error [1]_.
 
-    The band of the value alone ignores its precision: with few items, a kappa of 0.62 may be almost equally likely
-    "substantial" and "moderate".
+    The band of the value alone ignores its precision: with few items, a kappa of 0.62 may be almost as likely
+    "moderate" as "substantial".
 
     Parameters
     ----------
     kappa : Estimate
-        Any coefficient in [-1, 1] with a standard error; assumed normal, truncated at -1 and 1.
+        Any coefficient in [-1, 1] with a standard error. A normal distribution, truncated at -1 and 1, is assumed.
     wanted : float
-        Probability with which the benchmark must be reached, in (0, 1).
+        Required probability for the benchmark, in (0, 1).
 
     Returns
     -------
@@ -132,7 +132,8 @@ def minority_warning(ratings: Ratings, categories: Sequence[Hashable] | None = N
     Returns
     -------
     str or None
-        With fewer than ten such items, the true coverage of a 95 % interval falls to about 70 %.
+        The warning if there are fewer than ten such items: then a 95 % interval covers the true value only about 70 %
+        of the time.
     """
     r = checked_counts(ratings, categories)
     r = r[r.sum(axis=1) >= 2]

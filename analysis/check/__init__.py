@@ -1,4 +1,4 @@
-"""The check of result files, as for a build: are the runs similar, and has anything changed against a baseline?"""
+"""Check benchmark results in a build: are the runs similar, and has a benchmark changed against the baseline?"""
 
 from analysis.check._check import (
     CHANGED,
@@ -8,8 +8,8 @@ from analysis.check._check import (
     FOUND,
     INCONCLUSIVE,
     MISSING,
-    NOT_TOLD,
     NOTHING_FOUND,
+    UNDECIDED,
     Check,
     CheckedBenchmark,
     Finding,
@@ -21,6 +21,6 @@ from analysis.check._document import document
 from analysis.check._known import acknowledge
 
 __all__ = [
-    "CHANGED", "DEFAULT_RULES", "FAILED", "FAIL_ON", "FOUND", "INCONCLUSIVE", "MISSING", "NOTHING_FOUND", "NOT_TOLD",
+    "CHANGED", "DEFAULT_RULES", "FAILED", "FAIL_ON", "FOUND", "INCONCLUSIVE", "MISSING", "NOTHING_FOUND", "UNDECIDED",
     "Check", "CheckedBenchmark", "Finding", "KnownChange", "Rules", "acknowledge", "check", "document",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""A check of result files, as for a build: are the runs similar, and has anything changed against a baseline?"""
+"""Judge the runs of each benchmark, and compare them with a baseline. The outcome is an exit code for a build."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,24 +20,24 @@ from analysis.runs import Floats, Runs
 from analysis.spread import max_spread
 from analysis.two_samples import COMBINED
 
-if TYPE_CHECKING:  # loads pandas, which no other check needs
+if TYPE_CHECKING:  # imported only for types, because it loads pandas
     from analysis.learning import Model
 
-SPREAD = "spread"  # judges runs of any length, and keeps quiet about noise
+SPREAD = "spread"  # the default: it judges runs of any length and ignores noise within runs
 NOTHING_FOUND, FOUND, INCONCLUSIVE = 0, 1, 3  # outcomes, as exit codes
 SLOWER, CHANGE = FAIL_ON = ("slower", "change")
-CHANGED, MISSING, FAILED, NOT_TOLD = KINDS = ("changed", "missing", "failed runs", "inconclusive")
+CHANGED, MISSING, FAILED, UNDECIDED = KINDS = ("changed", "missing", "failed runs", "inconclusive")
 N_FEW, N_EXPLAINED = 3, 10
-SHARE_IN_BLOCKS = 0.5  # of the benchmarks that were measured one version after the other, before a warning is due
+SHARE_IN_BLOCKS = 0.5  # warn if this share of benchmarks was measured one version after the other
 
-NO_PAIR = "No benchmark is in both the baseline and the candidate, so nothing was compared."
+NO_PAIR = "The baseline and the candidate have no benchmark in common, so nothing was compared."
 NO_BENCHMARK = "There are no benchmarks to check."
 ONE_PROCESS = "one process: not tested"
 WHY_ONE_PROCESS = "The repetitions of one process do not show how much processes differ, so no test is possible."
 IN_BLOCKS = (
-    "All runs of one side were measured before all runs of the other. If the machine drifts meanwhile, 22 to 100 % of "
-    "unchanged benchmarks look changed. Alternate the two sides: one run of the baseline, one run of the candidate, "
-    "and so on."
+    "All runs of one side were measured before all runs of the other. If the speed of the machine drifts, 22 to "
+    "100 % of the unchanged benchmarks are reported as changed. Alternate the two sides: one run of the "
+    "baseline, one run of the candidate, and so on."
 )
 
 
@@ -50,25 +50,24 @@ class CheckedBenchmark:
     name, unit : str
     n_runs : int
     n_failed : int
-        Runs that gave no measurement; `failures` has the different reasons, each with how often it was given.
+        Number of runs without a measurement; `failures` counts them by reason.
     failures : mapping of str to int
     median : float or None
-        Of one number per run, or of the iterations where there is one run; None without a run.
+        Median of one number per run, or of the iterations if there is only one run; None without a run.
     within : Estimate
-        (largest - smallest) / mean of the iterations of a run, median over the runs. It does not show what other runs
-        would give.
+        (largest - smallest) / mean of the iterations, if there is only one run. It does not show how much runs differ.
     verdict : str or None
-        Of the classifier asked for; None if it could not judge, and `reason` says why.
+        Verdict of the chosen classifier; None if it gave no verdict, with a `reason`.
     reason : str or None
     verdicts : mapping of str to str or None
-        Of `spread`, and of the classifier asked for.
+        Verdicts of `spread` and of the chosen classifier.
     max_spread : Estimate
         (largest - smallest) / mean of one number per run.
     smallest_difference : Estimate
-        The smallest relative difference that as many runs on each side show with 80 % power, corrected for the number
-        of benchmarks.
+        The smallest relative difference that the same number of runs on each side detects with 80 % power, corrected
+        for the number of benchmarks.
     n_left_out : int
-        Iterations that the classifier asked for left out, because runs are of unequal length.
+        Number of iterations that the chosen classifier left out because the runs have different lengths.
     reasons : Reasons or None
         For the few benchmarks that need an explanation.
     """
@@ -91,20 +90,20 @@ class CheckedBenchmark:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that must not pass unseen.
+    """A problem that the check reports.
 
     Attributes
     ----------
     kind : str
         One of `KINDS`, or "dissimilar".
     name : str
-        The benchmark; "" if it concerns all of them.
+        Name of the benchmark; "" if the finding concerns all benchmarks.
     words : str
-        What was found, without the name.
+        Description of the finding, without the name.
     outcome : int
-        The exit code that it asks for; 0 if the person allows it.
+        The exit code that the finding requires; 0 if it is allowed.
     known : str
-        The reason of the known change that covers it; "" if there is none.
+        Reason of the known change that covers this finding; "" if there is none.
     """
 
     kind: str
@@ -116,21 +115,21 @@ class Finding:
 
 @dataclass(frozen=True)
 class KnownChange:
-    """A change that somebody has looked at and accepts.
+    """A change that was reviewed and accepted.
 
     Attributes
     ----------
     benchmark : str
-        The name of a benchmark; * stands for any text.
+        Name of a benchmark; * matches any text.
     reason : str
     until : str
-        The last day on which it counts, as 2026-12-31.
+        Last day on which the entry applies, for example 2026-12-31.
     at_most : float or None
-        The largest change that is accepted, as a share of the baseline; None for any.
+        Largest accepted change, as a share of the baseline; None for a change of any size.
     is_expired : bool
-        Whether that day is over.
+        Whether the last day is over.
     names : tuple of str
-        The benchmarks whose findings it covers.
+        Benchmarks whose findings the entry covers.
     """
 
     benchmark: str
@@ -143,25 +142,25 @@ class KnownChange:
 
 @dataclass(frozen=True)
 class Check:
-    """What was found.
+    """The result of a check.
 
     Attributes
     ----------
     benchmarks : tuple of CheckedBenchmark
-        Those of the candidate.
+        The benchmarks of the candidate.
     changes : tuple of Change
-        Against the baseline; empty without one.
+        Changes against the baseline; empty without a baseline.
     only_in_candidate, only_in_baseline : tuple of str
         Benchmarks that could not be compared.
     findings : tuple of Finding
-        The most important ones first.
+        The most important findings first.
     warnings : tuple of str
-        What makes the numbers less trustworthy than they look.
+        Problems with the measurements that make the results less reliable.
     parameters : mapping
     outcome : int
-        0 nothing was found, and something could be judged; 1 a finding; 3 inconclusive.
+        Exit code: 0 if there is no finding, 1 if there is one, 3 if the check is inconclusive.
     known : tuple of KnownChange
-        What was accepted beforehand, with what it covers here.
+        The accepted changes, each with the benchmarks that it covers.
     """
 
     benchmarks: tuple[CheckedBenchmark, ...]
@@ -177,29 +176,29 @@ class Check:
 
 @dataclass(frozen=True)
 class Rules:
-    """What counts as a finding, and what is allowed.
+    """Options of a check: what counts as a finding, and what is allowed.
 
     Attributes
     ----------
     fail_on : str
-        "slower": changes for the worse, and those of which nobody knows whether they are. "change": all changes.
+        "slower": changes for the worse, and changes whose direction is unknown. "change": all changes.
     test, alpha, min_change, max_slowdown
-        As `analysis.comparison.compare` takes them.
+        As in `analysis.comparison.compare`.
     classifier : str
-        A name in `CLASSIFIERS`, or a setting such as "heuristic@0.30"; without a baseline its verdict decides.
+        A name in `CLASSIFIERS`, or a setting such as "heuristic@0.30"; its verdict decides if there is no baseline.
     limit : float
-        Of `spread`.
+        Threshold of `spread`.
     allow_missing : bool
-        Whether benchmarks that only the baseline has, and failed runs, may pass.
+        Whether to allow failed runs, and benchmarks that are only in the baseline.
     allow_inconclusive : bool
-        Whether what cannot be decided may pass.
+        Whether to allow results that cannot be decided.
     model : Model or None
-        A learned model that judges in place of a built-in classifier; `classifier` is then its name.
+        A learned model to use instead of a built-in classifier; `classifier` is then its name.
 
     Raises
     ------
     ValueError
-        If there is no such classifier or rule.
+        If an option is invalid.
     """
 
     fail_on: str = SLOWER
@@ -218,7 +217,7 @@ class Rules:
         if self.model is not None and self.classifier != self.model.classifier:
             raise ValueError(f"the classifier of the model is {self.model.classifier}, not {self.classifier}")
         if self.model is None and classifier_named(self.classifier) is None:
-            raise ValueError(f"there is no classifier {self.classifier!r}; known are {', '.join(CLASSIFIERS)}")
+            raise ValueError(f"unknown classifier {self.classifier!r}; choose one of {', '.join(CLASSIFIERS)}")
         if self.fail_on not in FAIL_ON:
             raise ValueError(f"fail_on must be one of {', '.join(FAIL_ON)}, got {self.fail_on!r}")
         if not self.limit > 0:
@@ -245,22 +244,22 @@ def check(
     sampling: Sampling = EVERY_ITERATION,
     warnings: Sequence[str] = (),
 ) -> Check:
-    """Judge every benchmark, and compare it with the baseline where there is one.
+    """Judge each benchmark of the candidate, and compare it with the baseline if there is one.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
     baseline : sequence of Benchmark, optional
-        With a baseline the outcome is whether anything has changed; verdicts are then information.
+        With a baseline, only changes decide the outcome, and the verdicts are for information.
     rules : Rules
     sampling : Sampling
     warnings : sequence of str
-        What is known already of the measurements.
+        Warnings about the measurements that are already known, for example from reading the files.
 
     Raises
     ------
     ValueError
-        If an option cannot be used, or a run is all warm-up.
+        If an option is invalid, or no iteration of a run remains after the warm-up.
     """
     after, before = _levels(benchmarks, sampling), _levels(baseline or (), sampling)
     pairs = [_pair(before[key], level) for key, level in after.items() if key in before]
@@ -297,13 +296,13 @@ def check(
 
 
 def outcome_of(findings: Sequence[Finding]) -> int:
-    """The exit code that findings ask for together: a change outweighs what is inconclusive."""
+    """Return the exit code of all findings together: a finding takes precedence over an inconclusive result."""
     outcomes = {finding.outcome for finding in findings}
     return FOUND if FOUND in outcomes else max(outcomes, default=NOTHING_FOUND)
 
 
 def _levels(benchmarks: Sequence[Benchmark], sampling: Sampling) -> dict[tuple[str, str], _Level]:
-    """What is compared, by application and name; in an order that does not depend on that of files, rows or runs."""
+    """Return the levels to compare by application and name, independent of the order of files, rows and runs."""
     levels = [level for benchmark in benchmarks for level in by_level(benchmark)]
     deciding: dict[tuple[Any, ...], str] = {}
     for level in levels:
@@ -320,13 +319,13 @@ def _levels(benchmarks: Sequence[Benchmark], sampling: Sampling) -> dict[tuple[s
 
 
 def _operation(level: Benchmark) -> tuple[Any, ...]:
-    """What several units may have been measured of."""
+    """Return a key for the operation, without the unit: one operation may be measured in several units."""
     suffix = level.name.partition(" @ ")[2]
     return level.application, level.benchmark, tuple(sorted(level.parameters.items())), suffix
 
 
 def _pair(before: _Level, after: _Level) -> Pair:
-    """Baseline and candidate as one number per run; a pair that says why if they cannot be compared."""
+    """Return one number per run of baseline and candidate, or the reason why they cannot be compared."""
     old, new = before.benchmark, after.benchmark
     reason = None
     if not old.runs or not new.runs:
@@ -370,7 +369,7 @@ def _checked(level: _Level, rules: Rules, sampling: Sampling, n_tests: int) -> C
 
 
 def _other_verdict(rules: Rules, benchmark: Benchmark, warmup: float) -> tuple[str | None, str | None, int]:
-    """Of a classifier other than spread: verdict, why there is none, and how many iterations it left out."""
+    """Return verdict, reason for no verdict, and number of left-out iterations of the chosen classifier."""
     try:
         if rules.model is not None:
             learned = rules.model.judge_runs(Runs(benchmark.runs, warmup))
@@ -378,7 +377,7 @@ def _other_verdict(rules: Rules, benchmark: Benchmark, warmup: float) -> tuple[s
         classifier = classifier_named(rules.classifier)
         assert classifier is not None  # noqa: S101 - `Rules` has checked the name
         verdict = classifier(Runs(benchmark.runs, warmup), drop=warmup)
-    except ValueError as error:  # a negative measurement, say
+    except ValueError as error:  # for example a negative measurement
         return None, str(error), 0
     return verdict.verdict, verdict.reason, verdict.n_left_out
 
@@ -401,7 +400,7 @@ def _reasons(level: _Level, rules: Rules, sampling: Sampling, n_tests: Mapping[s
 
 
 def _explained(checked: Sequence[CheckedBenchmark], changes: Sequence[Change]) -> list[CheckedBenchmark]:
-    """The benchmarks that need an explanation: those that changed, then the dissimilar ones; all of a few."""
+    """Return the benchmarks to explain: first changed, then dissimilar ones; all if there are only a few."""
     changed = {change.name for change in changes if change.has_changed}
     several = [row for row in checked if row.n_runs > 1]
     ordered = sorted(several, key=lambda row: (row.name not in changed, -(row.max_spread.value or 0)))
@@ -417,7 +416,7 @@ def _findings(
     before: Any,
     rules: Rules,
 ) -> list[Finding]:
-    """The most important first: what is worse, what is not there, what could not be decided."""
+    """Return the findings by importance: changed or dissimilar, missing, failed, undecided."""
     undecided = NOTHING_FOUND if rules.allow_inconclusive else INCONCLUSIVE
     absent = NOTHING_FOUND if rules.allow_missing else INCONCLUSIVE
     n_failed = {row.name: row.n_failed for row in checked}
@@ -430,10 +429,10 @@ def _findings(
         )
         findings += [Finding(CHANGED, change.name, change.words, FOUND) for change in worst_first]
         inconclusive += [
-            Finding(NOT_TOLD, change.name, _why_not(change), undecided) for change in changes if change.inconclusive
+            Finding(UNDECIDED, change.name, _why_not(change), undecided) for change in changes if change.inconclusive
         ]
         if not changes:
-            inconclusive.insert(0, Finding(NOT_TOLD, "", NO_PAIR, undecided))
+            inconclusive.insert(0, Finding(UNDECIDED, "", NO_PAIR, undecided))
     else:
         ordered = sorted(checked, key=lambda row: -(row.max_spread.value or 0))
         findings += [
@@ -442,12 +441,12 @@ def _findings(
             if row.verdict == DISSIMILAR
         ]
         inconclusive += [
-            Finding(NOT_TOLD, row.name, row.reason or "no verdict", undecided)
+            Finding(UNDECIDED, row.name, row.reason or "no verdict", undecided)
             for row in checked
-            if row.verdict is None and row.n_runs  # one without runs is among those that failed
+            if row.verdict is None and row.n_runs  # without runs, it is reported as failed
         ]
     if not checked:
-        inconclusive.insert(0, Finding(NOT_TOLD, "", NO_BENCHMARK, undecided))
+        inconclusive.insert(0, Finding(UNDECIDED, "", NO_BENCHMARK, undecided))
     findings += [Finding(MISSING, name, "in the baseline, but not in the candidate", absent) for name in missing]
     findings += [
         Finding(FAILED, row.name, f"{_failed(row.n_failed, row.n_runs)}: {_in_words(row.failures)}", absent)
@@ -472,7 +471,7 @@ def _findings(
 def _why_not(change: Change) -> str:
     if change.p is None and min(change.n_baseline, change.n_candidate) == 1:
         return ONE_PROCESS
-    return change.reason or "cannot be decided"
+    return change.reason or "the data do not decide"
 
 
 def _why_dissimilar(row: CheckedBenchmark, rules: Rules) -> str:
@@ -481,7 +480,7 @@ def _why_dissimilar(row: CheckedBenchmark, rules: Rules) -> str:
             f"the {row.n_runs} runs are {100 * (row.max_spread.value or 0):.3g} % apart, "
             f"more than {100 * rules.limit:.4g} %"
         )
-    return f"the {row.n_runs} runs are dissimilar by {rules.classifier}"
+    return f"{rules.classifier} calls the {row.n_runs} runs dissimilar"
 
 
 def _failed(n_failed: int, n_runs: int) -> str:
@@ -489,14 +488,14 @@ def _failed(n_failed: int, n_runs: int) -> str:
 
 
 def _in_words(failures: Mapping[str, int]) -> str:
-    """The most frequent reason, and the number of other reasons."""
+    """Return the most frequent reason, and the number of other reasons."""
     reason, _n = max(failures.items(), key=lambda item: item[1])
     more = len(failures) - 1
     return f"{reason or 'no reason given'}{f' (and {more} more)' if more else ''}"
 
 
 def _is_in_blocks(before: _Level, after: _Level) -> bool:
-    """Whether all runs of one side, at least two, are known to be older than all of the other."""
+    """Return whether all runs of one side are older than all runs of the other; False if times are unknown."""
     old, new = before.benchmark.of(TIME), after.benchmark.of(TIME)
     if min(len(old), len(new)) < 2 or "" in (*old, *new):
         return False

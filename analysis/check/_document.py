@@ -1,4 +1,4 @@
-"""A check of result files in words and tables: the most important finding first, what to do next last."""
+"""The report of a check: the most important findings first, the next steps last."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,9 +10,9 @@ from analysis.check._check import (
     INCONCLUSIVE,
     MISSING,
     N_EXPLAINED,
-    NOT_TOLD,
     ONE_PROCESS,
     SPREAD,
+    UNDECIDED,
     WHY_ONE_PROCESS,
     Check,
     CheckedBenchmark,
@@ -34,8 +34,8 @@ from analysis.document import (
     value_in_words,
 )
 
-N_SHOWN = 20  # findings of a kind, one by one
-LESS = "See the JSON for all."
+N_SHOWN = 20  # findings of each kind to list
+LESS = "The JSON output lists all."
 
 
 def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title: str = "Benchmark check") -> Document:
@@ -45,7 +45,7 @@ def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title:
     ----------
     checked : Check
     commands : sequence of (str, str)
-        How to measure several runs with the tools that wrote the files: in words, and the lines for a shell.
+        How to measure several runs with the tools that wrote the files: a sentence, and the shell commands.
     title : str
     """
     sections = [Section("Result", (Bullets(tuple(_result(checked))), *_warnings(checked)))]
@@ -75,7 +75,7 @@ def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title:
 
 
 def _result(checked: Check) -> Iterator[str]:
-    """The outcome in a sentence, then what was found."""
+    """Yield the outcome as one sentence, then the findings."""
     yield _headline(checked)
     for kind in (CHANGED, DISSIMILAR):
         findings = [finding for finding in _open(checked) if finding.kind == kind]
@@ -106,7 +106,7 @@ def _headline(checked: Check) -> str:
         words = {
             MISSING: "benchmarks are missing",
             FAILED: "runs failed",
-            NOT_TOLD: "some results could not be decided",
+            UNDECIDED: "some results could not be decided",
         }
         return f"Inconclusive: {' and '.join(words[kind] for kind in words if kind in kinds)}."
     if not against:
@@ -117,7 +117,7 @@ def _headline(checked: Check) -> str:
 
 
 def _open(checked: Check) -> list[Finding]:
-    """The findings that no known change covers."""
+    """Return the findings that no known change covers."""
     return [finding for finding in checked.findings if not finding.known]
 
 
@@ -127,7 +127,7 @@ def _findings_of(checked: Check) -> list[Change]:
 
 
 def _known(checked: Check) -> Iterator[Block]:
-    """What known changes cover, and which of them can be removed."""
+    """Yield the findings that known changes cover, and the entries that can be removed."""
     until = {name: entry.until for entry in checked.known for name in entry.names}
     rows = [
         (finding.name, finding.words, finding.known, until[finding.name])
@@ -140,7 +140,7 @@ def _known(checked: Check) -> Iterator[Block]:
     for entry in checked.known:
         if entry.is_expired:
             yield Paragraph(
-                f"Expired after {entry.until}: {entry.benchmark} ({entry.reason}). The entry has no effect any more."
+                f"Expired after {entry.until}: {entry.benchmark} ({entry.reason}). This entry no longer has any effect."
             )
         elif not entry.names:
             yield Paragraph(
@@ -149,24 +149,24 @@ def _known(checked: Check) -> Iterator[Block]:
 
 
 def _undecided(checked: Check) -> Iterator[str]:
-    """What could not be decided, each reason once."""
+    """Yield the undecided benchmarks, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     for finding in _open(checked):
-        if finding.kind == NOT_TOLD and finding.name:
+        if finding.kind == UNDECIDED and finding.name:
             by_reason.setdefault(finding.words, []).append(finding.name)
-        elif finding.kind == NOT_TOLD:
+        elif finding.kind == UNDECIDED:
             yield finding.words
     for reason, names in list(by_reason.items())[:N_SHOWN]:
         yield f"Not decided for {counted(len(names), 'benchmark')} ({reason}): {_named(names)}."
 
 
 def _without_findings(checked: Check) -> Iterator[str]:
-    """What else there is to know: changes that do not count, what could have been seen, what is new."""
+    """Yield further information: changes that are not findings, detectable changes, new benchmarks."""
     minor = [change for change in checked.changes if change.has_changed and not change.is_finding]
     if minor:
         examples = "; ".join(f"{change.name} {change.words}" for change in minor[:3])
         more = f"; and {len(minor) - 3} more" if len(minor) > 3 else ""
-        yield f"Significant, but not a finding by the chosen rules: {examples}{more}."
+        yield f"Significant, but not a finding with the chosen options: {examples}{more}."
     if checked.only_in_candidate:
         names = checked.only_in_candidate
         yield f"New: {counted(len(names), 'benchmark')} only in the candidate: {_named(names)}."
@@ -189,9 +189,9 @@ def _warnings(checked: Check) -> Iterator[Block]:
     cut = [row for row in checked.benchmarks if row.n_left_out]
     if cut:
         yield Paragraph(
-            f"Runs of unequal length in {counted(len(cut), 'benchmark')}: {checked.parameters['classifier']} compares "
-            f"only as many iterations as the shortest run has, and leaves out {sum(row.n_left_out for row in cut)} "
-            "iterations. Level, spread and changes use all iterations."
+            f"The runs of {counted(len(cut), 'benchmark')} have different lengths: "
+            f"{checked.parameters['classifier']} cuts them to the shortest run and leaves out "
+            f"{sum(row.n_left_out for row in cut)} iterations. Spread and changes use all iterations."
         )
 
 
@@ -215,7 +215,7 @@ def _change_table(checked: Check, changes: Sequence[Change]) -> Block:
 
 
 def _of_one_process(checked: Check) -> bool:
-    return any(finding.kind == NOT_TOLD and finding.words == ONE_PROCESS for finding in checked.findings)
+    return any(finding.kind == UNDECIDED and finding.words == ONE_PROCESS for finding in checked.findings)
 
 
 def _untested_table(checked: Check) -> Block:
@@ -227,13 +227,13 @@ def _untested_table(checked: Check) -> Block:
             continue
         ratio = change_and_interval(change.ratio)[0] if change else ""
         rows.append((row.name, _measured(row.median, row.unit), percent(row.within.value), ratio or DASH))
-    caption = "Median and spread of the repetitions, and change of their mean against the baseline."
-    header = ("Benchmark", "Median", "Spread within the process", "Change, not tested")
+    caption = "Median and spread of the repetitions, and change of their mean against the baseline, without a test."
+    header = ("Benchmark", "Median", "Spread within the process", "Change of the mean")
     return first_rows(caption, header, rows, numeric=(1, 2, 3))
 
 
 def _measured(value: float, unit: str) -> str:
-    """A measurement with its unit; seconds in a unit that needs few digits.
+    """Format a measurement with its unit; convert seconds to ms, µs or ns if that needs fewer digits.
 
     Examples
     --------
@@ -278,25 +278,28 @@ def _next_steps(checked: Check) -> Iterator[str]:
     kinds = {finding.kind for finding in _open(checked)}
     rules = checked.parameters
     if CHANGED in kinds:
-        yield "Look for the cause in the changes between the two versions; to confirm, measure both again, alternating."
+        yield (
+            "Look for the cause in the changes between the two versions; to confirm it, measure both versions again, "
+            "alternating."
+        )
         yield "If a change is intended, add it to a file of known changes, with a reason and a last day: --ack FILE."
     if DISSIMILAR in kinds:
-        yield "Find out why the runs above differ, and fix that or leave out the benchmark."
+        yield "Find out why the runs above differ. Fix the cause, or leave out the benchmark."
     if MISSING in kinds and not rules["allow_missing"]:
         yield "Run the missing benchmarks again, or pass --allow-missing if they were removed on purpose."
     if FAILED in kinds and not rules["allow_missing"]:
-        yield "Find out why runs failed: the remaining runs may not be representative. --allow-missing accepts this."
+        yield "Find out why runs failed: the others may not be representative. To accept this, pass --allow-missing."
     if _of_one_process(checked):
         yield "Measure at least five processes of each version, alternating, and pass all files to this command."
     undecided = [finding for finding in _open(checked) if _is_too_few(finding)]
     if undecided:
         yield "The intervals are too wide: measure more runs of both versions, or allow a larger slowdown."
-    if NOT_TOLD in kinds and not rules["allow_inconclusive"]:
-        yield "--allow-inconclusive accepts benchmarks that could not be decided."
+    if UNDECIDED in kinds and not rules["allow_inconclusive"]:
+        yield "To accept benchmarks that could not be decided, pass --allow-inconclusive."
 
 
 def _is_too_few(finding: Finding) -> bool:
-    return finding.kind == NOT_TOLD and "do not exclude" in finding.words
+    return finding.kind == UNDECIDED and "do not exclude" in finding.words
 
 
 def _named(names: Sequence[str]) -> str:

@@ -5,27 +5,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analysis.categories import DISSIMILAR
-from analysis.check._check import CHANGED, MISSING, NOT_TOLD, NOTHING_FOUND, Check, Finding, KnownChange, outcome_of
+from analysis.check._check import CHANGED, MISSING, NOTHING_FOUND, UNDECIDED, Check, Finding, KnownChange, outcome_of
 from analysis.comparison import Change
 
 
 def acknowledge(checked: Check, known: Sequence[KnownChange]) -> Check:
-    """The check with its known changes marked: they are listed, but no longer decide the outcome.
+    """Mark the findings that known changes cover: they are listed, but do not affect the outcome.
 
-    A known change covers what the comparison says of its benchmark (a change, or that a change cannot be excluded),
-    that its runs are dissimilar, and that it is missing. It never covers failed runs or runs of one process, because
-    these say nothing about a change. With `at_most` it covers changes up to this size only, and nothing else.
+    A known change covers these findings of its benchmark: a change, a change that cannot be excluded, dissimilar runs,
+    and a missing benchmark. It never covers failed runs or runs of one process, because these say nothing about a
+    change. With `at_most`, it covers only changes up to this size.
 
     Parameters
     ----------
     checked : Check
     known : sequence of KnownChange
-        The first that covers a finding counts. Expired ones cover nothing.
+        The first entry that covers a finding is used. Expired entries cover nothing.
 
     Returns
     -------
     Check
-        With `known` filled: each entry with the benchmarks that it covers.
+        Each entry of `known` lists the benchmarks that it covers.
 
     Examples
     --------
@@ -55,7 +55,9 @@ def _covers(entry: KnownChange, finding: Finding, changes: Mapping[str, Change])
     if entry.is_expired or not finding.name or not _matches(entry.benchmark, finding.name):
         return False
     change = changes.get(finding.name)
-    is_of_change = finding.kind == CHANGED or (finding.kind == NOT_TOLD and change is not None and change.p is not None)
+    is_of_change = finding.kind == CHANGED or (
+        finding.kind == UNDECIDED and change is not None and change.p is not None
+    )
     if entry.at_most is None:
         return is_of_change or finding.kind in (DISSIMILAR, MISSING)
     value = change.ratio.value if change is not None and is_of_change else None

@@ -29,22 +29,22 @@ AT = "@"
 
 @dataclass(frozen=True)
 class Classifier:
-    """An entry of the registry; call it with the runs of a benchmark.
+    """A registered classifier; call it with the runs of a benchmark.
 
     Attributes
     ----------
     name, title : str
-        Key in `CLASSIFIERS`, and its name in a sentence.
+        Key in `CLASSIFIERS`, and name for use in a sentence.
     function : callable
         (runs, **parameters) -> `Verdict`.
     parameters : mapping
-        Every free choice with its value; the first one is the threshold on the score.
+        All parameters with their values; the first is the threshold of the score.
     version : int
-        Increased whenever the same measurements could give another verdict.
+        Increased whenever a change of the code can change a verdict.
     needs_nonnegative : bool
-        Refuses negative measurements.
+        Whether negative measurements are rejected.
     min_iterations : int
-        Runs shorter than this get no verdict.
+        Shorter runs have no verdict.
     """
 
     name: str
@@ -56,27 +56,27 @@ class Classifier:
     min_iterations: int = MIN_ITERATIONS
 
     def __call__(self, runs: Sequence[ArrayLike] | Runs, **overrides: float | bool) -> Verdict:
-        """Judge the runs of one benchmark; `overrides` replace parameters. Raises as the function does."""
+        """Judge the runs of one benchmark; `overrides` replace parameters. Raises as `function`."""
         verdict = self.function(runs, **{**self.parameters, **overrides})
         return replace(verdict, classifier=self.name) if AT in self.name else verdict
 
     @property
     def threshold_name(self) -> str:
-        """The name of the threshold: theta, cut or limit."""
+        """Return the name of the threshold: theta, cut or limit."""
         return next(iter(self.parameters))
 
     def at(self, threshold: float) -> "Classifier":
-        """This classifier with another threshold, which becomes part of its name.
+        """Return this classifier with another threshold, which becomes part of its name.
 
         Parameters
         ----------
         threshold : float
-            Exclusive; finite and at least 0. The default threshold gives the classifier itself.
+            Finite and at least 0; scores above it are dissimilar. The default threshold returns the classifier itself.
 
         Raises
         ------
         ValueError
-            If the threshold is not such a number.
+            If the threshold is invalid.
 
         Examples
         --------
@@ -116,7 +116,7 @@ CLASSIFIERS: dict[str, Classifier] = {
 
 
 def classifier_named(name: str) -> Classifier | None:
-    """The classifier or setting with this name; None if there is none.
+    """Return the classifier or setting with this name; None if there is none.
 
     Examples
     --------
@@ -133,4 +133,4 @@ def classifier_named(name: str) -> Classifier | None:
         setting = default.at(float(threshold))
     except ValueError:
         return None
-    return setting if setting.name == name else None  # each setting has one name
+    return setting if setting.name == name else None  # accept only the normalised name of a setting

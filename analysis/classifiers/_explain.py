@@ -1,4 +1,4 @@
-"""A verdict in sentences: what decided it, and which runs differ from the rest."""
+"""Explain a verdict in sentences: what decided it, and which runs differ from the rest."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from analysis.runs import Floats
 
 
 def explain(verdict: Verdict) -> tuple[str, ...]:
-    """Why a classifier gave this verdict.
+    """Explain why a classifier gave this verdict.
 
     Parameters
     ----------
     verdict : Verdict
-        With its evidence; missing evidence is not mentioned.
+        The verdict with its evidence; missing evidence is not mentioned.
 
     Returns
     -------
@@ -41,12 +41,12 @@ def explain(verdict: Verdict) -> tuple[str, ...]:
         sentences += _farthest(np.mean(list(verdict.pairs.values()), axis=0))
     if verdict.n_left_out:
         n = "1 iteration was" if verdict.n_left_out == 1 else f"{verdict.n_left_out} iterations were"
-        sentences.append(f"{n} left out, because the runs are of unequal length.")
+        sentences.append(f"{n} left out, because the runs have different lengths.")
     return tuple(sentences)
 
 
 def runs_apart(clusters: Sequence[int]) -> tuple[int, ...]:
-    """The runs outside the largest cluster, counted from 0; the first of equally large clusters counts as the largest.
+    """Return the runs outside the largest cluster, from 0; the first of equally large clusters is used.
 
     Examples
     --------
@@ -63,8 +63,8 @@ SCORES = {"spread": "maxSpread", "kruskal": "epsilon squared"}
 
 
 def _name_of_score(verdict: Verdict) -> str:
-    """The name of the score, if known."""
-    name = verdict.classifier.partition("@")[0]  # of a setting such as spread@0.05
+    """Return the name of the score, if known."""
+    name = verdict.classifier.partition("@")[0]  # also for a setting such as spread@0.05
     if name in SCORES:
         return SCORES[name]
     if verdict.clusters and (verdict.linkage is None or verdict.score == verdict.linkage[-1, 2]):
@@ -91,7 +91,7 @@ def _means(verdict: Verdict, theta: float) -> str:
 
 
 def _number(value: float, threshold: float, digits: int = 2) -> str:
-    """A number with enough digits to distinguish it from the threshold."""
+    """Format a number with enough digits to distinguish it from the threshold."""
     while digits < 15 and value != threshold and f"{value:.{digits}f}" == f"{threshold:.{digits}f}":
         digits += 1
     return f"{value:.{digits}f}"
@@ -103,13 +103,13 @@ def _clusters(clusters: Sequence[int], cut: float | None) -> str:
         groups.setdefault(cluster, []).append(run)
     where = "" if cut is None else f" at the cut {cut:g}"
     if len(groups) == 1:
-        return f"One cluster{where}: no run stands apart."
+        return f"One cluster{where}: no run differs from the rest."
     listed = "; ".join(_numbers(runs) for runs in groups.values())
     return f"{len(groups)} clusters{where}: runs {listed}. Outside the largest: {_numbers(runs_apart(clusters))}."
 
 
 def _farthest(pairs: Floats) -> list[str]:
-    """The run farthest from the others; nothing for two runs, or if all are equally far."""
+    """Describe the run farthest from the others; empty for two runs, or if all are equally far."""
     k = int((1 + np.sqrt(1 + 8 * len(pairs))) / 2)
     if k < 3 or np.ptp(pairs) == 0:
         return []
@@ -119,12 +119,12 @@ def _farthest(pairs: Floats) -> list[str]:
     to_others = square.sum(axis=1) / (k - 1)
     farthest = int(to_others.argmax())
     mean, median = to_others[farthest], np.median(to_others)
-    sentence = f"Farthest from the others is run {farthest + 1}: {mean:.2f} on average over its pairs"
+    sentence = f"Run {farthest + 1} is farthest from the others: {mean:.2f} on average over its pairs"
     return [f"{sentence}, where the median run has {median:.2f}."]
 
 
 def _numbers(runs: Sequence[int]) -> str:
-    """Numbers from 1, with ranges: "1–4, 6"."""
+    """Format run numbers from 1, with ranges: "1–4, 6"."""
     parts: list[list[int]] = []
     for run in runs:
         if parts and run == parts[-1][-1] + 1:

@@ -22,24 +22,24 @@ def heuristic(
     drop: float = 0,
     only_verdict: bool = False,
 ) -> Verdict:
-    """Algorithm 1 of the paper [1]_.
+    """Judge runs by Algorithm 1 of the paper [1]_: dissimilar if at least three of five means exceed theta.
 
-    The score is the median of the five means: it exceeds theta exactly when at least three of them do.
+    The score is the median of the five means: it exceeds theta if and only if at least three means do.
 
     Parameters
     ----------
     runs : sequence of array_like of float, each of shape (n_iterations,), or Runs
         The runs of one benchmark, at least two; runs of unequal length are cut to the shortest.
     theta : float
-        Threshold on each mean, exclusive. 0.25 in the paper.
+        Threshold of each mean; a mean must be larger. 0.25 in the paper.
     keep_mean : bool
-        Whether M3 keeps Fourier coefficient 0. True is the formula as printed
-        (classifier `heuristic-printed`), False fits the published tables.
+        Whether M3 keeps Fourier coefficient 0. True is the formula as printed (classifier `heuristic-printed`), False
+        reproduces the published tables.
     drop : int or float
         Warm-up left out at the start of each run: a number of iterations, or a share below 1. 0 in the paper.
     only_verdict : bool
-        Compute only what the verdict needs, above all not M2 if the others decide: the same verdict, without a score,
-        and with only the computed means.
+        Compute only the means that the verdict needs, which often saves the slow M2. The verdict is the same, but has
+        no score, and only the computed means.
 
     Returns
     -------
@@ -53,10 +53,10 @@ def heuristic(
 
     Notes
     -----
-    On the real data M2 always exceeds 0.25, so the rule is "two of M1, M3, M4, M5"; and M1 > 0.25 alone
-    nearly settles it: the heuristic measures whether the runs share a pattern over time. Ten runs of pure
-    noise around one mean are dissimilar; with `keep_mean=True` they are similar. Whether M3 keeps the mean
-    decides 18 % of all verdicts there; every other open choice moves at most a few percent.
+    On the data of the paper, M2 always exceeds 0.25, so the rule becomes "two of M1, M3, M4, M5", and M1 > 0.25 nearly
+    always gives the same verdict: the heuristic mostly measures whether the runs share a pattern over time. Ten runs of
+    pure noise around the same mean are dissimilar; with `keep_mean=True` they are similar. The choice of `keep_mean`
+    changes 18 % of the verdicts on these data; every other open choice changes at most a few percent.
 
     References
     ----------
@@ -92,7 +92,7 @@ def heuristic(
 
 
 def _decide(shared: Runs, sources: dict[str, str], theta: float) -> tuple[bool, dict[str, float]]:
-    """Whether three of five means exceed theta, cheapest measures first, and the means computed on the way."""
+    """Return whether three of five means exceed theta, and the computed means; the fastest measures come first."""
     means: dict[str, float] = {}
     for n_left, key in ((4, "m1"), (3, "m3"), (2, "m4"), (1, "m5")):
         means[key] = float(MEASURES[sources[key]].of_pairs(shared).mean())

@@ -1,4 +1,4 @@
-"""Kruskal: dissimilar when a large share of the variation of ranks is between the runs."""
+"""Kruskal: dissimilar if a large share of the variation of ranks is between the runs."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ from analysis.runs import Runs
 from analysis.samples import kruskal as kruskal_test
 
 VERSION = 1
-BY_CHANCE = "too short: by chance alone much of the variation would lie between runs"
+BY_CHANCE = "too short: chance alone would put much of the variation between runs"
 
 
 def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: float = 0) -> Verdict:
-    """Dissimilar when the effect size of Kruskal and Wallis' test over the runs, epsilon squared [1]_, exceeds a limit.
+    """Judge runs dissimilar if epsilon squared [1]_, the effect size of the Kruskal-Wallis test, exceeds a limit.
 
     The p value is not used: iterations of a run are not independent, so the test nearly always rejects.
 
@@ -24,7 +24,7 @@ def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: floa
     runs : sequence of array_like of float, each of shape (n_iterations,), or Runs
         The runs of one benchmark, at least two; runs of unequal length are cut to the shortest.
     limit : float
-        Exclusive, in [0, 1]; 0.06 is called a medium effect.
+        In [0, 1]; runs with a larger effect are dissimilar. 0.06 is called a medium effect.
     drop : int or float
         Warm-up left out at the start of each run: a number of iterations, or a share below 1.
 
@@ -32,7 +32,8 @@ def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: floa
     -------
     Verdict
         If all measurements are equal, the score is 0 and the runs are similar. Without a verdict for runs of fewer than
-        50 iterations: for equal runs the score is near 1 / n_iterations, which must be far below the limit.
+        50 iterations: for equally distributed runs the score is about 1 / n_iterations, which must be far below the
+        limit.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""SAME: similar when clustering the runs leaves one cluster."""
+"""SAME: similar if the runs form one cluster."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ MEASURE_NAMES = ("cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse")
 
 
 def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0) -> Verdict:
-    """SAME [1]_: average-linkage clustering of the mean of four dissimilarities, cut at a height.
+    """Judge runs by SAME [1]_: average-linkage clustering of the mean of four dissimilarities, cut at a height.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
         The runs of one benchmark, at least two; runs of unequal length are cut to the shortest.
         Measurements must not be negative.
     cut : float
-        Height of the cut; a merge at exactly this height is kept.
+        Height of the cut; a merge at exactly this height is part of a cluster.
     drop : int or float
         Warm-up left out at the start of each run: a number of iterations, or a share below 1. 0 in the paper.
 
@@ -49,7 +49,7 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
     >>> same([step, step, step]).verdict, same([step, 3 * step, step]).verdict
     ('similar', 'dissimilar')
     """
-    from scipy.cluster import hierarchy  # imported here: it loads slowly
+    from scipy.cluster import hierarchy  # slow to import
 
     shared = Runs.of(runs, drop)
     background = background_of(shared, cut, VERSION, cut=cut, drop=drop)
@@ -57,7 +57,7 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
         shared.require_nonnegative()
         return Verdict("same", None, reason=TOO_SHORT, **background)
     pairs = {name: MEASURES[name].of_pairs(shared) for name in MEASURE_NAMES}
-    # rounded, so that the last bit, and so the unit of measurement, does not decide which of two ties merges first
+    # rounded, so that the unit of measurement does not decide, through rounding errors, which tie merges first
     distances: Floats = np.mean(list(pairs.values()), axis=0).round(12)
     linkage = hierarchy.linkage(distances, method="average")
     height = float(linkage[-1, 2])

@@ -1,4 +1,4 @@
-"""Spread: dissimilar when the means of the runs are too far apart."""
+"""Spread: dissimilar if the means of the runs are too far apart."""
 
 from collections.abc import Sequence
 
@@ -13,16 +13,17 @@ VERSION = 1
 
 
 def spread(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.10, drop: float = 0) -> Verdict:
-    """Dissimilar when maxSpread [1]_, (largest - smallest) / mean of the means of the runs, exceeds a limit.
+    """Judge runs dissimilar if maxSpread [1]_, (largest - smallest) / mean of their means, exceeds a limit.
 
-    It considers only the level, so it judges runs of any length and says nothing about patterns.
+    It compares only levels, not patterns over time, so it works for runs of any length.
 
     Parameters
     ----------
     runs : sequence of array_like of float, each of shape (n_iterations,), or Runs
         The runs of one benchmark, at least two; runs of unequal length are cut to the shortest.
     limit : float
-        Exclusive; 0.10 is the second limit of the paper's buckets. maxSpread grows with the number of runs.
+        Runs with a larger maxSpread are dissimilar. 0.10 is the second limit of the paper's buckets. maxSpread grows
+        with the number of runs.
     drop : int or float
         Warm-up left out at the start of each run: a number of iterations, or a share below 1.
 

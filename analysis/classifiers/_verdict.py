@@ -19,25 +19,25 @@ class Verdict:
     classifier : str
         Its name in `CLASSIFIERS`.
     verdict : str or None
-        "similar" or "dissimilar"; None if it could not judge, and `reason` says why.
+        "similar" or "dissimilar"; None without a verdict, with a `reason`.
     score, threshold : float or None
-        The one number that decides: dissimilar when score > threshold.
+        The verdict is dissimilar if score > threshold.
     parameters : mapping of str to float or bool
-        Every free choice with its value.
+        All parameters with their values.
     means : mapping of str to float
-        Mean over all pairs of runs, by measure.
+        Mean over all pairs of runs, by dissimilarity measure.
     clusters : tuple of int
-        SAME: the cluster of each run, numbered from 1 in order of their first run. Empty otherwise.
+        Cluster of each run, for SAME; numbered from 1 in order of the first run of each cluster. Empty otherwise.
     pairs : mapping of str to ndarray of float, shape (k(k-1)/2,)
         The measures of all pairs i < j in row order.
     linkage : ndarray of float, shape (k-1, 4), or None
-        SAME's merges, as of scipy.cluster.hierarchy.
+        Merges of SAME, in the format of scipy.cluster.hierarchy.
     n_runs, n_iterations : int
-        Number of runs, and of iterations of each, that were used.
+        Number of runs, and number of iterations of each run that were used.
     n_left_out : int
-        Iterations left out because runs of unequal length were cut to the shortest.
+        Number of iterations left out because the runs were cut to the shortest one.
     version : int
-        Increased whenever the same measurements could give another verdict.
+        Version of the classifier; increased whenever a change of the code can change a verdict.
     """
 
     classifier: str
@@ -57,7 +57,7 @@ class Verdict:
 
 
 def background_of(shared: Runs, threshold: float, version: int, **parameters: float | bool) -> dict[str, Any]:
-    """Runs, threshold and parameters of a verdict in words; raises ValueError if the threshold is not a number."""
+    """Describe runs, threshold and parameters of a verdict; raise ValueError if the threshold is not a number."""
     if threshold != threshold:
         raise ValueError(f"{next(iter(parameters))} must be a number, got {threshold}")
     return {

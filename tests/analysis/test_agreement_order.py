@@ -1,4 +1,4 @@
-"""Agreement within groups of labels, and whether the order of the items matters."""
+"""Agreement by group of labels, and whether the order of the items matters."""
 
 import numpy as np
 import pandas as pd

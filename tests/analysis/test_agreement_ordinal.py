@@ -39,7 +39,7 @@ def test_weights_by_hand():
     ("weights", "message"),
     [
         ("cubic", "linear, quadratic or a table, got 'cubic'"),
-        ([[1, 0], [0, 1]], r"shape \(3, 3\), one row a category, got \(2, 2\)"),
+        ([[1, 0], [0, 1]], r"shape \(3, 3\), one row per category, got \(2, 2\)"),
         ([[1, 0.5, 0], [0.2, 1, 0], [0, 0, 1]], "symmetric"),
         (np.eye(3) / 2, "1 on the diagonal"),
         (np.eye(3) * 2 - 1, r"within \[0, 1\]"),

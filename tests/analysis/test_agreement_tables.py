@@ -146,7 +146,7 @@ def test_percent_agreement_lies_between_the_specific_agreements(counts):
 
 def test_specific_agreement_is_undefined_for_a_category_without_pairs():
     specific = specific_agreement([[2, 0], [2, 0], [0, 1]])
-    assert specific["dissimilar"] == Estimate(None, reason="no item with two labels has a label of this category")
+    assert specific["dissimilar"] == Estimate(None, reason="this category does not occur on items with two labels")
     assert (specific["similar"].value, specific["similar"].high) == (1, 1)
     with pytest.raises(ValueError, match="2 columns for 3 categories"):
         specific_agreement([[2, 0]], ("a", "b", "c"))

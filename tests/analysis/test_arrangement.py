@@ -92,9 +92,9 @@ def test_the_baseline_is_the_first_in_sorted_order_whichever_benchmark_comes_fir
 @pytest.mark.parametrize(
     ("suite", "reason"),
     [
-        ([], "no version is known of any run"),
-        ([versions("a", "", "")], "no version is known of any run"),
-        ([versions("a", "old"), versions("b", "new")], "no benchmark has two versions, only new or old"),
+        ([], "the version of every run is unknown"),
+        ([versions("a", "", "")], "the version of every run is unknown"),
+        ([versions("a", "old"), versions("b", "new")], "no benchmark has two versions; known versions: new, old"),
         ([versions("a", "1", "2"), versions("b", "2", "3")], r"there are 3 versions \(1, 2, 3\): name a baseline"),
     ],
 )

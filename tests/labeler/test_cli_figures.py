@@ -85,7 +85,7 @@ def test_the_reasons_of_each_classifier_are_remarks(drawn):
         "  heuristic: dissimilar", "  heuristic-printed: similar", "  kruskal: similar", "  same: similar",
         "  spread: similar",
     ]  # fmt: skip
-    assert "Farthest from the others is run" in lines[0]
+    assert "is farthest from the others" in lines[0]
     assert "The epsilon squared, " in lines[2] and "The maxSpread, " in lines[4]  # all there is to say
 
 

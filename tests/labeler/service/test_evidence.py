@@ -315,7 +315,7 @@ def test_an_imported_verdict_has_no_matrix_and_no_figure(judged_study, tmp_path)
 def test_the_reasons_in_words_are_one_line_a_classifier(judged_study):
     lines = evidence.reasons_in_words(judged_study, FIRST)
     assert [line.split(". ")[0] for line in lines] == HEADLINES
-    assert lines[3].startswith("same: similar. One cluster at the cut 0.2: no run stands apart. The height of")
+    assert lines[3].startswith("same: similar. One cluster at the cut 0.2: no run differs from the rest. The height of")
     assert lines[4] == "spread: similar. The maxSpread, 0.012, is not above the threshold, 0.1."
 
 
