@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -52,8 +53,7 @@ def render(chart: Chart, form: str) -> bytes:
 
 def to_svg(chart: Chart) -> str:
     """Render a figure as SVG text, without a browser and without network access."""
-    svg: str = vl_convert.vegalite_to_svg(_spec(chart), allowed_base_urls=[])
-    return _with_own_ids(svg)
+    return _svg_of(_spec(chart))
 
 
 def svg_to_pdf(svg: str) -> bytes:
@@ -82,6 +82,11 @@ def _with_own_ids(svg: str) -> str:
 
 
 _CLIP = re.compile(r'(?<=id="|rl\(#)clip(\d+)(?=[")])')  # a look-behind needs a fixed length
+
+
+@lru_cache(maxsize=16)  # a page shows the same figure again and again, and rendering takes up to a second
+def _svg_of(spec: str) -> str:
+    return _with_own_ids(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
 
 
 def _spec(chart: Chart) -> str:

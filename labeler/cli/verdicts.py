@@ -181,7 +181,8 @@ def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
     classifier calls dissimilar (or similar) for which this one agrees.
     """
     with opened(study) as db:
-        rows = stored_verdicts.among_themselves(db) if n is None else stored_verdicts.to_send_first(db, n)
+        counting = stored_verdicts.of_counting_items(db, stored_verdicts.brief_table(db))
+        rows = stored_verdicts.among_themselves(counting) if n is None else stored_verdicts.to_send_first(counting, n)
         coordinating.log_look(db, "agreement of classifiers", actor=OWNER, now=now())
         say_if_interim(db)
     show(rows, as_json=as_json)

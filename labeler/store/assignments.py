@@ -118,11 +118,13 @@ def get(db: Database, person_id: int, item_id: int, kind: Kind) -> Task:
     return task
 
 
-def everything(db: Database) -> list[StoredAssignment]:
-    """Every assignment ever made, in order of creation."""
+def everything(db: Database, kind: Kind | None = None) -> list[StoredAssignment]:
+    """Every assignment ever made, or those of one kind, in order of creation."""
     rows = db.execute(
         """SELECT a.assignment_id, p.name, i.name, a.kind, a.block, a.position, a.origin, a.ended_utc
-           FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id) ORDER BY a.assignment_id"""
+           FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id)
+           WHERE a.kind = coalesce(?, a.kind) ORDER BY a.assignment_id""",
+        (kind,),
     )
     return [
         StoredAssignment(

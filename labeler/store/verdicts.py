@@ -103,6 +103,23 @@ def done(db: Database) -> set[tuple[int, str, str, str, int]]:
     return {tuple(row) for row in rows}
 
 
+def n_lacking(db: Database, acceptable: Iterable[tuple[str, Mapping[str, Any], int]]) -> int:
+    """The number of items with measurements that lack a verdict of a classifier named here.
+
+    Each element is (classifier, parameters, version) of a verdict that serves; a classifier can occur several times.
+    """
+    serving = [(name, as_key(parameters), version) for name, parameters, version in acceptable]
+    row = db.execute(
+        """SELECT count(*) FROM items i WHERE n_runs > 0 AND ? > (
+               SELECT count(DISTINCT v.classifier) FROM verdicts v
+               JOIN json_each(?) k ON v.classifier = k.value ->> 0 AND v.parameters = k.value ->> 1
+                                      AND v.version = k.value ->> 2
+               WHERE v.item_id = i.item_id AND v.data_hash = i.data_hash)""",
+        (len({name for name, _, _ in serving}), json.dumps(serving)),
+    ).fetchone()
+    return int(row[0])
+
+
 def computed_classifiers(db: Database) -> set[str]:
     """The names of all classifiers with verdicts that were not imported."""
     rows = db.execute("SELECT DISTINCT classifier FROM verdicts WHERE parameters NOT LIKE '%\"imported\"%'")
@@ -120,13 +137,13 @@ def as_key(parameters: Mapping[str, Any]) -> str:
 
 
 def brief_table(db: Database) -> "pd.DataFrame":
-    """The columns item, classifier, verdict, score and threshold of `table`, without the time to read the evidence."""
+    """The columns item, classifier, verdict, score, threshold and error of `table`, without reading the evidence."""
     import pandas as pd
 
     rows = db.execute(
-        "SELECT name, classifier, verdict, score, threshold FROM shown_verdicts ORDER BY name, classifier"
+        "SELECT name, classifier, verdict, score, threshold, error FROM shown_verdicts ORDER BY name, classifier"
     )
-    return pd.DataFrame(rows.fetchall(), columns=["item", "classifier", "verdict", "score", "threshold"])
+    return pd.DataFrame(rows.fetchall(), columns=["item", "classifier", "verdict", "score", "threshold", "error"])
 
 
 def table(db: Database) -> "pd.DataFrame":

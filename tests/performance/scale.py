@@ -90,9 +90,11 @@ def pages(db: Database) -> list[dict[str, Any]]:
 
     def verdicts() -> None:
         computing.n_missing(db)
-        stored_verdicts.verdict_counts(stored_verdicts.verdict_table(db))
-        stored_verdicts.among_themselves(db)
-        stored_verdicts.to_send_first(db, 20)
+        table = stored_verdicts.brief_table(db)
+        counting = stored_verdicts.of_counting_items(db, table)
+        stored_verdicts.verdict_counts(table)
+        stored_verdicts.among_themselves(counting)
+        stored_verdicts.to_send_first(counting, 20)
 
     return [
         measured("Splits, before closing", lambda: splits.n_complete(db)),

@@ -73,19 +73,16 @@ def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
         of a run as a share of the median of these medians; missing without measurements, and where that median is 0.
     """
     rows = [
-        (i.name, i.application, i.benchmark, i.n_runs, i.n_iterations, i.unit, _spread(db, i), i.excluded_why)
+        (i.name, i.application, i.benchmark, i.n_runs, i.n_iterations, i.unit, _kept_spread(db, i), i.excluded_why)
         for i in items.all_items(db)
     ]
     table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
     table = table.astype({"runs": int, "iterations": int, "spread": float})
     if verdicts:
-        for classifier, group in stored_verdicts.table(db).groupby("classifier"):
-            verdict_of = {
-                name: verdict
-                for name, verdict in zip(group["item"], group["verdict"], strict=True)
-                if verdict in list(Category)
-            }
-            table[_free_column(table, str(classifier))] = pd.Series(map(verdict_of.get, table["item"]), dtype=object)
+        names = table["item"].tolist()
+        for classifier, group in stored_verdicts.brief_table(db).dropna(subset="verdict").groupby("classifier"):
+            verdict_of = dict(zip(group["item"].tolist(), group["verdict"].tolist(), strict=True))
+            table[_free_column(table, str(classifier))] = pd.Series(map(verdict_of.get, names), dtype=object)
     return table
 
 
@@ -127,6 +124,15 @@ def in_words(share: float) -> str:
     ('0.5 %', 'any')
     """
     return "any" if share == math.inf else f"{100 * share:g} %"
+
+
+def _kept_spread(db: Database, item: Item) -> float | None:
+    """The spread, computed once for the same measurements."""
+    if item.data_hash not in _SPREADS:
+        if len(_SPREADS) >= MAX_SPREADS:
+            _SPREADS.clear()
+        _SPREADS[item.data_hash] = _spread(db, item)
+    return _SPREADS[item.data_hash]
 
 
 def _spread(db: Database, item: Item) -> float | None:

@@ -70,14 +70,10 @@ def result(db: Database) -> Calibration:
     from analysis.agreement import fleiss_kappa, percent_agreement
     from analysis.tables import count_table
 
-    counting = _counting(db)
-    rows = [
-        row.assignment
-        for row in assignments.everything(db)
-        if row.assignment.kind is Kind.CALIBRATION and not row.ended and row.assignment.item in counting
-    ]
+    counting, planned = _counting(db), assignments.everything(db, Kind.CALIBRATION)
+    rows = [row.assignment for row in planned if not row.ended and row.assignment.item in counting]
     gate, n_assigned = studies.get(db).gate, pd.Series([row.reviewer for row in rows], dtype=object).value_counts()
-    first = first_labels(db)
+    first = first_labels(db) if planned else pd.DataFrame(columns=["item", "rater", "category"])
     first = first[first["item"].isin(counting)]
     reference = {name: category for name, category in reference_labels.everything(db).items() if name in counting}
     active = [person.name for person in people.reviewers(db) if person.active]
@@ -167,9 +163,7 @@ def outcome(result: Calibration) -> str:
 
 def item_names(db: Database) -> list[str]:
     """Names of the items in the round, sorted."""
-    return sorted(
-        {row.assignment.item for row in assignments.everything(db) if row.assignment.kind is Kind.CALIBRATION}
-    )
+    return sorted({row.assignment.item for row in assignments.everything(db, Kind.CALIBRATION)})
 
 
 def in_words(share: "Estimate") -> str:

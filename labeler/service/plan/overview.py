@@ -54,8 +54,8 @@ class Overview:
     Attributes
     ----------
     study : Study
-    n_items, n_reviewers, n_assigned, n_done : int
-        `n_assigned` and `n_done` count labels of the current round.
+    n_items, n_reviewers, n_answers, n_assigned, n_done : int
+        `n_assigned` and `n_done` count labels of the current round, `n_answers` all answers ever given.
     standing : str
         The state of the study, as a sentence.
     checklist : tuple of Entry
@@ -67,6 +67,7 @@ class Overview:
     study: Study
     n_items: int
     n_reviewers: int
+    n_answers: int
     n_assigned: int
     n_done: int
     standing: str
@@ -109,7 +110,7 @@ def overview(db: Database, person: str) -> Overview:
     is_complete = _is_complete(db, status)
     next_ = _next(db, person, status, is_complete=is_complete)
     return Overview(
-        status.study, status.n_items, status.n_reviewers, n_assigned, n_done,
+        status.study, status.n_items, status.n_reviewers, status.n_answers, n_assigned, n_done,
         _standing(status.study, n_done, n_assigned), _checklist(status, n_done, n_assigned, is_complete=is_complete),
         next_, _others(db, person, status, next_, is_complete=is_complete),
     )  # fmt: skip

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 from uuid import uuid4
 
@@ -50,7 +51,7 @@ class Split:
     labels: tuple[SplitLabel, ...]
     decision: Decision | None
 
-    @property
+    @cached_property
     def majority(self) -> Category | None:
         """The category of most first and third labels; None for a tie."""
         (most, n_most), *runners_up = Counter(label.category for label in self.labels).most_common()

@@ -98,7 +98,8 @@ def compute_verdicts(
 
 def n_missing(db: Database, options: JudgeOptions = EVERYTHING, settings: Sequence[str] = ()) -> int:
     """Number of items that lack a verdict of a classifier, of a setting in the study, or of a setting in `settings`."""
-    return len(_missing(db, options, _with_kept(db, settings)))
+    acceptable = _acceptable(options, _with_kept(db, settings))
+    return verdicts.n_lacking(db, [(judge.name, judge.parameters, judge.version) for judge in acceptable])
 
 
 def _with_kept(db: Database, settings: Sequence[str]) -> Sequence[str]:

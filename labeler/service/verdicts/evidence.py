@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -83,6 +84,7 @@ def means(reasoned: Reasoned) -> figures.Chart:
     return measures.means(stored.means, theta=_theta(stored.classifier, stored.threshold))
 
 
+@lru_cache(maxsize=1)
 def schematic_pairs() -> figures.Chart:
     """Figure 1 of the paper: generated pairs of runs that differ in one way, with their five measures."""
     return measures.schematic_pairs(schemes.figure_1_pairs(rng=np.random.default_rng(FIGURE_1_SEED)))

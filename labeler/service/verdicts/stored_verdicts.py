@@ -16,11 +16,17 @@ from labeler.service.verdicts.classifying import JudgeOptions, is_setting, judge
 from labeler.store import Database, events, items, verdicts
 
 IMPORTED: Mapping[str, Any] = {"imported": True}
+VerdictTable = pd.DataFrame
 
 
 def verdict_table(db: Database) -> pd.DataFrame:
     """Return the most recently requested verdict of each classifier on each item (`store.verdicts.table`)."""
     return verdicts.table(db)
+
+
+def brief_table(db: Database) -> pd.DataFrame:
+    """Return the columns item, classifier, verdict, score, threshold and error of `verdict_table`, in less time."""
+    return verdicts.brief_table(db)
 
 
 def verdict_counts(table: pd.DataFrame) -> list[dict[str, str | int | float | None]]:
@@ -69,8 +75,13 @@ def remove_settings(db: Database, names: Collection[str], *, actor: str, now: da
     return n_removed
 
 
-def among_themselves(db: Database) -> list[dict[str, Any]]:
-    """Agreement of each pair of classifiers on the items that count; needs no labels.
+def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:
+    """Agreement of each pair of classifiers; needs no labels.
+
+    Parameters
+    ----------
+    counting : DataFrame
+        As `of_counting_items` returns it.
 
     Returns
     -------
@@ -80,7 +91,7 @@ def among_themselves(db: Database) -> list[dict[str, Any]]:
         undefined.
     """
     rows = []
-    for pair in classifiers_among_themselves(_of_counting_items(db)):
+    for pair in classifiers_among_themselves(counting):
         shared = {"n": pair.n, "agree": pair.agree.value, "kappa": pair.kappa.value}
         both_ways = ((pair.a, pair.b, pair.a_finds, pair.a_clears), (pair.b, pair.a, pair.b_finds, pair.b_clears))
         for name, other, finds, clears in both_ways:
@@ -88,10 +99,17 @@ def among_themselves(db: Database) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (row["classifier"], row["other"]))
 
 
-def to_send_first(db: Database, n: int | None = None) -> list[dict[str, Any]]:
-    """Items that count on which the classifiers disagree most, the strongest disagreement first.
+def to_send_first(counting: pd.DataFrame, n: int | None = None) -> list[dict[str, Any]]:
+    """Items on which the classifiers disagree most, the strongest disagreement first.
 
     Settings such as `heuristic@0.30` are left out, so each classifier counts once whatever its other thresholds say.
+
+    Parameters
+    ----------
+    counting : DataFrame
+        As `of_counting_items` returns it.
+    n : int, optional
+        Maximum number of items.
 
     Returns
     -------
@@ -99,8 +117,8 @@ def to_send_first(db: Database, n: int | None = None) -> list[dict[str, Any]]:
         disagreement, margin, the classifiers that say dissimilar, those that say similar, and item
         (`analysis.agreement.send_first`).
     """
-    verdict_table = _of_counting_items(db)
-    table = send_first(verdict_table[~verdict_table["classifier"].map(is_setting).astype(bool)], n=n)
+    settings = [name for name in counting["classifier"].unique() if is_setting(name)]
+    table = send_first(counting[~counting["classifier"].isin(settings)], n=n)
     return [
         {
             "disagreement": row["disagreement"],
@@ -112,9 +130,9 @@ def to_send_first(db: Database, n: int | None = None) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _of_counting_items(db: Database) -> pd.DataFrame:
+def of_counting_items(db: Database, table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of verdicts without the excluded items."""
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
-    table = verdicts.brief_table(db)
     return table[~table["item"].isin(excluded)]
 
 

@@ -1,8 +1,10 @@
 """The pages Item, Figures and Verdicts under AppTest: from a study of nothing to one with everybody's verdicts."""
 
+import io
 import os
 from datetime import UTC, datetime
 
+import pandas as pd
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
@@ -11,6 +13,7 @@ from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, jobs, open_database
 from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.results import figures
+from labeler.ui.coordinator.results.verdicts import exported
 from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, drawings, pictures, signed_in, texts
 
@@ -218,7 +221,8 @@ def test_the_application_opens_the_page_in_a_study_of_nothing(app, url):
 def test_verdicts_page_without_items_has_nothing_to_compute(studies):
     page = coordinator_page("verdicts", studies["empty"])
     assert len(page.button) == 0
-    assert [len(table) for table in tables(page)] == [0, 0, 0, 0]
+    assert "There are no verdicts and no measurements yet." in page.info[0].value
+    assert tables(page) == []
 
 
 def test_verdicts_page_offers_to_compute_what_is_missing(studies):
@@ -228,15 +232,19 @@ def test_verdicts_page_offers_to_compute_what_is_missing(studies):
 
 
 def test_verdicts_page_counts_and_lists_the_verdicts(studies):
-    counts, _among, _first, listed = tables(coordinator_page("verdicts", studies["judged"]))
+    page = coordinator_page("verdicts", studies["judged"])
+    counts, *_ = tables(page)
     assert counts["classifier"].tolist() == sorted(CLASSIFIERS)
     assert counts[["dissimilar", "similar", "none"]].sum(axis=1).tolist() == [4] * len(CLASSIFIERS)
+    listed = pd.read_csv(io.StringIO(exported(studies["judged"], "carol")))
     assert listed["item"].tolist() == [name for name in sorted(map(item_name, range(4))) for _ in CLASSIFIERS]
 
 
 def test_verdicts_page_shows_how_far_classifiers_agree_and_what_to_send_first(studies):
     page = coordinator_page("verdicts", studies["judged"])
-    _counts, among, first, listed = tables(page)
+    _counts, among, first = tables(page)
+    with open_database(studies["judged"]) as db:
+        listed = stored_verdicts.verdict_table(db)
     pairs = {(row["classifier"], row["other"]) for row in among.to_dict("records")}
     assert pairs == {(one, other) for one in CLASSIFIERS for other in CLASSIFIERS if one != other}
     said = listed.pivot_table("verdict", "item", "classifier", aggfunc="first")
@@ -249,11 +257,11 @@ def test_verdicts_page_shows_how_far_classifiers_agree_and_what_to_send_first(st
 
 
 def test_verdicts_page_counts_imported_verdicts_with_those_missing(studies):
-    counts, *_, listed = tables(coordinator_page("verdicts", studies["elsewhere"]))
+    counts, *_, failed = tables(coordinator_page("verdicts", studies["elsewhere"]))
     assert counts.to_dict("records") == [
         {"classifier": "mine", "threshold": None, "dissimilar": 0, "similar": 1, "none": 1}
     ]
-    assert listed["score"].tolist()[0] == 0.5
+    assert failed["error"].tolist() == ["the imported file gives no reason"]
 
 
 def test_verdicts_page_offers_another_threshold_once_everything_is_judged(studies):

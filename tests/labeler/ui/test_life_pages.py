@@ -483,8 +483,13 @@ def test_before_closing_the_splits_page_only_counts_items_with_labels(path, coor
     assert (len(page.dataframe), len(page.selectbox), len(page.button), len(pictures(page))) == (0, 0, 0, 0)
 
 
+def listing(path):
+    """The page Splits with the list of all split items."""
+    return coordinator_page("splits", path, **{"splits-listed": True})
+
+
 def test_after_closing_the_splits_page_lists_split_items_with_labels_but_no_names(closed):
-    page, names = coordinator_page("splits", closed), split_names(closed)
+    page, names = listing(closed), split_names(closed)
     with open_database(closed) as db:
         hers = {row.assignment.item for row in assignments.everything(db) if row.assignment.reviewer == "ada"}
     table = page.dataframe[0].value
@@ -533,7 +538,7 @@ def test_a_comment_on_a_split_item_is_shown_as_the_text_it_is(closed):
 
 
 def test_a_decision_is_shown_logged_and_changes_no_label(closed):
-    page, name = coordinator_page("splits", closed), split_names(closed)[0]
+    page, name = listing(closed), split_names(closed)[0]
     with open_database(closed) as db:
         before = exchange.all_answers(db)
     decide(choose_item(page, name), name, Category.DISSIMILAR, "there is a step")
@@ -588,7 +593,7 @@ def test_who_labelled_a_split_item_sees_why_they_cannot_decide(closed):
 
 def test_after_unblinding_split_items_are_shown_and_no_longer_decided(closed):
     take(closed, Step.UNBLIND)
-    page = coordinator_page("splits", closed)
+    page = listing(closed)
     assert page.dataframe[0].value["item"].tolist() == split_names(closed)
     assert len(page.button) == 0
 

@@ -1,21 +1,31 @@
 """Compute the verdicts of the classifiers, with progress, and show them."""
 
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
 from labeler.service.people import visibility
+from labeler.service.results import reporting
 from labeler.service.verdicts import background, computing, stored_verdicts
 from labeler.store import Database, open_database
+from labeler.ui.coordinator.shared import link
 
 THRESHOLD = """Adds classifiers with this threshold to every table and report, beside those with the usual
 threshold: theta 0.30 adds *heuristic@0.30*. Choose the threshold before you see labels; otherwise the classifier looks
 better than it is. The command `labeler verdicts --remove heuristic@0.30` removes it."""
 THRESHOLDS = {"Theta of the heuristics (usually 0.25)": "theta", "Cut of SAME (usually 0.20)": "cut"}
 N_FIRST, COLUMNS = 20, ["item", "dissimilar", "similar", "disagreement", "margin"]
-AGREEMENT = """Agreement between classifiers; no labels are needed. *finds*: the share that a classifier calls
-dissimilar of the items that the other calls dissimilar. *clears*: the same share for similar items."""
+AGREEMENT = """This needs no labels. *finds*: the share that a classifier calls dissimilar of the items that the other
+calls dissimilar. *clears*: the same share for similar items."""
 FIRST = """Let reviewers label these items first, because the classifiers disagree most on them. *margin*: the smallest
 distance of a score from its threshold, as a share of the threshold."""
+SHARES = {
+    name: st.column_config.NumberColumn(name, format="%.2f")
+    for name in ("agree", "kappa", "finds", "clears", "disagreement", "margin")
+}
 
 
 def render(db: Database, person: str) -> None:
@@ -42,13 +52,45 @@ def render(db: Database, person: str) -> None:
     if hidden:
         st.info(hidden)
         return
-    table = stored_verdicts.verdict_table(db)
-    st.dataframe(stored_verdicts.verdict_counts(table), hide_index=True)
-    st.write(AGREEMENT)
-    st.dataframe(stored_verdicts.among_themselves(db), hide_index=True)
-    st.write(FIRST)
-    st.dataframe(stored_verdicts.to_send_first(db, N_FIRST), hide_index=True, column_order=COLUMNS)
-    st.dataframe(table[["item", "classifier", "verdict", "score", "threshold", "iterations", "error"]], hide_index=True)
+    table = stored_verdicts.brief_table(db)
+    if len(table):
+        tables(db, table, person)
+    elif not missing:
+        st.info("There are no verdicts and no measurements yet. Import measurements on the page Data.")
+
+
+def tables(db: Database, table: stored_verdicts.VerdictTable, person: str) -> None:
+    """Show counts, agreement between classifiers, the items to label first, and verdicts that could not be given.
+
+    The verdicts of single items are on the page Items and in the file: a table of all of them takes a browser seconds.
+    """
+    counting = stored_verdicts.of_counting_items(db, table)
+    st.dataframe(stored_verdicts.verdict_counts(table), hide_index=True, placeholder="—")
+    with st.container(horizontal=True):
+        link("Items", "Verdicts of each item")
+        st.download_button(
+            "Download verdicts.csv", partial(exported, db.path, person), "verdicts.csv", on_click="ignore"
+        )
+    pairs = stored_verdicts.among_themselves(counting)
+    if pairs:
+        st.subheader("Agreement between classifiers", anchor=False)
+        st.write(AGREEMENT)
+        st.dataframe(pairs, hide_index=True, placeholder="—", column_config=SHARES)
+    first = stored_verdicts.to_send_first(counting, N_FIRST)
+    if first:
+        st.subheader("Items to label first", anchor=False)
+        st.write(FIRST)
+        st.dataframe(first, hide_index=True, column_order=COLUMNS, placeholder="—", column_config=SHARES)
+    failed = table.loc[table["verdict"].isna(), ["item", "classifier", "error"]]
+    if len(failed):
+        st.subheader("Verdicts that could not be given", anchor=False)
+        st.dataframe(failed, hide_index=True, column_config={"error": "reason"})
+
+
+def exported(path: Path, person: str) -> str:
+    """Create the verdict file on request; the log records it."""
+    with open_database(path) as db:
+        return reporting.as_csv(stored_verdicts.export_table(db, actor=person, now=datetime.now(UTC)))
 
 
 def add_threshold(db: Database, person: str) -> None:
@@ -65,8 +107,6 @@ def add_threshold(db: Database, person: str) -> None:
 @st.fragment(run_every=1.0)
 def watch(path: str) -> None:
     """Show the progress of the computation, updated every second until it ends."""
-    from pathlib import Path
-
     with open_database(Path(path)) as db:
         job = computing.latest_job(db)
     if job is None:

@@ -14,7 +14,7 @@ from labeler.store import Database
 from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.shared import done, errors_here
 
-QUEUE = "split"
+QUEUE, LISTED = "split", "splits-listed"
 REASONS = (
     "another level",
     "a step within runs",
@@ -43,7 +43,7 @@ def render(db: Database, person: str) -> None:
     names = list(by_name)
     name = queue.current(QUEUE, names)
     show(db, by_name[name], names, person, can_decide=study.phase is State.CLOSED)
-    with st.expander("All split items"):
+    if st.toggle("List all split items", key=LISTED):  # built only when shown: there may be thousands
         st.dataframe([split.plain() for split in by_name.values()], hide_index=True, placeholder="—")
 
 

@@ -47,7 +47,7 @@ def render(db: Database, person: str) -> None:
                 take(db, person, now.study, step)
     describe(db, person, now.study)
     with st.expander("Protocol: pictures and questions for reviewers"):
-        protocol = protocol_form(now.study.protocol, fixed=now.study.phase is not State.DRAFT and is_answered(db))
+        protocol = protocol_form(now.study.protocol, fixed=now.study.phase is not State.DRAFT and now.n_answers > 0)
         if protocol is not None:
             with errors_here():
                 coordinating.set_protocol(db, protocol, actor=person, now=datetime.now(UTC))
@@ -58,11 +58,6 @@ def render(db: Database, person: str) -> None:
             log = log.drop(columns="details")
         st.dataframe(log, hide_index=True)
         st.download_button("Download the log (CSV)", reporting.as_csv(log), "events.csv", on_click="ignore")
-
-
-def is_answered(db: Database) -> bool:
-    """Whether there is an answer; after that, the question cannot be changed."""
-    return coordinating.status(db).n_answers > 0
 
 
 def next_step(db: Database, person: str, now: Overview) -> None:
