@@ -180,7 +180,7 @@ def main() -> None:
     _print_table(["runs", "n", "unchanged", *(f"+{100 * change:.0f} %" for change in CHANGES)], grid(n))
     n_suites = max(1, n // 5)
     print(f"\nAny false alarm in a suite of {N_SUITE} unchanged benchmarks, percent of {n_suites} suites.\n")
-    header = ["runs", "n", "ours", "Welch, Holm", "Mann-Whitney, Holm", "Mann-Whitney, as it is", "pyperf"]
+    header = ["runs", "n", "ours", "Welch, Holm", "Mann-Whitney, Holm", "Mann-Whitney, uncorrected", "pyperf"]
     _print_table(header, suites(n_suites))
     print("\nKinds of runs not used to choose the test: ours / Welch in percent; loss in points.\n")
     header = ["runs", "n", "error", f"any false alarm, suite of {N_SUITE}", f"largest loss over {len(EFFECTS)} effects"]

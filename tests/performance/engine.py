@@ -130,7 +130,7 @@ def verdict_times(study: Path) -> list[dict[str, Any]]:
             n_items, taken = judge_study(study, options, pool)
         rows.append(
             {"verdicts of all classifiers": title, "benchmarks": n_items, "s": taken,
-             f"s for {N_WHOLE}": taken * N_WHOLE / n_items, "ms a benchmark": 1e3 * taken / n_items}
+             f"s for {N_WHOLE}": taken * N_WHOLE / n_items, "ms per benchmark": 1e3 * taken / n_items}
         )  # fmt: skip
     print_table("Verdicts, from the opened study to verdicts stored", rows)
     return rows
@@ -199,7 +199,7 @@ def against_plain_loop(study: Path, *, every: int = 4) -> list[dict[str, Any]]:
 
 
 def row_beside(title: str, taken: float, plain_s: float, n: int) -> dict[str, Any]:
-    return {"": title, "benchmarks": n, "ms a benchmark": 1e3 * taken / n, "times faster": plain_s / taken}
+    return {"": title, "benchmarks": n, "ms per benchmark": 1e3 * taken / n, "times faster": plain_s / taken}
 
 
 def growth(study: Path) -> dict[str, list[dict[str, Any]]]:
@@ -222,7 +222,7 @@ def growth(study: Path) -> dict[str, list[dict[str, Any]]]:
 
 def grown(size: str, measured: list[list[Series]]) -> dict[str, Any]:
     taken = seconds(lambda: [judge(series, NAMES) for series in measured])
-    return {"size": size, "s": taken, "ms a benchmark": 1e3 * taken / len(measured)}
+    return {"size": size, "s": taken, "ms per benchmark": 1e3 * taken / len(measured)}
 
 
 def stretched(series: list[Series], k: int, n: int) -> list[Series]:

@@ -43,7 +43,10 @@ def main() -> None:
     rows.append(("check: five classifiers and reasons", N_CHECKED, seconds(lambda: _check.check(suite[:N_CHECKED]))))
     print_table(
         "The methods, measurements in memory",
-        [{"method": name, "benchmarks": n, "s": taken, "ms a benchmark": 1000 * taken / n} for name, n, taken in rows],
+        [
+            {"method": name, "benchmarks": n, "s": taken, "ms per benchmark": 1000 * taken / n}
+            for name, n, taken in rows
+        ],
     )
 
 
