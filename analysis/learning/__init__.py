@@ -30,11 +30,13 @@ from analysis.learning._model import LEARNED, Model, ModelError, Term, checked_n
 from analysis.learning._reviewers import ASPECTS, Habit, Habits, aspect_title, habits, habits_of
 from analysis.learning._selection import (
     SelectionStep,
+    WeightedEstimates,
     disagreement_of,
     rank_next,
     selection_weights,
     simulate_selection,
     uncertainties,
+    weighted_estimates,
 )
 from analysis.learning._target import AGREED, LABELS, MAJORITY, TARGETS, label_table, target_of
 from analysis.learning._validation import Examples, OutOfFold, TooFew, cross_validate, examples_of, outer_folds
@@ -74,6 +76,7 @@ __all__ = [
     "Standing",
     "Term",
     "TooFew",
+    "WeightedEstimates",
     "arena_charts",
     "arena_document",
     "aspect_title",
@@ -112,6 +115,7 @@ __all__ = [
     "target_of",
     "uncertainties",
     "vote",
+    "weighted_estimates",
 ]  # fmt: skip
 _FIGURES = ("arena_charts", "charts", "dose_charts", "habit_charts", "selection_charts")
 __getattr__ = on_first_use(__name__, dict.fromkeys(_FIGURES, "_figures"))

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from analysis.evaluation import auc
+from analysis.intervals import Estimate
 from analysis.learning._logistic import Floats
 from analysis.learning._validation import Examples, TooFew, choose
 from analysis.results import Result
@@ -35,8 +37,7 @@ def rank_next(
     -------
     list of str
         Sorted by uncertainty x disagreement (by the sum if the product is 0); the best of each application first, then
-        the
-        second of each, so that no application dominates a batch. Ties are sorted by name.
+        the second of each, so that no application dominates a batch. Ties are sorted by name.
 
     Examples
     --------
@@ -109,6 +110,114 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
             weights[item] += share * (n_items - len(known)) / len(random)
         known += [*random, *chosen]
     return weights
+
+
+@dataclass(frozen=True, repr=False)
+class WeightedEstimates(Result):
+    """Estimates from random and chosen items together.
+
+    Attributes
+    ----------
+    n_items, n_random, n_without : int
+        Items with at least two labels; of these, items drawn at random, and items of weight 0 because no random item
+        was drawn after they were chosen.
+    n_labels : int
+    share, percent, kappa : Estimate
+        Mean share of dissimilar labels per item, percent agreement, and Fleiss' kappa.
+    """
+
+    n_items: int
+    n_random: int
+    n_without: int
+    n_labels: int
+    share: Estimate
+    percent: Estimate
+    kappa: Estimate
+
+
+def weighted_estimates(
+    counts: pd.DataFrame,
+    n_items: int,
+    batches: Sequence[tuple[Sequence[str], Sequence[str]]],
+    *,
+    level: float = 0.95,
+) -> WeightedEstimates:
+    """Estimate the share of dissimilar labels and the agreement with the weights of `selection_weights`.
+
+    Parameters
+    ----------
+    counts : DataFrame
+        Count table of the first labels: indexed by item, columns similar and dissimilar.
+    n_items : int
+        Number of all items that the estimates are about.
+    batches : sequence of (sequence of str, sequence of str)
+        As for `selection_weights`; items without two labels are left out.
+    level : float
+        Confidence level of the intervals (t distribution, `n_random` - 1 degrees of freedom).
+
+    Returns
+    -------
+    WeightedEstimates
+        All undefined if no random item has two labels; kappa also if only one category was used. The standard error
+        adds up the variances of the estimates of all batches, which are uncorrelated [1]_, and like that of
+        `fleiss_kappa` it is that of items drawn from a large population.
+
+    References
+    ----------
+    .. [1] Farquhar, Gal, Rainforth (2021), ICLR, https://openreview.net/forum?id=JiYq3eqTKY
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"similar": [2, 0, 1], "dissimilar": [0, 2, 1]}, index=["a", "b", "c"])
+    >>> found = weighted_estimates(counts, 9, [(["a"], ["b"]), (["c"], [])])
+    >>> found.n_items, found.share.value  # weights 5, 0.5 and 3.5 of 9
+    (3, 0.25)
+    """
+    two = counts[counts.sum(axis=1) >= 2]
+    rated = [([name for name in a if name in two.index], [name for name in b if name in two.index]) for a, b in batches]
+    random = [name for part, _ in rated for name in part]
+    used = two.loc[[*random, *(name for _, part in rated for name in part)]]
+    n_labels = int(used.to_numpy().sum())
+    if not random:
+        none = Estimate(None, reason="no item that was drawn at random has two labels")
+        return WeightedEstimates(len(used), 0, len(used), n_labels, none, none, none)
+    weights = selection_weights(n_items, rated)
+    w = np.array([weights[name] for name in used.index]) / n_items
+    r = used[["similar", "dissimilar"]].to_numpy(dtype=np.float64)
+    r_i = r.sum(axis=1)
+    p_i, pa_i = r[:, 1] / r_i, (r * (r - 1)).sum(axis=1) / (r_i * (r_i - 1))
+    p, pa = float(w @ p_i), float(w @ pa_i)
+    pe = p**2 + (1 - p) ** 2
+    spread = _design_factor(n_items, rated)
+
+    def estimate(value: float, terms: Floats, lowest: float) -> Estimate:
+        if len(random) < 2:
+            return Estimate(value, reason="one random item is too few for an interval")
+        variance = float(w @ (terms - w @ terms) ** 2) * len(random) / (len(random) - 1)
+        se = float(np.sqrt(variance * spread))
+        half = float(stats.t.ppf((1 + level) / 2, len(random) - 1)) * se
+        return Estimate(value, se, max(value - half, lowest), min(value + half, 1.0))
+
+    if 1 - pe < 1e-12:
+        kappa = Estimate(None, reason="only one category was used")
+    else:
+        value = (pa - pe) / (1 - pe)
+        kappa = estimate(value, (pa_i - (1 - value) * 2 * (2 * p - 1) * p_i) / (1 - pe), -1.0)
+    n_without = int((w == 0).sum())
+    shares = estimate(p, p_i, 0.0), estimate(pa, pa_i, 0.0)
+    return WeightedEstimates(len(used), len(random), n_without, n_labels, *shares, kappa)
+
+
+def _design_factor(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
+    """Variance of a weighted mean as a multiple of the variance between items: 1 / n for n random items alone."""
+    n_random, n_known, factor = sum(len(random) for random, _ in batches), 0, 1 / n_items
+    for random, chosen in batches:
+        n_rest = n_items - n_known
+        if random:
+            drawn = 1 / len(random) - 1 / n_rest
+            factor += (len(random) / n_random * n_rest / n_items) ** 2 * drawn
+        n_known += len(random) + len(chosen)
+    return factor
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,7 +15,7 @@ NOT_COMPARED = re.compile(r"(study\.(reported_utc|chain)|versions|published)($|[
 
 # values that reports without `show_rejected` did not have, computed differently or worded differently
 OF_LATER_FORM = re.compile(
-    r"parameters\.show_rejected$|course\.flags($|\[)|reviewers_follow($|\.)|consensus\.latent\.|"
+    r"parameters\.show_rejected$|course\.(flags|selection)($|\[|\.)|reviewers_follow($|\.)|consensus\.latent\.|"
     r"agreement\.(jackknife|if_given|confidence|time_on_task|disputed)|"
     r"classifiers(\.|\[).*(\.|\])(always_dissimilar|baseline|mcc|by_consensus\.latent)"
     r"($|\.)|.*\.(p_mid|p_holm|warning|reason|words|remedies(\[\d+\])?)$"

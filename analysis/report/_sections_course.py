@@ -16,6 +16,8 @@ def course_sections(content: Content) -> Iterator[Section]:
         yield Section("Course of the study", tuple(_course(course)))
         if course["calibration"]:
             yield Section("Calibration round", tuple(_calibration(course["calibration"], level_of(content))))
+        if course.get("selection"):  # reports of earlier versions lack it
+            yield Section("Random and chosen items", tuple(_selection(course["selection"])))
 
 
 def unblinded_in_words(content: Content) -> str:
@@ -81,6 +83,39 @@ def _calibration(round_: Content, level: str) -> Iterator[Block]:
     between = (("percent agreement", share(round_["percent"])), ("Fleiss' kappa", plain_number(round_["kappa"])))
     yield stat_table(
         "calibration-agreement", "Agreement between the reviewers.", ("Measure", f"Value ({level})"), between
+    )
+
+
+def _selection(selection: Content) -> Iterator[Block]:
+    weighted = selection["weighted"]
+    yield Paragraph(
+        f"{selection['n_chosen']} items were not drawn at random, but chosen because classifiers disagreed and a model "
+        "was uncertain. Their labels would bias agreement and shares, so each result uses only these labels:"
+    )
+    random = f"{selection['n_random']} random items", selection["n_random_labels"]
+    both = f"{selection['n_random'] + selection['n_chosen']} random and chosen items", selection["n_labels"]
+    two = f"{weighted['n_items']} random and chosen items with two labels, weighted", weighted["n_labels"]
+    yield table(
+        "Labels that enter each result (first labels).",
+        ("Result", "Items", "Labels"),
+        [
+            ("All other sections of this report", *random),
+            ("The weighted estimates below", *two),
+            ("labeler learn", *both),
+        ],
+        numeric=(2,),
+    )
+    values = (
+        ("Share of dissimilar labels", share(weighted["share"])),
+        ("Percent agreement", share(weighted["percent"])),
+        ("Fleiss' kappa", plain_number(weighted["kappa"])),
+    )
+    words = f"Weighted estimates for all {selection['n_population']} items of the study."
+    yield stat_table("selection", words, ("Measure", "Value (95 % CI)"), values)
+    yield Paragraph(
+        "Each label is weighted by the inverse of the probability that its item was labelled (Farquhar et al. 2021), "
+        "so that random and chosen items together represent all items. "
+        f"{weighted['n_without']} items have no weight yet, because no random item was drawn after they were chosen."
     )
 
 

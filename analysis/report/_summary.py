@@ -38,7 +38,8 @@ class Provenance:
     notes : sequence of str
         Remarks that a reader needs, such as arbitrary choices in a data set.
     course : mapping or None
-        The course of the study: `unblinded`, `steps`, `people`, `excluded`, `changed_pairs` and `calibration`.
+        The course of the study: `unblinded`, `steps`, `people`, `excluded`, `changed_pairs`,
+        `calibration` and `selection`.
     """
 
     study: Mapping[str, Any] = field(default_factory=dict)

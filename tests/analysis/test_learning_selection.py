@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 from scipy import special
 
+from analysis.agreement import fleiss_kappa
 from analysis.learning import (
     Examples,
     TooFew,
@@ -16,6 +17,7 @@ from analysis.learning import (
     selection_weights,
     simulate_selection,
     uncertainties,
+    weighted_estimates,
 )
 
 
@@ -65,6 +67,63 @@ def test_weighted_and_random_estimates_are_right_where_the_chosen_ones_are_not()
 def test_batches_that_cannot_be_are_refused(batches):
     with pytest.raises(ValueError, match=r"an item is in two batches|cannot be from 2 items"):
         selection_weights(2, batches)
+
+
+def test_weighted_estimates_of_random_items_alone_are_the_usual_ones():
+    counts = pd.DataFrame({"similar": [2, 1, 1, 0, 2], "dissimilar": [0, 1, 1, 2, 0]}, index=list("abcde"))
+    found = weighted_estimates(counts, 50, [(list("abcde"), [])])
+    usual = fleiss_kappa(counts)
+    assert (found.n_items, found.n_labels, found.n_without) == (5, 10, 0)
+    assert found.percent.value == pytest.approx(3 / 5)
+    for name in ("value", "se", "low", "high"):
+        assert getattr(found.kappa, name) == pytest.approx(getattr(usual, name))
+
+
+def test_weighted_estimates_worked_by_hand():
+    # of 9: weights 5 for a (random), 1/2 for b (chosen), 7/2 for c (random); x has one label and counts nowhere
+    counts = pd.DataFrame({"similar": [2, 0, 1, 1], "dissimilar": [0, 2, 1, 0]}, index=list("abcx"))
+    found = weighted_estimates(counts, 9, [(["a"], ["b", "x"]), (["c"], ["d"])])
+    assert (found.n_items, found.n_random, found.n_without, found.n_labels) == (3, 2, 0, 6)
+    assert found.share.value == pytest.approx((0.5 * 1 + 3.5 * 0.5) / 9)
+    assert found.percent.value == pytest.approx(5.5 / 9)
+    assert found.kappa.value == pytest.approx((5.5 / 9 - 0.625) / (1 - 0.625))
+
+
+def test_weighted_estimates_that_are_undefined_have_a_reason():
+    counts = pd.DataFrame({"similar": [2, 2], "dissimilar": [0, 0]}, index=["a", "b"])
+    assert weighted_estimates(counts, 9, [(["a", "b"], [])]).kappa.reason == "only one category was used"
+    none = weighted_estimates(counts, 9, [(["x"], ["a", "b"])])
+    assert none.share.reason == "no item that was drawn at random has two labels"
+    assert weighted_estimates(counts, 9, [(["a"], ["b"])]).share.low is None
+
+
+def test_intervals_of_weighted_estimates_cover_the_truth_where_hard_items_are_chosen():
+    # the reviewers of an item agree unless it is hard; hard items are chosen first
+    covered = {"share": 0, "percent": 0, "kappa": 0}
+    n, repeats = 600, 300
+    rng = default_rng(7)
+    chance = np.where(np.arange(n) < 200, 0.5, np.where(np.arange(n) < 400, 0.05, 0.95))  # of a dissimilar label
+    names = [f"i{k}" for k in range(n)]
+    agreeing = float((chance**2 + (1 - chance) ** 2).mean())
+    by_chance = float(chance.mean() ** 2 + (1 - chance.mean()) ** 2)
+    truth = {"share": chance.mean(), "percent": agreeing, "kappa": (agreeing - by_chance) / (1 - by_chance)}
+    for _ in range(repeats):
+        dissimilar = (rng.random((n, 2)) < chance[:, None]).sum(axis=1)
+        counts = pd.DataFrame({"similar": 2 - dissimilar, "dissimilar": dissimilar}, index=names)
+        order = rng.permutation(names).tolist()
+        batches, known, n_prefix = [(order[:40], [])], order[:40], 40
+        for _ in range(3):
+            n_prefix += 15
+            random = [name for name in order[:n_prefix] if name not in known]
+            chosen = [name for name in names if name not in {*known, *random}][:30]
+            batches.append((random, chosen))
+            known = [*known, *random, *chosen]
+        found = weighted_estimates(counts.loc[known], n, batches)
+        for name in covered:
+            low, high = getattr(found, name).low, getattr(found, name).high
+            covered[name] += low <= truth[name] <= high
+    for name, times in covered.items():
+        assert 0.91 <= times / repeats <= 0.985, name
 
 
 def test_no_application_fills_a_batch():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 from labeler.errors import InputError, LabelerError
@@ -70,13 +71,12 @@ def verify_plan(db: Database) -> Verified:
             len(now.imported),
             ("the log has no entry for the drawing of the plan",),
         )
-    start, problems = _redraw(db, log[drawn_at], study, rows, now)
+    excluded = reduce(_still_excluded, log[:drawn_at], frozenset[str]())
+    start, problems = _redraw(db, log[drawn_at], study, rows, replace(now, excluded=excluded))
     problems += _unanswered_imports(rows, history)
     n_changes = 0
-    for event in log[:drawn_at]:
-        start = _with_excluded(start, event)
     for event in log[drawn_at + 1 :]:
-        start = _with_excluded(start, event)
+        start = replace(start, excluded=_still_excluded(start.excluded, event))
         if event.action in _CHANGES:
             n_changes += 1
             start, problem = _redo(_at(start, event, rows, history), event, history)
@@ -106,7 +106,7 @@ def _unanswered_imports(rows: Sequence[StoredAssignment], history: AnswerHistory
 def _redraw(
     db: Database, event: Event, study: Study, rows: Sequence[StoredAssignment], now: ActivePlan
 ) -> tuple[ActivePlan, list[str]]:
-    """Draw the plan again; return its state and the problems."""
+    """Draw the plan again, without the items that `now` excludes; return its state and the problems."""
     parameters = dict(event.details)
     applications = {item.name: item.application for item in items.all_items(db)}
     planned = [row.assignment for row in rows if row.origin is Origin.PLAN]
@@ -117,7 +117,7 @@ def _redraw(
     parameters.pop("hash")
     first = parameters.pop("first", None)
     problems = [] if parameters == study.plan_parameters else ["the plan parameters in the study and in the log differ"]
-    countable = {item.name for item in items.all_items(db) if item.n_runs and item.excluded_why is None} | set(names)
+    countable = {item.name for item in items.all_items(db) if item.n_runs and item.name not in now.excluded}
     if first is not None and set(names) != set(assigning.random_order(countable, study_seed(study))[:first]):
         problems.append(f"the plan does not begin with the first {first} items of the random order of its seed")
     drawn_items = {name: applications[name] for name in names if name in applications}
@@ -127,7 +127,7 @@ def _redraw(
         return replace(now, standing={}), [*problems, f"the plan cannot be drawn again: {error}"]
     start = replace(
         now, standing={place_of(assignment): assignment for assignment in plan.assignments}, answers={},
-        excluded=frozenset(), imported=frozenset(), labelled=frozenset(), ended={},
+        excluded=now.excluded, imported=frozenset(), labelled=frozenset(), ended={},
     )  # fmt: skip
     if plan.hash != study.plan_hash:
         problems.append("the plan drawn again from its seed has a different hash")
@@ -152,12 +152,13 @@ def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], histo
     )
 
 
-def _with_excluded(state: ActivePlan, event: Event) -> ActivePlan:
+def _still_excluded(excluded: frozenset[str], event: Event) -> frozenset[str]:
+    """The excluded items after an event."""
     if event.action == "exclude item":
-        return replace(state, excluded=state.excluded | {event.details["item"]})
+        return excluded | {event.details["item"]}
     if event.action == "include item":
-        return replace(state, excluded=state.excluded - {event.details["item"]})
-    return state
+        return excluded - {event.details["item"]}
+    return excluded
 
 
 def _differences(derived: ActivePlan, now: ActivePlan) -> list[str]:

@@ -1,6 +1,7 @@
 """The history of a study for its report: steps, people, excluded items, changed pairs, calibration."""
 
 from collections import Counter
+from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
@@ -8,7 +9,7 @@ from labeler.model import Kind, Origin
 from labeler.plan.active_plan import place_of
 from labeler.service.people import inbox
 from labeler.service.plan import assigning, calibrating, course, sampling
-from labeler.store import Database, assignments, events, items
+from labeler.store import Database, assignments, events, items, labels
 
 _PEOPLE = ("join", "pause reviewer", "resume reviewer", "remove reviewer", "replace reviewer")
 _DETAILS = ("name", "successor", "why")
@@ -27,7 +28,9 @@ def study_course(db: Database) -> dict[str, Any]:
         `unblinded`: time, person and reason, or None. `steps` and `people`: every change with time, person and
         reason. `excluded`: items left out of the results, with the reason. `changed_pairs`: pairs of reviewers who
         share items because one of them replaced another reviewer, with the number of items. `calibration`: the
-        numbers of the calibration round, which count nowhere else, or None. `flags`: current flags and comments of
+        numbers of the calibration round, which count nowhere else, or None. `selection`: for a study planned in
+        batches, the labels that enter each result, and weighted estimates from random and chosen items; otherwise
+        None. `flags`: current flags and comments of
         reviewers, with the code under which the reviewer saw the item.
     """
     steps = events.of_actions(db, course.ACTIONS)
@@ -51,6 +54,7 @@ def study_course(db: Database) -> dict[str, Any]:
         ],
         "changed_pairs": _changed_pairs(db),
         "calibration": _calibration(db),
+        "selection": _selection(db),
         "flags": [
             {"item": m.item, "code": m.code, "reviewer": m.reviewer, "flag": m.flag, "comment": m.comment}
             for m in sorted(inbox.messages(db), key=lambda m: (m.item, m.reviewer, m.code))
@@ -77,10 +81,10 @@ def _changed_pairs(db: Database) -> list[dict[str, Any]]:
     taken_over = {place_of(row.assignment)[:2] for row in assignments.everything(db) if row.origin is Origin.CHANGE}
     left_out = not_counted(db)
     pairs: Counter[tuple[str, str]] = Counter()
-    for item, labels in history.first_labels(len(history.marks)).items():
+    for item, of_item in history.first_labels(len(history.marks)).items():
         if item in left_out:
             continue
-        for a, b in combinations(sorted(labels), 2):
+        for a, b in combinations(sorted(of_item), 2):
             pairs[a, b] += (a, item) in taken_over or (b, item) in taken_over
     return [{"a": a, "b": b, "items": n} for (a, b), n in sorted(pairs.items()) if n]
 
@@ -88,3 +92,30 @@ def _changed_pairs(db: Database) -> list[dict[str, Any]]:
 def _calibration(db: Database) -> dict[str, Any] | None:
     result = calibrating.result(db)
     return result.plain() if result.n_items else None
+
+
+def _selection(db: Database) -> dict[str, Any] | None:
+    """The labels of random and of chosen items, and estimates from both; None unless items were chosen."""
+    from analysis.learning import weighted_estimates
+    from analysis.tables import count_table, counted_labels
+
+    known = sampling.sampled(db)
+    if known is None or not known.chosen:
+        return None
+    left_out = {item.name for item in items.all_items(db) if item.excluded_why is not None} | calibration_items(db)
+    first = counted_labels(labels.table(db))
+    counts = count_table(first[~first["item"].isin(left_out)])
+    population = [name for name in known.order if name not in left_out]
+    batches = [
+        ([name for name in random if name not in left_out], [name for name in chosen if name not in left_out])
+        for random, chosen in known.batches
+    ]
+    at_random = [name for name in population if name in known.planned - known.chosen]
+    return {
+        "n_population": len(population),
+        "n_random": len(at_random),
+        "n_random_labels": int(counts.reindex(at_random, fill_value=0).to_numpy().sum()),
+        "n_chosen": len(known.chosen - left_out),
+        "n_labels": int(counts.to_numpy().sum()),
+        "weighted": asdict(weighted_estimates(counts, len(population), batches)),
+    }

@@ -50,7 +50,8 @@ REPLICATION_NOTE = (
 
 CHOSEN_NOTE = (
     "{} items were not chosen at random, but because classifiers disagreed and a model was uncertain. This report "
-    "covers only the random sample of all items and does not use their labels; labeler learn uses them."
+    "covers only the random sample of all items. The labels of chosen items enter only the weighted estimates in the "
+    "section Random and chosen items; labeler learn uses them."
 )
 FULL_RESAMPLING = Resampling()
 LETTERS = 48  # of a name above a picture

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from analysis.report import to_markdown
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Answer, PlanParameters, Role
 from labeler.plan.lifecycle import Step
@@ -104,6 +105,13 @@ def test_chosen_items_enter_no_agreement_but_are_learnt_from(study):
     assert report["study"]["items"] == N_ITEMS - len(chosen)
     assert report["agreement"]["n_labels"] == 2 * (N_FIRST + 3)
     assert report["notes"][0].startswith(f"{len(chosen)} items were not chosen at random")
+    selection = report["course"]["selection"]
+    assert (selection["n_random"], selection["n_chosen"]) == (N_FIRST + 3, len(chosen))
+    assert (selection["n_random_labels"], selection["n_labels"]) == (2 * (N_FIRST + 3), 2 * (N_FIRST + 10))
+    assert selection["weighted"]["share"]["value"] == 0
+    page = to_markdown(report)
+    assert "| The weighted estimates below | 30 random and chosen items with two labels, weighted | 60 |" in page
+    assert "Weighted estimates for all 60 items of the study." in page
     material = material_of_study(study, **CAROL)
     assert chosen <= set(material.features.index)
     assert (material.answers["kind"] == "fresh").all()
@@ -120,6 +128,40 @@ def test_reviewers_cannot_tell_why_an_item_came(study):
     order = [a.item in known.chosen for a in sorted(new, key=lambda a: (a.reviewer, a.position))]
     assert order != sorted(order)
     assert order != sorted(order, reverse=True)
+
+
+def test_an_item_that_is_excluded_and_included_again_does_not_break_the_plan(study):
+    waiting = sampling.sampled(study).waiting[0]
+    curating.exclude(study, waiting, why="broken", **CAROL)
+    next_items(study, 10, **CAROL)
+    curating.include(study, waiting, why="repaired", **CAROL)
+    assert verifying.verify_plan(study).problems == ()
+    next_items(study, 10, **CAROL)
+    assert waiting in sampling.sampled(study).planned - sampling.sampled(study).chosen
+    assert verifying.verify_plan(study).problems == ()
+
+
+@pytest.mark.parametrize("place", [0, N_FIRST + 1])
+def test_an_item_that_was_excluded_before_the_plan_and_included_later_does_not_break_the_plan(study, place):
+    gone = sampling.sampled(study).order[place]
+    curating.exclude(study, gone, why="broken", **CAROL)
+    assigning.confirm_plan(study, PlanParameters(seed=5, overlap=0, retest=0), first=N_FIRST, **CAROL)
+    curating.include(study, gone, why="repaired", **CAROL)
+    assert verifying.verify_plan(study).problems == ()
+    next_items(study, 10, **CAROL)
+    planned = planned_items(study)
+    curating.exclude(study, sorted(planned)[0], why="broken", **CAROL)
+    assert verifying.verify_plan(study).problems == ()
+
+
+def test_a_plan_that_does_not_follow_the_random_order_is_named(study):
+    with study.atomic():
+        event = events.of_actions(study, ["draw plan"])[0]
+        other = sampling.sampled(study).waiting[0]
+        details = {**event.details, "items": [other, *event.details["items"][1:]]}
+        events.add(study, NOW.isoformat(), "mallory", "draw plan", details)
+    problems = verifying.verify_plan(study).problems
+    assert problems[0] == f"the plan does not begin with the first {N_FIRST} items of the random order of its seed"
 
 
 def test_excluded_items_are_not_added(study):
