@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from analysis.consensus._fisher import all_cells, combinations_of, rank, with_rows
-from analysis.consensus._model import Theta, climb_together, fit
+from analysis.consensus._model import Theta, climb, fit
 from analysis.consensus._patterns import Floats, Ints, Patterns, distinct_rows, patterns_of
 from analysis.results import Result
 
@@ -170,14 +170,23 @@ def _drawn_x2(
     mode: Theta, patterns: Patterns, n_draws: int, rng: np.random.Generator, *, copying: bool = False
 ) -> Floats:
     """Compute the statistic of data sets drawn from a fit; optionally one rater copies another in each."""
-    n_items = len(patterns.items)
-    n_aside = max(int(np.sqrt(_MAX_CELLS / n_items)), 1)
-    drawn = []
-    for begin in range(0, n_draws, n_aside):
-        redrawn = _drawn_patterns(mode, patterns, min(n_aside, n_draws - begin), rng, copying)
-        refitted = climb_together([mode.repeated(len(n)) for _, n in redrawn], redrawn, tolerance=_TOLERANCE)
-        drawn += [pair_x2(theta, own, n) for theta, (own, n) in zip(refitted, redrawn, strict=True)]
-    return np.concatenate(drawn)
+    n_aside = max(int(np.sqrt(_MAX_CELLS / len(patterns.items))), 1)
+    sizes = [min(n_aside, n_draws - begin) for begin in range(0, n_draws, n_aside)]
+    redrawn = [drawn for size in sizes for drawn in _drawn_patterns(mode, patterns, size, rng, copying)]
+    x2 = []
+    for own, n in _joined(redrawn):
+        refitted = climb(mode.repeated(len(n)), own, n, tolerance=_TOLERANCE, together=False)
+        x2.append(pair_x2(refitted, own, n))
+    return np.concatenate(x2)
+
+
+def _joined(drawn: list[tuple[Patterns, Floats]]) -> list[tuple[Patterns, Floats]]:
+    """Join data sets with the same label patterns, so that they are fitted at once."""
+    joined: dict[bytes, tuple[Patterns, list[Floats]]] = {}
+    for own, n in drawn:
+        key = own.positive.tobytes() + own.negative.tobytes() + own.stratum.tobytes()
+        joined.setdefault(key, (own, []))[1].append(n)
+    return [(own, np.concatenate(counts)) for own, counts in joined.values()]
 
 
 def _drawn_patterns(

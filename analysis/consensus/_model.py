@@ -14,13 +14,13 @@ References
 .. [4] Varadhan, Roland (2008), Scand. J. Stat. 35:335-353, doi:10.1111/j.1467-9469.2007.00585.x
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
-from analysis.consensus._patterns import Floats, Patterns
+from analysis.consensus._patterns import Floats, Ints, Patterns
 
 PREVALENCE_PRIOR = (2.0, 2.0)
 REVIEWER_PRIOR = (3.0, 1.5)
@@ -45,7 +45,7 @@ class Theta:
     se: Floats
     sp: Floats
 
-    def rows(self, which: slice) -> "Theta":
+    def rows(self, which: slice | NDArray[np.bool_]) -> "Theta":
         """Return the selected fits."""
         return Theta(self.pi[which], self.se[which], self.sp[which])
 
@@ -136,38 +136,39 @@ def by_stratum(values: Floats, patterns: Patterns) -> Floats:
     return sums
 
 
-def climb(start: Theta, patterns: Patterns, n: Floats, *, tolerance: float = _TOLERANCE) -> Theta:
+def climb(
+    start: Theta, patterns: Patterns, n: Floats, *, tolerance: float = _TOLERANCE, together: bool = True
+) -> Theta:
     """Run EM from several starts until no parameter changes by more than `tolerance`.
 
     `n` has shape (n_patterns,), or (n_fits, n_patterns) if each fit has different data. The log posterior never
-    decreases.
-    """
-    return climb_together([start], [(patterns, n)], tolerance=tolerance)[0]
-
-
-def climb_together(
-    starts: Sequence[Theta], data: Sequence[tuple[Patterns, Floats]], *, tolerance: float
-) -> list[Theta]:
-    """Run EM for fits with different patterns; all fits get as many iterations as the slowest needs.
+    decreases. With `together`, all fits get as many iterations as the slowest needs; otherwise each fit stops alone.
 
     After every two iterations, an extrapolation step follows [4]_, if it does not lower the log posterior. Labels that
     hardly distinguish two parameters would otherwise need thousands of iterations.
     """
-    thetas = list(starts)
-    reached = [np.full(len(theta.pi), -np.inf) for theta in thetas]
+    theta, n = start, np.broadcast_to(n, (len(start.pi), n.shape[-1]))
+    reached, running = np.full(len(n), -np.inf), np.arange(len(n))
+    stopped = [part.copy() for part in _parts(start)]
     for _ in range(_MAX_ITERATIONS):
-        firsts = [
-            step(posterior(theta, patterns), patterns, n) for theta, (patterns, n) in zip(thetas, data, strict=True)
-        ]
-        seconds = [
-            step(posterior(theta, patterns), patterns, n) for theta, (patterns, n) in zip(firsts, data, strict=True)
-        ]
-        pairs = zip(firsts, seconds, strict=True)
-        if all(np.abs(first.columns - second.columns).max(initial=0) <= tolerance for first, second in pairs):
-            return seconds
-        for i, (patterns, n) in enumerate(data):
-            thetas[i], reached[i] = _leapt(thetas[i], firsts[i], seconds[i], patterns, n, reached[i])
-    return thetas
+        first = step(posterior(theta, patterns), patterns, n)
+        second = step(posterior(first, patterns), patterns, n)
+        moves = np.abs(first.columns - second.columns).max(axis=1, initial=0) > tolerance
+        if not moves.any():
+            return _put(stopped, running, second)
+        theta, next_reached = _leapt(theta, first, second, patterns, n, reached)
+        if not together and not moves.all():
+            _put(stopped, running[~moves], second.rows(~moves))
+            theta, n, next_reached, running = theta.rows(moves), n[moves], next_reached[moves], running[moves]
+        reached = next_reached
+    return _put(stopped, running, theta)
+
+
+def _put(stopped: list[Floats], rows: Ints, theta: Theta) -> Theta:
+    """Put fits in their rows of all fits, and return all fits."""
+    for part, values in zip(stopped, _parts(theta), strict=True):
+        part[rows] = values
+    return Theta(*stopped)
 
 
 def _leapt(

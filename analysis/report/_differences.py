@@ -13,6 +13,9 @@ ROUNDING = 1e-15  # a smaller number is a rounding error of 0
 NOT_COMPARED = re.compile(r"(study\.(reported_utc|chain)|versions|published)($|[.\[])")
 
 
+# sentences that explain a value; later versions may word them differently
+EXPLANATION = re.compile(r".*(^|\.)(reason|words|state_words|warning|remedies\[\d+\])$")
+
 # values that reports without `show_rejected` did not have, computed differently or worded differently
 OF_LATER_FORM = re.compile(
     r"parameters\.show_rejected$|course\.(flags|selection)($|\[|\.)|reviewers_follow($|\.)|consensus\.latent\.|"
@@ -47,9 +50,10 @@ def differences(
     Returns
     -------
     list of Difference
-        In the order of the reported numbers; time and versions are not compared. In a report of an earlier form
+        In the order of the reported numbers; time and versions are not compared, and neither is the wording of
+        reasons and warnings, only whether there is one. In a report of an earlier form
         (without the parameter `show_rejected`), numbers that are now computed or withheld differently are not
-        compared either: the latent class model, the baseline, and corrected p-values; nor are reasons in words.
+        compared either: the latent class model, the baseline, and corrected p-values; nor is whether there is a reason.
 
     Examples
     --------
@@ -65,6 +69,7 @@ def differences(
         for place in places
         if not NOT_COMPARED.match(place)
         and not (place in ours and place in theirs and _same(theirs[place], ours[place], tolerance))
+        and not (EXPLANATION.match(place) and isinstance(theirs.get(place), str) and isinstance(ours.get(place), str))
     ]
 
 
