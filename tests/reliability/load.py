@@ -48,7 +48,7 @@ FIRST, LAST = 500, 5500
 MB_A_WINDOW, FILLING = 0.03, 150  # Streamlit keeps up to 128 closed windows for two minutes, should one come back
 N_AT_WORK, RUSH_S, RUSH_ITEMS = 10, 2.0, 80
 FIRST_ITEM_S, AT_WORK_MS = 10.0, 300.0
-SPEED_LABELS, SPEED_P99_MS = 150, 500.0
+SPEED_LABELS, SPEED_P99_MS = 300, 500.0
 N_SPARE = 5  # items beyond the labels
 FEW = 5  # threads or files more or less
 LOOK_EVERY_S, SLACK_S = 3.0, 120.0
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> Iterator[Case]:
     if options.rush:
         yield from rush(options.rush)
     if options.full_speed:
-        yield full_speed(options.full_speed)
+        yield from full_speed(options.full_speed)
     if options.windows:
         yield windows(options.windows)
 
@@ -388,20 +388,20 @@ def arrive(url: str, secrets: list[str], results: Any) -> None:
     asyncio.run(everybody())
 
 
-def full_speed(n: int) -> Case:
-    """Clients that label without a pause: nobody waits much longer than the others."""
+def full_speed(n: int) -> Iterator[Case]:
+    """Clients that label without a pause: nobody waits much longer than the others, and the memory stays bounded."""
     with tempfile.TemporaryDirectory() as folder:
         made = make_study(Path(folder) / "speed.study", n, n_items=SPEED_LABELS + N_SPARE)
         with serving(made) as served:
             work, taken = asyncio.run(at_work(served, list(made.secrets)[:n], 0, Pace(0.0, SPEED_LABELS)))
     errors = ", ".join(f"{n} x {what}" for what, n in work.errors.most_common()) or "none"
-    each = work.answered_ms
-    return Case(
-        f"{n} clients at full speed: p99 to acknowledgement <= {SPEED_P99_MS:.0f} ms",
-        f"{times(each)} of {len(each)} labels; errors: {errors}; cores: server {taken.cores['server']:.2f}; "
-        f"{slope(taken.samples):.2f} MB for 1000 labels",
+    each, who = work.answered_ms, f"{n} clients at full speed"
+    yield Case(
+        f"{who}: p99 to acknowledgement <= {SPEED_P99_MS:.0f} ms",
+        f"{times(each)} of {len(each)} labels; errors: {errors}; cores: server {taken.cores['server']:.2f}",
         not work.errors and percentiles(each, 99)[0] <= SPEED_P99_MS,
     )
+    yield growth(who, taken.samples)
 
 
 def windows(n: int) -> Case:

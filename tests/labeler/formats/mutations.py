@@ -54,13 +54,13 @@ def check_mutations(module, files, n, seed=1):
     for _ in range(n):
         name, content = rng.choice(files)
         content = mutated(content, rng)
-        began = time.monotonic()
+        began = time.process_time()
         assert module.detect(name, content) in (True, False)
         try:
             check_sound(read_with(module, name, content))
         except Refused as refused:
             reasons.append(refused.reason)
-        assert time.monotonic() - began < SECONDS
+        assert time.process_time() - began < SECONDS
     assert n // 10 < len(reasons) < n, reasons[:20]
     assert not [reason for reason in reasons if len(reason) < 10 or "Traceback" in reason]
 

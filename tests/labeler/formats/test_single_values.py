@@ -82,13 +82,13 @@ def test_libtest_and_criterion_give_one_time_each():
 
 @pytest.mark.parametrize("blanks", [" " * 300_000, "\n" * 300_000, "x " * 100_000], ids=["line", "lines", "words"])
 def test_long_runs_of_blanks_take_no_time(blanks):
-    began = time.monotonic()
+    began = time.process_time()
     for word in (" ops/sec ", " time:", "test a ... bench:", "Running 3s test @ a"):
         content = f"{blanks}{word}{blanks}".encode()
         assert not any(FORMATS[name].detect("a", content) for name in ("benchmarkjs", "cargo-bench"))
         FORMATS["wrk"].detect("a", content)
     assert in_unit(blanks) == (blanks, 1.0, "")
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_outputs_of_several_processes_in_one_file_are_several_runs():

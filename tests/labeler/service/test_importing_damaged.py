@@ -1,8 +1,8 @@
 """Damaged files of every format all the way into a study: a refusal in words, or items that hold together."""
 
 import random
-import resource
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +14,8 @@ from tests.labeler.conftest import NOW
 from tests.labeler.formats.mutations import mutated
 from tests.labeler.formats.test_read import COMMITTED, FILES
 
-SECONDS, MEGABYTES = 5, 1000
+PROCESSOR_SECONDS, MEGABYTES = 5, 1000
+PEAK = Path("/proc/self/clear_refs"), Path("/proc/self/status")
 
 
 def files_of(format_name):
@@ -28,21 +29,27 @@ def check_imports(db, format_name, n, seed):
     """Two files at a time, so that files which are a run are joined."""
     rng = random.Random(seed)
     samples = files_of(format_name)
+    PEAK[0].write_text("5")  # the peak counts from here, whatever ran before in this process
+    before = peak_mb()
     for _ in range(n):
         chosen = [rng.choice(samples) for _ in range(2)]
         files = [Source(f"{at}/{name}", data=mutated(content, rng)) for at, (name, content) in enumerate(chosen)]
         options = importing.read_options(
             None, {}, file_is=rng.choice((None, "run", "study")), values_are=rng.choice((None, "runs", "iterations"))
         )
-        began = time.monotonic()
+        began = time.process_time()
         results = list(importing.import_files(db, files, options, as_new=True, actor="carol", now=NOW))
-        assert time.monotonic() - began < SECONDS
+        assert time.process_time() - began < PROCESSOR_SECONDS
         assert results
         assert all(result.refused or result.already_there or result.names or result.benchmarks for result in results)
         assert all(len(result.refused) > 9 for result in results if result.refused)
         assert not [result.refused for result in results if "please report it" in result.refused]
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 < MEGABYTES
+    assert peak_mb() - before < MEGABYTES
     check_items(db)
+
+
+def peak_mb():
+    return next(int(line.split()[1]) for line in PEAK[1].read_text().splitlines() if line.startswith("VmHWM:")) / 1024
 
 
 def check_items(db):
