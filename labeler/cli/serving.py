@@ -5,10 +5,13 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import click
 
@@ -22,6 +25,7 @@ from labeler.store import open_database
 
 DEFAULT_PORT = 8501
 LOOPBACK = "127.0.0.1"
+LOOK_EVERY_S = 0.1
 
 
 @click.command(epilog="Example: labeler serve --study cache.study --port 8501")
@@ -44,15 +48,22 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
         _end_with_stdin()
     chosen = free_port(address, port)
     reached = url or f"http://{address}:{chosen}"
+    secret = None
     if not path.exists():
         secret = coordinating.create_study(
             path, name=path.stem, question=coordinating.DEFAULT_QUESTION, coordinator=COORDINATOR, now=now()
         )
-        remark(f"Made the empty study {path}. Open this link to set it up:")
-        click.echo(f"{COORDINATOR}: {link(reached, secret)}")
+        remark(f"Made the empty study {path}.")
     with open_database(path) as db:
         name = coordinating.get_study(db).name
-    remark(f"Serving {name} ({path}). Make sign-in links with: labeler reviewers link NAME --url {reached}")
+
+    def announce() -> None:
+        remark(f"Serving {name} ({path}). Make sign-in links with: labeler reviewers link NAME --url {reached}")
+        if secret is not None:
+            remark("Open this link to set the study up:")
+            click.echo(f"{COORDINATOR}: {link(reached, secret)}")
+
+    _when_answering(address, [chosen], announce)
     _run(path, address, chosen, url)
 
 
@@ -85,11 +96,7 @@ def demo(port: int | None, study: Path | None, fresh: bool) -> None:
     with open_database(study) as db:
         secrets = demo_study.invitations(db, now=now())
     if fresh:
-        remark("\nOpen one of these links in a browser (a link signs one person in, on any device):\n")
-        for name, secret in secrets.items():
-            click.echo(f"{name}: {link(f'http://{LOOPBACK}:{chosen}', secret)}")
-        remark("\nNext: label a few items as two of the reviewers, then look at Progress as the coordinator.")
-        remark("Stop with Ctrl+C. The labels stay in the file.\n")
+        _when_answering(LOOPBACK, [chosen], lambda: _say_links(chosen, secrets))
         _run(study, LOOPBACK, chosen)
         return
     yours = study.with_name(f"{study.stem}-yours{study.suffix}")
@@ -99,18 +106,39 @@ def demo(port: int | None, study: Path | None, fresh: bool) -> None:
         secret = identity.invite(db, demo_study.YOU, Role.REVIEWER, actor="demo", now=now())
     second = free_port(LOOPBACK, None, after=chosen)
     report = f"{link(f'http://{LOOPBACK}:{chosen}', secrets[demo_study.COORDINATOR])}?page=report"
+    lines = [
+        f"{demo_study.COORDINATOR}: {report}",
+        f"{demo_study.YOU}: {link(f'http://{LOOPBACK}:{second}', secret)}",
+    ]
+    remark("Starting the server ...")
+    with _beside(yours, second):
+        demo_study.prepare_report(study)
+        demo_study.unblind_when_labelled(yours, clock=now)
+        _when_answering(LOOPBACK, [chosen, second], lambda: _say_two_links(lines))
+        _run(study, LOOPBACK, chosen)
+
+
+def _say_links(port: int, secrets: Mapping[str, str]) -> None:
+    remark("\nOpen one of these links in a browser (a link signs one person in, on any device):\n")
+    for name, secret in secrets.items():
+        click.echo(f"{name}: {link(f'http://{LOOPBACK}:{port}', secret)}")
+    remark("\nNext: label a few items as two of the reviewers, then look at Progress as the coordinator.")
+    remark("Stop with Ctrl+C. The labels stay in the file.\n")
+
+
+def _say_two_links(lines: Sequence[str]) -> None:
+    remark("\nOpen these links in a browser:\n")
+    remark("1. The report of a finished study, as its coordinator. The benchmarks were really measured; the labels are")
+    remark("   simulated.")
+    click.echo(lines[0])
     remark(
-        "\nOpen these links in a browser. The first signs you in as the coordinator of a finished study, whose labels"
+        "\n2. Label ten of these benchmarks yourself, as a reviewer. After the tenth label, reload the page: it then"
     )
-    remark("are made up, and shows its report. The second signs you in as a reviewer of ten of its items:\n")
-    click.echo(f"{demo_study.COORDINATOR}: {report}")
-    click.echo(f"{demo_study.YOU}: {link(f'http://{LOOPBACK}:{second}', secret)}")
+    remark("   shows your labels beside the labels of the simulated reviewers and the verdicts of the classifiers.")
+    click.echo(lines[1])
     remark(
         "\nStop with Ctrl+C. The labels stay in the files. labeler demo --fresh begins with a study without labels.\n"
     )
-    with _beside(yours, second):
-        demo_study.prepare_report(study)
-        _run(study, LOOPBACK, chosen)
 
 
 @contextmanager
@@ -149,6 +177,30 @@ def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT 
             else:
                 return port
     raise InputError(f"Cannot listen on {address}, port {candidates[0]}: {reason}. Name another with --port.")
+
+
+def _when_answering(address: str, ports: Sequence[int], announce: Callable[[], object]) -> None:
+    """Announce the links in the background as soon as the servers on these ports answer."""
+    host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(address, address)  # noqa: S104 - where to look, not to listen
+    host = f"[{host}]" if ":" in host else host
+
+    def wait() -> None:
+        for port in ports:
+            while not _answers(f"http://{host}:{port}/_stcore/health"):
+                time.sleep(LOOK_EVERY_S)
+        announce()
+
+    Thread(target=wait, daemon=True).start()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urlopen(url, timeout=5):  # noqa: S310 - our own server
+            return True
+    except HTTPError:
+        return True  # a refusal is an answer
+    except OSError:
+        return False
 
 
 def _end_with_stdin() -> None:

@@ -66,6 +66,15 @@ def set_part(db: Database, person_id: int, *, active: bool, paused: bool) -> Non
     db.execute("UPDATE people SET active = ?, paused = ? WHERE person_id = ?", (active, paused, person_id))
 
 
+def set_roles(db: Database, person_id: int, roles: Iterable[Role]) -> None:
+    """Set the roles of a person."""
+    roles = set(roles)
+    db.execute(
+        "UPDATE people SET is_reviewer = ?, is_coordinator = ? WHERE person_id = ?",
+        (Role.REVIEWER in roles, Role.COORDINATOR in roles, person_id),
+    )
+
+
 def emails(db: Database) -> dict[str, str]:
     """The e-mail addresses of people, each with the person's name."""
     return dict(db.execute("SELECT email, name FROM people WHERE email IS NOT NULL").fetchall())

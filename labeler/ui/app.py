@@ -14,7 +14,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from labeler.config import settings
 from labeler.errors import InputError, LabelerError, StudyError, for_anyone
-from labeler.model import Person, Role
+from labeler.model import Person, Role, State
 from labeler.service import reviewing
 from labeler.service.data.exploring import METHODS
 from labeler.service.people import identity
@@ -152,16 +152,18 @@ def come_back(study: Path) -> None:
 
 
 def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
-    """The pages of this person's roles by title, and the one for signing out."""
-    listed: dict[str, Callable[[], None]] = {}
+    """The pages of this person's roles by title, and the one for signing out; the first opens after sign-in."""
+    own: dict[str, Callable[[], None]] = {}
+    results: dict[str, Callable[[], None]] = {}
     if Role.REVIEWER in person.roles:
-        listed |= {title: partial(page.render, db, person.person_id) for title, page in REVIEWER_PAGES.items()}
+        own |= {title: partial(page.render, db, person.person_id) for title, page in REVIEWER_PAGES.items()}
         if not reviewing.has_feedback(db, person.person_id):
-            del listed["Feedback"]
+            del own["Feedback"]
     if Role.COORDINATOR in person.roles:
-        listed |= {title: partial(coordinator_pages.show, db, person.name, title) for title in COORDINATOR_PAGES}
-        listed |= {title: partial(explore.render, db, person.name, name) for title, name in EXPLORE_PAGES.items()}
-    return listed | {"Sign out": partial(sign_out, db, person)}
+        results |= {title: partial(coordinator_pages.show, db, person.name, title) for title in COORDINATOR_PAGES}
+        results |= {title: partial(explore.render, db, person.name, name) for title, name in EXPLORE_PAGES.items()}
+    is_over = coordinating.get_study(db).phase in (State.CLOSED, State.UNBLINDED)
+    return (results | own if is_over else own | results) | {"Sign out": partial(sign_out, db, person)}
 
 
 def sign_out(db: Database, person: Person) -> None:

@@ -1,6 +1,7 @@
 """The demo studies: really measured benchmarks, and a plan; the finished one with simulated labels, marked as such."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -12,15 +13,15 @@ import numpy as np
 
 from labeler.errors import LabelerError, Refused
 from labeler.formats import Source
-from labeler.model import Answer, Category, PlanParameters, Role, Submission, Task
+from labeler.model import Answer, Category, PlanParameters, Role, State, Submission, Task
 from labeler.plan.lifecycle import Step
 from labeler.service import reviewing
 from labeler.service.data import importing, triage
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating, course
+from labeler.service.plan import assigning, coordinating, course, watching
 from labeler.service.results import kept_report, splits
 from labeler.service.verdicts import computing
-from labeler.store import Database, open_database, people, runs
+from labeler.store import Database, assignments, open_database, people, runs
 
 COORDINATOR, YOU = "coordinator", "you"
 REVIEWERS = ("ada", "ben", "cleo", "dan")
@@ -28,12 +29,13 @@ PARAMETERS = PlanParameters(seed=2026, overlap=0.2, retest=0)
 FINISHED_PARAMETERS = PlanParameters(seed=2026, overlap=0.5, retest=2)
 N_YOURS = 10
 SEED = 2026
+LOOK_EVERY_S = 0.5
 MADE_UP = "simulated labels of the demo"
 FINISHED, YOURS = "Demo: measured benchmarks, simulated labels", "Demo: label ten yourself"
 YOUR_GUIDE = (
-    "Four simulated reviewers have labelled these ten items already. After your tenth label, open the page Study, "
-    "close the study, and then unblind it. The report then compares your labels with the labels of these reviewers and "
-    "the verdicts of the classifiers."
+    "Four simulated reviewers have labelled these ten items already. After your tenth label, reload the page: the "
+    "study is then unblinded. The page Items shows your labels beside the labels of these reviewers and the verdicts "
+    "of the classifiers; the page Report compares them."
 )
 
 
@@ -138,11 +140,44 @@ def build_yours(finished: Path, path: Path, *, now: datetime) -> None:
         coordinating.set_protocol(db, replace(protocol, instructions=YOUR_GUIDE), actor="demo", now=now)
         for name in REVIEWERS:
             identity.add_person(db, name, [Role.REVIEWER], actor="demo", now=now)
-        identity.add_person(db, YOU, [Role.REVIEWER, Role.COORDINATOR], actor="demo", now=now)
+        identity.add_person(db, YOU, [Role.REVIEWER], actor="demo", now=now)
         n_reviewers = len(REVIEWERS) + 1
         parameters = PlanParameters(SEED, per_item=n_reviewers, overlap=1.0, retest=0)
         assigning.confirm_plan(db, parameters, actor="demo", now=now)
         _label(db, now, np.random.default_rng(SEED))
+
+
+def unblind_when_labelled(path: Path, *, clock: Callable[[], datetime]) -> None:
+    """In the background, wait until "you" has labelled everything, then show "you" the results (`reveal`)."""
+
+    def wait() -> None:
+        with suppress(LabelerError):
+            while True:
+                with open_database(path) as db:
+                    if reveal(db, now=clock()):
+                        return
+                time.sleep(LOOK_EVERY_S)
+
+    Thread(target=wait, daemon=True).start()
+
+
+def reveal(db: Database, *, now: datetime) -> bool:
+    """Close and unblind the study of "you", and make "you" a coordinator, once "you" has labelled every item.
+
+    Returns
+    -------
+    bool
+        Whether the study is unblinded.
+    """
+    if coordinating.get_study(db).phase is State.UNBLINDED:
+        return True
+    person = people.by_name(db, YOU)
+    if person is None or any(watching.is_left(task) for task in assignments.tasks_of(db, person.person_id)):
+        return False
+    for step in (Step.CLOSE, Step.UNBLIND):
+        course.move(db, step, why="every item is labelled", actor="demo", now=now)
+    identity.add_role(db, YOU, Role.COORDINATOR, actor="demo", now=now)
+    return True
 
 
 def prepare_report(path: Path) -> None:

@@ -37,6 +37,23 @@ def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, no
     return Person(person_id, name, roles, active=True)
 
 
+def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
+    """Give a person a further role; nothing happens if the person has it already.
+
+    Raises
+    ------
+    InputError
+        If the study has no such person.
+    """
+    with db.atomic():
+        person = people.by_name(db, name)
+        if person is None:
+            raise InputError(f"The study has no person called {name}.")
+        if role not in person.roles:
+            people.set_roles(db, person.person_id, {*person.roles, role})
+            events.add(db, now.isoformat(), actor, "add role", {"name": person.name, "role": role})
+
+
 def checked_name(name: str) -> str:
     """The name of a person, stripped; raises InputError if it is invalid."""
     name = name.strip()

@@ -103,6 +103,15 @@ def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
     return rows
 
 
+def labels_in_words(db: Database, item: Item) -> str:
+    """The first labels of an item in one line, for people who may see names: "S: ada, cleo · D: ben"."""
+    names: dict[str, list[str]] = {category: [] for category in Category}
+    for reviewer, kind, answer, _ in labels.on_item(db, item.item_id):
+        if kind in COUNTED_KINDS and answer in names:
+            names[answer].append(reviewer)
+    return " · ".join(f"{category[0].upper()}: {', '.join(who)}" for category, who in names.items() if who)
+
+
 def adjudicate(db: Database, name: str, category: Category | None, why: str, *, actor: str, now: datetime) -> Category:
     """Decide a split item. First labels do not change; a later decision replaces an earlier one.
 

@@ -2,13 +2,14 @@ import base64
 import csv
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
 from labeler.errors import Refused, StudyError
-from labeler.model import Role, State
+from labeler.model import Answer, Role, State, Submission
 from labeler.plan.lifecycle import Action
 from labeler.service import reviewing
 from labeler.service.data import demo
@@ -135,8 +136,32 @@ def test_a_newcomer_labels_ten_items_that_the_made_up_reviewers_have_labelled(fi
         left = {row.reviewer: row.n_assigned - row.n_done for row in coordinating.status(db).reviewers}
         assert left == {"ada": 0, "ben": 0, "cleo": 0, "dan": 0, "you": 10}
         person = people.by_name(db, "you")
-        assert person.roles == {Role.REVIEWER, Role.COORDINATOR}
+        assert person.roles == {Role.REVIEWER}
         assert visibility.why_not(db, "you", Action.SEE_AGREEMENT)  # nothing of the others' labels before the end
+
+
+def test_after_the_tenth_label_a_newcomer_sees_the_labels_of_all(finished, tmp_path):
+    path = tmp_path / "yours.study"
+    shutil.copy(finished.with_name("yours.study"), path)
+    with open_database(path) as db:
+        person = people.by_name(db, "you")
+        for n_done in range(10):
+            assert not demo.reveal(db, now=NOW)
+            task = reviewing.review_queue(db, person.person_id).offers[0]
+            view = {"axis": "core"}
+            given = Submission(f"{n_done:032x}", task.code, task.revision, Answer.SIMILAR, 4000, view)
+            reviewing.submit(db, person.person_id, given, now=NOW)
+        assert demo.reveal(db, now=NOW)
+        assert coordinating.get_study(db).state is State.UNBLINDED
+        assert people.by_name(db, "you").roles == {Role.REVIEWER, Role.COORDINATOR}
+        assert not visibility.why_not(db, "you", Action.SEE_NAMES)
+        for item in items.all_items(db):
+            labels_of = {row["reviewer"]: row["label"] for row in splits.labels_on(db, item)}
+            assert labels_of.keys() == {*demo.REVIEWERS, "you"}
+            assert labels_of["you"] == "similar"
+        assert ("demo", "add role") in log(db)
+        assert demo.reveal(db, now=NOW)  # once only
+        assert log(db).count(("demo", "add role")) == 1
 
 
 def test_the_demo_is_the_same_each_time_it_is_made(finished, tmp_path):

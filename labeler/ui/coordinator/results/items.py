@@ -5,17 +5,19 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from labeler.model import Category, combined_hash
+from labeler.model import Category, Item, combined_hash
 from labeler.plan.lifecycle import Action
 from labeler.screen import thumbnails
 from labeler.service.data import browsing, curating, drawing, triage
 from labeler.service.people import visibility
+from labeler.service.results import splits
 from labeler.store import Database
-from labeler.ui.coordinator.results import item
+from labeler.ui.coordinator.results import item as item_page
 from labeler.ui.coordinator.shared import go_to
 
 PAGE_SIZE = 20
-ROW_PX, PICTURE_PX = 62, 150
+ROW_PX, PICTURE_PX, VERDICT_PX = 62, 150, 88
+LABELS = st.column_config.TextColumn(width=250, help="First labels. S: similar, D: dissimilar.")
 ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest spread": ("spread", True),
           "Fewest iterations": ("iterations", True)}  # fmt: skip
 
@@ -24,6 +26,7 @@ def render(db: Database, person: str) -> None:
     """Show the matching items in pages; a click opens an item; offer a new study of the matches."""
     st.write("Search and filter the items. Click a row to see one item with its runs, verdicts and reasons.")
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
+    with_labels = not visibility.why_not(db, person, Action.SEE_NAMES)
     table = browsing.catalogue(db, verdicts=not hidden)
     matches = browsing.chosen(table, asked_for(table))
     left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
@@ -32,16 +35,20 @@ def render(db: Database, person: str) -> None:
     matches = matches.sort_values(column, ascending=ascending, kind="stable").reset_index(drop=True)
     n_pages = max(1, -(-len(matches) // PAGE_SIZE))
     number = middle.number_input(f"Page of {n_pages}", 1, n_pages, key=f"items-page-{n_pages}") if n_pages > 1 else 1
-    listing(db, matches, matches.iloc[(number - 1) * PAGE_SIZE : number * PAGE_SIZE])
+    listing(db, matches, matches.iloc[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], with_labels=with_labels)
     if not hidden:
         offer_triage(db, matches, person)
 
 
-def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue) -> None:
+def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue, *, with_labels: bool) -> None:
     """Show one page of the items; numbers come before the names, which may be long."""
-    shown = page.assign(runs_small=[small(db, name) for name in page["item"]], spread=100 * page["spread"])
+    listed = [curating.item_named(db, name) for name in page["item"]]
+    shown = page.assign(runs_small=[small(db, item) for item in listed], spread=100 * page["spread"])
+    if with_labels:
+        shown = shown.assign(labels=[splits.labels_in_words(db, item) for item in listed])
     order = [
         "runs_small",
+        *(["labels"] if with_labels else []),
         *browsing.classifiers(page),
         "spread",
         "iterations",
@@ -55,24 +62,25 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue)
         column_order=order, height=(len(shown) + 1) * ROW_PX if len(shown) > 1 else "auto", placeholder="—",
         column_config={
             "runs_small": st.column_config.ImageColumn("runs", width=PICTURE_PX),
+            **({"labels": LABELS} if with_labels else {}),
+            **{name: st.column_config.TextColumn(width=VERDICT_PX) for name in browsing.classifiers(page)},
             "spread": st.column_config.NumberColumn("spread", format="%.3g %%", help="Spread of the runs' medians."),
             "benchmark": st.column_config.TextColumn("benchmark", width="medium"),
             "application": st.column_config.TextColumn("application", width="small"),
         },
     )  # fmt: skip
     for row in picked.selection.rows:
-        st.session_state[item.FOUND] = matches["item"].tolist()
-        st.session_state[item.CHOSEN] = str(page["item"].iloc[row])
+        st.session_state[item_page.FOUND] = matches["item"].tolist()
+        st.session_state[item_page.CHOSEN] = str(page["item"].iloc[row])
         go_to("Item")
 
 
-def small(db: Database, name: str) -> str:
+def small(db: Database, item: Item) -> str:
     """A small picture of the runs of an item, for a table; empty if there are no runs."""
-    chosen = curating.item_named(db, name)
-    if not chosen.n_runs:
+    if not item.n_runs:
         return ""
-    payload = drawing.payload_of_item(db, chosen.item_id)
-    svg = thumbnails.svg(payload, label=f"The runs of {name}", panel=(22, 24))
+    payload = drawing.payload_of_item(db, item.item_id)
+    svg = thumbnails.svg(payload, label=f"The runs of {item.name}", panel=(22, 24))
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 

@@ -6,7 +6,7 @@ from labeler.plan.lifecycle import Action
 from labeler.service.people import visibility
 from labeler.service.results import kept_report
 from labeler.store import Database
-from labeler.ui.coordinator.shared import Bar, errors_here
+from labeler.ui.coordinator.shared import Bar, done, errors_here
 
 FULL, QUICK = "Full report", "Without bootstrap, latent class and test of misfit (faster)"
 
@@ -30,7 +30,8 @@ def render(db: Database, person: str) -> None:
     if made_again or (report is None and kept_report.is_being_made()):
         bar = Bar("Computing the report")
         with errors_here():
-            report = kept_report.make(db, quick=quick, actor=person, waiting=bar.show)
+            kept_report.make(db, quick=quick, actor=person, waiting=bar.show)
+            done("The report is ready.")
         bar.end()
     if report is not None:
         show(report)
