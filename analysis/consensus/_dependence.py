@@ -122,7 +122,7 @@ def dependence(
     mode = fit(patterns)
     n = patterns.n.astype(float)
     independent = _unpacked(_packed(mode), patterns)
-    base = float((n * _log_p(_packed(mode)[None], patterns, None))[0].sum())
+    base = float((n * _log_p(patterns, None)(_packed(mode)[None]))[0].sum())
     found = [_fitted(patterns, mode, which, base, independent, level) for which in (None, *_pairs(patterns, mode))]
     corrected = holm([model.p for model in found])
     with_holm = [replace(model, p_holm=p) for model, p in zip(found, corrected, strict=True)]
@@ -201,38 +201,53 @@ def _unpacked(x: Floats, patterns: Patterns) -> Floats:
     return values
 
 
-def _log_p(x: Floats, patterns: Patterns, which: tuple[int, int] | str | None) -> Floats:
-    """Return log P(pattern | raters), shape (n_fits, n_patterns), for parameters of shape (n_fits, n_parameters).
+def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[[Floats], Floats]:
+    """Return log P(pattern | raters), shape (n_fits, n_patterns), as a function of parameters (n_fits, n_parameters).
 
     `which` is None for the independent model, "difficulty", or two positions of raters.
     """
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
-    rates = np.clip(special.expit(x[:, : n_strata + 2 * n_raters]), 1e-9, 1 - 1e-9)
-    pi = rates[:, :n_strata][:, patterns.stratum]
-    se, sp = rates[:, n_strata : n_strata + n_raters], rates[:, n_strata + n_raters :]
-    if which == "difficulty":
-        size = np.exp(x[:, -1])
-        if_yes, if_no = (_given_difficulty(right, size, patterns, swap) for right, swap in ((se, False), (sp, True)))
+    positive, negative = patterns.positive.T, patterns.negative.T
+    shared = _shared(patterns, which) if isinstance(which, tuple) else None
+
+    def log_p(x: Floats) -> Floats:
+        rates = np.clip(special.expit(x[:, : n_strata + 2 * n_raters]), 1e-9, 1 - 1e-9)
+        pi = rates[:, :n_strata][:, patterns.stratum]
+        se, sp = rates[:, n_strata : n_strata + n_raters], rates[:, n_strata + n_raters :]
+        if which == "difficulty":
+            size = np.exp(x[:, -1])
+            if_yes, if_no = (
+                _given_difficulty(right, size, patterns, swap) for right, swap in ((se, False), (sp, True))
+            )
+        else:
+            called, not_called = np.concatenate([se, 1 - sp]), np.concatenate([1 - se, sp])
+            given = np.exp(np.log(called) @ positive + np.log(not_called) @ negative)
+            if shared is not None:
+                part = special.expit(x[:, -1])
+                given *= shared(called, np.concatenate([part, part]))
+            if_yes, if_no = given[: len(x)], given[len(x) :]
         return np.asarray(np.log(np.maximum(pi * if_yes + (1 - pi) * if_no, 1e-300)))
-    if_yes = np.exp(np.log(se) @ patterns.positive.T + np.log(1 - se) @ patterns.negative.T)
-    if_no = np.exp(np.log(1 - sp) @ patterns.positive.T + np.log(sp) @ patterns.negative.T)
-    if isinstance(which, tuple):
-        part = special.expit(x[:, -1])
-        if_yes = if_yes * _shared(se, part, patterns, which)
-        if_no = if_no * _shared(1 - sp, part, patterns, which)
-    return np.asarray(np.log(np.maximum(pi * if_yes + (1 - pi) * if_no, 1e-300)))
+
+    return log_p
 
 
-def _shared(called: Floats, part: Floats, patterns: Patterns, pair: tuple[int, int]) -> Floats:
+def _shared(patterns: Patterns, pair: tuple[int, int]) -> Callable[[Floats, Floats], Floats]:
     """Return the factor for the probability of each pattern if two raters share a part of their errors."""
     i, j = pair
-    a, b = called[:, [i]], called[:, [j]]
-    covariance = part[:, None] * (np.minimum(a, b) - a * b)
-    one, other = patterns.positive[:, i], patterns.positive[:, j]
+    one, other = patterns.positive[:, i] > 0, patterns.positive[:, j] > 0
     both = (patterns.seen[:, i] * patterns.seen[:, j]) > 0
-    product = np.where(one, a, 1 - a) * np.where(other, b, 1 - b)
-    sign = np.where(one == other, 1.0, -1.0)
-    return np.asarray(np.where(both, 1 + sign * covariance / product, 1.0))
+    case = np.where(both, 1 + 2 * one + other, 0)  # 0: without both labels
+
+    def factor(called: Floats, part: Floats) -> Floats:
+        a, b = called[:, i], called[:, j]
+        covariance = part * (np.minimum(a, b) - a * b)
+        of_case = [np.ones_like(a)]
+        of_case += [1 + sign * covariance / (x * y) for sign, x, y in (
+            (1, 1 - a, 1 - b), (-1, 1 - a, b), (-1, a, 1 - b), (1, a, b)
+        )]  # fmt: skip
+        return np.stack(of_case, axis=1)[:, case]
+
+    return factor
 
 
 def _given_difficulty(right: Floats, size: Floats, patterns: Patterns, swap: bool) -> Floats:
@@ -244,19 +259,23 @@ def _given_difficulty(right: Floats, size: Floats, patterns: Patterns, swap: boo
     return np.asarray(np.exp(log) @ (_WEIGHTS / _WEIGHTS.sum()))
 
 
-def _log_prior(x: Floats, patterns: Patterns, which: tuple[int, int] | str) -> Floats:
+def _log_prior(patterns: Patterns, which: tuple[int, int] | str) -> Callable[[Floats], Floats]:
     """Return the log prior of each fit on the scale of the rates, as in the independent model."""
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
-    logits = x[:, : n_strata + 2 * n_raters]
-    log_rate, log_rest = -np.logaddexp(0, -logits), -np.logaddexp(0, logits)
     a, b = rater_priors(patterns)
     first = np.r_[np.full(n_strata, PREVALENCE_PRIOR[0]), a, a] - 1
     second = np.r_[np.full(n_strata, PREVALENCE_PRIOR[1]), b, b] - 1
-    prior = log_rate @ first + log_rest @ second
-    rates = special.expit(logits[:, n_strata:])
-    below = np.minimum(rates[:, :n_raters] + rates[:, n_raters:] - 1, 0.0)
-    extra = -0.5 * np.exp(2 * x[:, -1]) / 2.25 if which == "difficulty" else np.zeros(len(x))
-    return np.asarray(prior - 2000.0 * (below**2).sum(axis=1) + extra)
+
+    def log_prior(x: Floats) -> Floats:
+        logits = x[:, : n_strata + 2 * n_raters]
+        log_rate, log_rest = -np.logaddexp(0, -logits), -np.logaddexp(0, logits)
+        prior = log_rate @ first + log_rest @ second
+        rates = special.expit(logits[:, n_strata:])
+        below = np.minimum(rates[:, :n_raters] + rates[:, n_raters:] - 1, 0.0)
+        extra = -0.5 * np.exp(2 * x[:, -1]) / 2.25 if which == "difficulty" else 0.0
+        return np.asarray(prior - 2000.0 * (below**2).sum(axis=1) + extra)
+
+    return log_prior
 
 
 def _fitted(
@@ -270,15 +289,16 @@ def _fitted(
         reason = "not identified by these labels"
         return Dependence(kind, raters, None, None, None, None, nothing, (), None, reason)
     n = patterns.n.astype(float)
+    log_p, log_prior = _log_p(patterns, which), _log_prior(patterns, which)
 
     def loss(x: Floats) -> Floats:
         bounded = np.clip(x, -9, 9)
-        value = (n * _log_p(bounded, patterns, which)).sum(axis=1) + _log_prior(bounded, patterns, which)
+        value = (n * log_p(bounded)).sum(axis=1) + log_prior(bounded)
         return np.asarray(-value)
 
     rough = (_descended(loss, start, _ROUGH) for start in _starts(patterns, mode, which))
     best, _ = _descended(loss, min(rough, key=lambda found: found[1])[0], _FINE)
-    likelihood = float((n * _log_p(best[None], patterns, which))[0].sum())
+    likelihood = float((n * log_p(best[None]))[0].sum())
     lr = max(2 * (likelihood - base), 0.0)
     values = _unpacked(best, patterns)
     low, high = _ends(best, loss, patterns, level)
@@ -356,7 +376,7 @@ def _is_identified(patterns: Patterns, which: tuple[int, int] | str) -> bool:
         -0.3,
     ]
     steps = 1e-4 * np.eye(k)
-    log_p = _log_p(np.vstack([x, x + steps, x - steps]), cells, which)
+    log_p = _log_p(cells, which)(np.vstack([x, x + steps, x - steps]))
     scores = (log_p[1 : k + 1] - log_p[k + 1 :]) / 2e-4 * np.exp(log_p[0] / 2)
     norms = np.sqrt((scores**2).sum(axis=1, keepdims=True))
     if (norms < 1e-12).any():
