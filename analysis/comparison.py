@@ -1,4 +1,4 @@
-"""Has a benchmark changed? Comparing the runs of a candidate with those of a baseline, by one number per run.
+"""Compare the runs of a candidate with those of a baseline, with one number per run: has a benchmark changed?
 
 Only numpy is imported here; functions import the rest when called, so that commands start fast.
 """
@@ -22,7 +22,7 @@ TIMES = ("s", "ms", "us", "µs", "ns", "min", "h")
 
 @dataclass(frozen=True)
 class Pair:
-    """A benchmark, or a further unit of it, in baseline and candidate.
+    """The numbers of a benchmark in baseline and candidate, in one unit.
 
     Attributes
     ----------
@@ -32,10 +32,10 @@ class Pair:
     unit : str
         "" if unknown.
     better : str
-        "lower" or "higher"; "" if unknown. For a unit of time "lower" is understood.
+        "lower" or "higher"; "" if unknown. For a unit of time, "" means "lower".
     family : hashable
-        Holm's correction counts the pairs of one family. Use one family for the deciding unit of each benchmark, and
-        another family for each further unit (bytes, allocations).
+        Holm's correction is applied within each family. Use one family for the main unit of all benchmarks, and another
+        family for each further unit (bytes, allocations).
     reason : str or None
         Why the two sides cannot be compared, if already known.
     """
@@ -60,23 +60,24 @@ class Change:
         Number of runs on each side.
     ratio : Estimate
         Candidate over baseline with a 1 - alpha confidence interval, not corrected for the number of benchmarks. The
-        interval contains 1 exactly when p > alpha.
+        interval contains 1 if and only if p > alpha.
     p, p_holm : float or None
-        The p value of the test, and after Holm's correction within the family.
+        The p value of the test, without and with Holm's correction within the family.
     verdict : str or None
-        "slower" or "faster" for a time, a rate, or a number without a unit whose better direction is known; "higher"
-        or "lower" for other numbers; "no significant change"; None if nothing can be said.
+        "slower" or "faster" for a time, a rate, or a number without a unit whose better direction is known; "higher" or
+        "lower" for other numbers; "no significant change"; None if the pair was not tested.
     worse : bool or None
-        Whether a significant change is for the worse; None without one, or if the better direction is unknown.
+        Whether a significant change is for the worse; None without a significant change, or if the better direction is
+        unknown.
     is_finding : bool
-        Whether the change counts by `min_change` and `max_slowdown`.
+        Whether the change is significant and large enough (`min_change`, `max_slowdown`).
     inconclusive : bool
-        Whether the runs cannot answer the question; `reason` says why.
+        Whether the runs cannot answer the question; `reason` explains why.
     words : str
         The verdict with the change and its interval, as shares of the baseline.
     reason : str or None
     family : hashable
-        As given in the pair.
+        The family of the pair.
     """
 
     name: str
@@ -95,7 +96,7 @@ class Change:
 
     @property
     def has_changed(self) -> bool:
-        """Whether a change is significant, for the better or for the worse."""
+        """Return whether there is a significant change, for the better or for the worse."""
         return self.verdict not in (None, NOT_SHOWN)
 
 
@@ -107,9 +108,9 @@ def compare(
     min_change: float = 0.0,
     max_slowdown: float | None = None,
 ) -> list[Change]:
-    """Which benchmarks have changed.
+    """Test which benchmarks have changed.
 
-    A run is the unit of independence: one number per run is compared, never the iterations of all runs together.
+    Only runs are independent, so each run contributes one number; iterations of different runs are never pooled.
 
     Parameters
     ----------
@@ -121,19 +122,19 @@ def compare(
     min_change : float
         A share of the baseline, >= 0. A significant change with a smaller estimate is not a finding.
     max_slowdown : float, optional
-        A share of the baseline, > 0. A significant change for the worse is a finding only if its estimate is larger.
-        Without a finding, a pair is inconclusive unless its interval excludes a larger change for the worse, or in
-        both directions if the better direction is unknown.
+        A share of the baseline, > 0. A significant change for the worse is a finding only if its estimate is larger. A
+        pair without a finding is inconclusive unless its interval excludes a larger change for the worse (a larger
+        change in any direction if the better direction is unknown).
 
     Returns
     -------
     list of Change
-        In the order of the pairs. Without p, and inconclusive, if a side has fewer than two runs.
+        In the order of the pairs. If a side has fewer than two runs, there is no p and the pair is inconclusive.
 
     Raises
     ------
     ValueError
-        If there is no such test, a value is not finite, alpha is not in (0, 1), or a share is negative.
+        If the test is unknown, a value is not finite, alpha is not in (0, 1), or a share is negative.
 
     References
     ----------
@@ -182,7 +183,7 @@ def _check_options(test: str, alpha: float, min_change: float, max_slowdown: flo
     if test not in TESTS:
         raise ValueError(f"test must be one of {', '.join(TESTS)}, got {test!r}")
     if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
+        raise ValueError(f"alpha must be in (0, 1), got {alpha}")
     if not 0 <= min_change < inf:
         raise ValueError(f"min_change must be a share >= 0, got {min_change}")
     if max_slowdown is not None and not 0 < max_slowdown < inf:
@@ -210,7 +211,7 @@ def _change(
     better = pair.better or ("lower" if pair.unit in TIMES else "")
     change = Change(pair.name, len(b), len(a), ratio, p, p_holm, family=pair.family)
     if p is None or p_holm is None:
-        reason = pair.reason or "at least two runs on each side are needed"
+        reason = pair.reason or "each side needs at least two runs"
         words = "" if ratio.value is None else f"not tested ({_share(ratio.value - 1, 1)} %)"
         return replace(change, inconclusive=True, reason=reason, words=words)
     rise = _rise(a, b, ratio)
@@ -226,7 +227,7 @@ def _change(
         change_to_exclude = f"a change for the worse of more than {_percent(max_slowdown)}"
         why = f"{len(b)} and {len(a)} runs do not exclude {change_to_exclude}"
     few = f" after correction for {n_tests} benchmarks" if p <= alpha < p_holm else ""
-    small = f", not more than the {_percent(allowed)} asked for" if significant and not is_finding else ""
+    small = f", not above the limit of {_percent(allowed)}" if significant and not is_finding else ""
     words = f"{verdict}{few}{_in_words(ratio, alpha, a, b, pair.unit)}{small}"
     return replace(
         change, verdict=verdict, worse=worse, is_finding=is_finding, inconclusive=inconclusive, words=words,
@@ -235,7 +236,7 @@ def _change(
 
 
 def _rise(a: Floats, b: Floats, ratio: Estimate) -> float:
-    """Above 0 if the candidate's numbers are higher, below 0 if lower."""
+    """Return a number above 0 if the candidate's numbers are higher, below 0 if they are lower."""
     if ratio.value is not None and ratio.value != 1:
         return ratio.value - 1
     return float(a.mean() - b.mean())
@@ -249,7 +250,7 @@ def _verdict(rise: float, unit: str, better: str) -> str:
 
 
 def _excluded(ratio: Estimate, better: str, limit: float) -> bool:
-    """Whether the interval excludes a change for the worse of more than the limit."""
+    """Return whether the interval excludes a change for the worse of more than the limit."""
     if ratio.low is None or ratio.high is None:
         return False
     return (better == "higher" or ratio.high <= 1 + limit) and (better == "lower" or ratio.low >= 1 - limit)
@@ -263,7 +264,7 @@ def _in_words(ratio: Estimate, alpha: float, a: Floats, b: Floats, unit: str) ->
 
 
 def change_and_interval(ratio: Estimate) -> tuple[str, str]:
-    """The change in percent and the ends of its interval, with only meaningful digits; "" without an interval.
+    """Format the change in percent and the limits of its interval, "" without an interval.
 
     Examples
     --------
@@ -281,7 +282,7 @@ def change_and_interval(ratio: Estimate) -> tuple[str, str]:
 
 
 def _share(share: float, digits: int) -> str:
-    """A share in percent, with its sign; nothing is shown as -0."""
+    """Format a share in percent with its sign, but without a sign for 0."""
     percent = round(100 * share, digits)
     if abs(percent) >= 1e6:
         return f"{'+' if percent > 0 else '−'}more than 1000000"

@@ -1,12 +1,12 @@
-"""Dissimilarity of two runs of a benchmark: M1 to M5 of the heuristic, the four of SAME, and their registry.
+"""Dissimilarity measures of two runs: M1 to M5 of the heuristic, and the four measures of SAME.
 
-Every measure is computed for all pairs i < j of k runs at once. What several measures share (the inner
-products of the runs, the pooled order of their values) is computed once and kept in `Runs`.
+Each measure is computed for all pairs i < j of k runs at once. Intermediate results that several measures share (inner
+products of the runs, the pooled order of their values) are computed once and kept in `Runs`.
 
 References
 ----------
-Bauer et al. (2023), ICPE '23 Companion, doi:10.1145/3578245.3584693 (M1 to M5)
-Leznik et al. (2022), ICPE '22, doi:10.1145/3489525.3511677 (the four of SAME)
+Bauer et al. (2023), ICPE '23 Companion, doi:10.1145/3578245.3584693 (M1 to M5) Leznik et al. (2022), ICPE '22,
+doi:10.1145/3489525.3511677 (the four measures of SAME)
 """
 
 import zlib
@@ -28,28 +28,28 @@ ZLIB_LEVEL = 6
 
 @dataclass(frozen=True)
 class Measure:
-    """A dissimilarity measure: 0 for the same run, up to 1.
+    """A dissimilarity measure, from 0 for equal runs to 1.
 
     Attributes
     ----------
     name, title : str
-        Key in `MEASURES`, and the name for people.
+        Key in `MEASURES`, and display name.
     pairs : callable
         `Runs` -> ndarray of float, shape (k(k-1)/2,): the pairs i < j in row order.
     symmetric : bool
-        d(x, y) = d(y, x).
+        Whether d(x, y) = d(y, x).
     scale_invariant, offset_invariant : bool
-        Unchanged if either run alone is multiplied by a positive number, or shifted.
+        Whether the measure is unchanged if one of the runs is multiplied by a positive number, or shifted.
     common_scale_invariant : bool
-        Unchanged if both runs are multiplied by the same positive number (the unit of measurement).
+        Whether it is unchanged if both runs are multiplied by the same positive number (another unit).
     monotone_invariant : bool
-        Unchanged by any strictly increasing map applied to both runs.
+        Whether it is unchanged if the same strictly increasing function is applied to both runs.
     zero_for_same : bool
-        d(x, x) = 0. Compression needs a few bytes to say "the same again".
+        Whether d(x, x) = 0. Not for compression, because a repetition takes a few bytes.
     needs_nonnegative : bool
-        Defined for measurements >= 0 only.
+        Whether it is defined only for measurements >= 0.
     min_iterations : int
-        Shorter runs are refused by the classifiers.
+        Minimum length of a run; classifiers give no verdict on shorter runs.
     """
 
     name: str
@@ -65,14 +65,14 @@ class Measure:
     min_iterations: int = MIN_ITERATIONS
 
     def function(self, x: ArrayLike, y: ArrayLike, *, drop: float = 0) -> float:
-        """The dissimilarity of two runs.
+        """Compute the dissimilarity of two runs.
 
         Parameters
         ----------
         x, y : array_like of float, shape (n_iterations,)
-            Two runs of finite measurements; the longer one is cut.
+            Two runs of finite measurements; the longer run is cut to the length of the shorter run.
         drop : int or float
-            Warm-up left out: a number of iterations, or a share below 1.
+            Warm-up to leave out: a number of iterations, or a share below 1.
 
         Returns
         -------
@@ -82,17 +82,17 @@ class Measure:
         Raises
         ------
         MeasurementError
-            If a measurement is NaN or infinite, or negative where `needs_nonnegative`.
+            If a measurement is NaN or infinite, or negative although `needs_nonnegative` is true.
         """
         return float(self.of_pairs(Runs([x, y], drop))[0])
 
     def of_pairs(self, runs: Runs) -> Floats:
-        """The dissimilarities of all pairs i < j, shape (k(k-1)/2,); raises as `function` does."""
-        if self.name not in runs.computed:  # two classifiers may use the same measure
+        """Compute the dissimilarities of all pairs i < j, shape (k(k-1)/2,); raises as `function`."""
+        if self.name not in runs.computed:  # cached, because two classifiers may use the same measure
             if self.needs_nonnegative:
                 runs.require_nonnegative()
             values = self.pairs(runs)
-            values.setflags(write=False)  # whoever gets them gets the same array
+            values.setflags(write=False)  # read-only, because all callers share this array
             runs.computed[self.name] = values
         return runs.computed[self.name]
 
@@ -118,13 +118,13 @@ def compression(runs: Runs) -> Floats:
 def fourier(runs: Runs) -> Floats:
     """M3: ||X - Y|| / (||X|| + ||Y||) of the Fourier coefficients without the mean.
 
-    By Parseval's theorem this is the same ratio of the centred series, so nothing is transformed.
+    By Parseval's theorem, this equals the same ratio of the centred series, so no transform is needed.
     """
     return _normratio(runs, centred=True)
 
 
 def fourier_with_mean(runs: Runs) -> Floats:
-    """M3 as printed in the paper: all Fourier coefficients, the mean among them."""
+    """M3 as printed in the paper: all Fourier coefficients, including the mean."""
     return _normratio(runs, centred=False)
 
 
@@ -134,14 +134,14 @@ def cosine_clipped(runs: Runs) -> Floats:
 
 
 def kolmogorov_smirnov(runs: Runs) -> Floats:
-    """M5: the largest distance of the two empirical distribution functions, ties exact."""
+    """M5: the largest distance between the two empirical distribution functions; exact for ties."""
     pooled = runs.values.ravel()
     order = np.argsort(pooled)
     ordered = pooled[order]
-    is_end = np.append(ordered[1:] != ordered[:-1], True)  # compare only where a group of ties is complete
+    is_end = np.append(ordered[1:] != ordered[:-1], True)  # compare only after the last value of each group of ties
     below = _counts_below(order // runs.n, np.flatnonzero(is_end), runs.k, runs.n)
     n_ends = below.shape[1]
-    width = max(1, _BLOCK // runs.k)  # so many ends at a time as stay in the processor's cache
+    width = max(1, _BLOCK // runs.k)  # chunk size that fits into the processor's cache
     largest = np.zeros(len(runs.i), dtype=below.dtype)
     for first in range(0, n_ends, width):
         block = below[:, first : first + width]
@@ -178,7 +178,7 @@ def kumar_hassebrook(runs: Runs) -> Floats:
 
 
 def scaled_rmse(runs: Runs) -> Floats:
-    """SAME: root of the mean squared difference over the range of both runs, 0 if the range is 0."""
+    """SAME: root mean squared difference divided by the range of both runs, 0 if the range is 0."""
     low, high = runs.scaled.min(axis=1), runs.scaled.max(axis=1)
     span = np.maximum(high[runs.i], high[runs.j]) - np.minimum(low[runs.i], low[runs.j])
     rmse = np.sqrt(_squared_distances(runs, centred=False) / runs.n)
@@ -209,7 +209,7 @@ MEASURES: dict[str, Measure] = _registry(
 
 
 def title_of(measure: str) -> str:
-    """A measure as people call it: "M1 correlation"; its name where it is not in the registry.
+    """Return the display name of a measure, such as "M1 correlation"; the key itself if the measure is unknown.
 
     Examples
     --------
@@ -222,15 +222,15 @@ def title_of(measure: str) -> str:
     return f"{number}{MEASURES[measure].title}"
 
 
-_BLOCK = 1 << 18  # counts compared at a time
+_BLOCK = 1 << 18  # number of counts to compare at a time
 
 
 def _counts_below(
     owner: NDArray[np.intp], ends: NDArray[np.intp], k: int, n: int
 ) -> NDArray[np.int16] | NDArray[np.int32]:
-    """counts[r, t]: how many of owner[: ends[t] + 1] are r, shape (k, len(ends)).
+    """Return counts, shape (k, len(ends)): entry [r, t] is how often r occurs in owner[: ends[t] + 1].
 
-    The counts of four runs share one 64-bit word, so that one cumulative sum serves four runs.
+    The counts of four runs share one 64-bit word, so one cumulative sum counts for four runs.
     """
     if n > np.iinfo(np.int16).max:
         return np.stack([np.cumsum(owner == r, dtype=np.int32)[ends] for r in range(k)])
@@ -251,7 +251,7 @@ def _within_unit(values: Floats) -> Floats:
 
 
 def _cosines(gram: Floats, runs: Runs) -> Floats:
-    """<x, y> / (||x|| ||y||) of all pairs; two zero runs are alike, one zero run is like nothing."""
+    """Return <x, y> / (||x|| ||y||) of all pairs; 1 if both runs are zero, 0 if one of them is zero."""
     square = np.diag(gram)
     xx, yy = square[runs.i], square[runs.j]
     # sqrt(xx yy), not sqrt(xx) sqrt(yy): exactly xx for equal runs
@@ -259,12 +259,14 @@ def _cosines(gram: Floats, runs: Runs) -> Floats:
 
 
 def _squared_distances(runs: Runs, *, centred: bool) -> Floats:
-    """||x - y||^2 of all pairs, from the inner products where that is precise and directly where it is not."""
+    """Return ||x - y||^2 of all pairs: from the inner products if this is precise, otherwise from the runs."""
     gram = runs.centred_gram if centred else runs.gram
     square = np.diag(gram)
     total = square[runs.i] + square[runs.j]
     squared: Floats = total - 2 * gram[runs.i, runs.j]
-    for pair in np.flatnonzero(squared < 1e-4 * total):  # the difference of two nearly equal sums has lost digits
+    for pair in np.flatnonzero(
+        squared < 1e-4 * total
+    ):  # cancellation: the difference of two nearly equal sums loses digits
         difference = runs.scaled[runs.i[pair]] - runs.scaled[runs.j[pair]]
         if centred:
             difference = difference - difference.mean()
@@ -279,7 +281,7 @@ def _normratio(runs: Runs, *, centred: bool) -> Floats:
 
 
 def compression_exceeds(runs: Runs, theta: float) -> bool:
-    """Whether the mean of M2 over all pairs exceeds theta, compressing no more than that takes.
+    """Return whether the mean of M2 over all pairs exceeds theta; stops compressing once this is decided.
 
     Parameters
     ----------
@@ -292,7 +294,7 @@ def compression_exceeds(runs: Runs, theta: float) -> bool:
     bool
         The same as `compression(runs).mean() > theta`.
     """
-    if theta not in runs.m2_exceeds:  # both heuristics ask the same
+    if theta not in runs.m2_exceeds:  # cached, because both heuristics need it
         runs.m2_exceeds[theta] = _compression_exceeds(runs, theta)
     return runs.m2_exceeds[theta]
 
@@ -311,15 +313,15 @@ def _compression_exceeds(runs: Runs, theta: float) -> bool:
             return True
         if total + (n_pairs - n_done) < theta * n_pairs - tolerance:
             return False
-    return bool(compression(runs).mean() > theta)  # so close that only the sum itself decides
+    return bool(compression(runs).mean() > theta)  # too close: compute the exact sum
 
 
 def _compressed_lengths(strings: Sequence[bytes]) -> Iterator[tuple[int, int, int]]:
-    """For each j: (j, j, compressed length of string j), then (i, j, of string i followed by string j) for all i < j.
+    """Yield (j, j, compressed length of string j) for each j, then (i, j, length for string i followed by j) for i < j.
 
-    All strings are equally long. The compressor's state after string i is kept and copied for every j. With a window of
-    8 kB, instead of zlib's 32 kB, the copy is cheap, and the lengths are the same as long as both strings fit into the
-    window and into one block.
+    All strings have the same length. The state of the compressor after string i is kept and copied for each j. A window
+    of 8 kB, instead of zlib's 32 kB, makes the copy cheap. The lengths are the same as long as both strings fit into
+    the window and into one block.
     """
     fits = 2 * len(strings[0]) + 262 <= 1 << _WINDOW_BITS
     started: list[tuple[int, Any]] = []  # bytes written so far, and the compressor's state

@@ -1,4 +1,4 @@
-"""Planning of a study: number of items, hours, expected intervals, and what the design cannot estimate."""
+"""Plan a study: number of items, hours, expected intervals, and what the design cannot estimate."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from scipy import optimize, special
 from analysis.intervals import MIN_GROUPS, Estimate, wilson
 from analysis.results import Result
 
-CHECK_ONLY = 0.1  # estimates with a larger expected half-width only reveal gross errors
+CHECK_ONLY = 0.1  # with a larger expected half-width, an estimate is only a rough check
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Design:
     overlap : float
         Share of items that all reviewers label, in [0, 1].
     retest : int
-        Items that each reviewer labels a second time.
+        Number of items that each reviewer labels a second time.
     n_applications : int or None
         None if unknown.
     """
@@ -50,12 +50,12 @@ class Design:
 
     @property
     def n_overlap(self) -> int:
-        """Return the number of overlap items; the draw by application may change it slightly."""
+        """Return the number of overlap items; the random choice by application may change it slightly."""
         return floor(self.overlap * self.n_items + 0.5)
 
     @property
     def n_ratings(self) -> dict[int, int]:
-        """Return the number of items by number of ratings."""
+        """Return the number of items for each number of ratings."""
         items = {self.per_item: self.n_items - self.n_overlap}
         items[self.n_reviewers] = items.get(self.n_reviewers, 0) + self.n_overlap
         return {r: n for r, n in items.items() if n}
@@ -78,11 +78,11 @@ class Expected(Result):
     Attributes
     ----------
     n_agreed_dissimilar, n_agreed_similar : float
-        Items on which all labels are equal.
+        Number of items on which all labels are equal.
     kappa, percent : Estimate
         Fleiss' kappa and percent agreement over all items and ratings.
     pair, retest : Estimate
-        Percent agreement of one pair of reviewers, and of one reviewer with themselves.
+        Percent agreement of a pair of reviewers, and of a reviewer with their own earlier labels.
     sensitivity, specificity : Estimate
         Sensitivity and specificity of a classifier on the agreed items.
     """
@@ -101,7 +101,7 @@ class Expected(Result):
 
 
 def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level: float = 0.95) -> int:
-    """Return the items with two ratings for an interval of Fleiss' kappa, ceil(z^2 V / w^2) [1]_ [2]_.
+    """Return how many items with two ratings give this interval of Fleiss' kappa, ceil(z^2 V / w^2) [1]_ [2]_.
 
     V = (1 - k) [(1 - k)(1 - 2k) + k(2 - k) / (2p(1 - p))].
 
@@ -123,7 +123,7 @@ def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level
     Raises
     ------
     ValueError
-        If an argument is out of its range, or `kappa` cannot be that low at this prevalence.
+        If an argument is out of its range, or `kappa` is impossibly low at this prevalence.
 
     References
     ----------
@@ -145,10 +145,11 @@ def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level
 def items_for_kappa_test(
     kappa_0: float, kappa_1: float, *, prevalence: float, power: float = 0.8, alpha: float = 0.05
 ) -> int:
-    """Return the items with two ratings for a test of kappa = kappa_0 that detects kappa_1 with this power [1]_.
+    """Return how many items with two ratings a test of kappa = kappa_0 needs to detect kappa_1 with this power [1]_.
 
-    The goodness of fit test of the common correlation model: n = lambda(1, alpha, power) / d, with d the noncentrality
-    per item, [p (1 - p) (k1 - k0)]^2 [1 / (p^2 + p(1-p)k0) + 2 / (p(1-p)(1-k0)) + 1 / ((1-p)^2 + p(1-p)k0)].
+    For the goodness of fit test of the common correlation model, n = lambda(1, alpha, power) / d, where d is the
+    noncentrality per item, [p (1 - p) (k1 - k0)]^2 [1 / (p^2 + p(1-p)k0) + 2 / (p(1-p)(1-k0)) + 1 / ((1-p)^2 +
+    p(1-p)k0)].
 
     Parameters
     ----------
@@ -166,7 +167,7 @@ def items_for_kappa_test(
     Raises
     ------
     ValueError
-        If an argument is out of range, the kappas are equal, or a kappa cannot be that low at this prevalence.
+        If an argument is out of range, the kappas are equal, or a kappa is impossibly low at this prevalence.
 
     References
     ----------
@@ -194,13 +195,13 @@ def items_for_kappa_test(
 def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> int:
     """Return the smallest n for which the interval of a share (`analysis.intervals.wilson`) has this half-width.
 
-    For the agreement of a pair (items both label), the agreement of a reviewer with themselves (retest items), or the
-    sensitivity of a classifier (agreed dissimilar items).
+    Use it for the agreement of a pair (items that both label), test-retest agreement (retest items), or the sensitivity
+    of a classifier (agreed dissimilar items).
 
     Parameters
     ----------
     half_width : float
-        Required half of the interval's length, in (0, 1).
+        Required half-width of the interval, in (0, 1).
     share : float
         Expected share, in [0, 1]; 0.5 is the worst case.
     level : float
@@ -225,7 +226,7 @@ def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> 
     if not 0 <= share <= 1:
         raise ValueError(f"share must be within [0, 1], got {share}")
     z2, pq = _z(level) ** 2, share * (1 - share)
-    # The half-width falls with n; it is w where w^2 m^2 = z^2 (m pq + z^2 (1/4 - pq)), m = n + z^2.
+    # The half-width decreases with n and equals w if w^2 m^2 = z^2 (m pq + z^2 (1/4 - pq)), with m = n + z^2.
     m = (z2 * pq + sqrt((z2 * pq) ** 2 + 4 * half_width**2 * z2**2 * (0.25 - pq))) / (2 * half_width**2)
     return max(1, ceil(m - z2 - 1e-9))
 
@@ -263,13 +264,13 @@ def expected(
     ----------
     design : Design
     kappa, prevalence : float
-        Expected kappa, in [-1, 1), and share of dissimilar, in (0, 1). The defaults are near those of the paper.
+        Expected kappa, in [-1, 1), and share of dissimilar, in (0, 1). The defaults are close to the paper's values.
     retest_agreement, sensitivity, specificity : float
         Expected shares, in [0, 1].
     seconds : float
         Seconds per label, > 0.
     level : float
-        Confidence level, in (0, 1). Wilson's intervals for shares, normal ones for kappa and percent agreement.
+        Confidence level, in (0, 1). Wilson's intervals for shares, normal intervals for kappa and percent agreement.
 
     Returns
     -------
@@ -279,7 +280,7 @@ def expected(
     Raises
     ------
     ValueError
-        If an argument is out of range, or more than two ratings cannot have a `kappa` as negative as this.
+        If an argument is out of range, or `kappa` is impossibly low for more than two ratings.
 
     Examples
     --------
@@ -321,7 +322,7 @@ def reviewer_groups(blocks: Iterable[Iterable[str]]) -> list[tuple[str, ...]]:
     Returns
     -------
     list of tuple of str
-        Each set sorted, sets sorted by their first name. One set: the reviewer graph is connected.
+        Each set is sorted, and the sets are sorted by their first name. With a single set, all reviewers are connected.
 
     Examples
     --------
@@ -383,7 +384,7 @@ def limits(
             remarks.append(f"{name}: {estimate.reason}")
         elif estimate.half_width > CHECK_ONLY:
             remarks.append(
-                f"{name}: {items} give ±{100 * estimate.half_width:.0f} percentage points, a rough check only"
+                f"{name}: {items} give ±{100 * estimate.half_width:.0f} percentage points, only a rough check"
             )
     if design.n_applications is not None and design.n_applications < MIN_GROUPS:
         remarks.append(

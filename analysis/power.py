@@ -1,7 +1,7 @@
-"""Power of a comparison of two sets of runs: the smallest detectable difference and the runs needed.
+"""Power of a comparison of two sets of runs: the smallest detectable difference, and the required number of runs.
 
-All results are for one benchmark in a family of `n_tests` corrected together, and allow for the spread being estimated
-from only a few runs.
+All results are for one benchmark in a family of `n_tests` that are corrected together. They take into account that the
+spread is estimated from only a few runs.
 """
 
 from collections.abc import Callable
@@ -15,35 +15,35 @@ from analysis.intervals import Estimate
 from analysis.two_samples import NO_VARIATION
 
 MAX_RUNS = 100_000
-N_NODES = 24  # nodes per numerical integral; more change the power by less than 0.002
-LARGEST_EFFECT = 1e6  # in standard deviations
+N_NODES = 24  # nodes per numerical integral; more nodes change the power by less than 0.002
+LARGEST_EFFECT = 1e6  # maximum effect, in standard deviations
 
 
 def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, n_known: int | None = None) -> float:
-    """The probability that Welch's test of two sets of runs detects a difference of their means.
+    """Compute the probability that Welch's test of two sets of runs detects a difference of their means.
 
-    The test is at level alpha / n_tests: Holm's correction is never stricter, and hardly milder while few benchmarks
-    have changed. Runs are assumed normal, with the same spread on both sides. The combined test of
-    `analysis.two_samples` loses at most 0.02 against Welch's on such runs.
+    The test is at level alpha / n_tests: Holm's correction is never stricter, and only slightly less strict if few
+    benchmarks have changed. Runs are assumed to be normal, with the same spread on both sides. For such runs, the
+    combined test of `analysis.two_samples` has at most 0.02 less power than Welch's test.
 
     Parameters
     ----------
     effect : float
-        The difference in standard deviations of the runs' values.
+        Difference of the means, in standard deviations of the values of runs.
     n_runs : int
-        Runs on each side, at least 2.
+        Number of runs on each side, at least 2.
     alpha : float
         Significance level over all benchmarks, in (0, 1).
     n_tests : int
-        Benchmarks that are corrected together.
+        Number of benchmarks that are corrected together.
     n_known : int, optional
-        Number of runs from which the standard deviation in `effect` was estimated, at least 2: the power is then the
-        mean over possible true values. Without it, the standard deviation is taken as known.
+        Number of runs from which the standard deviation in `effect` was estimated, at least 2; the result is then the
+        mean power over possible true values. By default, the standard deviation is known.
 
     Returns
     -------
     float
-        In [0, 1]. By integration over the distributions of both variances [1]_, which give the degrees of freedom.
+        In [0, 1], by integration over the distributions of both variances [1]_, which determine the degrees of freedom.
 
     References
     ----------
@@ -59,32 +59,32 @@ def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, 
     scale, reject, weights = _nodes(n_runs, alpha / n_tests, n_known)
     shift = abs(effect) * np.sqrt(n_runs / 2) * scale
     terms = weights * (special.ndtr(shift - reject) + special.ndtr(-shift - reject))
-    return float(terms.sum())  # not by @, which would start threads
+    return float(terms.sum())  # not with @, which would start threads
 
 
 def smallest_difference(
     values: ArrayLike, *, alpha: float = 0.05, wanted: float = 0.8, n_tests: int = 1, n_runs: int | None = None
 ) -> Estimate:
-    """The smallest relative difference of means that new runs would detect with the wanted power.
+    """Compute the smallest relative difference of means that new runs detect with the required power.
 
     Parameters
     ----------
     values : array_like of float, shape (n_known,)
         One number per run; new runs are assumed to have the same spread.
     alpha : float
-        Significance level of the comparison, over all benchmarks.
+        Significance level of the comparison over all benchmarks.
     wanted : float
-        Power, in (alpha, 1).
+        Required power, in (alpha, 1).
     n_tests : int
-        Benchmarks that are corrected together.
+        Number of benchmarks that are corrected together.
     n_runs : int, optional
-        New runs on each side, at least 2; by default the number of values.
+        Number of new runs on each side, at least 2; by default the number of values.
 
     Returns
     -------
     Estimate
-        As a share of the mean; 0 without variation. Undefined for fewer than two runs, a mean that is not positive, or
-        so few runs that no difference would be detected.
+        As a share of the mean; 0 if all values are equal. Undefined for fewer than two runs, a mean that is not
+        positive, or so few runs that no difference can be detected.
     """
     variation = _variation(values)
     if not variation.value:
@@ -92,14 +92,14 @@ def smallest_difference(
     n_known = len(np.asarray(values))
     effect = _smallest_effect(n_runs or n_known, alpha / n_tests, wanted, n_known)
     if effect == inf:
-        return Estimate(None, reason=f"{n_runs or n_known} runs on each side show no difference, however large")
+        return Estimate(None, reason=f"{n_runs or n_known} runs on each side cannot detect any difference")
     return Estimate(effect * variation.value)
 
 
 def runs_needed(
     values: ArrayLike, difference: float, *, alpha: float = 0.05, wanted: float = 0.8, n_tests: int = 1
 ) -> Estimate:
-    """The number of runs on each side that detects a relative difference of means with the wanted power.
+    """Compute the number of runs on each side that detects a relative difference of means with the required power.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def runs_needed(
     Returns
     -------
     Estimate
-        A whole number, at least 2. Undefined as `smallest_difference`, or if more than 100 000 would be needed.
+        A whole number, at least 2. Undefined as in `smallest_difference`, or if more than 100 000 runs would be needed.
 
     Raises
     ------
@@ -150,14 +150,14 @@ def _variation(values: ArrayLike) -> Estimate:
 
 @lru_cache(maxsize=4096)
 def _smallest_effect(n_runs: int, level: float, target_power: float, n_known: int) -> float:
-    """The smallest effect in estimated standard deviations; infinite if none is large enough."""
+    """Return the smallest detectable effect in estimated standard deviations; infinite if no effect is large enough."""
     from scipy import special
 
     def lacking(log_effect: float) -> float:
         return power(float(np.exp(log_effect)), n_runs, alpha=level, n_known=n_known) - target_power
 
     largest = float(np.log(LARGEST_EFFECT))
-    low = float(np.log(-special.ndtri(level / 2) / np.sqrt(n_runs / 2)))  # half the power or less
+    low = float(np.log(-special.ndtri(level / 2) / np.sqrt(n_runs / 2)))  # half of the power or less
     at_low, step = lacking(low), 0.5
     if at_low >= 0:
         low, at_low = -20.0, lacking(-20.0)
@@ -171,15 +171,15 @@ def _smallest_effect(n_runs: int, level: float, target_power: float, n_known: in
 
 
 def _root(function: Callable[[float], float], low: float, at_low: float, high: float, at_high: float) -> float:
-    """The root of an increasing function, within 1e-6: importing scipy's solvers takes longer than this.
+    """Find the root of an increasing function, within 1e-6, without the slow import of scipy's solvers.
 
-    The Illinois variant of regula falsi [1]_.
+    Uses the Illinois variant of regula falsi [1]_.
 
     References
     ----------
     .. [1] Dowell, Jarratt (1971), BIT 11:168-174, doi:10.1007/BF01934364
     """
-    last_end = 0  # the end kept in the last step: -1 the low one, 1 the high one
+    last_end = 0  # the limit kept in the last step: -1 for the lower, 1 for the upper limit
     while high - low > 1e-6:
         middle = low - at_low * (high - low) / (at_high - at_low)
         value = function(middle)
@@ -196,13 +196,13 @@ def _root(function: Callable[[float], float], low: float, at_low: float, high: f
 
 @lru_cache(maxsize=4096)
 def _nodes(n_runs: int, level: float, n_known: int | None) -> tuple[NDArray[np.float64], ...]:
-    """Flat arrays: the factor on the effect, the critical |z|, and the weight of each node."""
+    """Return flat arrays with the factor on the effect, the critical |z|, and the weight of each node."""
     from scipy import special
 
     at, weights = np.polynomial.legendre.leggauss(N_NODES)
     at, weights = (at + 1) / 2, weights / 2
     df = n_runs - 1
-    # estimated over true variance of the difference: chi-squared; the share of one side: beta, independent of it
+    # estimated / true variance of the difference is chi-squared; the share of one side is beta and independent of it
     total = special.gammaincinv(df, at) / df
     share = special.betaincinv(df / 2, df / 2, at)
     welch_df = df / (share**2 + (1 - share) ** 2)

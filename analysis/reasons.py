@@ -1,4 +1,4 @@
-"""What the numbers say about the runs of a benchmark: reasons beside the verdicts, not another vote."""
+"""Explain in sentences how the runs of a benchmark differ: reasons for a verdict, not another verdict."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,10 @@ from analysis.samples import change_in_words, kruskal
 from analysis.spread import bucket, max_spread
 from analysis.trust import MERGED, WELCH, type_1_error
 
-FIRST = 0.1  # share of a run whose level is compared with the rest
-MIN_FOR_WARMUP = 20  # iterations; a tenth of fewer is a single iteration
+FIRST = 0.1  # first share of a run, whose level is compared with the rest
+MIN_FOR_WARMUP = 20  # minimum number of iterations; a tenth of fewer is a single iteration
 DIFFERENCE = 0.05
-DRAWN = 5  # runs drawn for the type I error
+DRAWN = 5  # number of simulated runs for the type I error
 WARMUP_MATTERS = 0.02
 FEW = 0.01
 ONE_RUN = "only one run: nothing can be compared"
@@ -24,36 +24,36 @@ ONE_RUN = "only one run: nothing can be compared"
 
 @dataclass(frozen=True)
 class Reasons:
-    """Reasons behind a verdict, whatever it is.
+    """How the runs of a benchmark differ, independent of any verdict.
 
     Attributes
     ----------
     n_runs, n_iterations : int
-        Iterations of the shortest run.
+        Number of runs, and number of iterations of the shortest run.
     n_longest : int
-        Iterations of the longest run.
+        Number of iterations of the longest run.
     max_spread : Estimate
         (largest - smallest) / mean of one number per run.
     bucket : str or None
-        The usual range that it falls into.
+        The range of `max_spread` in words.
     epsilon2 : Estimate
         Share of the variation of ranks between the runs, in [0, 1].
     pattern, distribution : Estimate
         Mean over all pairs of runs of M1 (1 minus the correlation) and of M5 (distance of distributions), in [0, 1].
     warmup : Estimate
-        Level of the first tenth of a run over that of the rest, median over runs; `low` and `high` are the smallest
-        and largest of all runs.
+        Level of the first tenth of a run divided by the level of the rest: median over runs; `low` and `high` are the
+        smallest and the largest ratio.
     type_1_error : Estimate
-        How often Welch's test at 5 % on all iterations merged would find a difference between two sets of these runs.
+        How often Welch's test at 5 %, on pooled iterations, finds a difference between two sets of these runs.
     smallest_difference : Estimate
-        The smallest relative difference that as many runs on each side detect with 80 % power, with one number per
-        run, corrected for the number of benchmarks.
+        The smallest relative difference that the same number of runs on each side detects with 80 % power, with one
+        number per run, corrected for the number of benchmarks.
     runs_needed : Estimate
-        Runs on each side that detect 5 % with the same power.
+        Number of runs on each side that detects a difference of 5 % with the same power.
     n_left_out : int
-        Iterations that pattern and distribution leave out, because the runs are of unequal length.
+        Number of iterations that `pattern` and `distribution` leave out because the runs have different lengths.
     sentences : tuple of str
-        The reasons in words.
+        The results as sentences.
     """
 
     n_runs: int
@@ -75,22 +75,22 @@ class Reasons:
 def reasons(
     benchmark: Benchmark, *, sampling: Sampling = EVERY_ITERATION, alpha: float = 0.05, n_tests: int = 1
 ) -> Reasons:
-    """Level, pattern, distribution, warm-up and consequence of the runs of one benchmark.
+    """Describe level, pattern, distribution, warm-up and consequences of the runs of a benchmark.
 
     Parameters
     ----------
     benchmark : Benchmark
     sampling : Sampling
-        How a run becomes one number.
+        Options for the one number per run.
     alpha : float
-        Significance level of the intended comparison, over all benchmarks.
+        Significance level of the planned comparison over all benchmarks.
     n_tests : int
         Number of benchmarks compared together.
 
     Returns
     -------
     Reasons
-        What cannot be said with so few or so short runs is undefined, with the reason.
+        Values that need more runs or longer runs are undefined with a reason.
     """
     values = sampling.values(benchmark.runs)
     spread = max_spread(values)
@@ -114,7 +114,7 @@ def reasons(
 
 
 def _pairs(benchmark: Benchmark, sampling: Sampling) -> tuple[Estimate, Estimate, int]:
-    """Means of M1 and M5 over all pairs of runs, and the iterations left out because runs differ in length."""
+    """Return the means of M1 and M5 over all pairs of runs, and the number of left-out iterations."""
     if len(benchmark.runs) < 2:
         return Estimate(None, reason=ONE_RUN), Estimate(None, reason=ONE_RUN), 0
     shared = Runs(benchmark.runs, sampling.warmup)
@@ -176,11 +176,11 @@ def _shape(facts: Reasons) -> list[str]:
     if facts.pattern.value is None or facts.distribution.value is None:
         return [f"Pattern and distribution: {facts.pattern.reason}."]
     cut = (
-        f"Unequal length: pattern and distribution use the first {facts.n_iterations} iterations of each run and leave "
-        f"out {facts.n_left_out}; level, spread and changes use all iterations."
+        f"Different lengths: pattern and distribution use the first {facts.n_iterations} iterations of each run and "
+        f"leave out {facts.n_left_out}; level, spread and changes use all iterations."
     )
     return [
-        f"Pattern: M1 is {facts.pattern.value:.2f} over the pairs of runs (0: they move together, 1: they do not).",
+        f"Pattern: M1 is {facts.pattern.value:.2f} over the pairs of runs (0: same pattern, 1: no common pattern).",
         f"Distribution: M5 is {facts.distribution.value:.2f} (0: same distribution of values, 1: no values in common).",
         *([cut] if facts.n_left_out else []),
     ]
@@ -211,14 +211,14 @@ def _consequence(facts: Reasons) -> list[str]:
     sentences = []
     if facts.type_1_error.value is not None:
         sentences.append(
-            f"Consequence: with all iterations merged, a test at 5 % would find a difference between two sets of these "
-            f"runs {_percent(facts.type_1_error.value)} of the time although nothing changed; compare one number per "
-            "run."
+            "Consequence: with pooled iterations, a test at 5 % would find a difference between two sets of these "
+            f"runs {_percent(facts.type_1_error.value)} of the time although nothing changed. Compare one number per "
+            "run instead."
         )
     smallest, needed = facts.smallest_difference.value, facts.runs_needed.value
     if smallest is None:
         return [*sentences, f"Smallest difference: {facts.smallest_difference.reason}."]
-    sentence = f"With {facts.n_runs} runs on each side a difference of {_percent(smallest)} is detected with 80 % power"
+    sentence = f"{facts.n_runs} runs on each side detect a difference of {_percent(smallest)} with 80 % power"
     return [*sentences, f"{sentence}; {_needed(facts, needed)}"]
 
 

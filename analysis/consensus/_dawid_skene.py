@@ -27,13 +27,13 @@ class DawidSkene(Result):
         Probability that the rater chooses the column category if the row category is true. Rows without information,
         because the rater saw no item of this category, are uniform.
     posterior : ndarray of float, shape (n_items, n_categories)
-        Probability of each true category; items without a rating get the prevalence.
+        Probability of each true category; for items without a rating, the prevalence.
     log_likelihood : float
         Log likelihood without the multinomial coefficients of repeated ratings.
     n_iterations : int
     converged : bool
     reason : str or None
-        The reason if there is no fit; all other fields are then None, 0 or False.
+        Why there is no fit; all other fields are then None, 0 or False.
     """
 
     prevalence: Floats | None
@@ -63,9 +63,9 @@ def dawid_skene(
     categories : sequence of hashable
         The declared categories of a label table.
     start : array_like of float, shape (n_items, n_categories), optional
-        Probability of each category for each item to start from; by default the shares of its ratings.
+        Initial probability of each category for each item; by default the shares of its ratings.
     tolerance : float
-        EM stops when the log likelihood increases by at most this.
+        EM stops when the log likelihood increases by at most this amount.
     max_iterations : int
 
     Returns

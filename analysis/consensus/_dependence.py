@@ -1,8 +1,8 @@
-"""Latent class models with dependent errors of raters, and how they would change the results.
+"""Latent class models in which raters make dependent errors, and how these models change the results.
 
 There are two kinds, each with one parameter more than the independent model: two raters share errors, as if one of them
-copied a part of the other's labels; or items differ in difficulty, equally for all raters. With the parameter 0, both
-equal the independent model.
+copied some of the other's labels; or items differ in difficulty, equally for all raters. If the parameter is 0, both
+kinds equal the independent model.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,11 +23,11 @@ from analysis.multiple import holm
 from analysis.results import Result
 
 DIFFICULTY = "items differ in difficulty"
-MAX_PAIRS = 6  # number of pairs that are tried: those with the largest residual agreement
-MAX_WORK = 60_000  # largest number of patterns times raters for which dependence is tried
+MAX_PAIRS = 6  # maximum number of pairs to fit: those with the largest residual correlation
+MAX_WORK = 60_000  # maximum of patterns times raters; models of dependence are not fitted above it
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 _STEP = 1e-5
-_ROUGH, _FINE = 1e-6, 1e-9  # of the log posterior: to tell which start leads highest, and for its end
+_ROUGH, _FINE = 1e-6, 1e-9  # tolerances of the log posterior: to choose the best start, and for the final fit
 _SINGULAR = 1e-7  # tolerance relative to the largest eigenvalue of the information
 
 
@@ -42,22 +42,22 @@ class Dependence(Result):
     raters : tuple
         The two raters that share errors; empty for difficulty.
     strength : float or None
-        Share of the possible common errors that are common, in [0, 1]; for difficulty, the standard deviation
-        on the probit scale, >= 0. None if not identified.
+        Shared errors as a share of the largest possible number, in [0, 1]; for difficulty, the standard deviation on
+        the probit scale, >= 0. None if not identified.
     lr : float or None
         Twice the gain in log likelihood over the independent model.
     p : float or None
-        p of the likelihood ratio test of independence. Under independence, the parameter is at the end of its range,
+        p of the likelihood ratio test of independence. Under independence, the parameter is at the limit of its range,
         so p is half of the chi-squared value with one degree of freedom [1]_.
     p_holm : float or None
-        p after Holm's correction over all models that were tried.
+        p after Holm's correction over all fitted models.
     prevalence : Estimate
     rates : tuple of RaterRates
         Posterior modes with normal intervals on the logit scale.
     shift : float or None
         Largest difference of a prevalence or rate from the independent model.
     reason : str or None
-        The reason if there is no fit.
+        Why there is no fit.
 
     References
     ----------
@@ -87,9 +87,8 @@ def dependence(
     """Fit models of dependent errors, and compare them with independent errors [1]_, [2]_, [3]_.
 
     Shared errors: given the true category, the labels of two raters have a covariance; its share of the largest
-    possible covariance is equal for dissimilar and similar items. Difficulty: a normal effect of the item on the
-    probit of being
-    right, the same for all raters.
+    possible covariance is equal for dissimilar and similar items. Difficulty: a normal random effect of the item on the
+    probit of a correct label, the same for all raters.
 
     Parameters
     ----------
@@ -180,7 +179,7 @@ def _correlations(patterns: Patterns, mode: Theta) -> list[tuple[int, int, float
 
 
 def _pairs(patterns: Patterns, mode: Theta) -> list[tuple[int, int]]:
-    """Return the pairs to try, with the largest residual correlation in units of its standard error."""
+    """Return the pairs to fit: those with the largest residual correlation in units of its standard error."""
     ranked = sorted(_correlations(patterns, mode), key=lambda row: -(row[3] - row[4]) * row[2] ** 0.5)
     return [(i, j) for i, j, *_ in ranked[:MAX_PAIRS]]
 
@@ -232,7 +231,7 @@ def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[
 
 
 def _shared(patterns: Patterns, pair: tuple[int, int]) -> Callable[[Floats, Floats], Floats]:
-    """Return the factor for the probability of each pattern if two raters share a part of their errors."""
+    """Return the factor for the probability of each pattern if two raters share some of their errors."""
     i, j = pair
     one, other = patterns.positive[:, i] > 0, patterns.positive[:, j] > 0
     both = (patterns.seen[:, i] * patterns.seen[:, j]) > 0
@@ -251,7 +250,7 @@ def _shared(patterns: Patterns, pair: tuple[int, int]) -> Callable[[Floats, Floa
 
 
 def _given_difficulty(right: Floats, size: Floats, patterns: Patterns, swap: bool) -> Floats:
-    """Compute P(pattern | category) by quadrature, with a normal effect of the item on the probit of being right."""
+    """Compute P(pattern | category) by quadrature over a normal effect of the item on the probit of a correct label."""
     hits, misses = (patterns.negative, patterns.positive) if swap else (patterns.positive, patterns.negative)
     at = special.ndtri(right)[:, :, None] * np.sqrt(1 + size**2)[:, None, None] + size[:, None, None] * _NODES
     log_hit, log_miss = special.log_ndtr(at), special.log_ndtr(-at)
@@ -363,10 +362,10 @@ def _ends(x: Floats, loss: Callable[[Floats], Floats], patterns: Patterns, level
 
 
 def _is_identified(patterns: Patterns, which: tuple[int, int] | str) -> bool:
-    """Whether the information of the design has full rank at a generic point of the parameters."""
+    """Return whether the information of the design has full rank at a generic point of the parameters."""
     combined, stratum, _ = combinations_of(patterns)
     if combined.sum(axis=1).max() > 8:
-        return True  # as in the independent model: three raters determine their rates, and here are many more
+        return True  # as in the independent model, where three raters already determine their rates
     cells, _ = all_cells(combined, stratum, patterns)
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     k = n_strata + 2 * n_raters + 1

@@ -1,7 +1,7 @@
-"""Rank of the Fisher information of a latent class design: the number of parameters that labels determine.
+"""Rank of the Fisher information of a latent class design: the number of parameters that labels can determine.
 
-The information of a combination of raters is exact: it sums over all patterns that these raters can give [1]_. More
-items of the same combinations scale it and never raise its rank.
+The information of a combination of raters is exact: it is a sum over all possible label patterns of these raters [1]_.
+More items with the same combinations of raters scale the information, but never increase its rank.
 
 References
 ----------
@@ -21,15 +21,15 @@ from analysis.consensus._patterns import Floats, Ints, Patterns, distinct_rows
 
 Bools = NDArray[np.bool_]
 
-_MAX_RATERS = 8  # largest size of a combination that is not split into windows
+_MAX_RATERS = 8  # larger combinations are split into windows
 _MAX_SETS = 5000  # number of sets of three among 32 reviewers
-_ZERO = 1e-10  # tolerance relative to the largest eigenvalue: above rounding errors, below usable designs
+_ZERO = 1e-10  # tolerance relative to the largest eigenvalue: above rounding errors, below the values of usable designs
 _IN_NULL_SPACE = 1e-5
-_EXPECTED = 5.0  # the design does not produce a pattern that never occurred although this many items were expected
+_EXPECTED = 5.0  # a pattern with no items, though this many were expected, is not part of the design
 
 
 def combinations_of(patterns: Patterns) -> tuple[Bools, Ints, Ints]:
-    """Return raters that labelled items together, shape (n_combinations, n_raters), strata and numbers of items."""
+    """Return combinations of raters with common items, (n_combinations, n_raters), strata and numbers of items."""
     first, which, _ = distinct_rows(patterns.seen.astype(np.int8), patterns.stratum)
     n = np.bincount(which, weights=patterns.n, minlength=len(first)).astype(np.int64)
     return patterns.seen[first] == 1, patterns.stratum[first], n
@@ -39,7 +39,7 @@ def all_cells(has_label: Bools, stratum: Ints, like: Patterns) -> tuple[Patterns
     """Return all patterns that combinations of raters can produce, and the combination of each pattern.
 
     A combination of more than 8 raters is split into overlapping windows of 8. Three raters determine their own rates,
-    so windows lose no rank.
+    so windows do not reduce the rank.
     """
     rows, owner = [np.zeros((0, has_label.shape[1]), dtype=np.int8)], []
     for c, of_combination in enumerate(has_label):
@@ -64,11 +64,11 @@ def rows_of(cells: Patterns) -> NDArray[np.int8]:
 
 
 def reachable(patterns: Patterns, theta: Theta) -> tuple[Patterns, Floats]:
-    """Return the cells of the design of some data, and the expected number of items in each.
+    """Return the label patterns that the design of these data can produce, and the expected number of items of each.
 
-    Cells that never occurred although five or more items were expected are left out, because patterns that the design
-    does not produce must not count. Third labels on split items leave such gaps: pairs never
-    disagree, and sets of three never all agree.
+    Patterns that never occurred although five or more items were expected are left out, because the design cannot
+    produce them. With third labels on split items, for example, pairs never disagree, and sets of three never all
+    agree.
     """
     combined, stratum, n = combinations_of(patterns)
     cells, which = all_cells(combined, stratum, patterns)
@@ -88,8 +88,8 @@ def rank(cells: Patterns) -> tuple[int, Bools]:
     -------
     int
     ndarray of bool, shape (n_parameters,)
-        Prevalences, then sensitivities, then specificities: true if a direction without information changes the
-        parameter.
+        Prevalences, then sensitivities, then specificities: true if the parameter changes along a direction without
+        information.
     """
     theta = _generic_point(len(cells.strata), len(cells.raters))
     values, vectors, _ = _information(cells, theta, np.exp(log_probability(theta, cells)[0]))
@@ -132,7 +132,7 @@ def _generic_point(n_strata: int, n_raters: int) -> Theta:
 
 
 def _windows(raters: Ints) -> list[Ints]:
-    """Return overlapping windows of at most 8 raters, around a circle."""
+    """Return overlapping windows of at most 8 raters; the last window continues with the first raters."""
     if len(raters) <= _MAX_RATERS:
         return [raters]
     begins = range(0, len(raters), _MAX_RATERS // 2)
@@ -154,7 +154,7 @@ def _keys(patterns: Patterns) -> list[tuple[int, bytes, bytes]]:
 def all_sets(n_reviewers: int, k: int) -> Bools:
     """Return all k-subsets of the reviewers, shape (n_subsets, n_reviewers).
 
-    If there are too many, return subsets of neighbours around a circle; they contain as much information.
+    If there are too many subsets, return only those of neighbouring reviewers; they contain as much information.
     """
     if comb(n_reviewers, k) <= _MAX_SETS:
         sets = list(combinations(range(n_reviewers), k))

@@ -1,7 +1,7 @@
 """Gibbs sampling from the posterior of the latent class model, over label patterns.
 
-Given the parameters, the number of dissimilar items of a pattern is binomial; given these counts, prevalence and
-rates are Beta [1]_. Se and Sp are drawn in turn, each from its Beta cut off where Se + Sp would fall below 1.
+Given the parameters, the number of dissimilar items of a pattern is binomial; given these counts, prevalence and rates
+are Beta [1]_. Se and Sp are drawn in turn, each from its Beta distribution truncated so that Se + Sp >= 1.
 
 References
 ----------
@@ -23,7 +23,7 @@ from analysis.consensus._model import (
 from analysis.consensus._patterns import Floats, Patterns
 
 _N_CHAINS = 4
-_BURN_IN = 5  # each chain discards one sweep for five sweeps that are kept
+_BURN_IN = 5  # each chain discards one sweep for every five that it keeps
 
 
 def draws(start: Theta, patterns: Patterns, *, n_sweeps: int, rng: np.random.Generator) -> Theta:

@@ -1,4 +1,4 @@
-"""Identifiability: whether labels determine prevalence and error rates, and design changes that help."""
+"""Identifiability: whether labels determine prevalence and error rates, and which changes of the design help."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ OVERLAP_OF_THREE = "10 to 20 % of the items labelled by three reviewers"
 THREE = "three labels on every item (k = 3)"
 CLASSIFIER = "the verdicts of a classifier as an additional rater"
 CLASSIFIERS = "the verdicts of two classifiers as additional raters"
-WEAK = "the labels say no more about the prevalence than its prior, so intervals depend on the priors"
+WEAK = "the labels contain no more information about the prevalence than its prior, so intervals depend on the priors"
 PRIOR_SD = float(stats.beta(*PREVALENCE_PRIOR).std())
 STRATA = "strata of items that differ in prevalence, such as applications"
 
@@ -29,7 +29,7 @@ NO_LABELS = pd.DataFrame({"item": [], "rater": [], "category": []}, dtype=object
 
 @dataclass(frozen=True, repr=False)
 class Identifiability(Result):
-    """Whether labels of a design determine the parameters of a latent class model, with any number of items.
+    """Whether the labels of a design can determine the parameters of a latent class model.
 
     Attributes
     ----------
@@ -38,16 +38,16 @@ class Identifiability(Result):
     n_parameters : int
         One prevalence per stratum, one sensitivity and one specificity per rater.
     identified : bool
-        Whether all parameters can be estimated, and there are enough data.
+        Whether all parameters can be estimated and the data are sufficient.
     unknown : tuple of str
         The parameters that cannot be estimated.
     words : str
         The result as a sentence.
     remedies : tuple of str
-        Changes of the design, each of which alone would identify all parameters; computed for this design.
+        Changes of this design that would identify all parameters; one of them is enough.
     prevalence_se : float or None
-        Standard error of the prevalence from the labels alone, without priors (Fisher information at the fit); None
-        if not identified, and for a plan.
+        Standard error of the prevalence from the labels alone, without priors (Fisher information at the fit); None for
+        a plan, or if not identified.
     weak : bool
         Whether this standard error exceeds the standard deviation of the prior; intervals then depend on the priors.
     """
@@ -67,8 +67,8 @@ def identifiability(
 ) -> Identifiability:
     """Compute the rank of the Fisher information of the actual design and data [1]_.
 
-    With two labels per item, prevalence and all error rates can change together in one direction without any effect on
-    the labels, whatever the number of reviewers and items: rank 8 of 9 for four reviewers.
+    With two labels per item, prevalence and all error rates can change together without any effect on the labels, for
+    any number of reviewers and items: the rank is 8 of 9 for four reviewers.
 
     Parameters
     ----------
@@ -83,14 +83,14 @@ def identifiability(
     Returns
     -------
     Identifiability
-        Also not identified without labels, with only one category, or with fewer items than parameters; `words`
-        gives the reason. A design can be identified with few items, or with reviewers near chance, but then the
-        labels contain little information. It is then called weak.
+        Also not identified without labels, with only one category, or with fewer items than parameters; `words` gives
+        the reason. With few items, or with reviewers near chance, a design can be identified although the labels
+        contain little information; it is then called weak.
 
     Raises
     ------
     ValueError
-        If a table is not one, or an item is in no stratum or in two.
+        If a table is invalid, or an item is in no stratum or in two.
 
     References
     ----------
@@ -117,7 +117,7 @@ def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: i
     blocks : sequence of sequences of str
         The sets of reviewers that label items together; with overlap, including the set of all reviewers.
     n_classifiers : int
-        Number of classifiers with a verdict on every item that count as raters.
+        Number of classifiers that count as raters, each with a verdict on every item.
 
     Returns
     -------
@@ -161,14 +161,14 @@ def _with_precision(judgement: Identifiability, se: float) -> Identifiability:
 
 
 def identified_patterns(patterns: Patterns, is_known: Bools) -> Bools:
-    """Return the patterns with a known posterior: prevalence of the stratum and rates of its raters are known."""
+    """Return which patterns have a known posterior: prevalence and all rates of their raters are identified."""
     pi, se, sp = np.split(is_known, np.cumsum([len(patterns.strata), len(patterns.raters)]))
     is_identified: Bools = pi[patterns.stratum] & (patterns.seen @ ~(se & sp) == 0)
     return is_identified
 
 
 def _too_little(patterns: Patterns) -> str | None:
-    """Return why these data are not enough, whatever the design; None if they are."""
+    """Return why these data are not enough for any design; None if they are enough."""
     n_items, n_parameters = len(patterns.items), patterns.n_parameters
     if n_items == 0:
         return "no labels"
@@ -180,7 +180,7 @@ def _too_little(patterns: Patterns) -> str | None:
 
 
 def _judgement(cells: Patterns, reason: str | None) -> tuple[Identifiability, Bools]:
-    """Return the identifiability from the patterns of a design, and the unknown parameters."""
+    """Return the identifiability of a design from its possible patterns, and which parameters are unknown."""
     (n_identified, unknown), n = rank(cells), cells.n_parameters
     names = _parameter_names(cells.strata, cells.raters)
     if reason is not None:
@@ -199,7 +199,7 @@ def _judgement(cells: Patterns, reason: str | None) -> tuple[Identifiability, Bo
 
 
 def _remedies(cells: Patterns) -> Iterator[tuple[str, Patterns]]:
-    """Return possible changes of the design, by their patterns."""
+    """Return the patterns of each possible change of the design."""
     labels, stratum, n_reviewers = rows_of(cells), cells.stratum, max(cells.n_reviewers, 3)
     yield THIRD, with_rows(cells, *_with_third(labels, stratum, cells.n_reviewers))
     n_more = n_reviewers - cells.n_reviewers

@@ -108,23 +108,22 @@ def latent_class(
     level : float
         Level of the credible intervals, in (0, 1).
     n_sweeps : int
-        Counted sweeps of each of four Gibbs chains.
+        Number of kept sweeps of each of four Gibbs chains.
     rng : numpy.random.Generator
 
     Returns
     -------
     LatentClass
-        Each value is the posterior mode (EM), its `se` the posterior standard deviation, its interval the
-        equal-tailed one (Gibbs). Values that the design does not determine are undefined with a reason; so are all
-        values
-        without labels, with only one category, or with fewer items than parameters. If `identifiability` is weak, or a
-        category is rare (below 5 %), intervals follow the priors.
+        Each value is the posterior mode (EM), `se` is the posterior standard deviation, and the interval is
+        equal-tailed (Gibbs). Values that the design does not determine are undefined with a reason. All values are
+        undefined without labels, with only one category, or with fewer items than parameters. If `identifiability` is
+        weak, or a category is rare (below 5 %), intervals depend mainly on the priors.
 
     Raises
     ------
     ValueError
-        If a table is not one, an item is in no stratum or in two, or `level`, `undecided` or `n_sweeps` is out of
-        its range.
+        If a table is invalid, an item is in no stratum or in two, or `level`, `undecided` or `n_sweeps` is out of its
+        range.
 
     References
     ----------
@@ -172,9 +171,9 @@ def check_settings(level: float, n_sweeps: int) -> None:
 
 
 def estimate(value: float, draws: Floats, level: float) -> Estimate:
-    """Return a value with standard deviation and equal-tailed interval of its draws, widened to include the value.
+    """Return a value with the standard deviation and equal-tailed interval of its draws.
 
-    The value is a mode and may be at an end of the range, outside the interval of draws.
+    The interval is widened to include the value, because the value is a mode and may be at a limit of the range.
     """
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(value, float(draws.std()), min(float(low), value), max(float(high), value))
@@ -202,7 +201,7 @@ def _overall(patterns: Patterns, mode: Theta, drawn: Theta, is_known: Bools, lev
 
 
 def _items(patterns: Patterns, drawn: Theta, is_known: Bools, undecided: tuple[float, float]) -> pd.DataFrame:
-    """Return the posterior of each item as a mean over draws, which includes the uncertainty about raters."""
+    """Return the posterior of each item, averaged over draws to include the uncertainty about the raters."""
     every = max(len(drawn.pi) // _DRAWS_OF_ITEMS, 1)
     q = posterior(drawn.rows(slice(None, None, every)), patterns).mean(axis=0)
     is_identified = identified_patterns(patterns, is_known)

@@ -13,11 +13,11 @@ from analysis.consensus._model import Theta, climb, fit
 from analysis.consensus._patterns import Floats, Ints, Patterns, distinct_rows, patterns_of
 from analysis.results import Result
 
-_MAX_CELLS = 2_000_000  # parallel data sets times label patterns that fit in memory
+_MAX_CELLS = 2_000_000  # maximum of parallel data sets times label patterns, for memory
 WORDS_FIT = "no sign that raters share errors or that items differ in difficulty"
 WORDS_MISFIT = "raters share errors or items differ in difficulty, so do not trust prevalence and rates of the model"
-_TOLERANCE = 1e-4  # tolerance for parameters of a drawn data set, enough for its statistic
-ENOUGH_POWER = 0.8  # required power to detect a copying rater; with less, "no sign" means little
+_TOLERANCE = 1e-4  # tolerance for the parameters of a drawn data set; precise enough for its statistic
+ENOUGH_POWER = 0.8  # required power to detect a copying rater; with less power, "no sign" means little
 COPIED = 0.75  # share of labels that the copying rater copies
 
 
@@ -55,17 +55,17 @@ def misfit(
 ) -> Misfit:
     """Test whether pairs of raters agree as often as the latent class model predicts [1]_.
 
-    The statistic sums Pearson's X2 over the 2 x 2 tables of all pairs of raters, pooled over items; its
-    distribution comes from a parametric bootstrap: data sets are drawn from the fitted model with the same
-    raters on the same items, and fitted again. A rejection means that raters share errors or that items differ
-    in difficulty; do not trust prevalence and rates of the model then. No rejection proves little, because errors
-    that all raters share cannot be detected.
+    The statistic sums Pearson's X2 over the 2 x 2 tables of all pairs of raters, pooled over items; its distribution
+    comes from a parametric bootstrap: data sets are drawn from the fitted model with the same raters on the same items,
+    and fitted again. If the test rejects, raters share errors or items differ in difficulty: do not trust prevalence
+    and rates of the model. If it does not reject, this proves little, because errors that all raters share cannot be
+    detected.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table of first labels *only* (fresh and overlap): reviewers must have been assigned before any label
-        was known. Third labels are given to split items, where pairs disagree by design.
+        Label table of first labels *only* (fresh and overlap): reviewers must have been assigned before any label was
+        known. Third labels are only given to split items, where pairs disagree by design.
     verdicts : DataFrame, optional
         Columns item, classifier, verdict (None: no verdict): classifiers as additional raters.
     strata : Series indexed by item, optional
@@ -80,13 +80,13 @@ def misfit(
     -------
     Misfit
         p = (1 + number of draws with at least this X2) / (1 + n_draws). Undefined if no item has two labels, if only
-        one category was used, or if the model has as many parameters as the patterns have free shares, so that it
+        one category was used, or if the model has as many parameters as there are free pattern shares, so that it
         always fits (three raters, all on the same items).
 
     Raises
     ------
     ValueError
-        If a table is not one, `alpha` is not within (0, 1), or `n_draws` is below 19.
+        If a table is invalid, `alpha` is not within (0, 1), or `n_draws` is below 19.
 
     References
     ----------
@@ -162,7 +162,7 @@ def _untestable(patterns: Patterns) -> str | None:
     combined, stratum, _ = combinations_of(patterns)
     n_free = sum(2.0**n_raters - 1 for n_raters in combined.sum(axis=1).tolist())
     if n_free <= patterns.n_parameters and n_free <= rank(all_cells(combined, stratum, patterns)[0])[0]:
-        return "the model always fits because it has as many parameters as these labels have free shares"
+        return "the model always fits, because it has as many parameters as there are free pattern shares"
     return None
 
 
@@ -196,7 +196,7 @@ def _drawn_patterns(
 
     One table for all sets, or one table per set if few patterns occur in several sets.
     """
-    # By pattern, not by item: the order of the label table must not change what is drawn.
+    # Draw by pattern, not by item, so that the draws do not depend on the order of the label table.
     stratum, has_label = (np.repeat(x, patterns.n, axis=0) for x in (patterns.stratum, patterns.seen == 1))
     dissimilar = rng.random((n_sets, len(stratum))) < mode.pi[0, stratum]
     chance = np.where(dissimilar[:, :, None], mode.se[0], 1 - mode.sp[0])

@@ -1,9 +1,8 @@
 """The latent class model of two categories with conditional independence, and its maximum by EM.
 
 An item is dissimilar with probability pi (of its stratum); rater r calls dissimilar items dissimilar with probability
-Se_r
-and similar items dissimilar with probability 1 - Sp_r, independently of other raters given the true category [1]_,
-[2]_. The priors are as for a small study [3]_: reviewers are more often right than wrong; nothing is assumed about
+Se_r and similar items dissimilar with probability 1 - Sp_r, independently of other raters given the true category [1]_,
+[2]_. The priors suit a small study [3]_: reviewers are more often right than wrong; nothing is assumed about
 classifiers. Se + Sp >= 1 for every rater, because otherwise the two categories could be exchanged.
 
 References
@@ -28,7 +27,7 @@ CLASSIFIER_PRIOR = (1.0, 1.0)
 
 EPS = 1e-9  # probabilities keep this distance from 0 and 1, where logarithms are infinite
 _TOLERANCE, _ROUGH, _MAX_ITERATIONS = 1e-8, 1e-3, 20_000
-_MAX_LEAP = 64.0  # times the way of an iteration
+_MAX_LEAP = 64.0  # maximum length of an extrapolation, in steps of EM
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def expected_counts(q: Floats, patterns: Patterns, n: Floats) -> tuple[Floats, F
 
 
 def step(q: Floats, patterns: Patterns, n: Floats) -> Theta:
-    """Do the M-step: the mode of the parameters, given the share of dissimilar items of each pattern.
+    """Run the M-step: the mode of the parameters, given the share of dissimilar items of each pattern.
 
     If a rater's two modes violate Se + Sp >= 1, the mode is on the line Se + Sp = 1, because the objective is concave.
     """
@@ -142,10 +141,10 @@ def climb(
     """Run EM from several starts until no parameter changes by more than `tolerance`.
 
     `n` has shape (n_patterns,), or (n_fits, n_patterns) if each fit has different data. The log posterior never
-    decreases. With `together`, all fits get as many iterations as the slowest needs; otherwise each fit stops alone.
+    decreases. With `together`, all fits run as many iterations as the slowest one; otherwise each fit stops alone.
 
-    After every two iterations, an extrapolation step follows [4]_, if it does not lower the log posterior. Labels that
-    hardly distinguish two parameters would otherwise need thousands of iterations.
+    An extrapolation step [4]_ follows every two iterations, unless it lowers the log posterior. Otherwise labels that
+    hardly distinguish two parameters would need thousands of iterations.
     """
     theta, n = start, np.broadcast_to(n, (len(start.pi), n.shape[-1]))
     reached, running = np.full(len(n), -np.inf), np.arange(len(n))
@@ -174,7 +173,7 @@ def _put(stopped: list[Floats], rows: Ints, theta: Theta) -> Theta:
 def _leapt(
     begin: Theta, first: Theta, second: Theta, patterns: Patterns, n: Floats, reached: Floats
 ) -> tuple[Theta, Floats]:
-    """Where two iterations lead to if they are prolonged, or the second one; and a log posterior that it reaches."""
+    """Extrapolate two iterations; return the result, or the second iteration if it is better, and its log posterior."""
     here, there, beyond = (special.logit(theta.columns) for theta in (begin, first, second))
     way, bend = there - here, beyond - 2 * there + here
     length, bent = np.sqrt((way**2).sum(axis=1)), np.sqrt((bend**2).sum(axis=1))
@@ -196,7 +195,7 @@ def starts(patterns: Patterns) -> Theta:
     """Return starting points of EM that do not depend on the order or names of raters.
 
     The share of dissimilar labels of each item; equal raters at a low, middle and high prevalence; strict and lenient
-    raters; and for each rater the case that only this rater is right.
+    raters; and for each rater, this rater as the only one who is right.
     """
     n_raters, n_strata = len(patterns.raters), len(patterns.strata)
     share = _share(patterns.positive.sum(axis=1), patterns.negative.sum(axis=1))

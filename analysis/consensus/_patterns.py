@@ -24,7 +24,7 @@ _MIN_RATERS, _MAX_SHARE = (
     16,
     0.25,
 )  # use sparse matrices with at least this many raters and at most this share of labels per pattern
-_RATERS_A_CODE = 20  # 3**20 patterns times 2**31 items still fit 64 bits
+_RATERS_A_CODE = 20  # 3**20 patterns times 2**31 items fit into 64 bits
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Patterns:
     n_reviewers : int
         Number of raters that are reviewers.
     strata : tuple
-        Names of the strata; one stratum if none were given.
+        Names of the strata; a single stratum by default.
     positive, negative : ndarray of float, shape (n_patterns, n_raters)
         1 if the rater's label is dissimilar (or similar); both 0 without a label.
     stratum : ndarray of int, shape (n_patterns,)
@@ -96,12 +96,12 @@ def patterns_of(
     Returns
     -------
     Patterns
-        Items in order of first appearance; with no label at all every array is empty.
+        Items in order of first appearance; all arrays are empty without labels.
 
     Raises
     ------
     ValueError
-        If a table is not one, or an item is in no stratum or in two.
+        If a table is invalid, or an item is in no stratum or in two.
     """
     table = checked_labels(labels)
     items = pd.Index(pd.unique(table["item"]), name="item")

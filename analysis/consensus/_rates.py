@@ -1,4 +1,4 @@
-"""Sensitivity and specificity of classifiers against the latent class, not against a counted consensus."""
+"""Sensitivity and specificity of classifiers against the latent class instead of a consensus by counting."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -35,8 +35,9 @@ def classifier_rates(
     must not change the truth it is compared with. Items are weighted by their posterior probability;
     scoring against the most probable categories instead would lower both rates by 0.06 to 0.08.
 
-    The intervals include the uncertainty about the reviewers: for each draw of their parameters (Gibbs) a short chain
-    draws the classifier's rates with Beta(1, 1) priors, a posterior in which verdicts do not flow back [1]_.
+    The intervals include the uncertainty about the reviewers: for each draw of their parameters (Gibbs), a short chain
+    draws the classifier's rates with Beta(1, 1) priors, so that verdicts do not influence the reviewers' parameters
+    [1]_.
 
     Parameters
     ----------
@@ -50,13 +51,13 @@ def classifier_rates(
     Returns
     -------
     tuple of RaterRates
-        One for each classifier, sorted. Rates are in [0, 1], and their sum may be below 1. Undefined if the
+        One entry per classifier, sorted by name. Rates are in [0, 1], and their sum may be below 1. Undefined if the
         reviewers' model is not identified, or if the classifier has no verdict on a labelled item.
 
     Raises
     ------
     ValueError
-        If a table is not one, an item is in no stratum or in two, or `level` or `n_sweeps` is out of range.
+        If a table is invalid, an item is in no stratum or in two, or `level` or `n_sweeps` is out of range.
 
     References
     ----------
@@ -105,7 +106,7 @@ def two_step(q: Floats, counts: Ints) -> Floats:
         hit, miss = (counts[:, 0] * of_positive).sum(axis=2), (counts[:, 1] * of_negative).sum(axis=2)
         n_positive, n_negative = counts.sum(axis=2).T
         dissimilar, similar = hit + miss, n_positive + n_negative - hit - miss
-        # A classifier without verdicts keeps its starting value, which is never shown.
+        # A classifier without verdicts keeps its starting value, which no result uses.
         se = np.divide(hit, dissimilar, out=rates[0].copy(), where=dissimilar > 0)
         sp = np.divide(n_negative - miss, similar, out=rates[1].copy(), where=similar > 0)
         previous, rates = rates, np.clip(np.stack([se, sp]), EPS, 1 - EPS)
@@ -133,7 +134,8 @@ def _drawn_dissimilar(
 ) -> Ints:
     """Draw the number of dissimilar items with one verdict, shape (n_fits, n_classifiers).
 
-    Only patterns with this verdict, `chosen` for each classifier, are used, because most patterns lack one verdict.
+    Uses only the patterns with this verdict, `chosen` for each classifier, because most patterns lack one of the
+    verdicts.
     """
     n = np.concatenate([of_classifier[which] for of_classifier, which in zip(counts, chosen, strict=True)])
     begins = np.cumsum([0, *map(len, chosen)])

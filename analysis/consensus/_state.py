@@ -1,4 +1,4 @@
-"""The status of a latent class model, which is shown next to each of its numbers."""
+"""The status of a latent class model, shown next to each of its results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from analysis.results import Result
 
 FITS, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED = "fits", "rejected", "untestable", "weak", "not identified"
 STATES = (FITS, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED)
-RARE = 0.15  # intervals follow the priors if the rarer category has a smaller share
-FEW_RARE = 40  # or fewer items
+RARE = 0.15  # below this share of the rarer category, intervals depend mainly on the priors
+FEW_RARE = 40  # the same for a smaller number of items in the rarer category
 LARGE_SHIFT = 0.10  # change of a prevalence or rate under an alternative that the labels do not exclude
 WORDS_FITS = (
     "no sign of shared errors in a test with enough power to detect a copying rater; errors that all raters share "
@@ -28,7 +28,7 @@ AFTER_REJECTION = (
 
 @dataclass(frozen=True, repr=False)
 class ModelState(Result):
-    """The status of a latent class model, for the rows that depend on it.
+    """The status of a latent class model, for table rows that depend on the model.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class ModelState(Result):
 
     @property
     def is_marked(self) -> bool:
-        """Whether numbers of the model need a warning."""
+        """Return whether results of the model need a warning."""
         return self.state != FITS
 
 
@@ -64,7 +64,7 @@ def model_state(
     Parameters
     ----------
     identifiability : Identifiability
-        Identifiability from the labels that the model was fitted to.
+        Result of `identifiability` for the labels of the model.
     tests : sequence of Misfit
         All applicable tests of fit, such as the reviewers alone, and the reviewers with a classifier.
     alternatives : sequence of Dependence
@@ -79,10 +79,10 @@ def model_state(
     Returns
     -------
     ModelState
-        In this order: not identified; rejected, if a test rejects or an alternative fits better; weak, if the labels
-        say no more about the prevalence than the prior, or one category is rare; untestable, if no test is possible;
-        weak, if no test has the power to detect a copying rater, or if a number would change by 0.10 or more
-        under an alternative that the labels do not exclude; otherwise it fits.
+        The first of these states that applies: not identified; rejected, if a test rejects or an alternative fits
+        better; weak, if the labels contain no more information about the prevalence than the prior, or one category is
+        rare; untestable, if no test is possible; weak, if no test has the power to detect a copying rater, or if a
+        result would change by 0.10 or more under an alternative that the labels do not exclude; otherwise fits.
 
     Examples
     --------
@@ -120,6 +120,6 @@ def model_state(
     shifts = [(other.shift, other) for other in alternatives if other.shift is not None]
     shift, other = max(shifts, key=lambda pair: pair[0], default=(0.0, None))
     if other is not None and shift >= LARGE_SHIFT:
-        words = f"a number would change by {shift:.2f} if {other.words}, which these labels do not exclude"
+        words = f"a prevalence or rate would change by {shift:.2f} if {other.words}, which these labels do not exclude"
         return ModelState(WEAK, words, ("more items", "more labels per item"))
     return ModelState(FITS, WORDS_FITS)

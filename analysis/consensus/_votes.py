@@ -1,4 +1,4 @@
-"""Consensus by counting labels: one category per item, or none."""
+"""Consensus by counting labels: each item gets one category or none."""
 
 from collections.abc import Mapping, Sequence
 
@@ -32,7 +32,7 @@ def agreed_only(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) ->
     Raises
     ------
     ValueError
-        If the label table is not one (`analysis.tables.checked_labels`).
+        If the label table is invalid (`analysis.tables.checked_labels`).
 
     References
     ----------
@@ -58,7 +58,7 @@ def majority(
 ) -> pd.DataFrame:
     """Return the adjudicated majority: the category of more than half of the first and third labels of an item.
 
-    The rules, in this order: an adjudication wins; with fewer than two labels there is no majority; a
+    The rules, in this order: an adjudication takes precedence; with fewer than two labels there is no majority; a
     category with more than half of the labels is the majority; a tie stays split until it is adjudicated.
 
     Parameters
@@ -82,8 +82,8 @@ def majority(
     Raises
     ------
     ValueError
-        If a label table is not one, a rater has both a first and a third label on an item, or a decision
-        is not one of the categories.
+        If a label table is invalid, a rater has both a first and a third label on an item, or a decision is not one of
+        the categories.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def majority(
 
 
 def _table(counts: pd.DataFrame, status: NDArray[np.str_], with_category: str) -> pd.DataFrame:
-    """Build one row per item: status, most frequent category if the status has a category, number of labels."""
+    """Build one row per item: status, most frequent category (if the status has one), number of labels."""
     top = counts.idxmax(axis=1) if len(counts) else pd.Series(dtype=object)
     category = top.astype(object).where(status == with_category, None)
     columns = {"status": status, "category": category, "n_labels": counts.sum(axis=1)}

@@ -51,7 +51,7 @@ class Options:
 
 
 def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng: np.random.Generator) -> Sweep | str:
-    """The benchmark over its contexts, or the reason if it cannot be compared."""
+    """Compare the versions of a benchmark over its contexts; return the reason if this is impossible."""
     if missing := missing_version(measured, versions):
         return missing
     levels = _interventions(measured, options.held_fixed)
@@ -71,7 +71,7 @@ def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng:
 
 
 def _unused(measured: Benchmark, condition: str, used: Sequence[str]) -> list[LeftOut]:
-    """Levels of a condition that are not compared."""
+    """List the runs whose level of a condition is not compared."""
     unused = [level for level in dict.fromkeys(measured.of(condition)) if level not in used]
     return [
         LeftOut(
@@ -143,7 +143,7 @@ def _bootstrap(ratios: Floats, options: Options, rng: np.random.Generator) -> Es
 
 
 def _factors(contexts: Sequence[Context], ratios: Floats, level: float) -> tuple[FactorEffect, ...]:
-    """The effect of each factor separately; none if contexts have only a name."""
+    """Compute the effect of each factor separately; empty if contexts have only a name."""
     names = list(dict.fromkeys(name for context in contexts for name in context.factors))
     if names == [CONTEXT]:
         return ()
@@ -161,7 +161,7 @@ def _factors(contexts: Sequence[Context], ratios: Floats, level: float) -> tuple
 def _by_instrumentation(
     contexts: Sequence[Context], better: str, by: str | None, level: float
 ) -> SpeedupByLevel | None:
-    """The speed-up over the levels of a factor, in contexts that have all other factors in common."""
+    """Compute the speed-up at each level of a factor, over contexts that are otherwise equal."""
     runs: dict[str, dict[str, tuple[tuple[float, ...], tuple[float, ...]]]] = {}
     for context in contexts:
         values = (context.baseline_runs, context.candidate_runs)
@@ -190,7 +190,7 @@ def _other_factors(factors: Mapping[str, str], by: str) -> str:
 
 
 def _interventions(measured: Benchmark, held_fixed: str | None) -> tuple[str, ...] | str:
-    """The level with the suspected cause free and, if there is one, the level with the cause held fixed."""
+    """Return the level with the suspected cause free, and the level with the cause held fixed (None without one)."""
     levels = sorted(set(measured.of(INTERVENTION)), key=by_name)
     if len(levels) < 2:
         return (levels[0],)
@@ -202,7 +202,7 @@ def _interventions(measured: Benchmark, held_fixed: str | None) -> tuple[str, ..
 
 
 def _with_intervention(measured: Benchmark, intervention: str) -> Benchmark:
-    return measured.where(**{INTERVENTION: intervention}) or measured  # never None: the level exists
+    return measured.where(**{INTERVENTION: intervention}) or measured  # not None, because the level exists
 
 
 def _causal(

@@ -15,7 +15,7 @@ SMALLER, LARGER, NOT_SHOWN = "smaller", "larger", "no difference shown"
 
 @dataclass(frozen=True)
 class Spread:
-    """Spread of the numbers of several contexts.
+    """Spread over contexts: how much a number differs between contexts.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class SpreadComparison:
-    """Two spreads: with the suspected cause free and with it held fixed.
+    """Comparison of two spreads: with the suspected cause free and with the cause held fixed.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class SpreadComparison:
     ratio : float or None
         Deviation with the cause held fixed / deviation with the cause free; None if the latter is 0.
     test : Test
-        Brown and Forsythe's test of the logarithms.
+        The Brown-Forsythe test of the logarithms.
     verdict : str or None
         "smaller", "larger" or "no difference shown" at level alpha; None without a p.
     p_holm, p_bonferroni : float or None
@@ -102,7 +102,7 @@ def compare_spreads(
 ) -> SpreadComparison:
     """Compare the spread over contexts with the suspected cause free and with the cause held fixed [1]_.
 
-    If the suspected cause is the real one, contexts no longer differ when it is held fixed.
+    If the suspected cause is the true cause, contexts no longer differ when it is held fixed.
 
     Parameters
     ----------
@@ -115,7 +115,8 @@ def compare_spreads(
     Returns
     -------
     SpreadComparison
-        Has no verdict, and a reason in `test`, if a number is not above zero or a side has fewer than three.
+        Without a verdict, and with a reason in `test`, if a number is not above zero or a side has fewer than three
+        numbers.
 
     References
     ----------
@@ -137,7 +138,7 @@ def compare_spreads(
 
 
 def verdict_on(free: Spread, fixed: Spread, p: float | None, alpha: float) -> str | None:
-    """The verdict of a test with this p about two spreads."""
+    """Return the verdict on two spreads, given the p of the test."""
     if p is None or free.deviation is None or fixed.deviation is None:
         return None
     if p > alpha:

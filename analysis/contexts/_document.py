@@ -1,4 +1,4 @@
-"""The report on measurement contexts: sentences, tables and figures."""
+"""Build the report on measurement contexts from sentences, tables and figures."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -56,7 +56,7 @@ def document(survey: Survey) -> Document:
     Returns
     -------
     Document
-        Its figures are those of `charts`.
+        A document with the figures from `charts`.
     """
     names = set(charts(survey))
     parts: tuple[tuple[str, Iterator[Block]], ...] = (
@@ -82,8 +82,8 @@ def _in_short(survey: Survey) -> Iterator[Block]:
     observed = list(_observer_in_short(survey.observer)) if survey.observer else []
     if not survey.benchmarks and not observed:
         yield Paragraph(
-            "No benchmark could be compared. This method needs runs of two versions in several contexts: the "
-            "conditions version and context of each run. The reasons are listed below."
+            "No benchmark could be compared. This method needs runs of two versions in several contexts, so each run "
+            "needs a version and a context. The reasons are listed below."
         )
         return
     compared = (
@@ -102,7 +102,7 @@ def _in_short(survey: Survey) -> Iterator[Block]:
 
 
 def _observer_in_short(observation: Observation) -> Iterator[str]:
-    """The effect of instrumentation on one version, then whether it changes the verdict on two versions."""
+    """Summarise the effect of instrumentation on one version, and whether it changes the verdict on two versions."""
     effects = [effect for effect in observation.effects if effect.levels]
     if not effects:
         return
@@ -148,8 +148,8 @@ def _unstated(survey: Survey) -> str:
     if all(sweep.better for sweep in survey.benchmarks):
         return ""
     return (
-        " If it is unknown whether lower or higher is better, the speed-up is candidate / baseline, and above 1 means "
-        "higher: name the unit or the better direction (--unit, --better)."
+        " If the better direction is unknown, the speed-up is candidate / baseline, and a speed-up above 1 means "
+        "higher. To state the direction, use --unit or --better."
     )
 
 
@@ -159,7 +159,7 @@ def _depends(survey: Survey) -> str:
     if not varied:
         return "One context cannot show how much the result depends on the context."
     if not straddling:
-        return "No benchmark has speed-ups on both sides of 1: in these contexts the direction is always the same."
+        return "No benchmark has speed-ups on both sides of 1: the direction is the same in all these contexts."
     in_both_directions = [sweep for sweep in straddling if sweep.both_directions]
     text = (
         f"For {len(straddling)} of {counted(len(varied), 'benchmark')} the context decides which version looks "
@@ -167,15 +167,15 @@ def _depends(survey: Survey) -> str:
     )
     if in_both_directions:
         return (
-            f"{text} For {len(in_both_directions)} this is more than noise of the runs: tested separately, some "
-            f"contexts show the candidate {' and others '.join(_words(in_both_directions))} "
+            f"{text} For {len(in_both_directions)} of them this is more than noise of the runs: tested separately, "
+            f"some contexts show the candidate {' and others '.join(_words(in_both_directions))} "
             f"({_names(in_both_directions)})."
         )
     return f"{text} For none of them is this more than noise of the runs when contexts are tested separately."
 
 
 def _counted_effects(effects: Sequence[ObserverEffect]) -> str:
-    """The number of benchmarks, or of versions if a benchmark has several."""
+    """Count the benchmarks, or the versions if a benchmark has several."""
     n_benchmarks = len({(effect.application, effect.benchmark) for effect in effects})
     if n_benchmarks == len(effects):
         return counted(n_benchmarks, "benchmark")
@@ -217,8 +217,9 @@ def _inflated(survey: Survey) -> str:
 def _advice(survey: Survey) -> str:
     if survey.n_straddling:
         return (
-            "What to do: never judge these benchmarks by one context. Measure both versions in many random contexts, "
-            "report the geometric mean with its interval, and look below for the factor that explains the differences."
+            "What to do: do not judge these benchmarks by a single context. Measure both versions in many random "
+            "contexts, and report the geometric mean with its interval. The sections below show which factor "
+            "explains the differences."
         )
     if max(len(sweep.contexts) for sweep in survey.benchmarks) == 1:
         return "What to do: measure both versions in several random contexts."
@@ -281,7 +282,7 @@ def _contexts(survey: Survey) -> Iterator[Block]:
 
 
 def _extremes(sweep: Sweep) -> list[tuple[Sweep, Context]]:
-    """The two lowest and the two highest contexts by speed-up; all contexts if there are at most four."""
+    """Return the two contexts with the lowest and the two with the highest speed-ups; all if there are at most four."""
     ordered = sorted(sweep.contexts, key=lambda context: context.speedup.value or 0.0)
     return [(sweep, context) for context in (ordered if len(ordered) <= 4 else [*ordered[:2], *ordered[-2:]])]
 
@@ -299,9 +300,9 @@ def _estimates(survey: Survey) -> Iterator[Block]:
     if not survey.benchmarks:
         return
     yield first_rows(
-        "The geometric mean gives every context the same weight; its bootstrap interval over contexts assumes no "
-        "normal distribution. In the ratio of means, contexts with larger values have more weight. Noise inflates the "
-        "mean of the ratios: the product of the means for candidate and baseline is above 1.",
+        "The geometric mean gives every context the same weight; its bootstrap interval over contexts does not "
+        "assume a normal distribution. In the ratio of means, contexts with larger values have more weight. Noise "
+        "inflates the mean of the ratios: the product of the means for candidate and baseline is above 1.",
         ("Benchmark", "Geometric mean", "Bootstrap", "Ratio of means (Fieller)", "Mean of ratios", "For the baseline"),
         [(sweep.name, ratio(sweep.speedup), ratio(sweep.bootstrap), ratio(sweep.ratio_of_means),
                      number(sweep.mean_ratios.of_candidate), number(sweep.mean_ratios.of_baseline))
@@ -320,13 +321,13 @@ def _estimates(survey: Survey) -> Iterator[Block]:
 
 
 def _factors(survey: Survey) -> Iterator[Block]:
-    """The factors of the context that are associated with the speed-up."""
+    """Build the section on factors of the context that are associated with the speed-up."""
     rows = [(sweep, factor) for sweep in survey.benchmarks for factor in sweep.factors]
     if not rows:
         return
     yield first_rows(
         "Is a factor associated with the speed-up? Kruskal-Wallis test over its levels, corrected for the number of "
-        "factors of the benchmark. Share: the part of the variation between contexts that lies between levels (eta "
+        "factors of the benchmark. Share: how much of the variation between contexts is explained by the levels (eta "
         "squared; epsilon squared is the same for ranks). Compare it with the share by chance, which grows with the "
         "number of levels.",
         ("Benchmark", "Factor", "Levels", "Share", "by chance", "Epsilon squared", "p", "Holm", "Bonferroni",
@@ -354,12 +355,12 @@ def _factor_row(row: tuple[Sweep, FactorEffect]) -> tuple[Any, ...]:
 
 
 def _observer(survey: Survey) -> Iterator[Block]:
-    """The effect of instrumentation on one version, and whether it changes the verdict on two versions."""
+    """Build the section on instrumentation: its effect on one version, and on the verdict on two versions."""
     observation = survey.observer
     if observation is None:
         return
     if not observation.effects:
-        yield Paragraph(f"No run of any benchmark records {observation.by}, the requested instrumentation.")
+        yield Paragraph(f"No run has the condition {observation.by}, which should give the level of instrumentation.")
         return
     yield Paragraph(
         "Ratio of the measured values of one version at each level of instrumentation to those at the lowest level in "
@@ -423,7 +424,7 @@ def _speedup_level_row(row: tuple[Sweep, SpeedupByLevel, SpeedupAtLevel | None])
 
 
 def _causal(survey: Survey) -> Iterator[Block]:
-    """Whether contexts still differ when the suspected cause is held fixed."""
+    """Build the section on the suspected cause: do contexts still differ when it is held fixed?"""
     checks = [(sweep, sweep.causal) for sweep in survey.benchmarks if sweep.causal]
     if not checks:
         return
@@ -447,8 +448,8 @@ def _cause_in_words(compared: SpreadComparison) -> str:
     free, fixed = percent(compared.free.deviation), percent(compared.fixed.deviation)
     effect = {
         "smaller": "contexts differ less with the suspected cause held fixed, so it does cause variation between them",
-        "larger": "contexts differ more with the suspected cause held fixed: the intervention adds variation",
-        "no difference shown": "holding the suspected cause fixed shows no smaller spread: look for another cause",
+        "larger": "contexts differ more with the suspected cause held fixed, so the intervention adds variation",
+        "no difference shown": "the spread is not smaller with the suspected cause held fixed: look for another cause",
     }[compared.verdict]
     return (
         f"{effect} (spread of the speed-up: {free} with the cause free, {fixed} held fixed; "
@@ -470,7 +471,7 @@ def _spread(spread: Spread) -> tuple[str, str]:
 
 
 def _cause_in_short(survey: Survey) -> Iterator[str]:
-    """The factor with the strongest association with the speed-up, and the effect of holding the cause fixed."""
+    """Summarise the factor most associated with the speed-up, and the effect of holding the cause fixed."""
     pairs = [(sweep, factor) for sweep in survey.benchmarks for factor in sweep.factors]
     significant = [pair for pair in pairs if pair[1].share and _is_shown(pair[1], survey)]
     if significant:
@@ -493,7 +494,7 @@ def _is_shown(factor: FactorEffect, survey: Survey) -> bool:
 
 
 def ratio(statistic: Estimate) -> str:
-    """A ratio with its interval, or the reason if either is missing."""
+    """Format a ratio with its interval, or the reason if either is missing."""
     return estimate(statistic, as_percent=False)
 
 
@@ -507,21 +508,21 @@ def _left_out(survey: Survey) -> Iterator[Block]:
 
 def _parameters(survey: Survey) -> Iterator[Block]:
     rows = [(words(name), value_in_words(value)) for name, value in survey.parameters.items()]
-    yield table("Every option with the value used.", ("Option", "Value"), rows)
+    yield table("All options with their values.", ("Option", "Value"), rows)
 
 
 def _words(sweeps: Sequence[Sweep]) -> tuple[str, str]:
-    """The words for a speed-up above 1 and for one below 1."""
+    """Return the words for a speed-up above 1 and for a speed-up below 1."""
     return ("faster", "slower") if any(sweep.better for sweep in sweeps) else ("higher", "lower")
 
 
 def _names(sweeps: Sequence[Sweep]) -> str:
-    """The names of some benchmarks with their speed-ups."""
+    """List benchmarks with their speed-ups."""
     return listed([f"{sweep.name} {number(sweep.speedup.value)}" for sweep in most_dependent(sweeps)])
 
 
 def _short(change: str) -> str:
-    """A change without its subject, because the column header names the subject."""
+    """Describe a change without its subject, which the column header names."""
     return change.removeprefix("the candidate is ")
 
 

@@ -1,4 +1,4 @@
-"""Association of the speed-up with each factor of the context, such as the size of the environment."""
+"""Test whether the speed-up depends on a factor of the context, such as the size of the environment."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ class FactorEffect:
 
 
 def parse_context(text: str) -> dict[str, str]:
-    """The factors of a context such as "k=v k2=v2" or "k=v,k2=v2"; none for any other format.
+    """Parse the factors of a context such as "k=v k2=v2" or "k=v,k2=v2"; empty for any other format.
 
     Examples
     --------
@@ -119,12 +119,12 @@ def _why_untested(of_level: Mapping[str, Floats], n: int) -> str | None:
     if any((part <= 0).any() for part in of_level.values()):
         return NOT_POSITIVE
     if len(of_level) < 2:
-        return "the factor has one level" if of_level else "the factor is not known in any context"
+        return "the factor has one level" if of_level else "the factor is unknown in every context"
     return "each level occurs in one context only" if n == len(of_level) else None
 
 
 def _between(groups: Sequence[Floats]) -> float:
-    """Share of the sum of squares between groups; 0 if nothing varies."""
+    """Return the share of the sum of squares between groups; 0 if nothing varies."""
     pooled = np.concatenate(groups)
     total = float(((pooled - pooled.mean()) ** 2).sum())
     if np.ptp(pooled) <= TINY:

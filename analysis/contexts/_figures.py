@@ -1,4 +1,4 @@
-"""Figures of the report on contexts: speed-ups over contexts, sorted, as densities, with the cause free and fixed."""
+"""Figures of the report on contexts: speed-ups over contexts, densities of the values, and the causal check."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,15 +14,15 @@ from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.runs import Floats
 
 LIGHT = "#c9d0da"
-FEW = 8  # contexts; a violin of fewer would be misleading
+FEW = 8  # minimum number of contexts for a violin; with fewer, its shape would be misleading
 N_ROWS, N_PANELS, N_POINTS, N_LETTERS = 20, 4, 200, 44
 WIDTH, HEIGHT = 330, 200
 MARKS = {"faster": "triangle-up", "slower": "triangle-down", "no significant change": "circle", "not tested": "cross"}
-UNKNOWN = {"higher": "triangle-up", "lower": "triangle-down"}  # if the better direction is unknown
+UNKNOWN = {"higher": "triangle-up", "lower": "triangle-down"}  # the verdicts if the better direction is unknown
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """All figures of a survey that have data, by name.
+    """Return all figures of a survey that have data, by name.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
 
 
 def violins(survey: Survey) -> Chart | None:
-    """Speed-ups of each benchmark over its contexts, with a line at 1; None without benchmarks."""
+    """Draw the speed-ups of each benchmark over its contexts, with a line at 1; None without benchmarks."""
     varied = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
     drawn = most_dependent(varied)[:N_ROWS]
     if not drawn:
@@ -86,7 +86,7 @@ def violins(survey: Survey) -> Chart | None:
 
 
 def contexts_sorted(survey: Survey) -> Chart | None:
-    """The contexts of some benchmarks from the lowest to the highest speed-up, with intervals from their runs."""
+    """Draw the contexts of some benchmarks by increasing speed-up, with intervals from their runs."""
     varied = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
     sweeps = most_dependent(varied)[:N_PANELS]
     names = _names(sweeps)
@@ -94,7 +94,7 @@ def contexts_sorted(survey: Survey) -> Chart | None:
 
 
 def densities(survey: Survey) -> Chart | None:
-    """Densities of the measured values of both versions over all contexts; None if nothing varies."""
+    """Draw densities of the measured values of both versions over all contexts; None if nothing varies."""
     varying = [sweep for sweep in survey.benchmarks if len(sweep.contexts) >= FEW and _varies(sweep)]
     sweeps = most_dependent(varying)[:N_PANELS]
     names = _names(sweeps)
@@ -102,7 +102,7 @@ def densities(survey: Survey) -> Chart | None:
 
 
 def intervention(survey: Survey) -> Chart | None:
-    """Speed-ups over contexts with the suspected cause free and held fixed; None without such runs."""
+    """Draw speed-ups over contexts with the suspected cause free and held fixed; None without such runs."""
     checks = [(sweep, sweep.causal) for sweep in most_dependent(survey.benchmarks) if sweep.causal]
     panels = [(sweep, causal) for sweep, causal in checks if causal.contexts][:N_PANELS]
     names = _names([sweep for sweep, _ in panels])
@@ -110,7 +110,7 @@ def intervention(survey: Survey) -> Chart | None:
 
 
 def observer_effect(survey: Survey) -> Chart | None:
-    """Ratio of measured values at each level of instrumentation to the lowest level; None if not requested."""
+    """Draw the ratio of values at each level of instrumentation to the lowest level; None if not requested."""
     effects: dict[tuple[str, str], list[ObserverEffect]] = {}
     for effect in survey.observer.effects if survey.observer else ():
         if any(level.ratio.value for level in effect.levels):
@@ -122,7 +122,7 @@ def observer_effect(survey: Survey) -> Chart | None:
 
 
 def speedup_by_instrumentation(survey: Survey) -> Chart | None:
-    """Speed-up by level of instrumentation, with the range that noise explains; None if not requested."""
+    """Draw the speed-up by level of instrumentation, with the range that noise explains; None if not requested."""
     compared = [
         (sweep, sweep.by_instrumentation) for sweep in most_dependent(survey.benchmarks) if sweep.by_instrumentation
     ]
@@ -151,7 +151,7 @@ def _titled(name: str, subtitle: str) -> Any:
 
 
 def _scale(ends: Sequence[tuple[float, float]]) -> Any:
-    """A logarithmic scale for ratios that are far apart, otherwise a linear scale; both include 1."""
+    """Return a logarithmic scale for ratios that are far apart, otherwise a linear scale; both include 1."""
     lowest, highest = min(1.0, *(low for low, _ in ends)), max(1.0, *(high for _, high in ends))
     if highest / lowest > 4:
         return alt.Scale(type="log", domain=[lowest / 1.1, highest * 1.1], nice=False)
@@ -165,7 +165,7 @@ def _boxes(sweeps: Sequence[Sweep]) -> pd.DataFrame:
 
 
 def _bodies(sweeps: Sequence[Sweep], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """A density shape if there are enough contexts, otherwise the contexts themselves."""
+    """Draw a density shape if there are enough contexts, otherwise one point per context."""
     shapes, points = [], []
     for row, sweep in enumerate(sweeps):
         ratios = _ratios(sweep.contexts)
@@ -186,7 +186,7 @@ def _bodies(sweeps: Sequence[Sweep], x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def _density(values: Floats, *, reach: float = 3) -> tuple[Floats, Floats]:
-    """A smooth density with Scott's bandwidth, on a grid that extends a given number of bandwidths."""
+    """Compute a kernel density with Scott's bandwidth, on a grid that extends a given number of bandwidths."""
     width = float(values.std(ddof=1)) * len(values) ** -0.2
     at = np.linspace(values.min() - reach * width, values.max() + reach * width, 101)
     near = np.exp(-0.5 * ((at[:, None] - values) / width) ** 2)
@@ -225,14 +225,14 @@ def _sorted(sweep: Sweep, name: str) -> Chart:
 
 
 def _context_rows(contexts: Sequence[Context]) -> pd.DataFrame:
-    """One row per context: speed-up, interval, and verdict for this context alone."""
+    """Return one row per context: speed-up, interval, and verdict for this context alone."""
     rows = [(at.speedup.value, at.speedup.low, at.speedup.high, at.verdict or "not tested") for at in contexts]
     table = pd.DataFrame(rows, columns=["speedup", "low", "high", "alone"])
     return table.astype({"speedup": float, "low": float, "high": float})
 
 
 def _line_at_one(scale: Any) -> alt.Chart:
-    """The line where neither version is faster."""
+    """Draw the line at 1, where both versions are equally fast."""
     line = alt.Chart(pd.DataFrame({"speedup": [1.0]})).mark_rule(color=INK, strokeDash=[1, 3])
     return line.encode(y=_speedup("speedup", scale))
 
@@ -281,7 +281,7 @@ _FEW_TICKS = alt.Axis(grid=False, tickCount=5)
 
 
 def _readable(sweep: Sweep) -> tuple[float, str]:
-    """Factor and unit for display: short times are shown in ms, µs or ns."""
+    """Return factor and unit for display: short times are shown in ms, µs or ns."""
     if sweep.unit != "s":
         return 1.0, sweep.unit or "no unit"
     typical = float(np.median([context.baseline for context in sweep.contexts]))
@@ -325,7 +325,7 @@ def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:
 
 
 def _places(contexts: Sequence[Context]) -> tuple[str, Mapping[str, float]]:
-    """Positions of contexts: the value of the only factor if it is a number, otherwise the order of names."""
+    """Return x positions of contexts: the value of a single numeric factor, or else the order of the names."""
     factors = {name for context in contexts for name in context.factors}
     numbers = {context.name: as_number(next(iter(context.factors.values()), "")) for context in contexts}
     if len(factors) == 1 and all(number is not None for number in numbers.values()):

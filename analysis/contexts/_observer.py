@@ -113,9 +113,9 @@ class Observation:
         One per benchmark and version with a known factor.
     overall : tuple of OverallLevel
     n_shown : int
-        Number of `effects` that are shown at any level.
+        Number of `effects` with a significant change at any level.
     n_compared, n_changing : int
-        Numbers of benchmarks with two versions at several levels, and of those whose verdict depends on the level.
+        Number of benchmarks with two versions at several levels, and number whose verdict depends on the level.
     """
 
     by: str
@@ -185,8 +185,8 @@ class SpeedupByLevel:
 def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level: float = 0.95) -> SpeedupByLevel:
     """Check whether the conclusion about two versions is the same at each level of instrumentation [1]_.
 
-    The inter-run range goes from the worst run of one version against the best run of the other to the reverse, as
-    a geometric mean over contexts. It is wide on purpose: noise of runs does not explain a speed-up outside it.
+    The inter-run range contains all speed-ups between a run of one version and a run of the other, as a geometric mean
+    over contexts. It is wide on purpose: noise of the runs does not explain a speed-up outside this range.
 
     Parameters
     ----------
@@ -201,8 +201,9 @@ def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level:
     Returns
     -------
     SpeedupByLevel
-        Has a reason instead of levels if there are fewer than two. A level that shares no context with the lowest
-        level, or whose contexts have one run of each version there, has a reason instead of a flag.
+        With a reason instead of levels if there are fewer than two. A level has a reason instead of `exceeds` if it has
+        no context in common with the lowest level, or if these contexts have only one run of each version at the lowest
+        level.
 
     Raises
     ------
@@ -234,7 +235,7 @@ def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level:
 
 
 def by_size(levels: Iterable[str]) -> list[str]:
-    """Sort levels of instrumentation, lowest first: by number, or else names for none first, then by name.
+    """Sort levels of instrumentation, lowest first: by value, or names such as "none" before other names.
 
     Examples
     --------
@@ -248,7 +249,7 @@ def by_size(levels: Iterable[str]) -> list[str]:
 
 
 def as_number(text: str) -> float | None:
-    """Parse a text as a finite number; None if it is not one."""
+    """Parse a text as a finite number; None if this fails."""
     try:
         value = float(text)
     except ValueError:
@@ -268,7 +269,7 @@ def observer_effects(
     better : mapping of (application, benchmark, version) to str
         "lower", "higher" or "".
     alpha : float
-        Intervals are at level 1 - alpha; an effect is shown if Holm's p over all rows is at most alpha.
+        Intervals are at level 1 - alpha; an effect is significant if Holm's p over all rows is at most alpha.
 
     Returns
     -------
@@ -295,7 +296,7 @@ def observer_effects(
 
 
 def over_all(effects: Sequence[ObserverEffect], alpha: float) -> tuple[OverallLevel, ...]:
-    """The overall effect of each level; every benchmark has the same weight, however many versions it has."""
+    """Compute the overall effect of each level; each benchmark has the same weight, for any number of versions."""
     of_level: dict[tuple[str, str], dict[tuple[str, str], list[Estimate]]] = {}
     for effect in effects:
         for at in effect.levels:
@@ -330,7 +331,7 @@ def _effect(key: Key, runs: Mapping[str, Mapping[str, Sequence[float]]], better:
 def _observed(
     level: str, least: Mapping[str, Sequence[float]], own: Mapping[str, Sequence[float]], better: str, alpha: float
 ) -> ObservedLevel:
-    """The ratio of one level to the lowest level: from the runs in one context, or over the common contexts."""
+    """Compare one level with the lowest level: by the runs in one context, or over the common contexts."""
     shared = [context for context in own if context in least]
     a, b = ([np.array(side[context], dtype=np.float64) for context in shared] for side in (own, least))
     if not shared:
@@ -362,7 +363,7 @@ def _in_words(ratio: Estimate, better: str) -> str | None:
 
 
 def _verdict(ratio: Estimate, p: float | None, alpha: float, better: str) -> str | None:
-    """The verdict on a ratio from a test with this p; None without a p."""
+    """Return the verdict on a ratio, given the p of its test; None without a p."""
     if p is None or ratio.value is None:
         return None
     return NOT_SHOWN if p > alpha or ratio.value == 1 else in_direction(ratio.value < 1, better)
@@ -399,7 +400,7 @@ def _speedups(cells: Sequence[tuple[ArrayLike, ArrayLike]], better: str) -> Floa
 
 
 def _ends(baseline: ArrayLike, candidate: ArrayLike, better: str) -> tuple[float, float]:
-    """The lowest and highest speed-up from single runs of each version."""
+    """Return the lowest and the highest speed-up between single runs of the two versions."""
     a, b = _runs(baseline), _runs(candidate)
     return (a.min() / b.max(), a.max() / b.min()) if better == "lower" else (b.min() / a.max(), b.max() / a.min())
 

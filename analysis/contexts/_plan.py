@@ -1,4 +1,4 @@
-"""Plan the runs: every version in every chosen context, in random order."""
+"""Plan runs in random order: each version in each chosen context."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -86,8 +86,8 @@ def variant_plan(
 def _combinations(
     factors: Mapping[str, Sequence[str]], total: int, n: int, rng: np.random.Generator
 ) -> dict[str, list[str]]:
-    """n different combinations of levels, as columns; each combination is a number in mixed radix."""
-    if n < total and total > 50 * MAX_RUNS:  # so many that redrawing duplicates costs almost nothing
+    """Draw n different combinations of levels, one per column, as numbers in mixed radix."""
+    if n < total and total > 50 * MAX_RUNS:  # enough combinations that duplicates are rare, so redrawing is cheap
         numbers: set[tuple[int, ...]] = set()
         while len(numbers) < n:
             numbers.add(tuple(int(rng.integers(len(entries))) for entries in factors.values()))

@@ -13,8 +13,8 @@ from analysis.samples import NO_VARIATION, Test, change_in_words, mean_interval
 
 NOT_POSITIVE = "a number is not above zero, so it has no logarithm"
 NO_CONTEXTS = "no contexts"
-EXACT_UP_TO = 50  # differences; beyond this number the distribution is close to normal
-TINY = 1e-12  # relative; smaller differences are rounding errors
+EXACT_UP_TO = 50  # maximum number of differences for an exact p; above it, the distribution is close to normal
+TINY = 1e-12  # smaller relative differences are rounding errors
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Quartiles:
     lowest, q1, median, q3, highest : float or None
         None without contexts.
     straddles : bool
-        lowest < 1 < highest: the context decides which version looks faster [1]_.
+        Whether lowest < 1 < highest, so that the context decides which version looks faster [1]_.
 
     References
     ----------
@@ -46,14 +46,14 @@ class Quartiles:
 
 @dataclass(frozen=True)
 class MeanRatios:
-    """Mean speed-ups of candidate and of baseline; noise inflates both, so neither is a valid estimate.
+    """Mean speed-ups of the candidate and of the baseline; noise inflates both, so neither is a valid estimate.
 
     Attributes
     ----------
     of_candidate : float or None
         Mean speed-up of the candidate.
     of_baseline : float or None
-        Mean speed-up of the baseline; the product of both means is at least 1, and 1 only without variation.
+        Mean speed-up of the baseline; the product of both means is at least 1, and equals 1 only without variation.
     both_faster : bool
         Whether each version seems faster than the other.
     reason : str or None
@@ -66,7 +66,7 @@ class MeanRatios:
 
 
 def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower") -> Floats:
-    """Speed-up of the candidate in each context: above 1 means faster, for times and for rates.
+    """Compute the speed-up of the candidate in each context: above 1 means faster, for times and for rates.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
         The number of each version in each context, > 0.
     better : str
         "lower" for times, where a speed-up is baseline / candidate; "higher" for rates such as ops/s, where it is
-        candidate / baseline. "" if the better direction is unknown: also candidate / baseline, and above 1 the
-        candidate is higher, not faster.
+        candidate / baseline. "" if the better direction is unknown: also candidate / baseline, where above 1 means
+        higher, not faster.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def speedup_in_words(speedup: float, better: str = "lower") -> str:
 
 
 def quartiles(ratios: ArrayLike) -> Quartiles:
-    """Minimum, quartiles (linear interpolation) and maximum of ratios, shape (n_contexts,), and whether 1 is inside.
+    """Compute minimum, quartiles (linear interpolation) and maximum of ratios, shape (n_contexts,).
 
     Examples
     --------
@@ -126,7 +126,7 @@ def quartiles(ratios: ArrayLike) -> Quartiles:
 
 
 def geometric_mean(ratios: ArrayLike, level: float = 0.95) -> Estimate:
-    """Geometric mean of ratios with Student's interval of their logarithms; inverse ratios give the inverse result.
+    """Compute the geometric mean of ratios with Student's interval of their logarithms.
 
     Parameters
     ----------
@@ -136,8 +136,8 @@ def geometric_mean(ratios: ArrayLike, level: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        `se` is that of the mean logarithm, so it is a share of the value. Undefined without ratios, or if a ratio is
-        not above zero; no interval for a single ratio. Without variation, the interval has zero width.
+        `se` is the standard error of the mean logarithm, so it is a share of the value. Undefined without ratios, or if
+        a ratio is not above zero; no interval for a single ratio. Without variation, the interval has zero width.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def geometric_mean(ratios: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
-    """Ratio mean(x) / mean(y) of pairs with Fieller's interval [1]_: contexts with larger numbers have more weight.
+    """Compute mean(x) / mean(y) of pairs with Fieller's interval [1]_; contexts with larger numbers have more weight.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def mean_ratios(ratios: ArrayLike) -> MeanRatios:
-    """Mean of ratios, shape (n_contexts,), and mean of their inverses; by Jensen's inequality noise inflates both.
+    """Compute the means of ratios, shape (n_contexts,), and of their inverses; noise inflates both.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def mean_ratios(ratios: ArrayLike) -> MeanRatios:
 
 
 def paired_t(x: ArrayLike, y: ArrayLike) -> Test:
-    """Paired t test: is the mean difference of pairs, arrays of shape (n_contexts,), zero [1]_? Two-sided.
+    """Test whether the mean difference of pairs is zero (two-sided paired t test [1]_); arrays of shape (n_contexts,).
 
     Returns
     -------
@@ -250,10 +250,11 @@ def paired_t(x: ArrayLike, y: ArrayLike) -> Test:
 
 
 def signed_rank(x: ArrayLike, y: ArrayLike) -> Test:
-    """Wilcoxon's signed-rank test of pairs [1]_, each array of shape (n_contexts,); two-sided.
+    """Run Wilcoxon's two-sided signed-rank test of pairs [1]_; arrays of shape (n_contexts,).
 
     Pairs without a difference are left out. For up to 50 differences p is exact, with or without ties: the ranks are
-    fixed, and both signs are equally likely. Beyond, p is a normal approximation corrected for ties and continuity.
+    fixed, and both signs are equally likely. For more differences, p is a normal approximation corrected for ties and
+    continuity.
 
     Returns
     -------
@@ -286,7 +287,7 @@ def signed_rank(x: ArrayLike, y: ArrayLike) -> Test:
 
 
 def _share_of_signs(ranks: Floats, at_most: float) -> float:
-    """The share of the 2^n sign patterns whose positive ranks sum to at most this value; mid-ranks are halves."""
+    """Return the share of the 2^n sign patterns with a positive rank sum up to this value; mid-ranks are halves."""
     doubled = np.rint(2 * ranks).astype(int)
     ways = np.zeros(doubled.sum() + 1)
     ways[0] = 1.0
@@ -301,7 +302,7 @@ def _without_variation(value: float) -> Estimate:
 
 
 def paired(x: ArrayLike, y: ArrayLike, names: tuple[str, str] = ("baseline", "candidate")) -> tuple[Floats, Floats]:
-    """Both as arrays of one length; raises ValueError if they are not."""
+    """Return both as arrays; raise ValueError if their lengths differ."""
     a, b = series(x, names[0]), series(y, names[1])
     if len(a) != len(b):
         raise ValueError(f"{names[0]} and {names[1]} must be pairs, got {len(a)} and {len(b)} values")
@@ -309,7 +310,7 @@ def paired(x: ArrayLike, y: ArrayLike, names: tuple[str, str] = ("baseline", "ca
 
 
 def series(values: ArrayLike, name: str) -> Floats:
-    """The values as a one-dimensional array of finite numbers; raises ValueError for anything else."""
+    """Return the values as a one-dimensional array of finite numbers; raise ValueError if this is impossible."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or not np.isfinite(array).all():
         raise ValueError(f"{name} must be a series of finite numbers, got shape {array.shape}: {array}")

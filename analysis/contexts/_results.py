@@ -15,7 +15,7 @@ from analysis.samples import Test
 
 @dataclass(frozen=True)
 class CausalCheck:
-    """Comparison of the contexts with the suspected cause free and with it held fixed.
+    """Comparison of the contexts with the suspected cause free and with the cause held fixed.
 
     Attributes
     ----------
@@ -43,21 +43,22 @@ class Sweep:
     Attributes
     ----------
     name, application, unit, better : str
-        Those of the benchmark.
+        Properties of the benchmark.
     baseline, candidate : str
         The versions compared; a speed-up above 1 means that the candidate is faster.
     contexts : tuple of Context
         In order of appearance; at least one.
     quartiles : Quartiles
-        Quartiles of the speed-ups, and whether these straddle 1.
+        Quartiles of the speed-ups, and whether the speed-ups lie on both sides of 1.
     speedup : Estimate
         Geometric mean with Student's interval of the logarithms: the estimate to report.
     bootstrap : Estimate
-        Geometric mean with the bootstrap percentile interval over contexts; assumes no normal distribution.
+        Geometric mean with the bootstrap percentile interval over contexts, which does not assume a normal
+        distribution.
     ratio_of_means : Estimate
         Ratio of the means over all contexts with Fieller's interval.
     mean_ratios : MeanRatios
-        Inflated by noise; for comparison only.
+        Means of the ratios, inflated by noise; for comparison only.
     words : str
         The speed-up with its direction.
     paired_t, signed_rank : Test
@@ -75,11 +76,11 @@ class Sweep:
     factors : tuple of FactorEffect
     by_instrumentation : SpeedupByLevel or None
         Whether the verdict on the two versions is the same at all levels of instrumentation. None if not requested, or
-        if no context with only positive runs has this factor.
+        if no context with only positive values has this factor.
     causal : CausalCheck or None
         None if no run names an intervention.
     left_out : tuple of LeftOut
-        Contexts, failed runs and unused levels of the intervention.
+        Left-out contexts, failed runs and unused levels of the intervention.
     """
 
     name: str
@@ -123,7 +124,7 @@ class Survey:
     ----------
     benchmarks : tuple of Sweep
     n_straddling : int
-        Number of benchmarks whose speed-ups straddle 1.
+        Number of benchmarks with speed-ups on both sides of 1.
     n_both_directions : int
         Number of benchmarks with `both_directions`.
     n_faster, n_slower, n_not_shown, n_untested : int

@@ -1,4 +1,4 @@
-"""Survey of a suite: do conclusions depend on the measurement context?"""
+"""Survey of many benchmarks: do conclusions depend on the measurement context?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -43,9 +43,9 @@ def survey(
     ----------
     benchmarks : sequence of Benchmark
         Runs with the conditions `version` and `context`. A context written "k=v k2=v2" has the factors k and k2; every
-        further condition except `intervention` is a factor of the context too.
+        further condition except `intervention` is also a factor of the context.
     sampling : Sampling
-        How a run becomes one number. The number of a version in a context is the mean over its runs.
+        Options for the one number per run. The number of a version in a context is the mean over its runs.
     baseline, candidate : str, optional
         Versions, the same for all benchmarks; see `two_versions`.
     instrumentation : str, optional
@@ -67,8 +67,8 @@ def survey(
     Returns
     -------
     Survey
-        Benchmarks without two versions, or without a context that has both, are left out with the reason; except
-        benchmarks with one version whose observer effect is known.
+        Benchmarks without two versions, or without a context that has both, are left out with the reason, unless the
+        observer effect can be computed from one version.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def survey(
 
 
 def _observation(benchmarks: Sequence[Benchmark], options: Options) -> tuple[Observation | None, set[tuple[str, str]]]:
-    """The observer effect on each version, and the benchmarks for which it is known."""
+    """Compute the observer effect on each version; return it with the benchmarks for which it is defined."""
     by = options.instrumentation
     if by is None:
         return None, set()
@@ -168,7 +168,7 @@ def _parameters(options: Options, seed: int) -> dict[str, object]:
 
 
 def _corrected(sweeps: Sequence[Sweep], alpha: float) -> tuple[Sweep, ...]:
-    """The same results with p corrected for the number of benchmarks."""
+    """Correct p for the number of benchmarks."""
     t, rank = [row.paired_t.p for row in sweeps], [row.signed_rank.p for row in sweeps]
     columns = zip(sweeps, holm(t), bonferroni(t), holm(rank), bonferroni(rank), strict=True)
     return tuple(

@@ -39,7 +39,7 @@ class Context:
     baseline_runs, candidate_runs : tuple of float
         One number per run.
     baseline, candidate : float
-        Their means.
+        Means of the runs.
     speedup : Estimate
         Speed-up of the candidate from the means, with Fieller's interval for independent runs if
         both versions have at least two runs.
@@ -66,7 +66,7 @@ class Context:
 
 
 def missing_version(measured: Benchmark, versions: tuple[str, str]) -> str | None:
-    """A sentence that names the missing version; None if the benchmark has both."""
+    """Describe the missing version; None if the benchmark has both."""
     levels = measured.levels(VERSION)
     absent = [version for version in versions if version not in levels]
     return f"no run of version {absent[0]}; versions: {', '.join(levels) or 'none'}" if absent else None
@@ -75,7 +75,7 @@ def missing_version(measured: Benchmark, versions: tuple[str, str]) -> str | Non
 def contexts_of(
     measured: Benchmark, versions: tuple[str, str], sampling: Sampling, alpha: float
 ) -> tuple[list[Context], list[LeftOut]]:
-    """The contexts with runs of both versions, sorted by name, and the other contexts; p is not corrected yet.
+    """Return the contexts with runs of both versions, sorted by name, and the other contexts; p is not yet corrected.
 
     Raises ValueError if a run has only warm-up iterations.
     """
@@ -98,7 +98,7 @@ def contexts_of(
 
 
 def with_corrections(contexts: Sequence[Context], alpha: float, better: str) -> tuple[Context, ...]:
-    """The same contexts with p corrected for their number, and with verdicts."""
+    """Correct p for the number of contexts, and add verdicts."""
     ps = [context.test.p for context in contexts]
     return tuple(
         replace(
@@ -112,16 +112,18 @@ def with_corrections(contexts: Sequence[Context], alpha: float, better: str) -> 
 
 
 def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> str | None:
-    """The verdict on the candidate from a test with this p; None without a p."""
+    """Return the verdict on the candidate, given the p of its test; None without a p."""
     if p is None or speedup.value is None:
         return None
     if p > alpha or speedup.value == 1:
         return NOT_SHOWN
-    return in_direction(speedup.value < 1, "higher" if better else "")  # a speed-up is a rate
+    return in_direction(
+        speedup.value < 1, "higher" if better else ""
+    )  # a speed-up is better if it is higher, like a rate
 
 
 def factors_of(measured: Benchmark) -> list[dict[str, str]]:
-    """The factors of the context of each run: the parts of its text, or the whole text, and all further conditions."""
+    """Return the factors of the context of each run: from its text (parsed or whole), and all other conditions."""
     further = list(filter(is_factor, measured.conditions))
     factors = []
     for run, text in enumerate(_texts(measured)):
@@ -131,7 +133,7 @@ def factors_of(measured: Benchmark) -> list[dict[str, str]]:
 
 
 def _texts(measured: Benchmark) -> list[str]:
-    """The text of the context of each run, as in its file."""
+    """Return the context of each run as text, as in its file."""
     return [run.conditions.get(CONTEXT, "") for run in measured.runs]
 
 
@@ -164,7 +166,7 @@ def _context(
 
 
 def _why(interval: Estimate, n_runs: int) -> str | None:
-    """The reason for a missing interval, in terms of contexts."""
+    """Return the reason for a missing interval, expressed for contexts."""
     if interval.low is not None:
         return interval.reason
     return (

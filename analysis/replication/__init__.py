@@ -1,4 +1,4 @@
-"""Check the claims of Bauer et al. (2023), doi:10.1145/3578245.3584693, against measurements and labels."""
+"""Check the claims of Bauer et al. (2023), doi:10.1145/3578245.3584693, with measurements and labels."""
 
 from typing import TYPE_CHECKING
 

@@ -28,8 +28,8 @@ MISPRINT = "The paper prints 568 in one place, a misprint for 586."
 SPECIFICITY = "112 of 135 is 82.96 %, which the paper prints as 83 % (section 1) and as 82 % (section 4.2)."
 LOWEST_NOTE = "The lowest pair of Table 1; the paper's text says that R1 and R2 agree least."
 LOWEST_PAIR = (
-    "The text says that the first and the second reviewer agree least. Table 1 has R1 and R4 lowest (35 %), so the "
-    "paper contradicts itself."
+    "The text says that the first and the second reviewer agree least. In Table 1, R1 and R4 have the lowest "
+    "agreement (35 %), so the paper contradicts itself."
 )
 
 
@@ -43,7 +43,7 @@ class Claim:
         Section, table or figure of the paper.
     claim : str
     paper, ours : str
-        The number or words of the paper, and ours.
+        The number or words in the paper, and our result.
     outcome : str
         One of `OUTCOMES`.
     why : str
@@ -59,12 +59,12 @@ class Claim:
 
     @property
     def agrees(self) -> bool:
-        """Whether our result agrees with the paper."""
+        """Return whether our result agrees with the paper."""
         return self.outcome in (REPRODUCED, BY_CONSTRUCTION)
 
     @property
     def is_contradiction(self) -> bool:
-        """Whether the paper's text contradicts the paper's table."""
+        """Return whether the text of the paper contradicts its own table."""
         return self.why == LOWEST_PAIR
 
 
@@ -174,5 +174,5 @@ def _joined(*sentences: str) -> str:
 
 
 def counts(claims: Sequence[Claim]) -> dict[str, int]:
-    """Number of claims per outcome, in the order of `OUTCOMES`; outcomes without claims are left out."""
+    """Count claims by outcome, in the order of `OUTCOMES`; outcomes without claims are left out."""
     return {outcome: n for outcome in OUTCOMES if (n := sum(claim.outcome == outcome for claim in claims))}

@@ -36,9 +36,9 @@ MEANINGS = (
     "Cannot apply: the claim is about other measurements.",
 )
 STEADY = (
-    "The classes of Traini et al. (2023), doi:10.1007/s10664-022-10247-x, found by change-point "
-    "detection. They come from a method, not from people, so they can be wrong. A benchmark is inconsistent if some of "
-    "its runs reach a steady state and others do not."
+    "The classes of Traini et al. (2023), doi:10.1007/s10664-022-10247-x, found by change-point detection. The "
+    "classes come from a method, not from people, so they can be wrong. A benchmark is inconsistent if some of its "
+    "runs reach a steady state and others do not."
 )
 
 
@@ -79,8 +79,8 @@ def _short(replication: Replication) -> Iterator[Block]:
     else:
         what = (
             f"These are not the measurements of the paper, but {counted(scope.n, 'benchmark')} from "
-            f"{counted(scope.n_applications, 'application')}. Claims about the paper's data cannot apply; what the "
-            "measures and classifiers give here is shown for comparison."
+            f"{counted(scope.n_applications, 'application')}. Claims about the paper's data cannot apply; the results "
+            "of the measures and classifiers are shown for comparison."
         )
     outcomes = ", ".join(f"{n} {PLURAL.get(name, name)}" for name, n in found.items())
     items = [what, f"Of {len(replication.claims)} claims: {outcomes}."]
@@ -123,7 +123,7 @@ def _figures(replication: Replication, has_figure_4: bool) -> Iterator[Block]:
     focus = replication.focus or "one application"
     text = f"Figure 3: means of the measures for each benchmark of {focus}."
     if replication.numbers:
-        text += f" B1 to B{N_OF_FOCUS} are assumed to be in alphabetical order."
+        text += f" We assume that B1 to B{N_OF_FOCUS} are in alphabetical order."
     yield Figure("figure-3", text)
     if has_figure_4:
         number_of = replication.numbers.get(replication.drawn or "", "")
@@ -137,7 +137,7 @@ def _figures(replication: Replication, has_figure_4: bool) -> Iterator[Block]:
 def _choices(replication: Replication) -> Iterator[Block]:
     n = replication.n_judged
     if not n:
-        yield Paragraph("No benchmark can be judged by the heuristic.")
+        yield Paragraph("The heuristic cannot judge any benchmark.")
         return
     yield table(
         f"Dissimilar benchmarks out of {n}, by threshold θ of the heuristic.",
@@ -169,7 +169,7 @@ def _choices(replication: Replication) -> Iterator[Block]:
     readings = replication.joint[0]
     if readings.n:
         yield Paragraph(
-            f"Whether M3 keeps the mean decides {readings.n_differ} of {counted(readings.n, 'verdict')} "
+            f"Keeping or removing the mean in M3 changes {readings.n_differ} of {counted(readings.n, 'verdict')} "
             f"({percent(readings.n_differ / readings.n)})."
         )
 

@@ -32,7 +32,7 @@ class Measured:
     name, application, benchmark : str
     n_runs : int
     n_iterations : tuple of int
-        Iterations of the shortest and of the longest run.
+        Number of iterations of the shortest and of the longest run.
     means, lowest, highest : mapping of str to float
         Measure (m1 to m5, m3_with_mean) -> mean, smallest and largest value over all pairs of runs; empty if the
         heuristic cannot judge the benchmark.
@@ -68,7 +68,7 @@ class Measured:
         return float(np.median([self.means[name] for name in OF_HEURISTIC[classifier]])) if self.means else None
 
     def is_dissimilar(self, classifier: str) -> bool | None:
-        """Whether the verdict at the default threshold is dissimilar; None if there is no verdict."""
+        """Return whether the verdict at the default threshold is dissimilar; None if there is no verdict."""
         score = self.score(classifier)
         return None if score is None else score > usual_threshold(classifier)
 
@@ -103,7 +103,7 @@ def measure(benchmark: Benchmark) -> Measured:
             verdicts[name] = CLASSIFIERS[name](runs)
             if verdicts[name].verdict is None:
                 reasons[name] = str(verdicts[name].reason)
-        except ValueError as error:  # a negative measurement, which SAME refuses
+        except ValueError as error:  # a negative measurement, which SAME rejects
             reasons[name] = str(error)
     pairs = {} if "heuristic" in reasons else {name: MEASURES[name].of_pairs(runs) for name in MEASURE_NAMES}
     return Measured(

@@ -43,7 +43,11 @@ APPLICATIONS = frozenset({
     "jgrapht/jgrapht", "netty/netty", "openzipkin/zipkin", "prestodb/presto", "prometheus/client_java",
     "protostuff/protostuff", "r2dbc/r2dbc-h2", "raphw/byte-buddy", "yellowstonegames/SquidLib", "zalando/logbook",
 })  # fmt: skip
-FOCUS, N_OF_FOCUS, FOCUS_NUMBER = "HdrHistogram/HdrHistogram", 20, 17  # the example in the paper, and its benchmark B17
+FOCUS, N_OF_FOCUS, FOCUS_NUMBER = (
+    "HdrHistogram/HdrHistogram",
+    20,
+    17,
+)  # example application of the paper, and its benchmark B17
 PUBLISHED_SHARES = {"same": (75, 324), "heuristic": (255, 324), "heuristic-printed": (255, 324)}
 TITLES = {"heuristic": "the heuristic", "heuristic-printed": "the heuristic as printed", "same": "SAME"}
 THETAS = (0.10, 0.15, 0.20, 0.25, 0.30, 0.40, 0.50)
@@ -256,7 +260,7 @@ def survey(
     measured : sequence of Measured
         Results of `measure`; their order does not matter.
     of_labels : sequence of Claim
-        Claims about labels (`claims_of_labels`), which are sorted in with the other claims.
+        Claims about labels (`claims_of_labels`), to be sorted among the other claims.
     classes : mapping of str to str, optional
         Benchmark -> "inconsistent" or "steady state", according to another method; other classes are ignored.
     notes : sequence of str
@@ -425,7 +429,7 @@ def _steady_state(benchmarks: Sequence[Measured], classifier: str, classes: Mapp
 
 @dataclass(frozen=True)
 class _Claims:
-    """Checks the claims about the measurements."""
+    """Check the claims about the measurements."""
 
     scope: Scope
     benchmarks: Sequence[Measured]
@@ -507,7 +511,7 @@ class _Claims:
             why += (
                 "Figure 1 supports keeping the mean in M3; the shares in section 4.3 support leaving it out."
                 if wrong
-                else "On them, M3 with the mean gives the verdicts that Figure 1 shows."
+                else "For these signals, M3 with the mean gives the verdicts that Figure 1 shows."
             )
             ours = f"{reading}: {len(pairs) - len(wrong)} of {len(pairs)} as described ({detail})"
             yield Claim("3.2, Figure 1", claim, "4 of 4 pairs", ours, DIFFERS if wrong else REPRODUCED, why)

@@ -113,7 +113,7 @@ def cosine_clipped(x: Floats, y: Floats) -> float:
 
 
 def kolmogorov_smirnov(x: Floats, y: Floats) -> float:
-    """M5: the largest distance of the two empirical distribution functions."""
+    """M5: the largest distance between the two empirical distribution functions."""
     return float(stats.ks_2samp(x, y, method="asymp").statistic)
 
 

@@ -257,7 +257,7 @@ def test_the_share_by_chance_is_what_an_idle_factor_has_on_average():
     ("values", "levels", "reason"),
     [
         ([1.0, 2.0], ["a", "a"], "the factor has one level"),
-        ([1.0, 2.0], ["", ""], "the factor is not known in any context"),
+        ([1.0, 2.0], ["", ""], "the factor is unknown in every context"),
         ([1.0, 2.0, 3.0], ["a", "b", "c"], "each level occurs in one context only"),
         ([1.0, -2.0], ["a", "b"], "a number is not above zero, so it has no logarithm"),
     ],

@@ -181,7 +181,7 @@ def test_an_observer_effect_of_one_version_is_the_answer_of_a_table_of_one_versi
 
 
 def test_an_observer_effect_that_cannot_be_told_says_why():
-    assert "No run of any benchmark records events" in said_of(sweep(sizes=SHORT), instrumentation="events")
+    assert "No run has the condition events" in said_of(sweep(sizes=SHORT), instrumentation="events")
     one = {("a", "events=0"): [1.0], ("b", "events=0"): [1.0]}
     document = contexts_document(survey([measured(one)], instrumentation="events", resamples=20))
     for start in ("Each benchmark and version.", "Is the verdict on the two versions the same"):
