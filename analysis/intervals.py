@@ -1,4 +1,4 @@
-"""The result type of statistics, and confidence intervals for proportions and means of item-wise terms."""
+"""The result type `Estimate`, and confidence intervals for proportions and for means over items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ from numpy.typing import NDArray
 
 from analysis.results import Result, number
 
-MIN_GROUPS = 20  # with fewer groups a cluster-robust standard error is too small
+MIN_GROUPS = 20  # with fewer groups, cluster-robust standard errors are too small
 
 if TYPE_CHECKING:
     import pandas as pd
 
     Groups = Sequence[object] | pd.Series | NDArray[np.generic]
-else:  # without pandas, which takes a second to import
+else:  # only for types, because pandas takes a second to import
     Groups = Sequence[object] | NDArray[np.generic]
 
 
 @dataclass(frozen=True, repr=False)
 class Estimate(Result):
-    """A statistic with its interval; if undefined, `value` is None and `reason` says why.
+    """A statistic with its interval; if it is undefined, `value` is None and `reason` explains it.
 
-    `reason` may also say why an existing value has no standard error or interval.
+    `reason` may also explain why a defined value has no standard error or interval.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Estimate(Result):
     reason: str | None = None
 
     def __repr__(self) -> str:
-        """The value with its interval, or the reason."""
+        """Return the value with its interval, or the reason."""
         if self.value is None:
             return f"Estimate(undefined: {self.reason})"
         interval = "" if self.low is None or self.high is None else f", {number(self.low)} to {number(self.high)}"
@@ -48,24 +48,24 @@ class Estimate(Result):
 
     @property
     def ends(self) -> tuple[float, float, float] | None:
-        """(value, low, high), or None if one of them is missing."""
+        """Return (value, low, high), or None if one of them is missing."""
         if self.value is None or self.low is None or self.high is None:
             return None
         return self.value, self.low, self.high
 
     @property
     def half_width(self) -> float | None:
-        """Half the length of the interval, or None without an interval."""
+        """Return half the length of the interval, or None without an interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
 def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
-    """Proportion x / n with Wilson's score interval [1]_, the interval used for every simple share.
+    """Compute the proportion x / n with Wilson's score interval [1]_, the interval for every simple share.
 
     Parameters
     ----------
     x : float
-        Number of successes, 0 <= x <= n. Usually a whole number; planning passes expected ones.
+        Number of successes, 0 <= x <= n. Usually a whole number; planning uses expected numbers.
     n : float
         Number of trials, >= 0.
     level : float
@@ -95,7 +95,7 @@ def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
 
 
 def clopper_pearson(x: float, n: float, level: float = 0.95) -> Estimate:
-    """Proportion x / n with the exact interval of Clopper and Pearson [1]_, whose coverage is at least the level.
+    """Compute the proportion x / n with the exact Clopper-Pearson interval [1]_, whose coverage is at least the level.
 
     Parameters
     ----------
@@ -133,33 +133,33 @@ def linearised(
     lowest: float = -1.0,
     highest: float = 1.0,
 ) -> Estimate:
-    """A statistic with the standard error of the mean of its item-wise linear terms [1]_.
+    """Return a statistic with a linearised standard error, from one linear term per item [1]_.
 
     Parameters
     ----------
     value : float
         The statistic.
     terms : ndarray of float, shape (n_items,)
-        The x_i of the source: their mean estimates the statistic, items are independent.
+        The x_i of the paper: their mean estimates the statistic, and items are independent.
     level : float
         Confidence level of the interval (t distribution, n_items - 1 degrees of freedom).
-    groups : sequence of hashable, one an item, optional
-        Groups of possibly related items, such as applications. With at least 20 of them the standard error
-        is cluster-robust [2]_, G/(G-1) sum_g (sum_{i in g} (x_i - value))^2 / n^2, and t has G - 1 degrees of
-        freedom; with fewer it is the ordinary one, and `reason` says so. A missing group counts as a group.
+    groups : sequence of hashable, one per item, optional
+        Groups of possibly related items, such as applications. With at least 20 groups, the standard error is
+        cluster-robust [2]_, G/(G-1) sum_g (sum_{i in g} (x_i - value))^2 / n^2, and t has G - 1 degrees of freedom.
+        With fewer groups it is the ordinary standard error, and `reason` says so. Items without a group form one group.
     lowest, highest : float
-        Range of the statistic; the interval is cut there.
+        Range of the statistic; the interval is truncated to it.
 
     Returns
     -------
     Estimate
-        With one item, or without any variation between items (or groups), there is no standard error and no
-        interval, and `reason` says so: an interval of zero width would claim certainty.
+        With one item, or if items (or groups) do not vary, there is no standard error and no interval, and `reason`
+        says so: an interval of width 0 would suggest certainty.
 
     Raises
     ------
     ValueError
-        If there is not one group an item.
+        If there is not one group per item.
 
     References
     ----------
@@ -173,7 +173,7 @@ def linearised(
     if n < 2:
         return Estimate(value, reason="one item: no standard error")
     deviations = terms - value
-    deviations[np.abs(deviations) < 1e-9] = 0.0  # rounding errors of equal terms are not variation
+    deviations[np.abs(deviations) < 1e-9] = 0.0  # ignore rounding errors of equal terms
     sums = deviations if numbers is None else np.bincount(numbers, weights=deviations)
     m = len(sums)
     se = float(np.sqrt(m / (m - 1) * (sums**2).sum()) / n)
@@ -186,13 +186,13 @@ def linearised(
 
 
 def numbered_groups(n_items: int, groups: Groups | None) -> tuple[NDArray[np.intp] | None, str | None]:
-    """The group number of each item, or None with a reason if there are too few groups.
+    """Return the group number of each item, or None with a reason if there are too few groups.
 
     Parameters
     ----------
     n_items : int
-    groups : sequence of hashable, one an item, optional
-        A missing group is a group like any other.
+    groups : sequence of hashable, one per item, optional
+        Items without a group form one group.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def numbered_groups(n_items: int, groups: Groups | None) -> tuple[NDArray[np.int
     Raises
     ------
     ValueError
-        If there is not one group an item.
+        If there is not one group per item.
     """
     if groups is None:
         return None, None
@@ -213,7 +213,7 @@ def numbered_groups(n_items: int, groups: Groups | None) -> tuple[NDArray[np.int
 
 
 def group_numbers(n_items: int, groups: Groups) -> tuple[NDArray[np.intp], int]:
-    """The group number of each item, and the number of groups; raises ValueError as `numbered_groups`."""
+    """Return the group number of each item, and the number of groups; raise ValueError as `numbered_groups`."""
     if len(groups) != n_items:
         raise ValueError(f"groups has {len(groups)} entries for {n_items} items")
     import pandas as pd
@@ -232,5 +232,5 @@ def _proportion(x: float, n: float, level: float, method: str) -> Estimate:
     from statsmodels.stats.proportion import proportion_confint  # slow to import
 
     low, high = proportion_confint(x, n, alpha=1 - level, method=method)
-    # At x = 0 and x = n the ends are exactly 0 and 1; rounding must not push them inside or outside.
+    # At x = 0 and x = n the limits are exactly 0 and 1; do not let rounding change them.
     return Estimate(x / n, low=0.0 if x == 0 else float(low), high=1.0 if x == n else float(high))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # loads SciPy, which documents do not need
+if TYPE_CHECKING:  # imported only for types, because it loads SciPy
     from analysis.intervals import Estimate
 
 DASH = "–"
@@ -33,9 +33,10 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts; `numeric` contains the columns that are aligned to the right, counted from 0.
+    """A table of texts; `numeric` holds the numbers of right-aligned columns, from 0.
 
-    `notes` are shown below the table. `name` is the name in files and references; empty if nothing refers to the table.
+    `notes` are shown below the table. `name` is used in file names and references; empty if nothing refers to the
+    table.
     """
 
     caption: str
@@ -92,7 +93,7 @@ def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], nu
 def first_rows(
     caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()
 ) -> Table:
-    """Build a table of the first 40 rows; the caption gives the number of all rows.
+    """Build a table of the first 40 rows; the caption gives the total number of rows.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def p_value(p: float | None) -> str:
 
 
 def words(name: str) -> str:
-    """Convert a name in the code to plain words.
+    """Convert an identifier to plain words.
 
     Examples
     --------
@@ -202,7 +203,7 @@ def value_in_words(value: Any) -> str:
 
 
 def clean(value: Any) -> Any:
-    """Remove the characters that XML forbids from texts, lists and dictionaries, because drawing would fail."""
+    """Remove characters that are forbidden in XML, which would break figures, from texts, lists and dictionaries."""
     if isinstance(value, str):
         return _NOT_XML.sub("\ufffd", value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Documents as one self-contained HTML page, without fonts or other external files."""
+"""Render documents as one self-contained HTML page, without fonts or other external files."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
     figures : mapping of str to str
         SVG text by name of figure; missing figures are left out.
     """
-    import jinja2  # imported here because text and JSON do not need it
+    import jinja2  # imported here, because only HTML needs it
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("analysis.document"),
@@ -29,5 +29,5 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
 
 
 def _cleaned(value: Any) -> Any:
-    """Remove characters that HTML forbids from external texts; figures are marked as safe and not changed."""
+    """Remove characters that are forbidden in HTML from external texts; figures are marked as safe and not changed."""
     return value if hasattr(value, "__html__") else clean(value)

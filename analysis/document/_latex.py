@@ -1,4 +1,4 @@
-"""Documents for LaTeX: a file to compile, and one file per table and figure to include or copy."""
+"""Render documents for LaTeX: a file to compile, and one file per table and figure to include or copy."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -13,7 +13,7 @@ PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage{textcomp,amssymb,booktabs,longtable,graphicx}
 \usepackage[margin=22mm]{geometry}
 \IfFileExists{placeins.sty}{\usepackage{placeins}}{\newcommand{\FloatBarrier}{\clearpage}}"""
-# At most as wide as the text, and as high as a figure may be; graphicx alone is enough where a table is pasted.
+# Scale down to the text width, and to the height of a page; a pasted table needs only the package graphicx.
 NARROW = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{"
 LOW = r"\resizebox{!}{\ifdim\height>0.8\textheight 0.8\textheight\else\height\fi}{"
 
@@ -28,13 +28,13 @@ _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
 def to_latex(document: Document, figures: Collection[str] | None = None) -> dict[str, str]:
-    """Render a document as LaTeX files to compile or to copy separately.
+    """Render a document as LaTeX files: one to compile, and one per table and figure.
 
     Parameters
     ----------
     document : Document
     figures : collection of str, optional
-        The figures that exist as figures/NAME.pdf; other figures are left out. By default all figures.
+        Names of the figures that exist as figures/NAME.pdf; other figures are left out. The default is all figures.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def to_latex(document: Document, figures: Collection[str] | None = None) -> dict
 
 
 def _section(section: Section, files: dict[str, str], figures: Collection[str] | None) -> Iterator[str]:
-    """Return the lines of a section; tables and figures become separate files."""
+    """Return the lines of a section; write tables and figures to separate files."""
     yield f"\\{'sub' * (section.level - 2)}section{{{_escaped(section.title)}}}"
     for block in section.blocks:
         if isinstance(block, Paragraph):

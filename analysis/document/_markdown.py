@@ -1,4 +1,4 @@
-"""Documents as Markdown for GitHub and Pandoc."""
+"""Render documents as Markdown for GitHub and Pandoc."""
 
 import re
 from collections.abc import Iterator
@@ -55,5 +55,5 @@ def _escaped(text: str) -> str:
 
 
 def _inline(text: str) -> str:
-    """Escape a text where no list can start, such as in a cell."""
+    """Escape a text inside a line, where no list can start, for example in a cell."""
     return _SPECIAL.sub(r"\\\1", " ".join(clean(text).split()))

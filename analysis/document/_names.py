@@ -1,4 +1,4 @@
-"""Shortens names of benchmarks for columns and figures; different names stay different."""
+"""Shorten names of benchmarks for columns and figures; different names stay different."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
     Parameters
     ----------
     names : iterable of str
-        All names that are shown together, in any order.
+        All names that appear together, in any order.
     width : int
         Maximum number of characters, at least 8.
 
@@ -70,9 +70,9 @@ def _parts(name: str, width: int) -> list[str]:
 
 
 def _cut(parts: Sequence[str], n_names: Counter[str], width: int) -> str:
-    """Keep the rarest parts that fit, among equals the last; gaps replace removed parts."""
+    """Keep the rarest parts that fit, and the last of equally rare parts; gaps replace removed parts."""
     is_kept = [False] * len(parts)
-    length = 1  # length of a single gap for all removed parts
+    length = 1  # length if a single gap replaces all removed parts
     for at in sorted(range(len(parts)), key=lambda at: (n_names[parts[at]], -at)):
         gaps_beside = (at > 0 and not is_kept[at - 1]) + (at + 1 < len(parts) and not is_kept[at + 1])
         longer = length + len(parts[at]) + gaps_beside - 1

@@ -1,4 +1,4 @@
-"""Documents as text for a terminal."""
+"""Render documents as text for a terminal."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -8,17 +8,17 @@ from analysis.document._content import Block, Bullets, Document, Paragraph, Tabl
 from analysis.document._names import shortened
 
 JOINED = "\N{WORD JOINER}"
-WIDTH = 100  # width in characters of text, and of tables
-LEAST_NAME, LEAST_TEXT = 28, 14  # smallest width in characters of a column of names, and of text
+WIDTH = 100  # width of text and of tables, in characters
+LEAST_NAME, LEAST_TEXT = 28, 14  # smallest width of a column of names and of text, in characters
 BETWEEN = 2  # characters between two columns of a table
 
 
 def to_text(document: Document) -> str:
     """Render a document for a terminal of 100 columns.
 
-    Figures are left out; control characters in external names become spaces. In tables that are too wide, headers
-    and texts are wrapped, and names are shortened but stay different. Columns that still do not fit follow below, with
-    the names repeated.
+    Figures are left out; control characters in external names become spaces. In tables that are too wide, headers and
+    texts are wrapped, and names are shortened but stay different. Columns that still do not fit follow below, and the
+    names are repeated.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def to_text(document: Document) -> str:
     Returns
     -------
     str
-        Ends with a line break.
+        The text, with a line break at the end.
     """
     parts = [_wrapped(document.title), _wrapped(document.lead), _wrapped(document.interim)]
     for section in (*document.sections, *document.appendix):
@@ -53,7 +53,7 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _command(line: str) -> str:
-    """Write a line to copy: indented, never wrapped."""
+    """Format a command to copy: indented and never wrapped."""
     return f"    {' ' * (len(line) - len(line.lstrip()))}{_clean(line)}"
 
 
@@ -90,7 +90,7 @@ class _Column:
 
 
 def _columns(table: Table) -> list[_Column]:
-    """Build columns; the first column, and others with single words, contain names."""
+    """Build columns; the first column and all columns of single words contain names."""
     columns = list(zip(*([_clean(cell) for cell in row] for row in (table.header, *table.rows)), strict=True))
     return [
         _Column(header, cells, at in table.numeric, at not in table.numeric and (at == 0 or " " not in "".join(cells)))

@@ -1,4 +1,4 @@
-"""Evaluation of classifiers against a consensus. The positive category is *dissimilar*."""
+"""Evaluate classifiers against a consensus. The positive category is *dissimilar*."""
 
 from analysis.evaluation._bounds import Bounds, Extremes, bounds
 from analysis.evaluation._compare import (

@@ -1,4 +1,4 @@
-"""Bounds over split items: every split item is decided for, or against, the classifier."""
+"""Bounds over split items: all of them are decided in favour of the classifier, or all against it."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ STATISTICS = (sensitivity, specificity, precision, npv, accuracy, f1, balanced_a
 
 @dataclass(frozen=True, repr=False)
 class Extremes(Result):
-    """The smallest and largest possible value of a statistic, each with an interval as if it were true."""
+    """The smallest and the largest possible value of a statistic, each with an interval."""
 
     worst: Estimate
     best: Estimate
@@ -42,9 +42,10 @@ class Bounds(Result):
     dropped : Estimate
         Share of items that the consensus "agreed only" leaves out because they are split.
     worst, best : Confusion
-        The confusion matrices with every split item decided against, and for, the verdict on it.
+        Confusion matrices if the category of each split item is the opposite of the verdict (worst), or equals it
+        (best).
     sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy, youden : Extremes
-        For all possible categories of the split items, the statistic over all items is between these values.
+        Whatever the categories of the split items are, the statistic over all items is between these values.
     """
 
     dropped: Estimate
@@ -76,7 +77,7 @@ def bounds(
     Parameters
     ----------
     consensus : sequence of str or None, or Series indexed by item
-        The category of each agreed item, None for each split one.
+        The category of each agreed item, None for each split item.
     verdicts : sequence of str or None, or Series indexed by item
         The verdict on the same items. None: no verdict; such items are only used for `dropped`.
     categories : sequence of hashable
@@ -111,8 +112,8 @@ def bounds(
     fixed = confusion_matrix([t for t, _ in agreed], [v for _, v in agreed], categories=categories, positive=positive)
     up, n_split = split.count(positive), len(split) - split.count(None)
     decided = partial(_decided, fixed, up, n_split - up, split.count(None))
-    # In each of these statistics the worst is (0, all) and the best (all, 0). Where the statistic is undefined there,
-    # as sensitivity without a dissimilar item, its extreme is next to that corner.
+    # Each of these statistics has its worst value at (0, all) and its best at (all, 0). If it is undefined there,
+    # like sensitivity without a dissimilar item, its extreme value is at a neighbour of that corner.
     corners = [decided(a, b) for a in _ends(up) for b in _ends(n_split - up)]
     return Bounds(
         wilson(len(split), len(truth), level) if truth else Estimate(None, reason="no items"),
@@ -123,12 +124,12 @@ def bounds(
 
 
 def _ends(n: int) -> list[int]:
-    """Return 0, 1, n - 1 and n, if within 0..n."""
+    """Return those of the numbers 0, 1, n - 1 and n that are within 0..n."""
     return sorted({0, min(1, n), max(n - 1, 0), n})
 
 
 def _decided(fixed: Confusion, up: int, down: int, n_without_verdict: int, a: int, b: int) -> Confusion:
-    """Return the matrix if a of the `up` split items called dissimilar, and b of the `down` others, are dissimilar."""
+    """Return the matrix if a of `up` split items called dissimilar, and b of `down` others, are dissimilar."""
     return Confusion(
         fixed.tp + a, fixed.fp + up - a, fixed.fn + b, fixed.tn + down - b, fixed.n_without_verdict + n_without_verdict
     )

@@ -29,10 +29,10 @@ class McNemar(Result):
     p_mid : float
         Mid-p value [1]_, which reports use because the exact value is too large for few discordant pairs.
     chi2 : float or None
-        The large-sample statistic (b - c)^2 / (b + c), 1 degree of freedom, for comparison with other work; not used
-        for p values. None without a discordant pair.
+        The large-sample statistic (b - c)^2 / (b + c) with 1 degree of freedom, for comparison with published values;
+        not used for p. None without a discordant pair.
     reason : str or None
-        The reason if `chi2` is None.
+        Why `chi2` is None.
 
     References
     ----------
@@ -58,7 +58,7 @@ class AgainstMajority(Result):
     accuracy : Estimate
         Share of items on which the rule is right.
     difference : Estimate
-        Accuracy of the classifier minus that of the rule, in [-1, 1].
+        Accuracy of the classifier minus accuracy of the rule, in [-1, 1].
     mcnemar : McNemar
         Test of equal accuracy; `b` counts the items on which only the classifier is right.
     verdict : str
@@ -125,13 +125,13 @@ def mcnemar(b: int, c: int) -> McNemar:
     Parameters
     ----------
     b, c : int
-        Numbers of discordant pairs in the one and in the other direction, >= 0.
+        Numbers of discordant pairs in each direction, >= 0.
 
     Returns
     -------
     McNemar
         p is twice the smaller tail of the binomial distribution (b + c, 1/2), at most 1, and 1 if b + c = 0. The mid-p
-        value counts the observed result half: p_mid = p - P(b), 1 if b = c.
+        value gives half weight to the observed result: p_mid = p - P(b), or 1 if b = c.
 
     Raises
     ------
@@ -277,7 +277,7 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, leve
     Returns
     -------
     Estimate
-        (only_a - only_b) / n in [-1, 1], with an interval even where all items agree. Undefined without items.
+        (only_a - only_b) / n in [-1, 1], with an interval even if all items agree. Undefined without items.
 
     Raises
     ------
@@ -304,13 +304,13 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, leve
     below = (pa - la) ** 2 - 2 * phi * (pa - la) * (ub - pb) + (ub - pb) ** 2
     above = (ua - pa) ** 2 - 2 * phi * (ua - pa) * (pb - lb) + (pb - lb) ** 2
     value = (only_a - only_b) / n
-    # Rounding may make a sum of squares negative; the interval of the source may exceed the range.
+    # Rounding may make a sum of squares negative, and the published interval may exceed the range.
     low, high = value - max(below, 0.0) ** 0.5, value + max(above, 0.0) ** 0.5
     return Estimate(value, low=max(low, -1.0), high=min(high, 1.0))
 
 
 def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
-    """Return the correlation of the two properties; positive values have the source's continuity correction."""
+    """Return the correlation of the two properties; positive values have the published continuity correction."""
     n = both + only_a + only_b + neither
     product = float(both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)
     excess = both * neither - only_a * only_b

@@ -1,4 +1,4 @@
-"""The confusion matrix of a classifier, and rates computed from it."""
+"""The confusion matrix of a classifier, and the rates computed from it."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -104,12 +104,12 @@ def specificity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 
 def precision(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     """Share of items called dissimilar that are dissimilar; depends on prevalence. Undefined without such verdicts."""
-    return _share(confusion.tp, confusion.tp + confusion.fp, level, "nothing was called dissimilar")
+    return _share(confusion.tp, confusion.tp + confusion.fp, level, "no item was called dissimilar")
 
 
 def npv(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     """Negative predictive value: share of items called similar that are similar. Undefined without such verdicts."""
-    return _share(confusion.tn, confusion.tn + confusion.fn, level, "nothing was called similar")
+    return _share(confusion.tn, confusion.tn + confusion.fn, level, "no item was called similar")
 
 
 def accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
@@ -123,13 +123,18 @@ def prevalence(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 
 
 def f1(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """F1 = 2q / (1 + q) with q = tp / (tp + fp + fn); the interval is Wilson's on q, mapped [1]_.
+    """F1 = 2q / (1 + q) with q = tp / (tp + fp + fn); its interval is Wilson's interval of q, transformed [1]_.
 
     References
     ----------
     .. [1] Takahashi et al. (2022), Applied Intelligence 52:4961-4972, doi:10.1007/s10489-021-02635-5
     """
-    q = _share(confusion.tp, confusion.tp + confusion.fp + confusion.fn, level, "nothing is or was called dissimilar")
+    q = _share(
+        confusion.tp,
+        confusion.tp + confusion.fp + confusion.fn,
+        level,
+        "no item is dissimilar or was called dissimilar",
+    )
     if q.ends is None:
         return q
     value, low, high = (2 * x / (1 + x) for x in q.ends)
@@ -137,7 +142,7 @@ def f1(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 
 
 def balanced_accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Mean of sensitivity and specificity; interval by square-and-add of their two Wilson intervals [1]_.
+    """Mean of sensitivity and specificity; the interval combines their two Wilson intervals (square-and-add [1]_).
 
     References
     ----------
@@ -159,7 +164,7 @@ def balanced_accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 
 
 def youden(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Youden's index, sensitivity + specificity - 1 [1]_: 2 x balanced accuracy - 1, and so is its interval.
+    """Youden's index, sensitivity + specificity - 1 [1]_; value and interval are 2 x balanced accuracy - 1.
 
     References
     ----------
@@ -210,8 +215,8 @@ def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAW
     of_margins = {
         "no item is dissimilar": confusion.tp + confusion.fn,
         "no item is similar": confusion.fp + confusion.tn,
-        "nothing was called dissimilar": confusion.tp + confusion.fp,
-        "nothing was called similar": confusion.fn + confusion.tn,
+        "no item was called dissimilar": confusion.tp + confusion.fp,
+        "no item was called similar": confusion.fn + confusion.tn,
     }
     if not all(of_margins.values()):
         return Estimate(None, reason=NO_ITEM if not confusion.n else min(of_margins, key=lambda why: of_margins[why]))

@@ -1,4 +1,4 @@
-"""All divisions of scored items by a threshold, with their counts."""
+"""All ways to divide scored items by a threshold, with their counts."""
 
 from dataclasses import dataclass
 
@@ -17,12 +17,12 @@ class Cuts:
     Attributes
     ----------
     theta : ndarray of float, shape (n_cuts,)
-        Ascending thresholds; an item is called dissimilar if its score > theta. Midpoints between neighbouring scores;
-        the first is just below the lowest score, the last is the highest score.
+        Thresholds in ascending order; an item is called dissimilar if its score > theta. They are midpoints between
+        neighbouring scores, except that the first is just below the lowest score and the last is the highest score.
     fp, fn : ndarray of int, shape (n_cuts,)
         Similar items called dissimilar, and dissimilar items called similar.
     n_dissimilar, n_similar : int
-        Items by category.
+        Number of items by category.
     """
 
     theta: Floats
@@ -53,6 +53,6 @@ def cuts(dissimilar: Bools, scores: Floats) -> Cuts:
     fp = n_similar - np.concatenate([[0], np.cumsum(np.bincount(place[~dissimilar], minlength=len(values)))])
     with np.errstate(over="ignore"):  # the number below the lowest float is -inf
         just_below = np.nextafter(values, -np.inf)
-    # Halves are added because the sum may overflow; rounding must not reach the upper neighbour.
+    # Add halves, because the sum may overflow; rounding must not reach the upper neighbour.
     between = np.minimum(values[:-1] / 2 + values[1:] / 2, just_below[1:])
     return Cuts(np.concatenate([just_below[:1], between, values[-1:]]), fp, fn, n_dissimilar, n_similar)

@@ -12,7 +12,7 @@ def balanced_folds(
     """Assign groups to folds, largest first, each to the fold with the fewest items of the group's categories.
 
     The criterion is the sum over categories of (items of the group) x (items of the fold) / (items of the category)^2,
-    the growth of the squared sizes, so folds become as balanced in both categories as whole groups allow.
+    which is the growth of the squared sizes. Folds thus become as balanced in both categories as whole groups allow.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Matches and checks consensus, verdicts and scores of the same items."""
+"""Match and check the consensus, verdicts and scores of the same items."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ NO_SCORE = "no item has both a consensus and a score"
 class Scored:
     """The items with a score: category, score, and the number of items without a score.
 
-    Dissimilar stands for the positive category; `absent` says that a category is missing.
+    Dissimilar stands for the positive category; `absent` gives the reason if a category is missing.
     """
 
     dissimilar: Bools
@@ -83,7 +83,9 @@ def matched(columns: dict[str, Any]) -> list[list[Any]]:
             if not column.index.is_unique:
                 raise ValueError(f"{name} has two rows for item {column.index[column.index.duplicated()][0]!r}")
             column = column.reindex(first.index)
-        values = np.array([*column, None], dtype=object)[:-1]  # None prevents that rows of equal length become a matrix
+        values = np.array([*column, None], dtype=object)[
+            :-1
+        ]  # without None, numpy would turn rows of equal length into a matrix
         values[pd.isna(values)] = None
         lists.append(values.tolist())
         if len(lists[-1]) != len(lists[0]):
@@ -97,7 +99,9 @@ def check_categories(name: str, values: Sequence[Any], categories: Declared = CA
     is_declared = [isinstance(value, Hashable) and value in declared for value in values]
     if not all(is_declared):
         row = is_declared.index(False)
-        raise ValueError(f"{name} holds {values[row]!r} (row {row}), not one of: {', '.join(map(str, declared))}")
+        raise ValueError(
+            f"{name} has the value {values[row]!r} (row {row}), which is not one of: {', '.join(map(str, declared))}"
+        )
 
 
 def as_floats(name: str, values: Sequence[Any]) -> Floats:

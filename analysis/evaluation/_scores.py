@@ -26,11 +26,11 @@ class Roc(Result):
     Attributes
     ----------
     threshold : tuple of float
-        Descending: from no item to all items called dissimilar (score > threshold).
+        Thresholds in descending order: from no item to all items called dissimilar (score > threshold).
     sensitivity, false_positive_rate : tuple of float
         The points, from (0, 0) to (1, 1); false_positive_rate is 1 - specificity.
     n_dissimilar, n_similar, n_without_score : int
-        Numbers of items with a score by category, and without a score.
+        Number of items with a score by category, and number of items without a score.
     reason : str or None
         Why there are no points.
     """
@@ -55,7 +55,7 @@ class PrecisionRecall(Result):
     prevalence : float or None
         Precision of a score that is independent of the consensus.
     n_without_score : int
-        Items left out.
+        Number of items that were left out.
     reason : str or None
         Why there are no points.
     """
@@ -173,22 +173,22 @@ def auc(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Compute the area under the ROC curve: P(a dissimilar item scores higher than a similar item), ties count half.
+    """Compute the area under the ROC curve: P(a dissimilar item scores higher than a similar one), with ties as half.
 
     Parameters
     ----------
     truth, scores, categories, positive
         As in `roc`.
     level : float
-        Confidence level of the interval: normal on the logit scale [2]_, so it stays within (0, 1) and
-        keeps its level near 1, where the ordinary interval exceeds the range.
+        Confidence level of the interval: normal on the logit scale [2]_, so that it stays within (0, 1) and is accurate
+        near 1, where the ordinary interval exceeds the range.
 
     Returns
     -------
     Estimate
-        In [0, 1], with the standard error of DeLong et al. [1]_ by ranks [3]_; 0.5 is chance. Undefined if
-        the items with a score have only one category. No interval if the standard error is 0, as for equal
-        scores (0.5) or scores that separate the categories (0 or 1), or with one item of a category.
+        In [0, 1], with the standard error of DeLong et al. [1]_ by ranks [3]_; 0.5 for a random score. Undefined if the
+        items with a score have only one category. No interval if the standard error is 0, as for equal scores (0.5) or
+        scores that separate the categories (0 or 1), or with one item of a category.
 
     Raises
     ------
@@ -231,8 +231,8 @@ def average_precision(
     Returns
     -------
     Estimate
-        In (0, 1]; prevalence is chance. Undefined if the items with a score have only one category. No interval
-        at 1.
+        In (0, 1]; equal to the prevalence for a random score. Undefined if the items with a score have only one
+        category. No interval at 1.
 
     Raises
     ------
@@ -279,7 +279,7 @@ def compare_auc(
     categories, positive
         As in `roc`.
     level : float
-        Confidence level; the interval of the difference is normal, cut at -1 and 1.
+        Confidence level; the interval of the difference is normal, truncated at -1 and 1.
 
     Returns
     -------
@@ -316,7 +316,7 @@ def _precision_recall(items: Scored) -> PrecisionRecall:
     if items.reason:
         return PrecisionRecall((), (), (), None, items.n_without_score, items.reason)
     at = cuts(items.dissimilar, items.scores)
-    tp, fp = at.tp[:-1], at.fp[:-1]  # at the last cut, no item is called dissimilar
+    tp, fp = at.tp[:-1], at.fp[:-1]  # without the last cut, where no item is called dissimilar
     columns = at.theta[:-1], tp / at.n_dissimilar, tp / (tp + fp)
     threshold, recall, precision = (tuple(column[::-1].tolist()) for column in columns)
     return PrecisionRecall(threshold, recall, precision, precision[-1], items.n_without_score)

@@ -15,7 +15,7 @@ from analysis.evaluation._inputs import Categories, Declared, Floats, Scored, Sc
 from analysis.results import Result
 
 THETA = 0.25  # of the paper
-EQUAL_LOSS = 1e-12  # relative tolerance: losses that differ less are equal up to rounding
+EQUAL_LOSS = 1e-12  # relative tolerance: losses that differ by less are equal except for rounding
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,7 +27,7 @@ class ThresholdChoice(Result):
     criterion : str
         Description of the optimised criterion.
     fixed, at_fixed : float, Confusion
-        The fixed reference threshold, which was not chosen from these items, and its confusion matrix.
+        The fixed reference threshold, not chosen from these items, and its confusion matrix.
     n_without_score : int
         Number of items without a score.
     theta_in_sample, in_sample : float or None, Confusion or None
@@ -41,7 +41,7 @@ class ThresholdChoice(Result):
     optimism : float or None
         Youden's index in sample minus out of fold: the bias from choosing and scoring on the same items.
     reason : str or None
-        The reason for missing values, or a deviation from the plan, such as fewer folds.
+        Reason for missing values, or how the result differs from the request, for example fewer folds.
     """
 
     criterion: str
@@ -68,7 +68,7 @@ class CostRange(Result):
     low : float or None
         None if there is no such ratio; `reason` explains it.
     high : float or None
-        None with a `low` if there is no upper end because no item is missed.
+        None if there is no upper limit because no item is missed.
     reason : str or None
     """
 
@@ -152,7 +152,7 @@ def cross_validated_threshold(
     folds : int
         Number of folds, >= 2. They are balanced by category (`balanced_folds`).
     fixed : float
-        Fixed reference threshold. Among equally good thresholds, the nearest to it is chosen; a fold is judged by it
+        Fixed reference threshold. Of equally good thresholds, the nearest to it is chosen. It is also used for a fold
         if the other folds lack a category.
     cost_ratio : float, optional
         Cost of a missed dissimilar item in units of a false alarm, > 0: the threshold minimises
@@ -180,7 +180,7 @@ def cross_validated_threshold(
     choice = replace(choice, theta_in_sample=theta, in_sample=_confusion_at(items, theta))
     n_groups = int(group.max()) + 1
     if n_groups < 2:
-        return replace(choice, reason="all items are in one group, so no other items are left to choose a threshold")
+        return replace(choice, reason="all items are in one group, so no held-out items are left")
     fold = balanced_folds(items.dissimilar, group, min(folds, n_groups), rng)
     return _out_of_fold(choice, items, fold, folds, cost_ratio)
 
@@ -203,14 +203,14 @@ def cost_range(
     theta : float
         A threshold; items are called dissimilar if their score > theta.
     tolerance : float
-        >= 0; theta may cost this share more than the best threshold. With 0, the range is empty for most thresholds
-        that were not chosen from the items: of the 325 cuts of 324 items, only about 12 are best at any ratio.
+        >= 0; Maximum cost of theta above the best threshold, as a share. With 0, the range is empty for most
+        thresholds: of 325 cuts of 324 items, only about 12 are best at some ratio.
 
     Returns
     -------
     CostRange
-        A closed range, except for a low end of 0; valid for the prevalence of these items. None if another threshold
-        is better at every ratio > 0, or if the items with a score have only one category.
+        A closed range, except at 0; valid for the prevalence of these items. None if another threshold is better at
+        every ratio > 0, or if the items with a score have only one category.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def cost_range(
     >>> cost_range(truth, scores, 0.25)
     CostRange(low=None, high=None, reason='another threshold is better at every cost ratio')
     >>> cost_range(truth, scores, 0.15)
-    CostRange(low=1, high=None, reason='no upper end: no item is missed')
+    CostRange(low=1, high=None, reason='no upper limit: no item is missed')
     """
     if theta != theta:
         raise ValueError(f"theta must be a number, got {theta}")
@@ -244,7 +244,7 @@ def cost_range(
     if low > high or high <= 0 or (gap[slope == 0] < 0).any():
         margin = f" by more than {tolerance:.4g} of its cost" if tolerance else ""
         return CostRange(None, None, f"another threshold is better{margin} at every cost ratio")
-    return CostRange(low, None, "no upper end: no item is missed") if np.isinf(high) else CostRange(low, high)
+    return CostRange(low, None, "no upper limit: no item is missed") if np.isinf(high) else CostRange(low, high)
 
 
 def _grouped(
@@ -270,11 +270,11 @@ def _confusion_at(items: Scored, theta: float | Floats) -> Confusion:
 
 
 def _best_theta(items: Scored, fixed: float, cost_ratio: float | None) -> float | None:
-    """Return the best threshold, among equals the nearest to `fixed`; None unless both categories exist."""
+    """Return the best threshold, or the one nearest to `fixed` of several; None unless both categories exist."""
     if items.reason:
         return None
     at = cuts(items.dissimilar, items.scores)
-    # Maximising Youden's index is minimising loss with the integer costs n_similar : n_dissimilar.
+    # Maximising Youden's index is the same as minimising the loss with the integer costs n_similar : n_dissimilar.
     c_fn, c_fp = (at.n_similar, at.n_dissimilar) if cost_ratio is None else (cost_ratio, 1)
     loss = c_fn * at.fn + c_fp * at.fp
     best = at.theta[loss <= loss.min() * (1 + EQUAL_LOSS)]

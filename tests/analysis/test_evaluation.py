@@ -112,8 +112,8 @@ def test_mccs_interval_is_that_of_drawing_items():
 def test_mcc_is_undefined_where_a_margin_is_empty():
     rng = np.random.default_rng(1)
     assert mcc(Confusion(0, 0, 0, 0), rng=rng).reason == "no item has both a consensus and a verdict"
-    assert mcc(Confusion(3, 2, 0, 0), rng=rng).reason == "nothing was called similar"
-    assert mcc(Confusion(0, 0, 3, 2), rng=rng).reason == "nothing was called dissimilar"
+    assert mcc(Confusion(3, 2, 0, 0), rng=rng).reason == "no item was called similar"
+    assert mcc(Confusion(0, 0, 3, 2), rng=rng).reason == "no item was called dissimilar"
     assert mcc(Confusion(3, 0, 2, 0), rng=rng).reason == "no item is similar"
     assert mcc(Confusion(0, 3, 0, 2), rng=rng).reason == "no item is dissimilar"
     one_similar = mcc(Confusion(5, 0, 0, 1), rng=rng)
@@ -200,7 +200,9 @@ def test_other_categories_are_evaluated_like_dissimilar_and_similar():
     assert auc(same[0], scores, **options) == auc(truth, scores)
     assert threshold_sweep(same[0], scores, **options).equals(threshold_sweep(truth, scores))
     assert auc(["bad", "bad"], [1, 2], **options).reason == "no item is good"
-    with pytest.raises(ValueError, match=r"consensus holds 'similar' \(row 1\), not one of: good, bad"):
+    with pytest.raises(
+        ValueError, match=r"consensus has the value 'similar' \(row 1\), which is not one of: good, bad"
+    ):
         confusion_matrix(["good", "similar"], ["good", "good"], **options)
 
 

@@ -191,7 +191,7 @@ def test_cost_range_by_hand():
     # fn, fp: 0, 4 at 3.5/8 and 1, 0 at 8.5/8
     assert (cost_range(truth, scores, 8.5 / 8).low, cost_range(truth, scores, 8.5 / 8).high) == (0, 4)
     below = cost_range(truth, scores, 0.45)
-    assert (below.low, below.high, below.reason) == (4, None, "no upper end: no item is missed")
+    assert (below.low, below.high, below.reason) == (4, None, "no upper limit: no item is missed")
     for theta in (0.1, 0.7, 1.2, 5):
         between = cost_range(truth, scores, theta)
         assert (between.low, between.high) == (None, None)
