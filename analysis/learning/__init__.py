@@ -1,4 +1,4 @@
-"""Learning from labels: classifiers, reasons for disagreement, items to label next, detection of known changes."""
+"""Learn from labels: classifiers, reasons for disagreement, items to label next, detection of known changes."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Comparison of all classifiers on one consensus: areas, rates, costs and paired differences with intervals."""
+"""Compare all classifiers on one consensus: areas, rates, costs and paired differences, with intervals."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ MAJORITY_RULE = "always {}"
 
 @dataclass(frozen=True)
 class Contestant:
-    """Scores and verdicts of a classifier on the items of a consensus, in the same order.
+    """A classifier to compare: its scores and verdicts on the items of a consensus, in the order of the items.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class Standing(Result):
     ----------
     name : str
     n : int
-        Items with a consensus and a verdict.
+        Number of items with a consensus and a verdict.
     auc : Estimate
-        Area under the ROC curve; interval of DeLong et al., items independent. Undefined without scores.
+        Area under the ROC curve with the interval of DeLong et al. for independent items. Undefined without scores.
     auc_by_application : Estimate
-        The same with a percentile interval from resampled applications.
+        The same area with a percentile interval from resampled applications.
     accuracy, sensitivity, specificity : Estimate
         Rates of the verdicts with Wilson intervals.
     confusion : Confusion
@@ -85,7 +85,7 @@ class Difference(Result):
     a, b : str
     n : int
     difference : Estimate
-        DeLong et al., items independent.
+        Difference with the interval of DeLong et al. for independent items.
     by_application : Estimate
         The same difference with an interval from resampled applications.
     p, p_holm : float or None
@@ -114,7 +114,7 @@ class Arena(Result):
     n, n_dissimilar, n_applications : int
     cost_ratio : float
     standings : tuple of Standing
-        Largest area first, then classifiers without scores, then the constant rule.
+        By decreasing area, then classifiers without scores, then the rule "always dissimilar" or "always similar".
     differences : tuple of Difference
     """
 
@@ -127,7 +127,7 @@ class Arena(Result):
 
 
 def contestants_of(verdicts: pd.DataFrame, items: Sequence[str]) -> list[Contestant]:
-    """Return the classifiers of a verdict table on these items, in this order.
+    """Return the classifiers of a verdict table, with their results in the order of these items.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def contestants_of(verdicts: pd.DataFrame, items: Sequence[str]) -> list[Contest
     Returns
     -------
     list of Contestant
-        Sorted by name. A classifier without any score is compared by its verdicts.
+        Sorted by name. A classifier without scores is compared by its verdicts.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def vote(contestants: Sequence[Contestant], at_least: int) -> Contestant:
     Returns
     -------
     Contestant
-        The score is the number of votes for dissimilar. Items without a verdict of each voter have no verdict.
+        The score is the number of votes for dissimilar. Items without a verdict of every voter have no verdict.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def compete(
     against : str, optional
         Compute only the differences to this classifier; by default, the differences of all pairs.
     cost_ratio : float
-        Cost of a missed dissimilar item over that of a false alarm.
+        Cost of a missed dissimilar item divided by the cost of a false alarm.
     n_draws : int
     level : float
 
@@ -312,11 +312,11 @@ def _drawn_by_application(
     n_draws: int,
     level: float,
 ) -> Estimate:
-    """Resample applications: the area of the first scores, minus the area of the second scores if given."""
+    """Resample applications to estimate the area of the first scores, minus the area of the second scores if given."""
     valid = np.isfinite(np.stack(scores)).all(axis=0)
     y = dissimilar[valid]
     if not y.any() or y.all():
-        return Estimate(None, reason="the items with a score are of one category")
+        return Estimate(None, reason="the items with a score have only one category")
     areas = [area_by_groups(y, group[valid], values[valid], int(group.max()) + 1) for values in scores]
 
     def statistic(weights: Floats) -> Floats:
@@ -331,7 +331,7 @@ def area_by_groups(
 ) -> Callable[[Floats], Floats]:
     """Return a function that computes the area under the ROC curve from weights of groups.
 
-    Pairs of items are counted once per pair of groups; the weights then multiply these counts.
+    The function multiplies the weights with counts of item pairs, which are computed once per pair of groups.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ MAX_BINS, PER_BIN = 10, 20
 
 @dataclass(frozen=True, repr=False)
 class Bin(Result):
-    """Items of similar probability.
+    """Items with similar probabilities.
 
     Attributes
     ----------
@@ -38,13 +38,13 @@ class Calibration(Result):
     Attributes
     ----------
     bins : tuple of Bin
-        Bins with equally many items, in order of probability.
+        Bins with equal numbers of items, in order of probability.
     brier : Estimate
-        Mean squared error in [0, 1], 0 is best; interval from resampled applications.
+        Mean squared error in [0, 1]; 0 is best. The interval is from resampled applications.
     reliability, resolution, uncertainty, within_bins : float
         brier = reliability - resolution + uncertainty + within_bins [1]_. Reliability is the mean squared distance of
-        the curve from the diagonal (0 is best), resolution how much the shares of the bins differ, uncertainty what
-        remains if only the overall share is known, within_bins the loss from binning.
+        the curve from the diagonal (0 is best). Resolution is how much the shares of the bins differ. Uncertainty is
+        the score if only the overall share is known. within_bins is the loss from binning.
     reference : float
         Brier score if the share of dissimilar items is predicted for each item; equals the uncertainty.
 
@@ -106,7 +106,7 @@ def calibration(
     """
     n = len(probability)
     if not n or not ((probability >= 0) & (probability <= 1)).all():
-        raise ValueError("probability must hold at least one number, all within [0, 1]")
+        raise ValueError("probability must be at least one number, and all numbers must be within [0, 1]")
     y, share = dissimilar.astype(np.float64), float(dissimilar.mean())
     parts = np.array_split(np.argsort(probability, kind="stable"), max(1, min(MAX_BINS, n // PER_BIN)))
     bins = [Bin(len(part), float(probability[part].mean()), wilson(int(y[part].sum()), len(part), level))

@@ -25,7 +25,7 @@ class CurvePoint(Result):
     n : int
         Mean number of labels in a training set, over folds and repeats.
     auc : Estimate
-        Out-of-fold area, mean over repeats; interval from resampled applications.
+        Out-of-fold area, averaged over repeats; the interval is from resampled applications.
     """
 
     n: int
@@ -39,12 +39,12 @@ class LearningCurve(Result):
     Attributes
     ----------
     points : tuple of CurvePoint
-        From few labels to all.
+        By increasing number of labels, up to all labels.
     more : int
         Number of additional labels for which `gain` is computed.
     gain : Estimate
-        Expected gain in area from `more` labels, from a line in 1 / sqrt(n) through the points; an
-        extrapolation. Interval from resampled applications.
+        Expected gain in area from `more` labels: an extrapolation of a line in 1 / sqrt(n) through the points. The
+        interval is from resampled applications.
     """
 
     points: tuple[CurvePoint, ...]
@@ -76,7 +76,7 @@ def learning_curve(
     Returns
     -------
     LearningCurve
-        Parts in which a fold's training labels lack a category are left out.
+        Parts of the training data are left out if a category is missing in the training labels of a fold.
     """
     group = examples.group
     n_groups = int(group.max()) + 1

@@ -1,4 +1,4 @@
-"""Documents on learned classifiers, habits of reviewers and dose-response tables."""
+"""Write reports on learned classifiers, on the measures that predict reviewers' labels, and on detected changes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -26,12 +26,12 @@ from analysis.learning._reviewers import Habits, aspect_title
 
 NOT_FOR = (
     "The model is valid for the kinds of benchmarks, machines and reviewers in its training data. Do not use it to "
-    "replace or judge the reviewers of that study, or for items that are unlike the training data."
+    "replace or judge the reviewers of that study, or for items that differ from the training data."
 )
 
 
 def document(learned: Learned) -> Document:
-    """Write the document of a learned classifier.
+    """Write the report on a learned classifier.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def document(learned: Learned) -> Document:
         Section("Calibration: are the probabilities right?", tuple(_calibration(learned))),
         Section("The model", tuple(_model(learned))),
         Section("Would more labels help?", tuple(_curve(learned.curve))),
-        Section("How it was computed", tuple(_method(learned))),
+        Section("Method", tuple(_method(learned))),
     )
     lead = f"A classifier learned from {learned.n_labels} labels of {learned.n_items} items; target: {learned.target}"
     return Document("Learned classifier", lead, "", sections, kind="learning report")
@@ -63,7 +63,7 @@ def arena_document(arena: Arena, target: str) -> Document:
 
 
 def arena_sections(arena: Arena) -> tuple[Section, ...]:
-    """Return the table of all classifiers, and their differences."""
+    """Return the sections with the table of all classifiers and their differences."""
     rows = [
         (row.name, row.n, number(row.auc_by_application.value),
          interval(row.auc_by_application, as_percent=False) or DASH, interval(row.auc, as_percent=False) or DASH)
@@ -144,23 +144,24 @@ def _warnings(texts: Sequence[str]) -> Iterator[Block]:
 def _calibration(learned: Learned) -> Iterator[Block]:
     measured = learned.calibration
     yield Paragraph(
-        f"Brier score {estimate(measured.brier, as_percent=False)}; always predicting the share of dissimilar items "
-        f"would give {number(measured.reference)}. Its parts: reliability {number(measured.reliability)} − resolution "
-        f"{number(measured.resolution)} + uncertainty {number(measured.uncertainty)} + within bins "
-        f"{number(measured.within_bins)}."
+        f"Brier score {estimate(measured.brier, as_percent=False)}; predicting the share of dissimilar items for each "
+        f"item would give {number(measured.reference)}. The score equals reliability "
+        f"{number(measured.reliability)} − resolution {number(measured.resolution)} + uncertainty "
+        f"{number(measured.uncertainty)} + within bins {number(measured.within_bins)}."
     )
     rows = [(n + 1, part.n, percent(part.probability), estimate(part.share)) for n, part in enumerate(measured.bins)]
     yield table("Items by out-of-fold probability.", ("bin", "n", "mean probability", DISSIMILAR), rows,
                 (0, 1, 2))  # fmt: skip
     yield Figure(
-        "calibration", "Share of dissimilar items over predicted probability; right probabilities lie on the diagonal."
+        "calibration",
+        "Share of dissimilar items over predicted probability; correct probabilities lie on the diagonal.",
     )
 
 
 def _model(learned: Learned) -> Iterator[Block]:
     model = learned.model
     kind = (
-        "Monotone: no coefficient is below 0, so more dissimilar runs never make an item more similar."
+        "Monotone: no coefficient is negative, so a larger dissimilarity never makes an item more similar."
         if model.monotone
         else "Plain: coefficients may be negative, so a larger dissimilarity can make an item more similar."
     )
@@ -175,7 +176,7 @@ def _model(learned: Learned) -> Iterator[Block]:
     yield table(caption, ("feature", "description", "coefficient", "95 %"), rows, (2,))
     yield Figure("coefficients", "Coefficients with intervals.")
     yield Paragraph(
-        'Nearly equal features share their weight at random. A coefficient of 0 can mean "other features already '
+        'Nearly equal features divide their weight arbitrarily. A coefficient of 0 can mean "other features already '
         'contain this information", not "this feature does not matter".',
         "note",
     )
@@ -212,14 +213,15 @@ def _method(learned: Learned) -> Iterator[Block]:
     low, high = min(learned.partitions), max(learned.partitions)
     yield Paragraph(
         f"With {len(learned.partitions)} other partitions into folds, the area is between {number(low)} and "
-        f"{number(high)}. The ROC curve uses the log-odds without the intercept, because the intercept holds the share "
-        f"of dissimilar items in the training folds, which is low if the held-out fold has many. Intervals hold for "
-        f"these models; they do not include the effect of other training items. Random seed {learned.seed}."
+        f"{number(high)}. The ROC curve uses the log-odds without the intercept, because the intercept depends on the "
+        "share of dissimilar items in the training folds, which is low if the held-out fold has many dissimilar "
+        "items. Intervals are for these fitted models; they do not include the effect of other training items. "
+        f"Random seed {learned.seed}."
     )
 
 
 def habit_sections(found: Habits) -> tuple[Section, ...]:
-    """Return the sections on why reviewers disagree, also used in the report.
+    """Return the sections on why reviewers disagree, which the report also contains.
 
     Parameters
     ----------
@@ -248,8 +250,8 @@ def habit_sections(found: Habits) -> tuple[Section, ...]:
         ]
     blocks.append(
         Paragraph(
-            "If a measure predicts a reviewer's labels, this does not prove that the reviewer looked at it, and says "
-            "nothing about motives: measures are correlated, and other properties were not measured.",
+            "A measure that predicts a reviewer's labels may not be what the reviewer looked at, and says nothing "
+            "about motives: measures are correlated, and other properties were not measured.",
             "note",
         )
     )
@@ -257,14 +259,14 @@ def habit_sections(found: Habits) -> tuple[Section, ...]:
 
 
 def habits_document(found: Habits) -> Document:
-    """Write the document on why reviewers disagree."""
+    """Write the report on why reviewers disagree."""
     lead = f"Measures that predict each reviewer's labels: {found.n_labels} first labels on {found.n_items} items"
     return Document("Why reviewers disagree", lead, "", habit_sections(found), kind="report on reviewers")
 
 
 def _alike(found: Habits) -> str:
     if found.p is None:
-        return f"Equal weights of all reviewers cannot be tested: {found.reason}."
+        return f"Whether all reviewers weigh the measures equally cannot be tested: {found.reason}."
     chi = f"chi-squared = {number(found.statistic, 1)}, {found.df} degrees of freedom"
     test = f"Wald's test, {chi}, p = {p_value(found.p)}"
     beside = f"Labels on the same item have a residual correlation of {number(found.correlation, 2)}."
@@ -274,7 +276,7 @@ def _alike(found: Habits) -> str:
 
 
 def dose_document(rows: Sequence[Response]) -> Document:
-    """Write the document on which changes each classifier and reviewer detects.
+    """Write the report on which changes each classifier and each reviewer detects.
 
     Parameters
     ----------
@@ -293,7 +295,9 @@ def dose_document(rows: Sequence[Response]) -> Document:
             for rater, is_reviewer in raters
         ]  # fmt: skip
         header = ("rater", "kind", *("share" if not amount else f"by {amount:g}" for amount in amounts))
-        caption = "Items called dissimilar in per cent, by amount of the change; 95 % interval; number of items."
+        caption = (
+            "Percentage of items called dissimilar by amount of the change, with 95 % interval and number of items."
+        )
         sections.append(Section(kind.capitalize(), (table(caption, header, cells),)))
     figure = Section(
         "All together", (Figure("dose-response", "Share of items called dissimilar by amount of the change."),)

@@ -1,4 +1,4 @@
-"""Features of models: numbers per item that the classifiers computed for their verdicts."""
+"""Features for models: numbers per item that the classifiers computed for their verdicts."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from analysis.classifiers import CLASSIFIERS
 from analysis.dissimilarity import title_of
 
 Floats = NDArray[np.float64]
-DEFINITION = 1  # increase if a feature is computed differently from the same verdict
+DEFINITION = 1  # increase if a feature is computed in a different way
 
 
 class Evidence(Protocol):
@@ -21,11 +21,11 @@ class Evidence(Protocol):
 
     @property
     def classifier(self) -> str:
-        """The name in `CLASSIFIERS`."""
+        """Name in `CLASSIFIERS`."""
 
     @property
     def score(self) -> float | None:
-        """The number that decides."""
+        """Score of the verdict."""
 
     @property
     def means(self) -> Mapping[str, float]:
@@ -33,7 +33,7 @@ class Evidence(Protocol):
 
     @property
     def pairs(self) -> Mapping[str, Floats]:
-        """The measures of all pairs of runs."""
+        """Measures of all pairs of runs."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Feature:
     Attributes
     ----------
     name, title : str
-        Key in `FEATURES`, and title for people.
+        Key in `FEATURES`, and display name.
     source : str
         The classifier whose verdict contains the feature.
     value : callable
         `Evidence` -> float, or None if missing.
     of_score : callable or None
-        Computes the feature from the score of the verdict, if it depends only on the score.
+        Function of the score, if the feature depends only on the score of the verdict.
     """
 
     name: str
@@ -65,12 +65,12 @@ class Feature:
 
 
 def run_against_rest(pairs: Floats) -> float:
-    """Return the largest mean dissimilarity of one run to all others, because people notice single odd runs.
+    """Return the largest mean dissimilarity of one run to all others, because people notice a single unusual run.
 
     Parameters
     ----------
     pairs : ndarray of float, shape (k(k-1)/2,)
-        A measure of all pairs i < j in row order.
+        Values of a measure for all pairs i < j in row order.
 
     Returns
     -------
@@ -116,9 +116,9 @@ FEATURES: dict[str, Feature] = {
     feature.name: feature
     for feature in (
         *(Feature(name, title_of(name), of, partial(_mean, name)) for name, of in _MEASURES.items()),
-        _of_score("same_height", "height of SAME's last merge", "same"),
+        _of_score("same_height", "height of the last merge of SAME", "same"),
         _of_score("spread", "spread of the run means, s / (1 + s)", "spread", _bounded),
-        _of_score("kruskal", "epsilon squared of Kruskal and Wallis", "kruskal"),
+        _of_score("kruskal", "epsilon squared of the Kruskal-Wallis test", "kruskal"),
         *(
             Feature(f"apart_{name}", f"{title_of(name)}, farthest run", of, partial(_farthest, name))
             for name, of in _MEASURES.items()
@@ -139,7 +139,7 @@ def features_of(verdicts: Iterable[Evidence]) -> dict[str, float | None]:
     Returns
     -------
     dict of str to float or None
-        Every name in `FEATURES`; None if its verdict is missing or has no evidence.
+        Value by name in `FEATURES`; None if the verdict is missing or has no evidence.
 
     Examples
     --------
@@ -167,8 +167,8 @@ def features_of_table(verdicts: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by item, one column per feature that any item has. Features of the farthest run need all pairs of
-        runs, which the table does not contain.
+        Indexed by item, with one column per available feature. Features of the farthest run are not available, because
+        they need all pairs of runs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures of a learned classifier."""
+"""Figures of the reports on learned classifiers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -79,7 +79,7 @@ def dose_charts(rows: Sequence[Response]) -> dict[str, Chart]:
 
 
 def selection_charts(steps: Sequence[SelectionStep]) -> dict[str, Chart]:
-    """Draw the area over the number of labels, for random items and for chosen items."""
+    """Draw the area by number of labels, for random items and for chosen items."""
     points = pd.DataFrame(
         [
             {"n": step.n, "area": area, "items": name}

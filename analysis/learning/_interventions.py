@@ -1,4 +1,4 @@
-"""Dose-response: simulated benchmarks with known changes, and which raters call them dissimilar."""
+"""Dose-response: simulate benchmarks with known changes, and count which raters call them dissimilar."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Intervened(Result):
     ----------
     benchmark, application : str
     runs : ndarray of float, shape (n_runs, n_iterations)
-        Seconds.
+        Measurements in seconds.
     kind : str
         One of `KINDS`.
     amount : float
@@ -47,11 +47,12 @@ class Intervened(Result):
 
 
 def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int = 1000) -> Iterator[Intervened]:
-    """Simulate benchmarks of ten runs: one in five has only noise, the others have a change in 1 to 5 runs.
+    """Simulate benchmarks of ten runs: one in five has only noise, the others have 1 to 5 changed runs.
 
     Each run has a random level (spread of 0.5 %), noise that is correlated in time, and rare spikes. A slowdown raises
-    the level; a drift raises it evenly until the end; two levels switch at random between the level and the raised
-    one; a warm-up left in begins at (1 + 10 amount) times the level and falls within a tenth of the run.
+    the level. A drift raises it linearly until the end of the run. Two levels: the run switches at random between the
+    level and a raised level. A warm-up left in starts at (1 + 10 amount) times the level and decreases within a tenth
+    of the run.
 
     Parameters
     ----------
@@ -63,12 +64,12 @@ def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int =
     Yields
     ------
     Intervened
-        Kinds, amounts (1 to 50 %) and numbers of changed runs rotate, so all are equally frequent.
+        Kinds, amounts (1 to 50 %) and numbers of changed runs alternate in turn, so all are equally frequent.
 
     Raises
     ------
     ValueError
-        If a number is too small.
+        If `n_items` or `n_iterations` is too small.
     """
     if n_items < 1 or n_iterations < 50:
         raise ValueError(f"n_items must be at least 1 and n_iterations at least 50, got {n_items} and {n_iterations}")
@@ -77,7 +78,7 @@ def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int =
     noise = rng.uniform(0.01, 0.08, n_applications)
     of_item = rng.permutation(
         np.arange(n_items) % n_applications
-    )  # with plain rotation, kinds and applications would be confounded
+    )  # otherwise kinds and applications would be confounded
     for n in range(n_items):
         kind = KINDS[n % len(KINDS)]
         turn = n // len(KINDS)
@@ -115,7 +116,7 @@ def _change(kind: str, amount: float, n: int, rng: np.random.Generator) -> Float
 
 @dataclass(frozen=True, repr=False)
 class Response(Result):
-    """How often one rater calls items with one kind and amount of change dissimilar.
+    """How often a rater calls items with a given kind and amount of change dissimilar.
 
     Attributes
     ----------
@@ -214,7 +215,7 @@ def simulate_labels(
     weights : mapping of str to mapping of str to float
         By reviewer and measure: change of the log-odds of dissimilar per standard deviation.
     per_item : int
-        Reviewers per item; all sets of this size rotate.
+        Reviewers per item; all sets of this size take turns.
 
     Returns
     -------

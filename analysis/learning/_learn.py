@@ -1,4 +1,4 @@
-"""Learns a classifier from labels and features, and evaluates it on held-out applications."""
+"""Learn a classifier from labels and features, and evaluate it on held-out applications."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from analysis.learning._validation import (
 from analysis.results import Result
 
 LEARNED, PLAIN, MONOTONE = "learned", "learned, plain", "learned, monotone"
-LEAK = 0.98  # a single feature with such an area probably contains the answer
+LEAK = 0.98  # a single feature with at least this area probably contains the answer
 N_REFITS, N_PARTITIONS = 200, 10
 
 
@@ -60,7 +60,7 @@ class Learned(Result):
     model : Model
         Fitted on all items.
     n_items, n_labels, n_dissimilar, n_applications, n_left_out : int
-        `n_left_out` rows had a category but not all features.
+        `n_left_out` is the number of rows with a category, but without all features.
     target : str
         Name of the target.
     arena : Arena
@@ -71,7 +71,7 @@ class Learned(Result):
         Largest first.
     curve : LearningCurve
     partitions : tuple of float
-        Areas of the learned model with other partitions into folds; they show the effect of the folds.
+        Areas of the learned model with other partitions into folds, which show the effect of the partition.
     folds : OutOfFold
     table : DataFrame
         One row per item with all numbers from which arena and calibration can be recomputed.
@@ -119,21 +119,22 @@ def learn(
     Parameters
     ----------
     truth : DataFrame
-        Columns item and category; several rows of an item are several labels on it.
+        Columns item and category; an item may have several rows, one per label.
     features : DataFrame
         Indexed by item, columns of `FEATURES`.
     applications : Series of str, indexed by item
         Folds keep an application together.
     verdicts : DataFrame
-        Columns item, classifier, verdict and score, of the classifiers to compare with.
+        Columns item, classifier, verdict and score: the classifiers to compare with.
     seed : int
         Random seed of folds and draws.
     names : sequence of str
         The features to use.
     monotone : bool
-        No coefficient below 0: more dissimilar runs never make an item more similar. The other variant is compared.
+        Require coefficients >= 0, so that a larger dissimilarity never makes an item more similar. The other variant is
+        also in the comparison.
     cost_ratio : float
-        Cost of a missed dissimilar item over that of a false alarm.
+        Cost of a missed dissimilar item divided by the cost of a false alarm.
     warmup : float
         Part of each run that was left out of the features.
     name, target : str
@@ -151,7 +152,7 @@ def learn(
     TooFew
         With fewer than 60 items, 10 of a category or 5 applications.
     ValueError
-        If a feature is unknown, an item has no application, or the cost ratio or the name cannot be used.
+        If a feature is unknown, an item has no application, or the cost ratio or the name is invalid.
 
     References
     ----------
@@ -163,7 +164,7 @@ def learn(
     checked_name(name)
     unknown = [feature for feature in names if feature not in FEATURES]
     if unknown:
-        raise ValueError(f"there is no feature {unknown[0]!r}; known are {', '.join(FEATURES)}")
+        raise ValueError(f"unknown feature {unknown[0]!r}; choose from {', '.join(FEATURES)}")
     examples = examples_of(truth, features, names, applications)
     if examples.why_too_few:
         raise TooFew(examples.why_too_few)
@@ -295,7 +296,7 @@ def _warnings(examples: Examples, truth: Sequence[str]) -> list[str]:
         if area is not None and max(area, 1 - area) >= LEAK:
             found.append(
                 f"The feature {feature} alone has an area of {area:.3f}, so it may contain the answer. Leave it out, "
-                "or find out how it was computed, before you trust other numbers."
+                "or find out how it was computed, before you trust the other results."
             )
     n_applications = len(set(examples.applications))
     if n_applications < 20:
@@ -306,8 +307,8 @@ def _warnings(examples: Examples, truth: Sequence[str]) -> list[str]:
         )
     if len(set(examples.items)) < len(examples.items):
         found.append(
-            "Items with several labels have several rows. Use the intervals by application, because other intervals "
-            "assume independent rows."
+            "Items with several labels have several rows. Use the intervals by application, because the other "
+            "intervals assume independent rows."
         )
     if examples.n_left_out:
         found.append(

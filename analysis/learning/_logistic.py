@@ -30,7 +30,7 @@ class Logistic(Result):
     coefficients: Floats
 
     def leaning(self, x: Floats) -> Floats:
-        """Return log-odds without the intercept, shape (n_items,); they rank items regardless of prevalence."""
+        """Return log-odds without the intercept, shape (n_items,); they rank items independently of the prevalence."""
         leaning: Floats = x @ self.coefficients
         return leaning
 
@@ -59,13 +59,14 @@ def fit_logistic(
         Standardised features (`Scale`), because the penalty is the same for all. The intercept is not penalised.
     dissimilar : ndarray of bool, shape (n_items,)
     penalty : float
-        >= 0. With 0, separable categories have no finite solution, and the result is an intermediate point.
+        >= 0. If it is 0 and the categories are separable, there is no finite solution, and the result is an
+        intermediate point.
     monotone : bool
-        Keep every coefficient >= 0: more dissimilar runs never make an item more similar.
+        Require coefficients >= 0, so that a larger dissimilarity never makes an item more similar.
     weights : ndarray of float, shape (n_items,), optional
         Weight of each item.
     start : Logistic, optional
-        Starting point, such as the fit of a similar penalty; the result does not depend on it.
+        Starting point, such as the fit for a similar penalty; it does not affect the result.
 
     Returns
     -------
@@ -118,7 +119,7 @@ def fit_logistic(
         step = np.zeros(len(theta))
         step[free] = -np.linalg.solve(hessian, gradient[free])
         size = 1.0
-        while True:  # halve the step until the loss decreases enough, up to rounding errors
+        while True:  # halve the step until the loss decreases enough, except for rounding errors
             moved = theta + size * step
             moved[bounded] = np.maximum(moved[bounded], 0.0)
             after = loss(moved)

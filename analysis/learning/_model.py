@@ -1,4 +1,4 @@
-"""A learned model as a classifier, a formula, and a file that is read strictly."""
+"""A learned model: as a classifier, as a formula, and as a file that is read strictly."""
 
 import json
 import math
@@ -19,12 +19,12 @@ MOST_CHARACTERS = 60
 
 
 class ModelError(ValueError):
-    """A model file is invalid; the message says where and why."""
+    """An invalid model file; the message gives place and reason."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """A feature in a model; it adds coefficient x (value - mean) / sd to the log-odds.
+    """A feature in a model, which adds coefficient x (value - mean) / sd to the log-odds.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Model:
         Whether all coefficients are at least 0.
     terms : tuple of Term
     intercept, threshold : float
-        An item is dissimilar when its probability exceeds the threshold.
+        An item is dissimilar if its probability exceeds the threshold.
     penalty, cost_ratio : float
         Settings of the fit.
     warmup : float
@@ -122,7 +122,7 @@ class Model:
         if probability is None:
             lacking = next(term.feature for term in self.terms if values.get(term.feature) is None)
             return Verdict(
-                self.classifier, None, reason=f"the feature {lacking} is missing, as for runs that are too short",
+                self.classifier, None, reason=f"the feature {lacking} is missing, for example in short runs",
                 threshold=self.threshold, **background,
             )  # fmt: skip
         verdict = DISSIMILAR if probability > self.threshold else SIMILAR
@@ -131,13 +131,15 @@ class Model:
     def judge_runs(self, runs: Runs) -> Verdict:
         """Return the model's verdict on the runs of one benchmark; raises the errors of the classifiers."""
         if runs.drop != self.warmup:
-            raise ValueError(f"the model was learnt with the warm-up {self.warmup:g}, these runs have {runs.drop:g}")
+            raise ValueError(
+                f"the model was learned with warm-up {self.warmup:g}, but these runs have warm-up {runs.drop:g}"
+            )
         sources = dict.fromkeys(FEATURES[term.feature].source for term in self.terms)
         verdicts = [CLASSIFIERS[name](runs, drop=runs.drop) for name in sources]
         return self.judge(verdicts, n_runs=runs.k, n_iterations=runs.n, n_left_out=runs.n_left_out)
 
     def to_text(self) -> str:
-        """Return the model file as JSON, with all digits of every number."""
+        """Return the model file as JSON, with all digits of each number."""
         content = {
             "format": FORMAT, "version": FORMAT_VERSION, "name": self.name, "monotone": self.monotone,
             "intercept": self.intercept, "threshold": self.threshold, "penalty": self.penalty,
@@ -149,7 +151,7 @@ class Model:
 
 
 def model_from_text(text: str) -> Model:
-    """Read a model file strictly, without guessing, ignoring or filling in values.
+    """Read a model file strictly: values are never guessed, ignored or filled in.
 
     Parameters
     ----------
@@ -193,16 +195,16 @@ def model_from_text(text: str) -> Model:
         _number(content, "cost_ratio", 0), _number(content, "warmup", 0), content["training"],
     )  # fmt: skip
     if content["formula"] != model.formula:
-        raise ModelError("the formula is not that of the numbers; the file was changed by hand")
+        raise ModelError("the formula does not match the numbers; the file was changed by hand")
     return model
 
 
 def checked_name(name: object) -> str:
-    """Check the name of a model; raises ModelError unless it has only letters, digits, dots, _ and -."""
+    """Check the name of a model; raise ModelError unless it has only letters, digits, dots, _ and -."""
     if not isinstance(name, str) or not 0 < len(name) <= MOST_CHARACTERS:
         raise ModelError(f"the name must be a text of 1 to {MOST_CHARACTERS} characters, got {name!r}")
     if not all(letter.isascii() and (letter.isalnum() or letter in "._-") for letter in name):
-        raise ModelError(f"the name {name!r} may have letters, digits, dots, underscores and hyphens only")
+        raise ModelError(f"the name {name!r} must contain only letters, digits, dots, underscores and hyphens")
     return name
 
 
@@ -211,7 +213,7 @@ def _term(term: Any, n: int, *, monotone: bool) -> Term:
     _check_names(term, ("feature", "version", "mean", "sd", "coefficient", "title"), where)
     name = term["feature"]
     if not isinstance(name, str) or name not in FEATURES:
-        raise ModelError(f"{where}: there is no feature {name!r}")
+        raise ModelError(f"{where}: unknown feature {name!r}")
     version = FEATURES[name].version
     if term["version"] != version:
         raise ModelError(

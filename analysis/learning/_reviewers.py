@@ -1,4 +1,4 @@
-"""Why reviewers disagree: the measures that predict each reviewer's labels."""
+"""Why reviewers disagree: which measures predict each reviewer's labels."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -36,18 +36,18 @@ class Habit(Result):
     ----------
     reviewer : str
     n : int
-        First labels on items with all features.
+        Number of first labels on items with all features.
     share : float
         Share of dissimilar labels.
     joint : mapping of str to Estimate
-        By feature: change of the log-odds of dissimilar per standard deviation, in the model of all reviewers; interval
-        robust to correlated labels on the same item.
+        By feature: change of the log-odds of dissimilar per standard deviation, in the model of all reviewers. The
+        interval is robust to correlated labels on the same item.
     own : mapping of str to Estimate
-        The same from a regression on this reviewer's labels alone; interval from resampled applications.
+        The same from a regression on this reviewer's labels alone, with an interval from resampled applications.
     auc : Estimate
         How well all measures predict the labels, on held-out applications.
     reason : str or None
-        The reason if nothing is estimated.
+        Why nothing is estimated.
     """
 
     reviewer: str
@@ -86,14 +86,14 @@ class Habits(Result):
     habits : tuple of Habit
         In order of name.
     n_items, n_labels : int
-        Numbers of items and labels in the model of all reviewers.
+        Number of items and number of labels in the model of all reviewers.
     correlation : float or None
         Residual correlation of two labels on the same item.
     statistic, p : float or None
-        Wald's test of "all reviewers weigh the measures alike".
+        Wald's test of "all reviewers weigh the measures equally".
     df : int
     reason : str or None
-        The reason if there is no such model.
+        Why there is no model of all reviewers.
     """
 
     features: tuple[str, ...]
@@ -132,7 +132,7 @@ def habits(
     applications : Series of str, indexed by item
     rng : Generator
     names : sequence of str
-        The measures; a few that are not correlated give the clearest result.
+        The measures; a few uncorrelated measures give the clearest result.
     level : float
 
     Returns
@@ -153,7 +153,7 @@ def habits(
     """
     unknown = [name for name in names if name not in features.columns]
     if unknown or not names:
-        raise ValueError(f"there is no measure {unknown[0]!r} in the table" if unknown else "no measure is given")
+        raise ValueError(f"the table has no measure {unknown[0]!r}" if unknown else "no measure is given")
     values = features[list(names)].astype(float)
     known = labels[labels["item"].isin(values.index[values.notna().all(axis=1)])].sort_values(["item", "rater"])
     counts = known["rater"].value_counts()
@@ -242,7 +242,7 @@ def _own(
     rng: np.random.Generator,
     level: float,
 ) -> dict[str, Estimate]:
-    """Return slopes from one reviewer's labels alone; a weak penalty keeps them finite."""
+    """Return slopes from one reviewer's labels alone; a weak penalty ensures that they are finite."""
     x = scale.apply(values.loc[own["item"]].to_numpy(dtype=np.float64))
     y = (own["category"] == DISSIMILAR).to_numpy(dtype=bool)
     if y.all() or not y.any():
@@ -275,7 +275,7 @@ def _predictable(
 
 
 def habits_of(content: Mapping[str, Any]) -> Habits:
-    """Read habits from plain values (`analysis.document.plain`)."""
+    """Restore `Habits` from plain values (`analysis.document.plain`)."""
     read = [
         Habit(**{
             **habit,

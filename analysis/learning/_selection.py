@@ -1,4 +1,4 @@
-"""Selection of items to label next, and unbiased estimates despite the selection."""
+"""Select items to label next, and compute estimates that are unbiased despite the selection."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ def rank_next(
     uncertainty: Mapping[str, float] | None,
     disagreement: Mapping[str, float],
 ) -> list[str]:
-    """Rank candidates for labelling.
+    """Rank the candidates for labelling, the most informative first.
 
     Parameters
     ----------
@@ -31,12 +31,12 @@ def rank_next(
     uncertainty : mapping of str to float, or None
         1 - |2 p - 1| from a model fitted on other items; 1 is most uncertain. None without a model.
     disagreement : mapping of str to float
-        Share of pairs of classifiers that differ on an item; 0 if missing.
+        Share of pairs of classifiers that differ on an item; missing items count as 0.
 
     Returns
     -------
     list of str
-        Sorted by uncertainty x disagreement (by the sum if the product is 0); the best of each application first, then
+        Sorted by uncertainty x disagreement (by the sum if the product is 0); the first item of each application, then
         the second of each, so that no application dominates a batch. Ties are sorted by name.
 
     Examples
@@ -61,11 +61,11 @@ def rank_next(
 
 
 def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence[str]]]) -> dict[str, float]:
-    """Return weights for an unbiased mean over all items from random and chosen items.
+    """Return weights that make the mean over random and chosen items unbiased for all items.
 
-    After each batch, previously labelled items are known, and its random items represent all others: weight 1 for
-    each known item, (unlabelled items) / (random items of the batch) for the random items. The weights are averaged
-    over all batches, weighted by their numbers of random items [1]_.
+    For each batch, the items labelled before have weight 1, and its random items represent all others, with weight
+    (unlabelled items) / (random items of the batch). The weights are averaged over all batches, weighted by their
+    numbers of random items [1]_.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
         Number of all items.
     batches : sequence of (sequence of str, sequence of str)
         The new random items and the chosen items of each batch, in order. The choice must not depend on the random
-        order of items that were not drawn yet, not even for ties.
+        order of items that are not yet drawn, not even for ties.
 
     Returns
     -------
@@ -158,9 +158,9 @@ def weighted_estimates(
     Returns
     -------
     WeightedEstimates
-        All undefined if no random item has two labels; kappa also if only one category was used. The standard error
-        adds up the variances of the estimates of all batches, which are uncorrelated [1]_, and like that of
-        `fleiss_kappa` it is that of items drawn from a large population.
+        All undefined if no random item has two labels; kappa also if only one category was used. The variance is the
+        sum over batches, because their estimates are uncorrelated [1]_. As in `fleiss_kappa`, standard errors assume
+        items from a large population.
 
     References
     ----------
@@ -222,19 +222,18 @@ def _design_factor(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence
 
 @dataclass(frozen=True, repr=False)
 class SelectionStep(Result):
-    """Averages over repeats after a number of labels.
+    """Results after a number of labels, averaged over repeats.
 
     Attributes
     ----------
     n : int
         Number of labels.
     auc_random, auc_chosen : float
-        Area on held-out applications, of models fitted on random items, and on chosen items with
-        a random share.
+        Area on held-out applications, for models fitted on random items, and on chosen items mixed with random items.
     prevalence_labelled, prevalence_random, prevalence_weighted : float
         Mean error of the share of dissimilar items: over all labelled items, over random items only, and weighted.
     rmse_random, rmse_weighted : float
-        Root mean squared error of the latter two.
+        Root mean squared error of `prevalence_random` and of `prevalence_weighted`.
     """
 
     n: int
@@ -257,7 +256,7 @@ def simulate_selection(
     random_share: float = 0.3,
     n_repeats: int = 50,
 ) -> tuple[SelectionStep, ...]:
-    """Replay a finished study in the order of the rule, and compute the estimates after each batch.
+    """Simulate labelling a finished study in the order of `rank_next`, and compute the estimates after each batch.
 
     Parameters
     ----------
@@ -365,7 +364,7 @@ def disagreement_of(verdicts: pd.DataFrame) -> dict[str, float]:
 
 
 def uncertainties(examples: Examples, features: pd.DataFrame, *, rng: np.random.Generator) -> dict[str, float]:
-    """Return 1 - |2 p - 1| of every item in the table, from a model of the labelled items.
+    """Return the uncertainty 1 - |2 p - 1| of each item in the table, from a model of the labelled items.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ TARGETS = {
 
 
 def label_table(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return the counted first labels: columns item, rater, category.
+    """Return the first labels that count: columns item, rater, category.
 
     Parameters
     ----------
@@ -38,19 +38,19 @@ def target_of(answers: pd.DataFrame, consensus: str = AGREED) -> pd.DataFrame:
     Parameters
     ----------
     answers : DataFrame
-        As for `label_table`; kind third and adjudicated count for the majority.
+        As for `label_table`; the kinds third and adjudicated count for the majority.
     consensus : str
         A name in `TARGETS`.
 
     Returns
     -------
     DataFrame
-        Columns item and category; with "labels" one row per label, so an item may have several rows.
+        Columns item and category. With "labels" there is one row per label, so an item may have several rows.
 
     Raises
     ------
     ValueError
-        If the target is unknown, or the answers are not an answer table.
+        If the target is unknown, or the answer table is invalid.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Nested cross-validation by application: models are never scored on items that they were fitted on."""
+"""Nested cross-validation by application: models are scored only on held-out items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,9 @@ from analysis.evaluation import balanced_folds
 from analysis.learning._logistic import Bools, Floats, Logistic, Scale, fit_logistic
 from analysis.results import Result
 
-PENALTIES = tuple(np.logspace(0.5, -3, 8).tolist())  # from strong to weak: each fit starts from the previous fit
+PENALTIES = tuple(
+    np.logspace(0.5, -3, 8).tolist()
+)  # from strong to weak, because each fit starts from the previous one
 MIN_ITEMS, MIN_OF_CATEGORY, MIN_APPLICATIONS = 60, 10, 5
 OUTER_FOLDS, INNER_FOLDS = 10, 5
 
@@ -45,7 +47,7 @@ class Examples:
 
     @property
     def group(self) -> NDArray[np.intp]:
-        """Number of each row's application."""
+        """Return the number of each row's application."""
         return pd.factorize(pd.Series(self.applications, dtype=object))[0]
 
     @property
@@ -64,7 +66,7 @@ class Examples:
         if n_applications < MIN_APPLICATIONS:
             return (
                 f"the items come from {n_applications} applications; at least {MIN_APPLICATIONS} are needed, "
-                "because a model is judged on applications that it has not seen"
+                "because a model is scored on held-out applications"
             )
         return None
 
@@ -86,7 +88,7 @@ def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str
     Parameters
     ----------
     truth : DataFrame
-        Columns item and category; several rows of an item are several labels on it.
+        Columns item and category; an item may have several rows, one per label.
     features : DataFrame
         Indexed by item, one column per feature.
     names : sequence of str
@@ -106,7 +108,11 @@ def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str
     unknown = [name for name in names if name not in features.columns]
     if unknown or not names:
         known = ", ".join(map(str, features.columns))
-        raise ValueError(f"there is no feature {unknown[0]!r}; known are {known}" if unknown else "no feature is named")
+        raise ValueError(
+            f"unknown feature {unknown[0]!r}; choose from {known}"
+            if unknown
+            else "names is empty; name at least one feature"
+        )
     wrong = truth[~truth["category"].isin(CATEGORIES)]
     if len(wrong):
         row = wrong.iloc[0]
@@ -118,7 +124,7 @@ def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str
     of_item = applications.reindex(rows["item"]).astype(object)
     without = of_item.isna() | (of_item == "")
     if without.any():
-        raise ValueError(f"it is not known which application item {of_item.index[without][0]!r} belongs to")
+        raise ValueError(f"item {of_item.index[without][0]!r} has no application")
     return Examples(
         tuple(map(str, rows["item"])), tuple(map(str, of_item)), (rows["category"] == DISSIMILAR).to_numpy(dtype=bool),
         x, tuple(names), int((~complete).sum()),
@@ -127,7 +133,7 @@ def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str
 
 @dataclass(frozen=True, repr=False)
 class Chosen(Result):
-    """A model with the penalty and threshold chosen by the inner folds.
+    """A fitted model with its penalty and threshold, which the inner folds chose.
 
     Attributes
     ----------
@@ -160,9 +166,9 @@ class OutOfFold(Result):
     ----------
     fold : ndarray of int, shape (n,)
     score : ndarray of float, shape (n,)
-        Log-odds without the intercept, relative to the mean item of the training folds: used for the ROC
-        curve. The intercept holds the share of dissimilar items in the training folds, which is low if the held-out
-        fold has many of them; with it, pure noise would score below .5.
+        Log-odds without the intercept, relative to the mean item of the training folds: used for the ROC curve. The
+        intercept depends on the share of dissimilar items in the training folds, which is low if the held-out fold has
+        many of them. With the intercept, the area of pure noise would be below 0.5.
     probability, threshold : ndarray of float, shape (n,)
     called : ndarray of bool, shape (n,)
         probability > threshold.
@@ -195,7 +201,7 @@ def cross_validate(
         Random generator for the assignment of applications to folds.
     monotone : bool
     cost_ratio : float
-        Cost of a missed dissimilar item over that of a false alarm; 1 chooses the threshold by accuracy.
+        Cost of a missed dissimilar item divided by the cost of a false alarm; 1 maximises accuracy.
     folds : ndarray of int, shape (n,), optional
         The outer folds, such as from `outer_folds`; drawn by default.
 
@@ -267,7 +273,7 @@ def choose(
     odds = np.zeros((len(penalties), len(y)))
     for k in range(int(fold.max()) + 1):
         inside, outside = fold != k, fold == k
-        if y[inside].all() or not y[inside].any():  # one category is not enough to learn
+        if y[inside].all() or not y[inside].any():  # learning needs both categories
             odds[:, outside] = special.logit((y[inside].sum() + 0.5) / (inside.sum() + 1))
             continue
         scale = Scale.of(training.x[inside])
@@ -284,21 +290,22 @@ def choose(
 
 
 def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) -> float:
-    """Return the threshold with the lowest cost; among equals the nearest to 1 / (1 + cost_ratio).
+    """Return the threshold with the lowest cost; of several, the nearest to 1 / (1 + cost_ratio).
 
-    This is the best threshold for calibrated probabilities.
+    1 / (1 + cost_ratio) is the best threshold for calibrated probabilities.
 
     Parameters
     ----------
     dissimilar : ndarray of bool, shape (n,)
     probability : ndarray of float, shape (n,)
     cost_ratio : float
-        Cost of a missed dissimilar item over that of a false alarm.
+        Cost of a missed dissimilar item divided by the cost of a false alarm.
+
 
     Returns
     -------
     float
-        Halfway between neighbouring probabilities, or at the ideal threshold; in [0, 1].
+        In [0, 1]: halfway between neighbouring probabilities, or the ideal threshold.
     """
     ideal = 1 / (1 + cost_ratio)
     order = np.argsort(probability, kind="stable")

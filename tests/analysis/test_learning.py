@@ -345,8 +345,8 @@ def test_rows_without_a_feature_are_left_out_and_counted():
 @pytest.mark.parametrize(
     ("names", "change", "why"),
     [
-        (("m9",), {}, "there is no feature 'm9'"),
-        ((), {}, "no feature is named"),
+        (("m9",), {}, "unknown feature 'm9'"),
+        ((), {}, "names is empty"),
         (NAMES, {"applications": {"i3": ""}}, "which application item 'i3' belongs to"),
         (NAMES, {"category": "odd"}, "'odd' .item 'i0'. is not one of: similar, dissimilar"),
     ],

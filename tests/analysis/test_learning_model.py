@@ -53,7 +53,7 @@ def test_the_formula_gives_the_probability_of_the_terms():
         (("training",), [], "training is not an object"),
         (("terms",), [], "terms is not a list of at least one feature"),
         (("terms", 0), 3, "term 1 is not an object"),
-        (("terms", 0, "feature"), "m9", "term 1: there is no feature 'm9'"),
+        (("terms", 0, "feature"), "m9", "term 1: unknown feature 'm9'"),
         (("terms", 0, "feature"), "spread", "a feature occurs twice"),
         (("terms", 1, "version"), "0.1", "version 0.1 of the feature spread, but version .* Learn the model again"),
         (("terms", 0, "sd"), 0, "term 1: sd must be > 0"),
@@ -61,7 +61,7 @@ def test_the_formula_gives_the_probability_of_the_terms():
         (("terms", 0, "mean"), None, "term 1 lacks 'mean'"),
         (("name",), "a/b", "letters, digits, dots"),
         (("name",), "", "1 to 60 characters"),
-        (("intercept",), 7, "the formula is not that of the numbers"),
+        (("intercept",), 7, "the formula does not match the numbers"),
     ],
 )
 def test_a_changed_file_is_refused(path, value, why):
@@ -97,6 +97,6 @@ def test_runs_are_judged_by_the_probability():
 def test_short_runs_get_no_verdict_and_another_warmup_is_refused():
     verdict = MODEL.judge_runs(Runs([[1.0, 2.0], [1.0, 2.0]]))
     assert verdict.verdict is None
-    assert verdict.reason == "the feature m1 is missing, as for runs that are too short"
+    assert verdict.reason == "the feature m1 is missing, for example in short runs"
     with pytest.raises(ValueError, match="learnt with the warm-up 0, these runs have 1"):
         MODEL.judge_runs(Runs([[1.0, 2.0], [1.0, 2.0]], 1))
