@@ -14,7 +14,7 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     Returns
     -------
     list of float or None
-        Corrected values in the order of `p`; reject if at most alpha.
+        Corrected values in the order of `p`; reject the hypotheses with values of at most alpha.
 
     References
     ----------

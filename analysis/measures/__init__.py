@@ -1,4 +1,4 @@
-"""Tables and figures of the measures behind verdicts."""
+"""Tables and figures of the dissimilarity measures behind verdicts."""
 
 from typing import TYPE_CHECKING
 

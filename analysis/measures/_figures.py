@@ -1,4 +1,4 @@
-"""Figures of the measures: made pairs, means by application and by benchmark, and the evidence on one benchmark."""
+"""Figures of the dissimilarity measures: schematic pairs, means by application or benchmark, and pairs of runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from analysis.measures._tables import measures_of
 from analysis.runs import Floats
 
 HEURISTIC_MEASURES = ("m1", "m2", "m3", "m4", "m5")
-DARK_FROM = 0.5  # cells above this value are dark and have white text
+DARK_FROM = 0.5  # darker cells, above this value, have white text
 
 
 def schematic_pairs(
@@ -24,7 +24,7 @@ def schematic_pairs(
     theta: float | None = 0.25,
     unit: str | None = "time per iteration (ms)",
 ) -> Chart:
-    """Pairs of runs in one row, each with its dissimilarities; those above theta are marked (the paper's Figure 1).
+    """Draw pairs of runs side by side with their dissimilarities; values above theta are marked (the paper's Figure 1).
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def schematic_pairs(
     measures : sequence of str
         Names in `MEASURES`.
     theta : float or None
-        None: no threshold is drawn and nothing is marked.
+        Threshold to draw; None for no threshold and no marks.
     unit : str or None
         Title of the vertical axis; None for signals without a unit.
     """
@@ -42,13 +42,13 @@ def schematic_pairs(
         _bars({name: MEASURES[name].function(x, y) for name in measures}, theta, width=180, title="dissimilarity")
         for x, y in pairs.values()
     ]
-    # one flat grid: PDF export does not support deeper nesting
+    # one flat grid, because PDF export does not support deeper nesting
     grid = alt.concat(*upper, *lower, columns=len(pairs), spacing={"row": 8, "column": 30})
     return grid.resolve_scale(color="independent", strokeDash="independent").configure_view(stroke=None)
 
 
 def means(values: Mapping[str, float], *, theta: float | None) -> Chart:
-    """Mean dissimilarities as bars beside the threshold; those above it are dark and marked.
+    """Draw mean dissimilarities as bars with the threshold; values above it are dark and marked.
 
     Parameters
     ----------
@@ -61,19 +61,19 @@ def means(values: Mapping[str, float], *, theta: float | None) -> Chart:
 
 
 def measures_by_application(table: pd.DataFrame, *, theta: float | None) -> Chart:
-    """The mean of each measure over the benchmarks of each application, as a heat map (the paper's Figure 2).
+    """Draw a heat map of the mean of each measure by application (the paper's Figure 2).
 
     Parameters
     ----------
     table : DataFrame
-        As `mean_measures` returns it.
+        Result of `mean_measures`.
     theta : float or None
-        Means above it are marked; None for no marks.
+        Threshold above which means are marked; None for no marks.
 
     Returns
     -------
     Chart
-        The application with the largest median of means on top.
+        A heat map with the largest median of means at the top.
     """
     names = [f"{name or 'no application'} ({n})" for name, n in zip(table["application"], table["n"], strict=True)]
     values = table[measures_of(table)].set_axis(pd.Index(names))
@@ -81,7 +81,7 @@ def measures_by_application(table: pd.DataFrame, *, theta: float | None) -> Char
 
 
 def measures_by_benchmark(table: pd.DataFrame, application: str, *, theta: float | None) -> Chart:
-    """The mean of each measure for each benchmark of one application, as a heat map (the paper's Figure 3).
+    """Draw a heat map of the mean of each measure by benchmark of one application (the paper's Figure 3).
 
     Parameters
     ----------
@@ -105,16 +105,16 @@ def measures_by_benchmark(table: pd.DataFrame, application: str, *, theta: float
 def pair_matrix(
     pairs: Floats, clusters: Sequence[int] = (), linkage: Floats | None = None, *, cut: float | None = None
 ) -> Chart:
-    """The dissimilarity of each pair of runs, with the clustering tree and a frame around each cluster.
+    """Draw the dissimilarity of each pair of runs, with the clustering tree and a frame around each cluster.
 
     Parameters
     ----------
     pairs : ndarray of float, shape (k(k-1)/2,)
         Pairs i < j in row order.
     clusters : sequence of int
-        The cluster of each run; empty: no frames.
+        Cluster of each run; empty for no frames.
     linkage : ndarray of float, shape (k-1, 4), optional
-        The merges; the runs are then in the order of its leaves, otherwise in the given order.
+        Merges of the clustering; the runs are then in the order of the leaves of the tree.
     cut : float, optional
         The height at which the tree was cut.
     """
@@ -180,12 +180,12 @@ def _bars(
 
 
 def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:
-    """Rows of the index, columns of the measures; the row with the largest median on top."""
+    """Draw a heat map with a row per entry of the index and a column per measure; the largest median is at the top."""
     values = values.astype(float)
     ordered = values.iloc[np.argsort(-values.median(axis=1).fillna(0).to_numpy(), kind="stable")]
     names = [str(name).split("#") for name in ordered.index]
     titles = [_in_two_lines(title_of(str(name))) for name in ordered.columns]
-    padding = 18 if len(titles[0]) > 1 else 4  # space for the second line
+    padding = 18 if len(titles[0]) > 1 else 4  # space for two lines of text
     header = names_axis(titles, orient="top", labelAngle=0, labelPadding=padding)
     base = alt.Chart(_cells(ordered, theta)).encode(
         x=alt.X("column:O", title=None, axis=header, scale=alt.Scale(domain=list(range(len(titles))))),
@@ -209,7 +209,7 @@ def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:
 
 
 def _cells(values: pd.DataFrame, theta: float | None) -> pd.DataFrame:
-    """One row per defined value: its position, its shade, and whether it is above the threshold."""
+    """Return one row per defined value: position, shade, and whether the value is above the threshold."""
     n_rows, n_columns = values.shape
     cells = pd.DataFrame(
         {
@@ -225,13 +225,13 @@ _SHADES = alt.Scale(domain=[0, 1], range=["#f4f6f9", INK])
 
 
 def _in_two_lines(title: str) -> list[str]:
-    """A measure's title with its number, if any, on a separate line."""
+    """Return the title of a measure, with its number, if any, on a separate line."""
     first, _, rest = title.partition(" ")
     return [first, rest] if first[:1] == "M" and first[1:].isdigit() else [title]
 
 
 def _without_common_start(names: list[str]) -> list[str]:
-    """Names of benchmarks without the packages and classes that all share, up to the last common dot.
+    """Remove the packages and classes that all names share, up to the last common dot.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def _matrix(pairs: Floats, k: int, order: list[int], clusters: Sequence[int]) ->
         base.mark_rect(stroke=PAPER).encode(x2="x2", y2="y2", color=alt.Color("value:Q", scale=_SHADES, legend=None))
     ]
     cell = _CELL * max(k, MIN_CELLS) / k
-    if k <= 20:  # with more cells there is no space for numbers
+    if k <= 20:  # with more runs, cells have no space for numbers
         dark = alt.Scale(domain=[False, True], range=[INK, PAPER])
         layers.append(
             base.transform_filter("!datum.same")
@@ -276,11 +276,11 @@ def _matrix(pairs: Floats, k: int, order: list[int], clusters: Sequence[int]) ->
     return alt.layer(*layers).resolve_scale(color="independent").properties(width=cell * k, height=cell * k)
 
 
-_CELL, MIN_CELLS = 32, 3  # pixels; a matrix of two runs is as wide as one of three
+_CELL, MIN_CELLS = 32, 3  # minimum width in pixels, that of a matrix of three runs
 
 
 def _run_axis(kind: Any, field: str, order: list[int], *, reverse: bool = False) -> Any:
-    """An axis from 0 to k with run numbers, counted from 1, in the middle of each cell."""
+    """Build an axis from 0 to k with run numbers, from 1, in the middle of each cell."""
     labels = "[" + ",".join(f"'{run + 1}'" for run in order) + "]"
     axis = alt.Axis(
         values=[position + 0.5 for position in range(len(order))],
@@ -292,7 +292,7 @@ def _run_axis(kind: Any, field: str, order: list[int], *, reverse: bool = False)
 
 
 def _blocks(clusters: Sequence[int]) -> list[tuple[int, int]]:
-    """First and last position of each cluster; the leaves of a cluster are side by side.
+    """Return the first and last position of each cluster; the leaves of a cluster are side by side.
 
     Examples
     --------
@@ -301,11 +301,11 @@ def _blocks(clusters: Sequence[int]) -> list[tuple[int, int]]:
     """
     starts = [at for at in range(len(clusters)) if at == 0 or clusters[at] != clusters[at - 1]]
     ends = [start - 1 for start in [*starts[1:], len(clusters)]]
-    return list(zip(starts, ends, strict=False))  # without clusters there is one end too many
+    return list(zip(starts, ends, strict=False))  # without clusters, there is one end too many
 
 
 def _tree(tree: Mapping[str, Any], k: int, cut: float | None) -> Chart:
-    """The merges from bottom to top; SciPy puts leaf i at 10 i + 5."""
+    """Return the merges from bottom to top as lines; SciPy places leaf i at 10 i + 5."""
     rows = pd.DataFrame(
         [
             {"merge": number, "corner": corner, "x": x / 10, "height": height}

@@ -1,4 +1,4 @@
-"""The measures behind verdicts as tables: by benchmark, and means by application."""
+"""Tables of the dissimilarity measures behind verdicts: by benchmark, and means by application."""
 
 from typing import Any
 
@@ -6,35 +6,35 @@ import pandas as pd
 
 
 def measure_table(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """The measures of one classifier by benchmark.
+    """Return the measures of one classifier by benchmark.
 
     Parameters
     ----------
     verdicts : DataFrame
-        Columns benchmark, application, and means (measure -> mean over all pairs of runs; empty: not computed).
+        Columns benchmark, application, and means (measure -> mean over all pairs of runs; empty if not computed).
 
     Returns
     -------
     DataFrame
         One row per benchmark with measures: columns application and benchmark, and one column per measure in [0, 1],
-        NaN if it was not computed. The index is that of `verdicts`.
+        NaN if it was not computed. With the index of `verdicts`.
     """
     rows = verdicts[verdicts["means"].map(len) > 0]
     return rows[["application", "benchmark"]].join(pd.DataFrame(list(rows["means"]), index=rows.index))
 
 
 def mean_measures(table: pd.DataFrame) -> pd.DataFrame:
-    """The mean of each measure over the benchmarks of each application.
+    """Return the mean of each measure over the benchmarks of each application.
 
     Parameters
     ----------
     table : DataFrame
-        As `measure_table` returns it.
+        Result of `measure_table`.
 
     Returns
     -------
     DataFrame
-        Columns application, n (benchmarks) and one per measure, in order of application.
+        Columns application, n (number of benchmarks) and one column per measure, in order of application.
     """
     grouped = table.groupby("application")
     means = grouped[measures_of(table)].mean()
@@ -50,7 +50,7 @@ def measures_of(table: pd.DataFrame) -> list[str]:
 
 
 def measure_numbers(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
-    """The mean of each measure by application: application, n, means; empty if no means are known."""
+    """Return application, n and the mean of each measure for each application; empty if no means are known."""
     if not {"application", "means"} <= set(verdicts):
         return []
     table = measure_table(verdicts.assign(benchmark=""))

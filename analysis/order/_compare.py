@@ -1,4 +1,4 @@
-"""Compare one benchmark in fixed order with the same benchmark in random order."""
+"""Compare a benchmark in fixed order with the same benchmark in random order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ RED_FLAG, UNLIKELY, EXAMINE = 1, 2, 3
 
 @dataclass(frozen=True)
 class Side:
-    """The runs of one order.
+    """The runs in one of the two orders.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Side:
     variation : Estimate
         The coefficient of variation.
     median : Estimate
-        With its interval at the survey's confidence level.
+        Median with an interval at the confidence level of the survey.
     """
 
     values: tuple[float, ...]
@@ -50,19 +50,19 @@ class Comparison:
     fixed, random : Side
     test : KruskalWallis
     smallest_p : float
-        The smallest p that this many runs can reach: no overlap between the orders, and no equal values.
+        The smallest p that this number of runs can reach (no overlap between the orders, and no equal values).
     p_bonferroni, p_holm : float or None
-        Corrected over all tests of the survey.
+        p corrected for all tests of the survey.
     differs, differs_holm, differs_uncorrected : bool
         Whether p < alpha / |T| (Bonferroni), the corrected p < alpha (Holm), and p < alpha.
     delta_percent : Estimate
         (mean fixed - mean random) / mean fixed, in percent.
     change : str or None
-        The same change in words: random order compared with fixed order.
+        The change in words: random order compared with fixed order.
     case : int or None
         Result of `interval_case`.
     published_case : int
-        The case that the published tool reports: 95 % intervals per test, with its ranks and its rule.
+        The case that the published tool reports, with its ranks, its rule and 95 % intervals per test.
     """
 
     benchmark: str
@@ -99,7 +99,7 @@ class Cell:
 
 
 def delta_percent(fixed: ArrayLike, random: ArrayLike) -> Estimate:
-    """Difference of the means relative to the fixed order: (fixed - random) / fixed * 100 [1]_.
+    """Compute the difference of the means relative to the fixed order: (fixed - random) / fixed * 100 [1]_.
 
     Parameters
     ----------
@@ -109,8 +109,8 @@ def delta_percent(fixed: ArrayLike, random: ArrayLike) -> Estimate:
     Returns
     -------
     Estimate
-        Percent, without an interval; negative if the random order has the larger mean. Undefined if the mean of
-        the fixed order is not positive, if the mean of the random order is negative, or if there are no values.
+        In percent, without an interval; negative if the random order has the larger mean. Undefined if the mean of the
+        fixed order is not positive, if the mean of the random order is negative, or if there are no values.
 
     References
     ----------
@@ -131,7 +131,11 @@ def delta_percent(fixed: ArrayLike, random: ArrayLike) -> Estimate:
     if mean_b < 0:
         return Estimate(None, reason="the mean of the random order is negative")
     delta = (mean_a - mean_b) / mean_a * 100
-    return Estimate(delta) if isfinite(delta) else Estimate(None, reason="the difference is beyond the largest number")
+    return (
+        Estimate(delta)
+        if isfinite(delta)
+        else Estimate(None, reason="the difference is too large for a floating-point number")
+    )
 
 
 def interval_case(fixed: Estimate, random: Estimate, *, compat: str | None = None) -> int | None:
@@ -142,15 +146,15 @@ def interval_case(fixed: Estimate, random: Estimate, *, compat: str | None = Non
     fixed, random : Estimate
         Results of `median_interval`.
     compat : str, optional
-        "ordersage": behave like the tool published with [1]_, where a median that only touches the end of the other
-        interval is not within it, unless the random order's interval reaches higher than the fixed order's.
+        "ordersage": use the rule of the tool published with [1]_: a median that equals a limit of the other interval is
+        not within it, unless the interval of the random order has the higher upper limit.
 
     Returns
     -------
     int or None
-        1: the intervals do not overlap, a red flag. 2: a median lies within the other interval, so
-        order is unlikely to change a conclusion. 3: the intervals only overlap: look closer. None if an
-        interval is missing.
+        1: the intervals do not overlap, a red flag. 2: a median is within the other interval, so order is unlikely to
+        change a conclusion. 3: the intervals overlap, but neither median is within the other interval: examine the
+        data. None if an interval is missing.
 
     References
     ----------
@@ -174,9 +178,9 @@ def interval_case(fixed: Estimate, random: Estimate, *, compat: str | None = Non
     return UNLIKELY if b_low <= a <= b_high or a_low <= b <= a_high else EXAMINE
 
 
-@lru_cache(maxsize=1024)  # a suite has few different numbers of runs
+@lru_cache(maxsize=1024)  # cached, because a suite has few different numbers of runs
 def smallest_p(n_fixed: int, n_random: int) -> float:
-    """The smallest p of `kruskal` for two samples of these sizes: no overlap, and no equal values.
+    """Compute the smallest p of `kruskal` for two samples of these sizes, without overlap and without equal values.
 
     Examples
     --------
@@ -198,7 +202,7 @@ def compared(cells: Sequence[Cell], *, alpha: float, ci_level: float, compat: st
 
 
 def below(p: float | None, threshold: float) -> bool:
-    """Whether p is known and below the limit."""
+    """Return whether p is known and below the limit."""
     return p is not None and p < threshold
 
 
@@ -240,7 +244,7 @@ def _side(values: Floats, level: float, compat: str | None) -> Side:
 
 
 def _mean(values: Floats) -> float:
-    """The mean: exact if all values are equal, without overflow if they are large."""
+    """Compute the mean: exactly if all values are equal, and without overflow for large values."""
     if values.min() == values.max():
         return float(values[0])
     exponent, scaled = _scaled(values)
@@ -248,6 +252,6 @@ def _mean(values: Floats) -> float:
 
 
 def _scaled(values: Floats) -> tuple[int, Floats]:
-    """The values divided by a power of two, which is exact, and its exponent."""
+    """Divide the values by a power of two, which is exact; return them with the exponent."""
     exponent = frexp(np.abs(values).max())[1]
     return exponent, np.ldexp(values, -exponent)

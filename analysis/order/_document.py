@@ -1,4 +1,4 @@
-"""The report on the order of benchmarks: sentences, tables and figures."""
+"""Build the report on the order of benchmarks: sentences, tables and figures."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -31,19 +31,21 @@ from analysis.samples import Test
 
 CASES = {1: "1: red flag", 2: "2: conclusions unlikely to change", 3: "3: examine"}
 P_READ = (
-    "p: the probability of a difference at least this large if order did not matter; a small p is evidence that it "
-    "does. Among many tests some p are small by chance, so Bonferroni and Holm correct for the number of tests."
+    "p: the probability of a difference at least this large if order does not matter. A small p is evidence that "
+    "order matters. With many tests, some p are small by chance, so the corrections of Bonferroni and Holm take the "
+    "number of tests into account."
 )
 EFFECT_READ = (
-    "epsilon²: effect size, from 0 (the values of both orders are mixed) to 1 (they do not overlap). With many runs, "
-    "p is small even for tiny effects."
+    "epsilon²: effect size, from 0 (the values of both orders are mixed) to 1 (the values do not overlap). With many "
+    "runs, p is small even for tiny effects."
 )
 DELTA_READ = (
     "Δ%: (mean fixed − mean random) / mean fixed. The last column states the change from fixed to random order."
 )
 CASE_READ = (
-    "Case 1: the intervals of the two medians do not overlap, a red flag. Case 2: a median lies within the other "
-    "interval, so order is unlikely to change a conclusion. Case 3: the intervals only overlap; look closer."
+    "Case 1: the intervals of the two medians do not overlap, a red flag. Case 2: a median is within the other "
+    "interval, so order is unlikely to change a conclusion. Case 3: the intervals overlap, but neither median is "
+    "within the other interval; examine the data."
 )
 PUBLISHED_READ = (
     f"As published: the case by the rule of the published tool, with {100 * PUBLISHED_LEVEL:g} % intervals for each "
@@ -66,8 +68,8 @@ def document(survey: Survey) -> Document:
         sections.append(Section("Two versions", tuple(_conclusions(survey))))
     if survey.positions:
         sections.append(Section("Position and previous benchmark (weaker tests)", tuple(_positions(survey))))
-    sections.append(Section("What was left out", tuple(_left_out(survey))))
-    sections.append(Section("How it was computed", tuple(_parameters(survey))))
+    sections.append(Section("Left out", tuple(_left_out(survey))))
+    sections.append(Section("Method", tuple(_parameters(survey))))
     lead = "Do the values of a benchmark change when the benchmarks run in a different order?"
     return Document("Order of benchmarks", lead, "", tuple(sections), kind="order report")
 
@@ -75,8 +77,9 @@ def document(survey: Survey) -> Document:
 def _in_short(survey: Survey) -> Iterator[str]:
     if not survey.tests:
         yield (
-            "No benchmark was measured both in a fixed and in a random order, so the two cannot be compared. Measure "
-            "some runs in one fixed order and some in a new random order per run, and record the kind in order_type."
+            "No benchmark was measured both in fixed and in random order, so the two orders cannot be compared. "
+            "Measure some runs in one fixed order and others in a new random order per run, and record fixed or "
+            "random as order_type."
         )
     else:
         yield _verdict(survey)
@@ -89,14 +92,14 @@ def _in_short(survey: Survey) -> Iterator[str]:
     if not all([test.better for test in survey.tests] + [row.better for row in survey.positions]):
         yield (
             "For some values it is unknown whether lower or higher is better, so the report calls them higher and "
-            "lower, not faster and slower. Name the unit or the better direction (--unit, --better)."
+            "lower, not faster and slower. To state the direction, use --unit or --better."
         )
     if survey.tests:
         yield (
             "What to do: use a new random order for every run, and compare only such runs. More runs in the same "
-            "order repeat its effect; they do not remove it."
+            "order do not remove its effect."
             if survey.matters
-            else "What to do: to be safe, keep using a new random order for every run; it costs nothing extra."
+            else "What to do: to be safe, use a new random order for every run; this takes no extra time."
         )
 
 
@@ -127,7 +130,7 @@ def _affected(survey: Survey) -> Iterator[str]:
 
 
 def _red_flags(survey: Survey) -> Iterator[str]:
-    """Red flags with the requested intervals, next to the red flags that the paper would have raised."""
+    """Describe the red flags with the requested intervals, and those that the paper's method would raise."""
     flagged = [survey.title(test) for test in by_p(survey) if test.case == RED_FLAG]
     published = [survey.title(test) for test in by_p(survey) if test.published_case == RED_FLAG]
     of_tests, level = f"of {counted(survey.n_tests, 'test')}", f"{100 * (survey.level or 0):.4g} %"
@@ -144,11 +147,11 @@ def _red_flags(survey: Survey) -> Iterator[str]:
     rest = [name for name in published if name not in flagged]
     if rest or len(published) < len(flagged):
         yield (
-            f"The paper would have raised {counted(len(published), 'red flag')}"
-            f"{f', also for {listed(rest)}' if rest else ''}: its intervals are at {100 * PUBLISHED_LEVEL:g} % for "
-            f"each test alone. The intervals here are at {level}, so a false red flag among all "
-            f"{counted(survey.n_tests, 'test')} is rare. The paper's tool also takes the ranks of intervals one too "
-            "high. --compat ordersage shows its cases."
+            "The method of the paper would raise "
+            f"{counted(len(published), 'red flag')}{f', also for {listed(rest)}' if rest else ''}: its intervals are "
+            f"at {100 * PUBLISHED_LEVEL:g} % for each single test. The intervals here are at {level}, so a false red "
+            f"flag among all {counted(survey.n_tests, 'test')} is rare. The tool of the paper also uses ranks that "
+            "are one too high. --compat ordersage shows its cases."
         )
 
 
@@ -156,8 +159,8 @@ def _too_few(survey: Survey) -> Iterator[str]:
     n_unable = sum(test.smallest_p >= (survey.threshold or 0) for test in survey.tests)
     if n_unable:
         yield (
-            f"{counted(n_unable, 'test')} cannot get below α / |T| with so few runs, even if the values of the two "
-            "orders do not overlap: these tests cannot find an effect. Add runs, or test fewer benchmarks."
+            f"{counted(n_unable, 'test')} cannot have p below α / |T| with so few runs, even if the values of the two "
+            "orders do not overlap, so they cannot find an effect. Add runs, or test fewer benchmarks."
         )
 
 
@@ -168,7 +171,7 @@ def _versions_in_short(survey: Survey) -> Iterator[str]:
         few = f"; {counts['none']} have too few runs" if counts["none"] else ""
         yield (
             f"From {first.baseline} to {first.candidate}: the orders lead to opposite conclusions for "
-            f"{counts['red flag']} of {counted(n, 'benchmark')} (red flag), only one order decides for "
+            f"{counts['red flag']} of {counted(n, 'benchmark')} (red flag), only one order gives a conclusion for "
             f"{counts['amber']} (amber), and both agree for {counts['same']}{few}."
         )
 
@@ -180,7 +183,7 @@ def _positions_in_short(survey: Survey) -> Iterator[str]:
     strongest = [(row, *_strongest(row)) for row in by_least_p(survey)]
     below = [entry for entry in strongest if (p := entry[1].p) is not None and p < limit]
     yield (
-        f"Weaker tests, on runs that were not in fixed order: the values of {len(below) or 'none'} of "
+        f"Weaker tests, which use only runs that were not in fixed order: the values of {len(below) or 'none'} of "
         f"{counted(len(survey.positions), 'benchmark')} depend on the position in the run or on the previous "
         f"benchmark (p below {limit:.3g})."
     )
@@ -189,7 +192,7 @@ def _positions_in_short(survey: Survey) -> Iterator[str]:
 
 
 def _strongest(row: Placed) -> tuple[Test, str]:
-    """The test with the smaller p, and its effect in words."""
+    """Describe the effect in the test with the smaller p."""
     trend, after = row.trend.p, row.after.p
     if after is None or (trend is not None and trend <= after):
         return row.trend, row.change or "no trend"
@@ -216,16 +219,16 @@ def _tests(survey: Survey) -> Iterator[Block]:
         ("none", f"p < α = {alpha:g}", sum(t.differs_uncorrected for t in tests)),
     ]
     yield table(
-        f"Verdicts on {counted(survey.n_tests, 'test')}. The first row is the rule of the source: order matters if any "
-        "p is below its threshold.",
-        ("Correction", "A test differs if", "Tests", "Order matters"),
+        f"Verdicts on {counted(survey.n_tests, 'test')}. The first row is the rule of the paper: order matters if any "
+        "p is below the threshold.",
+        ("Correction", "Rule", "Tests", "Order matters"),
         [(*row, "yes" if row[2] else "no") for row in rows],
         numeric=(2,),
     )
     yield Bullets((P_READ, EFFECT_READ, DELTA_READ))
     yield first_rows(
         "Fixed against random order, smallest p first.",
-        ("Benchmark", "Runs fixed", "random", "p", "Bonferroni", "Holm", "epsilon²", "Δ%", "Random order is"),
+        ("Benchmark", "Runs fixed", "random", "p", "Bonferroni", "Holm", "epsilon²", "Δ%", "Change"),
         [_test_row(test, survey) for test in by_p(survey)],
         numeric=(1, 2, 3, 4, 5, 6, 7),
     )
@@ -247,7 +250,7 @@ def _test_row(test: Comparison, survey: Survey) -> tuple[Any, ...]:
 def _medians(survey: Survey) -> Iterator[Block]:
     ranks = ", with the ranks of the published tool, which are one too high" if survey.parameters["compat"] else ""
     is_corrected = survey.n_tests > 1 and survey.level == 1 - (survey.threshold or 0)
-    each = " (1 − α / |T|)" if is_corrected else ", for each test alone"
+    each = " (1 − α / |T|)" if is_corrected else " for each single test"
     yield Paragraph(f"{CASE_READ} {PUBLISHED_READ}")
     yield first_rows(
         f"Medians with intervals at {100 * (survey.level or 0):.4g} %{each}{ranks}, and the coefficient of variation "
@@ -272,7 +275,7 @@ def _conclusions(survey: Survey) -> Iterator[Block]:
     first = ranked[0]
     yield Paragraph(
         "In each order, a version is faster or slower if the intervals of the two medians do not overlap; otherwise it "
-        "is undecided. Opposite conclusions are a red flag; amber means that only one order decides."
+        "is undecided. Opposite conclusions are a red flag; amber means that only one order gives a conclusion."
     )
     yield first_rows(
         f"{first.candidate} against {first.baseline} (ratio: median of candidate / baseline), flags first.",
@@ -293,7 +296,7 @@ def _positions(survey: Survey) -> Iterator[Block]:
         "These tests do not use runs in fixed order. Trend: Kendall's tau-b of values over positions, from −1 to 1 "
         "(preferred to Spearman's because many runs share a position). Before: Kruskal-Wallis test of values by the "
         "previous benchmark. Both are weaker than the comparison of two orders: they detect only effects of the "
-        "position or of the previous benchmark. They do not affect the verdict on order."
+        "position or of the previous benchmark, and they do not affect the verdict on order."
     )
     n, threshold = survey.n_position_tests, survey.position_threshold
     yield first_rows(
@@ -322,8 +325,8 @@ def _left_out(survey: Survey) -> Iterator[Block]:
         yield Paragraph("Nothing was left out: every benchmark and every run was used.")
     if survey.dropped:
         yield first_rows(
-            "Runs with a failed benchmark. In fixed order the whole run is dropped, because the benchmarks after a "
-            "failure are no longer at their position; in random order only the failed benchmark is dropped.",
+            "Runs with a failed benchmark. In fixed order, the whole run is dropped, because the failure changes the "
+            "position of all later benchmarks. In random order, only the failed benchmark is dropped.",
             ("Run", "Order", "Version", "Failed", "Reason", "Other values dropped"),
             [
                 (
@@ -336,12 +339,12 @@ def _left_out(survey: Survey) -> Iterator[Block]:
         )  # fmt: skip
     if survey.left_out:
         rows = [(row.name, row.reason) for row in survey.left_out]
-        yield first_rows("Left out, with the reason.", ("What", "Reason"), rows)
+        yield first_rows("Left-out benchmarks and runs, with the reason.", ("What", "Reason"), rows)
 
 
 def _parameters(survey: Survey) -> Iterator[Block]:
     rows = [(words(name), value_in_words(value)) for name, value in survey.parameters.items()]
-    yield table("Every option with the value used.", ("Option", "Value"), rows)
+    yield table("All options with their values.", ("Option", "Value"), rows)
     yield Paragraph(
         "Each run is one value: the aggregate of its iterations after the warm-up. Tests: Kruskal-Wallis, corrected "
         "for ties. Medians have exact, distribution-free intervals from order statistics. Source: Duplyakin et al. "
@@ -351,7 +354,7 @@ def _parameters(survey: Survey) -> Iterator[Block]:
 
 
 def _short(change: str | None) -> str | None:
-    """A change without its subject, because the column header names the subject."""
+    """Describe a change without its subject, which the column header names."""
     return None if change is None else change.partition(" is ")[2] or change
 
 

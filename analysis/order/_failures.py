@@ -1,4 +1,4 @@
-"""Leave out runs in which a benchmark failed: in fixed order, all later benchmarks are then at a wrong position."""
+"""Leave out runs with a failed benchmark: in fixed order, a failure changes the position of all later benchmarks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from analysis.benchmark import ALTERED, CONTEXT, ORDER_TYPE, RUN, VERSION, Benchmark, LeftOut
 
 FIXED, RANDOM = "fixed", "random"
-IDENTITY = (RUN, ORDER_TYPE, VERSION, CONTEXT, ALTERED)  # conditions that benchmarks measured in the same run share
+IDENTITY = (RUN, ORDER_TYPE, VERSION, CONTEXT, ALTERED)  # conditions that are equal for all benchmarks of the same run
 
 Key = tuple[str, ...]
 
@@ -20,13 +20,13 @@ class Dropped:
     run, order_type, version, context : str
         "" if unknown.
     failed : tuple of str
-        The benchmarks that failed in this run.
+        Benchmarks that failed in this run.
     reasons : tuple of str
         One reason per failed benchmark; may be "".
     whole : bool
         Whether the values of all other benchmarks in this run are dropped as well.
     n_values : int
-        Number of these values.
+        Number of the dropped values.
     """
 
     run: str
@@ -40,21 +40,22 @@ class Dropped:
 
 
 def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple[Dropped, ...], tuple[LeftOut, ...]]:
-    """Drop fixed-order runs with a failed benchmark entirely; from random-order runs drop only that benchmark [1]_.
+    """Drop runs with a failed benchmark: the whole run in fixed order, only that benchmark in random order [1]_.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
         Runs of different benchmarks belong together if run, order_type, version, context and altered are equal;
-        conditions that a failure does not record are not compared.
+        conditions that a failure does not record are ignored.
 
     Returns
     -------
     list of Benchmark
-        The remaining benchmarks, in the same order. A failure has no value, so random-order runs lose no values.
+        The remaining benchmarks, in the same order. A failure has no value, so no values of random-order runs are
+        dropped.
     tuple of Dropped
-        Every run with a failure, in order of appearance. If the run or its order is unknown, only the failed
-        benchmark has no value.
+        Each run with a failure, in order of appearance. If the run or its order is unknown, only the failed benchmark
+        is left out.
     tuple of LeftOut
         Benchmarks without any remaining run.
 
@@ -82,7 +83,7 @@ def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple
 
 
 def _runs_left(benchmark: Benchmark, lost: dict[Key, int]) -> Sequence[int]:
-    """The runs that are kept; counts the dropped ones."""
+    """Return the runs to keep, and count the dropped runs."""
     runs = []
     for run, key in enumerate(run_keys(benchmark)):
         failed = next((mask for mask in lost if all(not a or a == b for a, b in zip(mask, key, strict=True))), None)
@@ -105,7 +106,7 @@ def _listed(failed: Mapping[Key, list[tuple[str, str]]], lost: Mapping[Key, int]
 
 
 def run_keys(benchmark: Benchmark) -> list[Key]:
-    """One key per run of this benchmark; benchmarks measured in the same run have the same key."""
+    """Return one key per run of this benchmark; benchmarks measured in the same run have the same key."""
     return list(zip(*(benchmark.of(name) for name in IDENTITY), strict=True))
 
 

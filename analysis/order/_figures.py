@@ -14,8 +14,8 @@ from analysis.order import Comparison, Placed, Side, Survey
 
 LEAST_P = 1e-30  # smaller p are drawn at this value
 MOST_ROWS, MOST_PANELS, COLUMNS = 40, 12, 3
-LONGEST, LONGEST_ABOVE = 56, 34  # characters of a name beside and above a panel
-MOST_MEDIANS = 6  # with more positions, neighbours share a median
+LONGEST, LONGEST_ABOVE = 56, 34  # maximum number of characters of a name beside and above a panel
+MOST_MEDIANS = 6  # with more positions, neighbouring positions share a median
 CASES = {
     1: "intervals do not overlap: red flag",
     2: "a median inside the other interval",
@@ -26,7 +26,7 @@ OUTCOMES = (BOTH, ONE, NEITHER)
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """All figures that have data, by file name."""
+    """Return all figures that have data, by file name."""
     charts: dict[str, Chart] = {}
     if survey.tests:
         charts["order-p-values"] = p_values(survey)
@@ -40,7 +40,7 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 
 def p_values(survey: Survey) -> Chart:
-    """The p of each test in ascending order, with alpha / |T| and alpha."""
+    """Draw the p of each test in ascending order, with alpha / |T| and alpha."""
     tests = by_p(survey)[:MOST_ROWS]
     rows = pd.DataFrame({"row": range(len(tests)), "p": [_p(test) for test in tests], "outcome": _outcomes(tests)})
     x = _p_axis(alt.X, survey, "p:Q")
@@ -53,7 +53,7 @@ def p_values(survey: Survey) -> Chart:
 
 
 def p_by_effect(survey: Survey) -> Chart:
-    """p against effect size; a small p with a small effect comes from many runs."""
+    """Draw p against effect size; a small p with a small effect is the result of many runs."""
     rows = pd.DataFrame(
         {
             "effect": [test.test.epsilon2 or 0.0 for test in survey.tests],
@@ -69,13 +69,13 @@ def p_by_effect(survey: Survey) -> Chart:
     )
     y = _p_axis(alt.Y, survey, "p:Q", reverse=True)
     points = alt.Chart(rows).mark_point(color=INK, size=60, opacity=1).encode(x=x, y=y, **_marks(survey))
-    subtitle = "one mark per test; higher: smaller p; further right: larger effect"
+    subtitle = "one mark per test; p decreases upwards, the effect increases to the right"
     chart = _finished([*_thresholds(survey, "y"), points], "p and effect size of each test", subtitle)
     return chart.properties(width=420, height=280)
 
 
 def differences(survey: Survey) -> Chart:
-    """Difference of the means, fixed minus random order in percent of fixed order, sorted by size."""
+    """Draw the difference of the means (fixed minus random order, in percent of fixed order), sorted by size."""
     with_difference = [test for test in survey.tests if test.delta_percent.value is not None]
     largest = sorted(with_difference, key=lambda test: -abs(_delta(test)))[:MOST_ROWS]
     tests = sorted(largest, key=_delta, reverse=True)
@@ -88,7 +88,7 @@ def differences(survey: Survey) -> Chart:
         }
     )
     low, high = min(0.0, *rows["delta"]), max(0.0, *rows["delta"])
-    margin = 0.2 * (high - low or 1.0)  # room for the numbers at the ends of the bars
+    margin = 0.2 * (high - low or 1.0)  # space for the numbers at the ends of the bars
     scale = alt.Scale(domain=[low - margin * (low < 0), high + margin * (high > 0 or low == 0)], nice=False)
     x = alt.X("delta:Q", title="(mean fixed − mean random) / mean fixed (%)", scale=scale)
     y = alt.Y("row:O", title=None, axis=_names(tests, survey))
@@ -108,7 +108,7 @@ def differences(survey: Survey) -> Chart:
 
 
 def medians(survey: Survey) -> Chart:
-    """Runs, median and interval of each order; one panel per test, smallest p first."""
+    """Draw runs, median and interval of each order; one panel per test, smallest p first."""
     tests = by_p(survey)[:MOST_PANELS]
     subtitle = [
         f"mark and line: median with its interval at {100 * (survey.level or 0):.4g} %; ticks: runs",
@@ -120,7 +120,7 @@ def medians(survey: Survey) -> Chart:
 
 
 def positions(survey: Survey) -> Chart:
-    """Runs over their position; one panel per benchmark, smallest p first."""
+    """Draw runs over their position; one panel per benchmark, smallest p first."""
     ranked = by_least_p(survey)
     rows = ranked[:MOST_PANELS]
     subtitle = [
@@ -133,12 +133,12 @@ def positions(survey: Survey) -> Chart:
 
 
 def by_p(survey: Survey) -> list[Comparison]:
-    """The tests, smallest p first."""
+    """Sort the tests by p, smallest first."""
     return sorted(survey.tests, key=lambda test: (1.0 if test.test.p is None else test.test.p, test.benchmark))
 
 
 def by_least_p(survey: Survey) -> list[Placed]:
-    """The weaker tests, sorted by the smallest p of each benchmark."""
+    """Sort the weaker tests by the smallest p of each benchmark."""
     return sorted(survey.positions, key=lambda row: (_least(row), row.benchmark))
 
 
@@ -162,12 +162,12 @@ def _cut(noun: str, n_shown: int, n: int) -> str:
     return f"the {n_shown} {noun} of {n}" if n_shown < n else f"{n} test{'s' if n > 1 else ''}"
 
 
-_ROOMY = alt.Scale(zero=False, padding=6)  # marks stay inside the frame, so titles stay aligned
+_ROOMY = alt.Scale(zero=False, padding=6)  # keep marks inside the frame, so that titles stay aligned
 _POWERS = "datum.value == 1 ? '1' : format(datum.value, '.0e')"
 
 
 def _p_axis(kind: Any, survey: Survey, field: str, *, reverse: bool = False) -> Any:
-    """Logarithmic axis for p with whole powers of ten, cut at `LEAST_P`."""
+    """Build a logarithmic axis for p with whole powers of ten, cut at `LEAST_P`."""
     least = min([*(_p(test) for test in survey.tests), survey.threshold or 1.0, 0.01])
     lowest = floor(log10(least))
     step = max(1, -lowest // 6)
@@ -181,7 +181,7 @@ def _p_axis(kind: Any, survey: Survey, field: str, *, reverse: bool = False) -> 
 
 
 def _marks(survey: Survey) -> dict[str, Any]:
-    """Outcomes as marks of different shape and fill."""
+    """Encode outcomes as marks of different shape and fill."""
     present = [outcome for outcome in OUTCOMES if outcome in _outcomes(survey.tests)]
     shapes = dict(zip(OUTCOMES, ("triangle-up", "diamond", "circle"), strict=True))
     fills = dict(zip(OUTCOMES, (INK, SOFT, PAPER), strict=True))
@@ -197,7 +197,7 @@ def _marks(survey: Survey) -> dict[str, Any]:
 
 
 def _thresholds(survey: Survey, axis: str) -> list[alt.Chart]:
-    """Labelled lines at alpha / |T| (dashed) and at alpha (dotted)."""
+    """Draw labelled lines at alpha / |T| (dashed) and at alpha (dotted)."""
     kind = alt.X if axis == "x" else alt.Y
     scaled = _p_axis(kind, survey, "p:Q", reverse=axis == "y")
     lines = [("α / |T|", survey.threshold or survey.alpha, [5, 3]), ("α", survey.alpha, [1, 2])]
@@ -241,7 +241,7 @@ def _ends(side: Side, factor: float) -> dict[str, float | None]:
 
 
 def _readable(unit: str, values: Sequence[float]) -> tuple[float, str]:
-    """Factor and unit for display: short times are shown in ms, µs or ns."""
+    """Return factor and unit for display: short times are shown in ms, µs or ns."""
     largest = max(map(abs, values))
     if unit != "s" or largest >= 1 or largest == 0:
         return 1.0, unit or "no unit"
@@ -279,7 +279,7 @@ def _over_positions(row: Placed, name: str) -> Chart:
 
 
 def _middle(runs: pd.DataFrame) -> pd.DataFrame:
-    """The median at each position; neighbouring positions share a median if there are many."""
+    """Compute the median at each position; neighbouring positions share a median if there are many."""
     at = runs["position"]
     parts = at if at.nunique() <= MOST_MEDIANS else pd.cut(at, MOST_MEDIANS, labels=False)
     return runs.groupby(parts.to_numpy()).median()
@@ -298,14 +298,14 @@ def _panel_title(name: str, below: str) -> alt.TitleParams:
 
 
 def _names(tests: Sequence[Comparison], survey: Survey) -> alt.Axis:
-    """An axis over 0, 1, 2, ... that shows the names of the tests."""
+    """Build an axis at positions 0, 1, 2, ... with the names of the tests."""
     names = [survey.title(test) for test in tests]
     short = shortened(names, LONGEST)
     return names_axis([short[name] for name in names], domain=True, grid=False)
 
 
 def _grid(panels: list[Chart], title: str, subtitle: Sequence[str]) -> Chart:
-    # flush: wide labels do not move a panel, so rows stay aligned
+    # flush, so that wide labels do not move a panel and rows stay aligned
     grid = alt.concat(
         *panels, columns=COLUMNS, spacing={"row": 84, "column": 86}, bounds="flush", title=_title(title, subtitle)
     )

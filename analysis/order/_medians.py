@@ -1,4 +1,4 @@
-"""The median with a distribution-free interval."""
+"""Compute the median with a distribution-free interval."""
 
 from functools import lru_cache
 from math import ceil, floor, log2, sqrt
@@ -11,14 +11,14 @@ from analysis.intervals import Estimate
 from analysis.runs import Floats
 
 COMPAT = ("ordersage",)
-PUBLISHED_LEVEL = 0.95  # level of the published tool, per test
+PUBLISHED_LEVEL = 0.95  # confidence level of the published tool, per test
 
 
 def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | None = None) -> Estimate:
-    """The median with the exact interval from order statistics [1]_.
+    """Compute the median with the exact interval from order statistics [1]_.
 
-    The interval goes from the j-th smallest to the j-th largest value. j is the largest with
-    1 - 2 P(B < j) >= level, where B is binomial (n, 1/2). For any distribution its coverage is at least `level`.
+    The interval goes from the j-th smallest to the j-th largest value, with the largest j for which 1 - 2 P(B < j) >=
+    level, where B is binomial (n, 1/2). The coverage is at least `level` for any distribution.
 
     Parameters
     ----------
@@ -27,14 +27,15 @@ def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | Non
     level : float
         Confidence level, in (0, 1).
     compat : str, optional
-        "ordersage": use the ranks of the tool published with [2]_. It takes the ranks of the normal approximation,
-        which start at 1, as if they started at 0: both ends are one value too high. It gives an interval for any n.
+        "ordersage": use the ranks of the tool published with [2]_. The tool uses the ranks of the normal approximation,
+        which start at 1, as if they started at 0, so both limits are one value too high. It gives an interval for any
+        n.
 
     Returns
     -------
     Estimate
-        In the unit of `values`. Undefined without values. If n is too small for the level, there is a reason
-        instead of an interval. If all values are equal, the interval has zero width.
+        In the unit of `values`. Undefined without values. If n is too small for the level, there is no interval, but a
+        reason. If all values are equal, the interval has zero width.
 
     Raises
     ------
@@ -74,23 +75,23 @@ def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | Non
 
 
 def checked_compat(compat: str | None) -> str | None:
-    """`compat` unchanged; raises ValueError if it is invalid."""
+    """Return `compat`; raise ValueError if it is invalid."""
     if compat is not None and compat not in COMPAT:
         raise ValueError(f"compat must be one of {', '.join(COMPAT)}, or None, got {compat!r}")
     return compat
 
 
 def middle(ascending: Floats) -> float:
-    """The median of at least one value; halves values before adding them, so large ones do not overflow."""
+    """Compute the median of at least one value; values are halved before they are added, to avoid overflow."""
     low, high = float(ascending[(len(ascending) - 1) // 2]), float(ascending[len(ascending) // 2])
     return low if low == high else low / 2 + high / 2
 
 
-@lru_cache(maxsize=1024)  # a suite has few different numbers of runs
+@lru_cache(maxsize=1024)  # cached, because a suite has few different numbers of runs
 def _exact_ranks(n: int, level: float) -> tuple[int, int] | None:
-    """Indices of both ends, from 0; None if even the smallest to the largest value falls short of the level."""
+    """Return the indices of both limits, from 0; None if even the interval of all values does not reach the level."""
     holds = 1 - 2 * stats.binom.cdf(np.arange((n + 1) // 2), n, 0.5)
-    j = int((holds >= level - 1e-12).sum())  # a level such as 0.75 counts as met despite rounding errors
+    j = int((holds >= level - 1e-12).sum())  # ignore rounding errors, so that a level such as 0.75 is reached
     return (j - 1, n - j) if j else None
 
 

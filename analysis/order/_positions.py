@@ -1,7 +1,7 @@
-"""Tests for runs whose positions are known: does a value depend on the position or on the previous benchmark?
+"""Test whether values depend on the position in the run or on the previous benchmark.
 
-These tests are weaker than the comparison of two orders: they detect only effects of the position or of the
-previous benchmark, and random orders have few runs for each.
+These tests are weaker than the comparison of two orders: they detect only effects of the position or of the previous
+benchmark, and random orders give few runs for each.
 """
 
 from bisect import bisect_left
@@ -22,7 +22,7 @@ from analysis.runs import Floats
 from analysis.samples import NO_VARIATION, KruskalWallis, Test, kruskal
 
 MIN_RUNS = 3
-MIN_AFTER = 2  # runs after the same benchmark
+MIN_AFTER = 2  # minimum number of runs after the same benchmark
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Placed:
     after : KruskalWallis
         Test of values by previous benchmark.
     groups : tuple of After
-        The groups of that test, by ascending median.
+        Groups of the test by previous benchmark, in order of the median.
     trend_bonferroni, trend_holm, after_bonferroni, after_holm : float or None
         p corrected for both tests of all benchmarks.
     """
@@ -76,9 +76,10 @@ class Placed:
 
 
 def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
-    """Test whether values rise or fall with the position: Kendall's tau-b [1]_, two-sided.
+    """Test whether values increase or decrease with the position: Kendall's tau-b [1]_, two-sided.
 
-    Preferred to Spearman's rank correlation because many runs share a position, and its p is corrected for ties.
+    Kendall's tau-b is used instead of Spearman's rank correlation because many runs share a position, and its p is
+    corrected for ties.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
     Returns
     -------
     Test
-        The statistic is tau-b in [-1, 1], positive where later runs have larger values. No p for fewer than three
+        The statistic is tau-b in [-1, 1], positive if values are larger at later positions. No p for fewer than three
         runs or if all have the same position; p = 1 if all values are equal.
 
     Raises
@@ -124,7 +125,7 @@ def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalW
     Parameters
     ----------
     before : sequence of hashable, one per run
-        The previous benchmark; "" for the first one in a run, which counts as a group too.
+        The previous benchmark; "" for the first benchmark in a run, which also forms a group.
     values : array_like of float, shape (n_runs,)
 
     Returns
@@ -148,19 +149,19 @@ def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalW
     """
     groups = _by_predecessor(before, np.asarray(values, dtype=np.float64))
     if len(groups) < 2:
-        few = f"fewer than two benchmarks preceded it in at least {MIN_AFTER} runs"
+        few = f"fewer than two benchmarks ran directly before it in at least {MIN_AFTER} runs"
         return KruskalWallis(None, reason=few, n=sum(map(len, groups.values())))
     return kruskal(list(groups.values()))
 
 
 def predecessors(benchmarks: Sequence[Benchmark]) -> list[list[str | None]]:
-    """The previous benchmark of each run of each benchmark, found by the positions within the same run.
+    """Return the previous benchmark for each run of each benchmark, from the positions in the same run.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
-        With the conditions run and order_position (a number with any start). Runs belong together if run,
-        order_type, version, context and altered are equal. Failures of known position count: they ran too.
+        With the conditions run and order_position (a number with any start). Runs belong together if run, order_type,
+        version, context and altered are equal. Failures with a known position are included, because they also ran.
 
     Returns
     -------
@@ -179,7 +180,7 @@ def predecessors(benchmarks: Sequence[Benchmark]) -> list[list[str | None]]:
 def placed(
     benchmark: Benchmark, values: Floats, before: Sequence[str | None], versions: Sequence[str]
 ) -> Iterator[Placed]:
-    """Both tests for each version of a benchmark, without correction."""
+    """Run both tests for each version of a benchmark, without correction."""
     positions = [_number(entry) for entry in benchmark.of(ORDER_POSITION)]
     kinds, version_of = benchmark.of(ORDER_TYPE), benchmark.of(VERSION)
     for version in versions:
@@ -201,7 +202,7 @@ def placed(
 
 
 def corrected(tested: Sequence[Placed]) -> tuple[Placed, ...]:
-    """The same rows with p corrected for both tests of all benchmarks."""
+    """Correct p for both tests of all benchmarks."""
     p = [test.p for benchmark in tested for test in (benchmark.trend, benchmark.after)]
     by_bonferroni, by_holm = bonferroni(p), holm(p)
     return tuple(

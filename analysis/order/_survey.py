@@ -1,4 +1,4 @@
-"""Check a suite of benchmarks for order effects."""
+"""Check many benchmarks for order effects."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,9 +37,9 @@ class Survey:
     Attributes
     ----------
     tests : tuple of Comparison
-        Fixed against random order, one for each benchmark (and version) measured in both.
+        Tests of fixed against random order: one for each benchmark (and version) measured in both.
     n_tests : int
-        |T|.
+        |T|, the number of tests.
     alpha : float
     threshold : float or None
         alpha / |T|; None without a test.
@@ -50,7 +50,7 @@ class Survey:
     matters_uncorrected : bool or None
         Whether any p is below alpha.
     conclusions : tuple of Conclusion
-        One for each benchmark measured with both versions in both orders.
+        One entry per benchmark measured with both versions in both orders.
     positions : tuple of Placed
         The weaker tests for each benchmark (and version) whose position varies.
     n_position_tests : int
@@ -58,7 +58,7 @@ class Survey:
     position_threshold : float or None
         alpha / n_position_tests.
     position_matters : bool or None
-        Whether any of these p is below that threshold; does not affect `matters`.
+        Whether any p of the weaker tests is below `position_threshold`; does not affect `matters`.
     dropped : tuple of Dropped
         Runs in which a benchmark failed.
     left_out : tuple of LeftOut
@@ -87,7 +87,7 @@ class Survey:
         return len({row.application for row in rows}) > 1, len({row.version for row in rows}) > 1
 
     def title(self, row: Comparison | Placed) -> str:
-        """Name of a benchmark, with its version and application if there are several."""
+        """Return the name of a benchmark, with its version and application if there are several."""
         applications, versions = self._several
         name = f"{row.application}: {row.benchmark}" if applications and row.application else row.benchmark
         return f"{name} ({row.version})" if row.version and versions else name
@@ -112,32 +112,33 @@ def survey(
     seed: int = 1,
     advance: Advance = unwatched,
 ) -> Survey:
-    """Test whether order matters for these benchmarks: it does if any p < alpha / |T| [1]_.
+    """Test whether order matters for these benchmarks, that is, if any p < alpha / |T| [1]_.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
-        With the condition order_type ("fixed" or "random"), and run, order_position and version if known. Each
+        Runs with the condition order_type ("fixed" or "random"), and run, order_position and version if known. Each
         version and each context (named `NAME @ CONTEXT`) is tested separately.
     sampling : Sampling
-        How a run becomes one number.
+        Options for the one number per run.
     alpha : float
         In (0, 1).
     ci_level : float, optional
-        Level of each median's interval, in (0, 1). Default: 1 - alpha / |T|, or 0.95 with `compat`.
+        Confidence level of the interval of each median, in (0, 1). Default: 1 - alpha / |T|, or 0.95 with `compat`.
     compat : str, optional
         "ordersage": intervals and cases of the published tool; see `median_interval` and `interval_case`.
     baseline, candidate : str, optional
-        The two versions whose conclusions are compared, as for `two_versions`. If given, only these are tested.
+        The two versions whose conclusions are compared, as for `two_versions`. If given, only these versions are
+        tested.
     seed : int
-        Recorded with the parameters; nothing here is random.
+        Not used, because nothing is random; recorded with the parameters.
     advance : callable
-        Called with (done, total) benchmarks.
+        Called with (done, total) after each benchmark.
 
     Returns
     -------
     Survey
-        `left_out` lists benchmarks that cannot be tested, and what is missing.
+        `left_out` lists the benchmarks that cannot be tested, with the reason.
 
     Raises
     ------
@@ -184,7 +185,7 @@ def survey(
 def _pair(
     benchmarks: Sequence[Benchmark], baseline: str | None, candidate: str | None
 ) -> tuple[tuple[str, str] | None, str | None]:
-    """Baseline and candidate, or the reason if the choice is not clear; neither if nothing can be compared."""
+    """Return baseline and candidate, or the reason if several choices exist; (None, None) with one version only."""
     pair = two_versions(benchmarks, baseline, candidate)
     if not isinstance(pair, str):
         return pair, None
@@ -230,10 +231,10 @@ def _read(
     pair: tuple[str, str] | None,
     readings: _Readings,
 ) -> None:
-    """The tests that a benchmark allows, and the reasons for the missing ones."""
+    """Return the possible tests of a benchmark, and the reasons for missing tests."""
     try:
         values = sampling.values(benchmark.runs)
-    except ValueError as error:  # no iteration after the warm-up
+    except ValueError as error:  # no iteration remains after the warm-up
         readings.left_out.append(LeftOut(benchmark.name, str(error)))
         return
     versions = [version for version in dict.fromkeys(benchmark.of(VERSION)) if pair is None or version in pair]
@@ -266,7 +267,7 @@ def _unread(benchmark: Benchmark, versions: Sequence[str]) -> Iterator[LeftOut]:
 
 
 def _why_not(cell: Cell, row: Placed) -> str:
-    """The missing data that a test would need."""
+    """Describe which data are missing for a test."""
     if len(cell.fixed):
         return f"all runs are in fixed order: runs with {ORDER_TYPE} = {RANDOM} are needed for a comparison"
     if row.positions:

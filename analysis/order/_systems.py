@@ -1,4 +1,4 @@
-"""Do fixed and random order lead to the same conclusion about two versions?"""
+"""Check whether fixed and random order lead to the same conclusion about two versions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SAME, AMBER, RED = "same", "amber", "red flag"
 
 @dataclass(frozen=True)
 class Conclusion:
-    """The conclusion of each order about two versions of one benchmark.
+    """The conclusions of both orders about two versions of a benchmark.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Conclusion:
     flag : str or None
         Result of `flag`.
     reason : str or None
-        The reason if there is no flag.
+        Why there is no flag.
     """
 
     benchmark: str
@@ -47,7 +47,7 @@ class Conclusion:
 
 
 def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower") -> str | None:
-    """The conclusion about the candidate from two medians: they differ if their intervals do not overlap.
+    """Return the conclusion about the candidate from two medians: they differ if their intervals do not overlap.
 
     Parameters
     ----------
@@ -86,7 +86,8 @@ def flag(fixed: str | None, random: str | None) -> str | None:
     Returns
     -------
     str or None
-        "red flag" if they are opposite, "amber" if only one order decides, otherwise "same"; None if one is None.
+        "red flag" if the conclusions are opposite, "amber" if one of them is undecided, otherwise "same"; None if one
+        of them is None.
 
     References
     ----------
@@ -106,7 +107,7 @@ def flag(fixed: str | None, random: str | None) -> str | None:
 
 
 def count_flags(conclusions: Sequence[Conclusion]) -> dict[str, int]:
-    """The number of conclusions with each flag; "none" counts those without a flag."""
+    """Count the conclusions by flag; "none" counts conclusions without a flag."""
     counts = {RED: 0, AMBER: 0, SAME: 0, "none": 0}
     for row in conclusions:
         counts[row.flag or "none"] += 1
@@ -114,7 +115,7 @@ def count_flags(conclusions: Sequence[Conclusion]) -> dict[str, int]:
 
 
 def conclusions(tests: Sequence[Comparison], pair: tuple[str, str]) -> tuple[Conclusion, ...]:
-    """One conclusion for each benchmark measured with both versions in both orders."""
+    """Return one conclusion for each benchmark measured with both versions in both orders."""
     return tuple(_conclusions({(test.application, test.benchmark, test.version): test for test in tests}, pair))
 
 
@@ -146,4 +147,8 @@ def _ratio(baseline: Side, candidate: Side) -> Estimate:
         return Estimate(None, reason="the median of the baseline is not positive")
     if b < 0:
         return Estimate(None, reason="the median of the candidate is negative")
-    return Estimate(b / a) if isfinite(b / a) else Estimate(None, reason="the ratio is beyond the largest number")
+    return (
+        Estimate(b / a)
+        if isfinite(b / a)
+        else Estimate(None, reason="the ratio is too large for a floating-point number")
+    )

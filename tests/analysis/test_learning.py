@@ -347,7 +347,7 @@ def test_rows_without_a_feature_are_left_out_and_counted():
     [
         (("m9",), {}, "unknown feature 'm9'"),
         ((), {}, "names is empty"),
-        (NAMES, {"applications": {"i3": ""}}, "which application item 'i3' belongs to"),
+        (NAMES, {"applications": {"i3": ""}}, "item 'i3' has no application"),
         (NAMES, {"category": "odd"}, "'odd' .item 'i0'. is not one of: similar, dissimilar"),
     ],
 )

@@ -98,5 +98,5 @@ def test_short_runs_get_no_verdict_and_another_warmup_is_refused():
     verdict = MODEL.judge_runs(Runs([[1.0, 2.0], [1.0, 2.0]]))
     assert verdict.verdict is None
     assert verdict.reason == "the feature m1 is missing, for example in short runs"
-    with pytest.raises(ValueError, match="learnt with the warm-up 0, these runs have 1"):
+    with pytest.raises(ValueError, match="learned with warm-up 0, but these runs have warm-up 1"):
         MODEL.judge_runs(Runs([[1.0, 2.0], [1.0, 2.0]], 1))

@@ -109,7 +109,7 @@ def test_all_classifiers_and_a_vote_are_compared(folder):
         (("--labels", "labels.csv"), "Give --labels and --verdicts together"),
         (("--study", "all.study", "--features", "m9"), "Unknown feature 'm9'. Choose from: m1,"),
         (("--study", "all.study", "--features", "m1,m1"), "A feature is listed twice."),
-        (("--study", "all.study", "--name", "a b"), "may have letters, digits"),
+        (("--study", "all.study", "--name", "a b"), "must contain only letters, digits"),
         (("--labels", "few.csv", "--verdicts", "verdicts.csv"), "The data are too small to learn from: 20 items have"),
         (("--labels", "nameless.csv", "--verdicts", "verdicts.csv"), "nameless.csv.*column 'application' is missing"),
         (("--labels", "labels.csv", "--verdicts", "odd.csv"), r"odd.csv.*line 2.*m1 '[^']*x' is not a number"),
@@ -137,7 +137,7 @@ def test_what_cannot_be_learnt_from_is_refused_in_words(folder, monkeypatch, tmp
         (("verdicts", "--study", "all.study", "--model", "odd.json"), "odd.json: .*is not JSON"),
         (("verdicts", "--study", "all.study", "--model", "none.json"), "none.json"),
         (("verdicts", "--study", "all.study", "--model", "model.json", "--only-verdict"), "needs every measure"),
-        (("verdicts", "--study", "all.study", "--model", "model.json", "--warmup", "5"), "learnt with the warm-up 0"),
+        (("verdicts", "--study", "all.study", "--model", "model.json", "--warmup", "5"), "learned with warm-up 0"),
         (("compare", "--study", "all.study", "--vote", "1:nobody"), "Unknown classifier 'nobody'"),
     ],
 )
