@@ -107,10 +107,10 @@ def test_limits_name_what_stays_unknown():
     assert found == (
         "comparison of reviewers without common items (direct or through other reviewers): a, b | c, d",
         "true prevalence and reviewers' error rates: not identified: rank 8 of 9",
-        "agreement of single pairs: 10 items per pair give ±26 percentage points, a rough check only",
-        "test-retest agreement of a reviewer: 20 retest items give ±14 percentage points, a rough check only",
-        "sensitivity: 20 agreed dissimilar items give ±17 percentage points, a rough check only",
-        "specificity: 14 agreed similar items give ±20 percentage points, a rough check only",
+        "agreement of single pairs: 10 items per pair give ±26 percentage points, only a rough check",
+        "test-retest agreement of a reviewer: 20 retest items give ±14 percentage points, only a rough check",
+        "sensitivity: 20 agreed dissimilar items give ±17 percentage points, only a rough check",
+        "specificity: 14 agreed similar items give ±20 percentage points, only a rough check",
         "similarity of items within applications: 3 applications, but cluster-robust standard errors need at least 20",
     )
 
