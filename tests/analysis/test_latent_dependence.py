@@ -43,14 +43,15 @@ def test_the_patterns_of_a_combination_of_raters_have_probability_one(which, str
     patterns = patterns_of(copying().labels)
     cells, _ = all_cells(np.ones((1, 3), dtype=bool), np.zeros(1, dtype=np.int64), patterns)
     x = np.r_[_packed(fit(patterns)), strength]
-    assert np.exp(_log_p(x[None], cells, which)).sum() == pytest.approx(1)
+    assert np.exp(_log_p(cells, which)(x[None])).sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("which", ["difficulty", (0, 1)])
 def test_without_strength_a_model_is_the_independent_one(which):
     patterns = patterns_of(copying().labels)
     x = _packed(fit(patterns))
-    assert _log_p(np.r_[x, -30.0][None], patterns, which) == pytest.approx(_log_p(x[None], patterns, None), abs=1e-6)
+    independent = _log_p(patterns, None)(x[None])
+    assert _log_p(patterns, which)(np.r_[x, -30.0][None]) == pytest.approx(independent, abs=1e-6)
 
 
 def test_the_difficulty_model_keeps_the_rates_of_each_rater():
@@ -59,7 +60,7 @@ def test_the_difficulty_model_keeps_the_rates_of_each_rater():
     patterns = patterns_of(labels)
     x = np.array([[0.4, 1.3, 0.7, np.log(1.5)]])
     pi, se, sp = 1 / (1 + np.exp(-x[0, :3]))
-    p = dict(zip(patterns.positive[:, 0], np.exp(_log_p(x, patterns, "difficulty"))[0], strict=True))
+    p = dict(zip(patterns.positive[:, 0], np.exp(_log_p(patterns, "difficulty")(x))[0], strict=True))
     assert p[1.0] == pytest.approx(pi * se + (1 - pi) * (1 - sp), abs=1e-4)
 
 
