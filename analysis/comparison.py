@@ -224,7 +224,7 @@ def _change(
     why = ratio.reason if ratio.ends is None else None
     inconclusive = max_slowdown is not None and not is_finding and not _excluded(ratio, better, max_slowdown)
     if inconclusive and max_slowdown is not None:
-        change_to_exclude = f"a change for the worse of more than {_percent(max_slowdown)}"
+        change_to_exclude = f"a change{' for the worse' if better else ''} of more than {_percent(max_slowdown)}"
         why = f"{len(b)} and {len(a)} runs do not exclude {change_to_exclude}"
     few = f" after correction for {n_tests} benchmarks" if p <= alpha < p_holm else ""
     small = f", not above the limit of {_percent(allowed)}" if significant and not is_finding else ""

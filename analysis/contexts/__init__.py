@@ -20,9 +20,11 @@ from analysis.contexts._observer import (
 from analysis.contexts._plan import variant_plan
 from analysis.contexts._ratios import (
     MeanRatios,
+    Noise,
     Quartiles,
     geometric_mean,
     mean_ratios,
+    noise_of_runs,
     paired_ratio,
     paired_t,
     quartiles,
@@ -45,6 +47,7 @@ __all__ = [
     "FactorEffect",
     "LevelEffect",
     "MeanRatios",
+    "Noise",
     "Observation",
     "ObservedLevel",
     "ObserverEffect",
@@ -64,6 +67,7 @@ __all__ = [
     "factor_effect",
     "geometric_mean",
     "mean_ratios",
+    "noise_of_runs",
     "observer_effects",
     "paired_ratio",
     "paired_t",

@@ -15,6 +15,7 @@ from analysis.contexts._observer import SpeedupByLevel, speedup_by_level
 from analysis.contexts._ratios import (
     geometric_mean,
     mean_ratios,
+    noise_of_runs,
     paired_ratio,
     paired_t,
     quartiles,
@@ -103,7 +104,8 @@ def _over_contexts(
     a, b = (np.array([getattr(context, side) for context in contexts]) for side in ("baseline", "candidate"))
     above, below = (a, b) if measured.better == "lower" else (b, a)
     ratios = above / below
-    speedup = geometric_mean(ratios, level)
+    runs = [context.baseline_runs for context in contexts], [context.candidate_runs for context in contexts]
+    speedup = geometric_mean(ratios, level, noise=noise_of_runs(*runs, logs=True))
     verdicts = [context.verdict for context in contexts]
     bonferroni_verdicts = [
         verdict(context.speedup, context.p_bonferroni, options.alpha, measured.better) for context in contexts
@@ -117,7 +119,7 @@ def _over_contexts(
         ratio_of_means=paired_ratio(above, below, level),
         mean_ratios=mean_ratios(ratios),
         words=speedup_in_words(speedup.value or 1.0, measured.better),
-        paired_t=paired_t(above, below),
+        paired_t=paired_t(above, below, noise=noise_of_runs(*runs)),
         signed_rank=signed_rank(above, below),
         n_faster=_count(verdicts, UP), n_slower=_count(verdicts, DOWN),
         n_not_shown=verdicts.count(NOT_SHOWN), n_untested=verdicts.count(None),

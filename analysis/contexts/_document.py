@@ -61,7 +61,7 @@ def document(survey: Survey) -> Document:
     names = set(charts(survey))
     parts: tuple[tuple[str, Iterator[Block]], ...] = (
         ("In short", _in_short(survey)),
-        ("Speed-up over contexts", _speedups(survey)),
+        (f"{_term(survey).capitalize()} over contexts", _speedups(survey)),
         ("Single contexts", _contexts(survey)),
         ("All estimates and tests", _estimates(survey)),
         ("Factors of the context", _factors(survey)),
@@ -74,7 +74,8 @@ def document(survey: Survey) -> Document:
         Section(title, tuple(block for block in blocks if not isinstance(block, Figure) or block.name in names))
         for title, blocks in parts
     ]
-    lead = "Does the measurement context decide which version looks faster?"
+    known = any(sweep.better for sweep in survey.benchmarks)
+    lead = f"Does the measurement context decide which version looks {'faster' if known else 'higher or lower'}?"
     return Document("Measurement contexts", lead, "", tuple(part for part in sections if part.blocks), "context report")
 
 
@@ -139,18 +140,24 @@ def _overview(survey: Survey) -> str:
     )
     each = " each" if len(sizes) > 1 else ""
     return (
-        f"{counted(len(sizes), 'benchmark')} in {contexts} {_plural(max(sizes), 'context')}{each}: {versions}. A "
-        f"speed-up above 1 means that the candidate is faster, for times and for rates.{_unstated(survey)}{untested}"
+        f"{counted(len(sizes), 'benchmark')} in {contexts} {_plural(max(sizes), 'context')}{each}: {versions}. "
+        f"{_meaning(survey)}{untested}"
     )
 
 
-def _unstated(survey: Survey) -> str:
-    if all(sweep.better for sweep in survey.benchmarks):
-        return ""
-    return (
-        " If the better direction is unknown, the speed-up is candidate / baseline, and a speed-up above 1 means "
-        "higher. To state the direction, use --unit or --better."
+def _meaning(survey: Survey) -> str:
+    """Say what a ratio above 1 means."""
+    known = [bool(sweep.better) for sweep in survey.benchmarks]
+    faster = f"A {_term(survey)} above 1 means that the candidate is faster, for times and for rates."
+    higher = (
+        "the ratio is candidate / baseline, and a ratio above 1 means higher. To state the direction, use --unit or "
+        "--better."
     )
+    if all(known):
+        return faster
+    if any(known):
+        return f"{faster} If the better direction is unknown, {higher}"
+    return f"The better direction is unknown, so {higher}"
 
 
 def _depends(survey: Survey) -> str:
@@ -159,11 +166,11 @@ def _depends(survey: Survey) -> str:
     if not varied:
         return "One context cannot show how much the result depends on the context."
     if not straddling:
-        return "No benchmark has speed-ups on both sides of 1: the direction is the same in all these contexts."
+        return f"No benchmark has {_term(survey)}s on both sides of 1: the direction is the same in all these contexts."
     in_both_directions = [sweep for sweep in straddling if sweep.both_directions]
     text = (
         f"For {len(straddling)} of {counted(len(varied), 'benchmark')} the context decides which version looks "
-        f"{_words(varied)[0]}: speed-ups lie on both sides of 1."
+        f"{_words(varied)[0]}: {_term(survey)}s lie on both sides of 1."
     )
     if in_both_directions:
         return (
@@ -186,7 +193,7 @@ def _over_all(survey: Survey) -> str:
     if len(survey.benchmarks) == 1:
         (sweep,) = survey.benchmarks
         p = "" if sweep.paired_t.p is None else f"; paired t test: p = {p_value(sweep.paired_t.p)}"
-        return f"Across all contexts, {sweep.words}: speed-up {ratio(sweep.speedup)}{p}."
+        return f"Across all contexts, {sweep.words}: {_term(survey)} {ratio(sweep.speedup)}{p}."
     parts = []
     for verdict in ("faster", "slower", "higher", "lower", comparison.NOT_SHOWN):
         sweeps = [sweep for sweep in survey.benchmarks if sweep.verdict == verdict]
@@ -232,16 +239,18 @@ def _advice(survey: Survey) -> str:
 def _speedups(survey: Survey) -> Iterator[Block]:
     if not survey.benchmarks:
         return
+    term = _term(survey).capitalize()
     yield first_rows(
-        "Speed-up of the candidate over the contexts; benchmarks that depend most on the context first. ↔: below 1 in "
-        "one context and above 1 in another. Speed-up: geometric mean with its interval. Overall: verdict of the "
-        "paired t test with Holm's correction for the number of benchmarks.",
-        ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", "Speed-up", "Candidate is", "p (Holm)",
+        f"{term} of the candidate over the contexts; benchmarks that depend most on the context first. ↔: below 1 in "
+        f"one context and above 1 in another. {term}: geometric mean with its interval. Overall: verdict of the "
+        "paired t test with Holm's correction for the number of benchmarks. Both take the larger of two standard "
+        "errors: from the differences between contexts, and from the noise of the runs.",
+        ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", term, "Candidate is", "p (Holm)",
          "Overall"),
         [_speedup_row(sweep) for sweep in most_dependent(survey.benchmarks)], (1, 2, 4, 8),
     )  # fmt: skip
     yield Figure(
-        "violins", "Speed-ups over the contexts. If a shape crosses the line at 1, the answer depends on the context."
+        "violins", f"{term}s over the contexts. If a shape crosses the line at 1, the answer depends on the context."
     )
 
 
@@ -257,6 +266,7 @@ def _contexts(survey: Survey) -> Iterator[Block]:
     if not survey.benchmarks:
         return
     up, down = (word.capitalize() for word in _words(survey.benchmarks))
+    term = _term(survey)
     yield first_rows(
         "Number of contexts that show a change when tested separately: Welch's test of the runs in the context, "
         "corrected for the number of contexts. Both directions: the context decides, and not the noise of the runs.",
@@ -269,12 +279,12 @@ def _contexts(survey: Survey) -> Iterator[Block]:
     )  # fmt: skip
     rows = [row for sweep in most_dependent(survey.benchmarks) for row in _extremes(sweep)]
     yield first_rows(
-        "The contexts with the lowest and the highest speed-ups, with intervals from their runs.",
-        ("Benchmark", "Context", "Speed-up", "Candidate is", "Runs", "p", "Holm", "Bonferroni", "Alone"),
+        f"The contexts with the lowest and the highest {term}s, with intervals from their runs.",
+        ("Benchmark", "Context", term.capitalize(), "Candidate is", "Runs", "p", "Holm", "Bonferroni", "Alone"),
         [_context_row(row) for row in rows], (5, 6, 7),
     )  # fmt: skip
     yield Figure(
-        "contexts-sorted", "Contexts from the lowest to the highest speed-up; the mark shows the verdict of the test."
+        "contexts-sorted", f"Contexts from the lowest to the highest {term}; the mark shows the verdict of the test."
     )
     yield Figure(
         "densities", "Measured values in the contexts. If the versions overlap, contexts matter more than versions."
@@ -326,12 +336,12 @@ def _factors(survey: Survey) -> Iterator[Block]:
     if not rows:
         return
     yield first_rows(
-        "Is a factor associated with the speed-up? Kruskal-Wallis test over its levels, corrected for the number of "
-        "factors of the benchmark. Share: how much of the variation between contexts is explained by the levels (eta "
-        "squared; epsilon squared is the same for ranks). Compare it with the share by chance, which grows with the "
-        "number of levels.",
+        f"Is a factor associated with the {_term(survey)}? Kruskal-Wallis test over its levels, corrected for the "
+        "number of factors of the benchmark. Share: how much of the variation between contexts is explained by "
+        "the levels (eta squared; epsilon squared is the same for ranks). Compare it with the share by chance, which grows "
+        "with the number of levels.",
         ("Benchmark", "Factor", "Levels", "Share", "by chance", "Epsilon squared", "p", "Holm", "Bonferroni",
-         "Speed-up by level"),
+         f"{_term(survey).capitalize()} by level"),
         [_factor_row(row) for row in sorted(rows, key=_share, reverse=True)], (2, 3, 4, 5, 6, 7, 8),
     )  # fmt: skip
 
@@ -397,16 +407,19 @@ def _speedups_by_level(survey: Survey, by: str) -> Iterator[Block]:
     compared = [(sweep, sweep.by_instrumentation) for sweep in survey.benchmarks if sweep.by_instrumentation]
     if not compared:
         return
+    term = _term(survey)
     rows = [(sweep, speedups, level) for sweep, speedups in compared for level in speedups.levels or (None,)]
     yield first_rows(
-        "Is the verdict on the two versions the same at every level? Speed-up of the candidate by level of "
-        "instrumentation, and its ratio to the speed-up at the lowest level in the same contexts. The inter-run range "
-        "contains the speed-ups that single runs at the lowest level could have shown.",
-        ("Benchmark", by, "Contexts", "Speed-up", "Verdict", "Ratio to the lowest level", "Inter-run range", "Outside"),
+        f"Is the verdict on the two versions the same at every level? {term.capitalize()} of the candidate by level of "
+        f"instrumentation, and its ratio to the {term} at the lowest level in the same contexts. The inter-run range "
+        f"contains the {term}s that single runs at the lowest level could have shown.",
+        ("Benchmark", by, "Contexts", term.capitalize(), "Verdict", "Ratio to the lowest level", "Inter-run range",
+         "Outside"),
         [_speedup_level_row(row) for row in rows], (2, 5),
     )  # fmt: skip
     yield Figure(
-        "speedup-by-instrumentation", "Speed-up by instrumentation; grey: range that the noise of runs explains."
+        "speedup-by-instrumentation",
+        f"{term.capitalize()} by instrumentation; grey: range that the noise of runs explains.",
     )
 
 
@@ -429,7 +442,9 @@ def _causal(survey: Survey) -> Iterator[Block]:
     if not checks:
         return
     firsts = [(sweep, check.comparisons[0]) for sweep, check in checks if check.comparisons]
-    yield from (Paragraph(f"{sweep.name}: {_cause_in_words(compared)}") for sweep, compared in firsts[:N_LEVELS])
+    yield from (
+        Paragraph(f"{sweep.name}: {_cause_in_words(compared, _term(survey))}") for sweep, compared in firsts[:N_LEVELS]
+    )
     rows = [(sweep, check, compared) for sweep, check in checks for compared in check.comparisons or (None,)]
     yield first_rows(
         "Spread of the contexts with the suspected cause free and with it held fixed: the mean absolute deviation from "
@@ -437,14 +452,17 @@ def _causal(survey: Survey) -> Iterator[Block]:
         "corrected for the three rows of a benchmark.",
         ("Benchmark", "Spread of", "Cause free", "highest / lowest", "Held fixed", "highest / lowest", "p", "Holm",
          "Bonferroni", "Spread is"),
-        [_causal_row(row) for row in rows], (2, 3, 4, 5, 6, 7, 8),
+        [_causal_row(row, _term(survey)) for row in rows], (2, 3, 4, 5, 6, 7, 8),
     )  # fmt: skip
-    yield Figure("intervention", "Speed-up over contexts with the suspected cause free and with it held fixed.")
+    words_of_figure = (
+        f"{_term(survey).capitalize()} over contexts with the suspected cause free and with it held fixed."
+    )
+    yield Figure("intervention", words_of_figure)
 
 
-def _cause_in_words(compared: SpreadComparison) -> str:
+def _cause_in_words(compared: SpreadComparison, term: str) -> str:
     if compared.verdict is None:
-        return f"the spreads of the speed-up cannot be compared: {compared.test.reason}."
+        return f"the spreads of the {term} cannot be compared: {compared.test.reason}."
     free, fixed = percent(compared.free.deviation), percent(compared.fixed.deviation)
     effect = {
         "smaller": "contexts differ less with the suspected cause held fixed, so it does cause variation between them",
@@ -452,18 +470,19 @@ def _cause_in_words(compared: SpreadComparison) -> str:
         "no difference shown": "the spread is not smaller with the suspected cause held fixed: look for another cause",
     }[compared.verdict]
     return (
-        f"{effect} (spread of the speed-up: {free} with the cause free, {fixed} held fixed; "
+        f"{effect} (spread of the {term}: {free} with the cause free, {fixed} held fixed; "
         f"p = {p_value(compared.p_holm)} with Holm's correction)."
     )
 
 
-def _causal_row(row: tuple[Sweep, CausalCheck, SpreadComparison | None]) -> tuple[Any, ...]:
+def _causal_row(row: tuple[Sweep, CausalCheck, SpreadComparison | None], term: str) -> tuple[Any, ...]:
     sweep, check, compared = row
     if compared is None:
         return sweep.name, *[DASH] * 8, f"undefined: {check.reason}"
     ps = map(p_value, (compared.test.p, compared.p_holm, compared.p_bonferroni))
     verdict = compared.verdict or f"undefined: {compared.test.reason}"
-    return sweep.name, compared.of, *_spread(compared.free), *_spread(compared.fixed), *ps, verdict
+    of = term if compared.of == "speed-up" else compared.of
+    return sweep.name, of, *_spread(compared.free), *_spread(compared.fixed), *ps, verdict
 
 
 def _spread(spread: Spread) -> tuple[str, str]:
@@ -477,14 +496,16 @@ def _cause_in_short(survey: Survey) -> Iterator[str]:
     if significant:
         sweep, factor = max(significant, key=_share)
         yield (
-            f"The speed-up of {sweep.name} is associated with the factor {factor.name}, which explains "
+            f"The {_term(survey)} of {sweep.name} is associated with the factor {factor.name}, which explains "
             f"{percent(factor.share)} of its variation between contexts (by chance {percent(factor.share_by_chance)})."
         )
     for sweep in survey.benchmarks:
         for side in sweep.causal.comparisons[:1] if sweep.causal else ():
             if side.verdict is not None:
-                changed = f"makes the spread of the speed-up {side.verdict}"
-                effect = "shows no effect on the spread of the speed-up" if side.verdict == NOT_SHOWN else changed
+                changed = f"makes the spread of the {_term(survey)} {side.verdict}"
+                effect = (
+                    f"shows no effect on the spread of the {_term(survey)}" if side.verdict == NOT_SHOWN else changed
+                )
                 p = p_value(side.p_holm)
                 yield f"For {sweep.name}, holding the suspected cause fixed {effect} (p = {p}, Holm)."
 
@@ -512,8 +533,16 @@ def _parameters(survey: Survey) -> Iterator[Block]:
 
 
 def _words(sweeps: Sequence[Sweep]) -> tuple[str, str]:
-    """Return the words for a speed-up above 1 and for a speed-up below 1."""
-    return ("faster", "slower") if any(sweep.better for sweep in sweeps) else ("higher", "lower")
+    """Return the words for a ratio above 1 and for a ratio below 1."""
+    known = {bool(sweep.better) for sweep in sweeps}
+    if len(known) == 2:
+        return "faster or higher", "slower or lower"
+    return ("faster", "slower") if known == {True} else ("higher", "lower")
+
+
+def _term(survey: Survey) -> str:
+    """Return the name of the ratio of both versions: a speed-up only if the better direction is known."""
+    return "speed-up" if all(sweep.better for sweep in survey.benchmarks) else "ratio"
 
 
 def _names(sweeps: Sequence[Sweep]) -> str:

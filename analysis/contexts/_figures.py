@@ -63,6 +63,8 @@ def violins(survey: Survey) -> Chart | None:
         return None
     scale = _scale([(sweep.quartiles.lowest or 1.0, sweep.quartiles.highest or 1.0) for sweep in drawn])
     below, above = ("slower", "faster") if all(sweep.better for sweep in drawn) else ("lower", "higher")
+    if len({bool(sweep.better) for sweep in drawn}) > 1:
+        below, above = "slower or lower", "faster or higher"
     title = f"{_speedup_title(drawn)} (below 1: {below}, above 1: {above})"
     x = alt.X("speedup:Q", title=title, scale=scale)
     short = _names(drawn)
@@ -81,7 +83,8 @@ def violins(survey: Survey) -> Chart | None:
         f"{cut}bar: middle half of the contexts, point: median",
         f"↔: which version is {above} depends on the context",
     ]
-    heading = alt.TitleParams("Speed-up over contexts", subtitle=lines, anchor="start", fontSize=12, offset=8)
+    what = "Speed-up" if all(sweep.better for sweep in drawn) else "Ratio"
+    heading = alt.TitleParams(f"{what} over contexts", subtitle=lines, anchor="start", fontSize=12, offset=8)
     return alt.layer(*layers, title=heading).properties(width=420, height=34 * len(drawn)).configure_view(stroke=None)
 
 
@@ -128,7 +131,7 @@ def speedup_by_instrumentation(survey: Survey) -> Chart | None:
     ]
     panels = [(sweep, speedups) for sweep, speedups in compared if speedups.levels][:N_PANELS]
     names = _names([sweep for sweep, _ in panels])
-    return _panels([_by_instrumentation(names[sweep.name], speedups) for sweep, speedups in panels])
+    return _panels([_by_instrumentation(sweep, names[sweep.name], speedups) for sweep, speedups in panels])
 
 
 def _names(sweeps: Sequence[Sweep]) -> Mapping[str, str]:
@@ -209,7 +212,12 @@ def _sorted(sweep: Sweep, name: str) -> Chart:
     scale = _scale([(float(np.nanmin(numbers)), float(np.nanmax(numbers)))])
     places = alt.Scale(domain=[0, len(ordered) + 1], nice=False)
     base = alt.Chart(rows).encode(
-        x=alt.X("place:Q", title="contexts, sorted by speed-up", scale=places, axis=_FEW_TICKS)
+        x=alt.X(
+            "place:Q",
+            title=f"contexts, sorted by {'speed-up' if sweep.better else 'ratio'}",
+            scale=places,
+            axis=_FEW_TICKS,
+        )
     )
     marks = MARKS if sweep.better else MARKS | UNKNOWN
     marks = {verdict: mark for verdict, mark in marks.items() if sweep.better or verdict not in ("faster", "slower")}
@@ -217,9 +225,13 @@ def _sorted(sweep: Sweep, name: str) -> Chart:
     shape = alt.Shape("alone:N", title="verdict for this context", scale=shapes)
     how_many = f"{len(ordered)} contexts" if len(picks) == len(ordered) else f"{len(picks)} of {len(ordered)} contexts"
     return alt.layer(
-        _line_at_one(scale),
-        base.transform_filter("isValid(datum.low)").mark_rule(color=SOFT).encode(y=_speedup("low", scale), y2="high:Q"),
-        base.mark_point(color=INK, filled=True, opacity=1, size=28).encode(y=_speedup("speedup", scale), shape=shape),
+        _line_at_one(scale, sweep),
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(color=SOFT)
+        .encode(y=_speedup("low", scale, sweep), y2="high:Q"),
+        base.mark_point(color=INK, filled=True, opacity=1, size=28).encode(
+            y=_speedup("speedup", scale, sweep), shape=shape
+        ),
         title=_titled(name, f"{how_many}; lines: intervals from their runs"),
     ).properties(width=WIDTH, height=HEIGHT)
 
@@ -231,19 +243,19 @@ def _context_rows(contexts: Sequence[Context]) -> pd.DataFrame:
     return table.astype({"speedup": float, "low": float, "high": float})
 
 
-def _line_at_one(scale: Any) -> alt.Chart:
-    """Draw the line at 1, where both versions are equally fast."""
+def _line_at_one(scale: Any, sweep: Sweep) -> alt.Chart:
+    """Draw the line at 1, where both versions are equal."""
     line = alt.Chart(pd.DataFrame({"speedup": [1.0]})).mark_rule(color=INK, strokeDash=[1, 3])
-    return line.encode(y=_speedup("speedup", scale))
+    return line.encode(y=_speedup("speedup", scale, sweep))
 
 
 def _speedup_title(sweeps: Sequence[Sweep]) -> str:
-    has_direction = all(sweep.better for sweep in sweeps)
-    return "speed-up of the candidate" if has_direction else "speed-up, or candidate / baseline"
+    titles = {"speed-up of the candidate" if sweep.better else "candidate / baseline" for sweep in sweeps}
+    return " or ".join(sorted(titles, reverse=True))
 
 
-def _speedup(field: str, scale: Any, title: str = "speed-up of the candidate") -> alt.Y:
-    return alt.Y(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6))
+def _speedup(field: str, scale: Any, sweep: Sweep) -> alt.Y:
+    return alt.Y(f"{field}:Q", title=_speedup_title([sweep]), scale=scale, axis=alt.Axis(tickCount=6))
 
 
 def _varies(sweep: Sweep) -> bool:
@@ -305,7 +317,7 @@ def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:
     scale = _scale([(float(rows["speedup"].min()), float(rows["speedup"].max()))])
     base = alt.Chart(rows).encode(
         x=alt.X("place:Q", title=factor, axis=_FEW_TICKS, scale=alt.Scale(nice=False)),
-        y=_speedup("speedup", scale),
+        y=_speedup("speedup", scale, sweep),
         color=alt.Color("sweep:N", title=None, sort=None, scale=alt.Scale(domain=[*names], range=[SOFT, INK])),
     )
     lines = [
@@ -317,7 +329,7 @@ def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:
     shapes = alt.Scale(domain=[*names], range=["circle", "square"])
     points = base.mark_point(filled=True, opacity=1, size=24)
     return alt.layer(
-        _line_at_one(scale),
+        _line_at_one(scale, sweep),
         *lines,
         points.encode(shape=alt.Shape("sweep:N", title=None, sort=None, scale=shapes)),
         title=_titled(name, f"cause held fixed: {causal.fixed[:N_LETTERS] or 'runs without a level'}"),
@@ -363,7 +375,7 @@ def _observer_effect(name: str, versions: Sequence[ObserverEffect], by: str) -> 
     ).properties(width=WIDTH, height=HEIGHT)
 
 
-def _by_instrumentation(name: str, speedups: SpeedupByLevel) -> Chart:
+def _by_instrumentation(sweep: Sweep, name: str, speedups: SpeedupByLevel) -> Chart:
     names = ["level", "speedup", "from", "to", "low", "high", "against"]
     levels = [
         (at.level, at.speedup.value, at.speedup.low, at.speedup.high, at.low, at.high, _AGAINST[at.exceeds is True])
@@ -377,11 +389,13 @@ def _by_instrumentation(name: str, speedups: SpeedupByLevel) -> Chart:
     shape = alt.Shape("against:N", title="inter-run range", scale=shapes)
     with_range = base.transform_filter("isValid(datum.low)")
     return alt.layer(
-        with_range.mark_bar(color=LIGHT, size=34).encode(y=_speedup("low", scale), y2="high:Q"),
+        with_range.mark_bar(color=LIGHT, size=34).encode(y=_speedup("low", scale, sweep), y2="high:Q"),
         base.transform_filter("isValid(datum.from)")
         .mark_rule(color=INK, clip=True)
-        .encode(y=_speedup("from", scale), y2="to:Q"),
-        base.mark_point(color=INK, filled=True, opacity=1, size=70).encode(y=_speedup("speedup", scale), shape=shape),
+        .encode(y=_speedup("from", scale, sweep), y2="to:Q"),
+        base.mark_point(color=INK, filled=True, opacity=1, size=70).encode(
+            y=_speedup("speedup", scale, sweep), shape=shape
+        ),
         title=_titled(name, "grey: range of single runs at the lowest level"),
     ).properties(width=WIDTH, height=HEIGHT)
 

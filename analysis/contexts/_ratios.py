@@ -1,5 +1,6 @@
 """Speed-ups, one per measurement context: quartiles, means over contexts, and tests."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import stats
 from analysis.benchmark import in_direction
 from analysis.intervals import Estimate
 from analysis.runs import Floats
-from analysis.samples import NO_VARIATION, Test, change_in_words, mean_interval
+from analysis.samples import NO_VARIATION, Test, change_in_words
 
 NOT_POSITIVE = "a number is not above zero, so it has no logarithm"
 NO_CONTEXTS = "no contexts"
@@ -63,6 +64,22 @@ class MeanRatios:
     of_baseline: float | None = None
     both_faster: bool = False
     reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The standard error of a mean over contexts, and its degrees of freedom."""
+
+    se: float
+    df: float
+
+    def half_width(self, level: float) -> float:
+        """Half the length of Student's interval."""
+        return float(stats.t.ppf((1 + level) / 2, self.df)) * self.se
+
+    def p(self, mean: float) -> float:
+        """The two-sided p of the t test that the true mean is zero."""
+        return float(2 * stats.t.sf(abs(mean) / self.se, self.df)) if self.se else float(mean == 0)
 
 
 def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower") -> Floats:
@@ -125,13 +142,15 @@ def quartiles(ratios: ArrayLike) -> Quartiles:
     return Quartiles(len(values), lowest, q1, median, q3, highest, lowest < 1 < highest)
 
 
-def geometric_mean(ratios: ArrayLike, level: float = 0.95) -> Estimate:
+def geometric_mean(ratios: ArrayLike, level: float = 0.95, *, noise: Noise | None = None) -> Estimate:
     """Compute the geometric mean of ratios with Student's interval of their logarithms.
 
     Parameters
     ----------
     ratios : array_like of float, shape (n_contexts,)
     level : float
+    noise : Noise, optional
+        Noise of the runs in the mean logarithm. The interval is then at least as long as this noise alone requires.
 
     Returns
     -------
@@ -151,11 +170,13 @@ def geometric_mean(ratios: ArrayLike, level: float = 0.95) -> Estimate:
         return Estimate(None, reason=NOT_POSITIVE)
     if len(values) == 1:
         return Estimate(float(values[0]), reason="an interval needs at least two contexts")
-    if np.ptp(values) <= TINY * values.max():
+    if np.ptp(values) <= TINY * values.max() and noise is None:
         return _without_variation(float(values[0]))
-    logs = mean_interval(np.log(values), level)
-    value, low, high = (float(np.exp(end)) for end in logs.ends or ())
-    return Estimate(value, logs.se, low, high)
+    logs = np.log(values)
+    spread = _between(logs)
+    centre, widest = float(logs.mean()), max((spread, noise or spread), key=lambda of: of.half_width(level))
+    half = widest.half_width(level)
+    return Estimate(float(np.exp(centre)), widest.se, float(np.exp(centre - half)), float(np.exp(centre + half)))
 
 
 def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
@@ -227,13 +248,65 @@ def mean_ratios(ratios: ArrayLike) -> MeanRatios:
     return MeanRatios(of_candidate, of_baseline, min(of_candidate, of_baseline) > 1 + TINY)
 
 
-def paired_t(x: ArrayLike, y: ArrayLike) -> Test:
+def _between(values: Floats) -> Noise:
+    """The standard error of the mean from the differences between contexts."""
+    return Noise(float(values.std(ddof=1) / np.sqrt(len(values))), len(values) - 1)
+
+
+def noise_of_runs(
+    baseline: Sequence[Sequence[float]], candidate: Sequence[Sequence[float]], *, logs: bool = False
+) -> Noise | None:
+    """Estimate the standard error that the noise of the runs gives to the mean difference of two versions over contexts.
+
+    Parameters
+    ----------
+    baseline, candidate : sequence of sequences of float
+        The numbers of the runs of each context, above 0 for `logs`.
+    logs : bool
+        For the mean logarithm of the ratio of both versions (delta method).
+
+    Returns
+    -------
+    Noise or None
+        With Welch and Satterthwaite's degrees of freedom [1]_. None if a version has a single run in a context, since
+        its noise is then unknown, or if no run differs.
+
+    References
+    ----------
+    .. [1] Satterthwaite (1946), Biometrics Bulletin 2(6):110-114, doi:10.2307/3002019
+
+    Examples
+    --------
+    >>> noise_of_runs([[1.0, 3.0], [2.0, 2.0]], [[2.0, 2.0], [2.0, 2.0]])
+    Noise(se=0.5, df=1.0)
+    """
+    cells = [np.asarray(runs, dtype=np.float64) for side in (baseline, candidate) for runs in side]
+    if min(map(len, cells)) < 2:
+        return None
+    squares = np.array([runs.var(ddof=1) / len(runs) / (runs.mean() ** 2 if logs else 1.0) for runs in cells])
+    total = float(squares.sum())
+    if not total:
+        return None
+    df = total**2 / float((squares**2 / (np.array(list(map(len, cells))) - 1)).sum())
+    return Noise(float(np.sqrt(total)) / len(baseline), df)
+
+
+def paired_t(x: ArrayLike, y: ArrayLike, *, noise: Noise | None = None) -> Test:
     """Test whether the mean difference of pairs is zero (two-sided paired t test [1]_); arrays of shape (n_contexts,).
+
+    Parameters
+    ----------
+    x, y : array_like of float, shape (n_contexts,)
+    noise : Noise, optional
+        Noise of the runs in the mean difference. p is then the larger one of two t tests: with the standard error
+        from the differences between contexts, and with that of the runs. A few contexts can be close together by
+        chance; their differences alone would then make noise of the runs significant.
 
     Returns
     -------
     Test
-        No p with fewer than two pairs. If all differences are equal: p = 1 if they are zero, else 0.
+        No p with fewer than two pairs. If all differences are equal and there is no noise: p = 1 if they are zero,
+        else 0.
 
     References
     ----------
@@ -243,10 +316,11 @@ def paired_t(x: ArrayLike, y: ArrayLike) -> Test:
     if len(a) < 2:
         return Test(None, reason="at least two contexts are needed")
     d = a - b
-    if d.min() == d.max():
+    if d.min() == d.max() and noise is None:
         return Test(float(d[0] == 0), reason=NO_VARIATION)
-    t = float(d.mean() / (d.std(ddof=1) / np.sqrt(len(d))))
-    return Test(float(2 * stats.t.sf(abs(t), len(d) - 1)), t)
+    mean, spread = float(d.mean()), _between(d)
+    p, of = max(((of.p(mean), of) for of in (spread, noise or spread)), key=lambda row: row[0])
+    return Test(p, mean / of.se if of.se else None)
 
 
 def signed_rank(x: ArrayLike, y: ArrayLike) -> Test:

@@ -51,7 +51,8 @@ class Sweep:
     quartiles : Quartiles
         Quartiles of the speed-ups, and whether the speed-ups lie on both sides of 1.
     speedup : Estimate
-        Geometric mean with Student's interval of the logarithms: the estimate to report.
+        Geometric mean with Student's interval of the logarithms: the estimate to report. The interval comes from the
+        differences between contexts, or from the noise of the runs if that is longer.
     bootstrap : Estimate
         Geometric mean with the bootstrap percentile interval over contexts, which does not assume a normal
         distribution.
@@ -62,7 +63,8 @@ class Sweep:
     words : str
         The speed-up with its direction.
     paired_t, signed_rank : Test
-        Tests of the differences between the versions per context.
+        Tests of the differences between the versions per context. The p of the t test is the larger one of
+        two: from the differences between contexts, and from the noise of the runs.
     t_holm, t_bonferroni, rank_holm, rank_bonferroni : float or None
         The p of both tests, corrected for the number of benchmarks.
     verdict : str or None

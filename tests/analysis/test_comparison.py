@@ -322,6 +322,11 @@ def test_a_limit_of_a_rate_is_kept_against_its_fall():
     assert (faster.worse, faster.inconclusive) == (False, False)
 
 
+def test_a_limit_without_a_known_direction_is_about_any_change():
+    change = change_of([1.0, 2.0] * 30, [2.0, 1.0] * 30, unit="", better="", max_slowdown=0.05)
+    assert change.reason == "60 and 60 runs do not exclude a change of more than 5 %"
+
+
 def test_what_cannot_be_compared_is_inconclusive_says_why_and_does_not_weaken_the_others():
     pairs = [timed("b", BASE, SLOW), timed("b", BASE, SLOW, reason="the baseline is in s"), timed("b", BASE, [1.2])]
     first, *others = compare(pairs)

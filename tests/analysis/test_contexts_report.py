@@ -1,5 +1,6 @@
 """The document and the figures of measurement contexts."""
 
+import json
 import re
 
 import numpy as np
@@ -109,6 +110,31 @@ def test_one_benchmark_is_reported_by_its_speed_up():
     assert "Across all contexts, the candidate is 9.1 % faster: speed-up 1.100 (1.099 to 1.101)" in said
     assert "No benchmark has speed-ups on both sides of 1" in said
     assert "only for the measured contexts" in " ".join(said.split())
+
+
+def test_without_a_known_direction_no_word_says_that_a_version_is_better():
+    sweeps = [without_direction(sweep("env", seed=seed)) for seed in (1, 2)]
+    watched = without_direction(instrumented())
+    fixed = without_direction(with_intervention(sweep("fix"), sweep("fix", effect=0.001)))
+    found = survey([*sweeps[:1], watched, fixed], instrumentation="events", resamples=20)
+    text = " ".join(to_text(contexts_document(found)).split())
+    drawn = json.dumps([chart.to_dict() for chart in contexts_charts(found).values()])
+    for word in ("faster", "slower", "speed-up", "Speed-up", "worse"):
+        assert word not in text, word
+        assert not re.search(rf'"(title|text|subtitle)": "[^"]*{word}', drawn), word
+    assert "the ratio is candidate / baseline, and a ratio above 1 means higher" in text
+    assert "the context decides which version looks higher" in text
+
+
+def test_benchmarks_with_and_without_a_known_direction_have_words_for_both():
+    found = survey([sweep("known"), without_direction(sweep("open", seed=2))], resamples=20)
+    text = " ".join(to_text(contexts_document(found)).split())
+    assert (
+        "A ratio above 1 means that the candidate is faster, for times and for rates. If the better direction is unknown, the ratio is candidate / baseline"
+        in text
+    )
+    assert "which version looks faster or higher: ratios lie on both sides of 1" in text
+    assert "speed-up" not in text.lower()
 
 
 def test_noise_that_straddles_one_is_told_from_contexts_that_decide():
