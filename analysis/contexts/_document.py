@@ -338,8 +338,8 @@ def _factors(survey: Survey) -> Iterator[Block]:
     yield first_rows(
         f"Is a factor associated with the {_term(survey)}? Kruskal-Wallis test over its levels, corrected for the "
         "number of factors of the benchmark. Share: how much of the variation between contexts is explained by "
-        "the levels (eta squared; epsilon squared is the same for ranks). Compare it with the share by chance, which grows "
-        "with the number of levels.",
+        "the levels (eta squared; epsilon squared is the same for ranks). Compare it with the share by chance, which "
+        "grows with the number of levels.",
         ("Benchmark", "Factor", "Levels", "Share", "by chance", "Epsilon squared", "p", "Holm", "Bonferroni",
          f"{_term(survey).capitalize()} by level"),
         [_factor_row(row) for row in sorted(rows, key=_share, reverse=True)], (2, 3, 4, 5, 6, 7, 8),

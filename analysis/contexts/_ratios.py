@@ -256,7 +256,7 @@ def _between(values: Floats) -> Noise:
 def noise_of_runs(
     baseline: Sequence[Sequence[float]], candidate: Sequence[Sequence[float]], *, logs: bool = False
 ) -> Noise | None:
-    """Estimate the standard error that the noise of the runs gives to the mean difference of two versions over contexts.
+    """Estimate the standard error that noise of the runs gives to the mean difference of two versions.
 
     Parameters
     ----------
