@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import special
+from scipy import optimize, special
 
 from analysis.agreement._coefficients import ONE_CATEGORY, Categories, Weights, category_weights
 from analysis.categories import CATEGORIES
@@ -24,6 +24,7 @@ from analysis.tables import (
 )
 
 NO_COMMON_ITEM = "no item was labelled by both"
+_MAX_STEPS, _TOLERANCE = 200, 1e-7  # of the search for the ends of the interval of kappa
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,14 +63,16 @@ def cohen_kappa(
     categories, weights
         As in `fleiss_kappa`.
     level : float
-        Confidence level of the normal interval.
+        Confidence level of the interval: every kappa that some table of probabilities has whose likelihood ratio to
+        the observed table does not exceed the quantile of F with 1 and n - 1 degrees of freedom (profile
+        likelihood [4]_). The normal interval of `se` would be too short with few items or a rare category.
 
     Returns
     -------
     Estimate
         In [-1, 1]. Undefined without items, or if both raters always use the same category. Exactly 0 if only one rater
         uses a single category; `reason` then says that this value has no meaning. With full agreement there is no
-        standard error and no interval.
+        standard error; with one item there is no interval.
 
     Raises
     ------
@@ -81,11 +84,14 @@ def cohen_kappa(
     .. [1] Cohen (1960), Educ. Psychol. Meas. 20:37-46, doi:10.1177/001316446002000104
     .. [2] Cohen (1968), Psychological Bulletin 70:213-220, doi:10.1037/h0026256
     .. [3] Fleiss, Cohen, Everitt (1969), Psychological Bulletin 72:323-327, doi:10.1037/h0028106
+    .. [4] Venzon, Moolgavkar (1988), Applied Statistics 37:87-94, doi:10.2307/2347496
 
     Examples
     --------
-    >>> round(cohen_kappa([[20, 5], [10, 15]]).value, 3)
-    0.4
+    >>> cohen_kappa([[20, 5], [10, 15]])
+    Estimate(0.4, 0.1304 to 0.6322)
+    >>> cohen_kappa([[10, 0], [0, 10]])
+    Estimate(1, 0.7925 to 1: no variation between items: no standard error)
     >>> round(cohen_kappa([[11, 3, 1], [2, 8, 4], [0, 3, 9]], weights="quadratic").value, 4)
     0.7045
     """
@@ -100,10 +106,68 @@ def cohen_kappa(
     if any(one_sided):
         return Estimate(0.0, reason="one rater used a single category, so kappa is always 0")
     kappa, se = map(float, cohen_of(table, w))
+    low, high = (None, None) if n < 2 else _likelihood_ends(table, w, level)
     if se < 1e-7:  # full agreement or full disagreement, where rounding leaves up to 1e-8
-        return Estimate(kappa, reason="no variation between items: no standard error")
-    half = float(special.ndtri((1 + level) / 2)) * se
-    return Estimate(kappa, se, max(kappa - half, -1.0), min(kappa + half, 1.0))
+        return Estimate(kappa, low=low, high=high, reason="no variation between items: no standard error")
+    return Estimate(kappa, se, low, high)
+
+
+def _likelihood_ends(table: Floats, w: Floats, level: float) -> tuple[float, float]:
+    """Return the smallest and largest kappa of all tables of probabilities that the labels do not exclude.
+
+    These tables form a convex set. Each step goes towards the table of the set that is best for the gradient of kappa.
+    """
+    n = float(table.sum())
+    limit = float(special.stdtrit(n - 1, (1 + level) / 2)) ** 2 / (2 * n)
+    ends = []
+    for sign in (-1.0, 1.0):
+        p = table / n
+        kappa, gradient = _with_gradient(p, w)
+        for _ in range(_MAX_STEPS):
+            way = _best_table(table / n, sign * gradient, limit) - p
+            steps = ((p + 0.5**k * way, *_with_gradient(p + 0.5**k * way, w)) for k in range(12))
+            better = next((step for step in steps if sign * (step[1] - kappa) > _TOLERANCE), None)
+            if better is None:
+                break
+            p, kappa, gradient = better
+        ends.append(kappa)
+    return max(ends[0], -1.0), min(ends[1], 1.0)
+
+
+def _with_gradient(p: Floats, w: Floats) -> tuple[float, Floats]:
+    """Return kappa of a table of probabilities, and its gradient; NaN if expected agreement is 1."""
+    w_i, w_j = w @ p.sum(axis=0), p.sum(axis=1) @ w
+    po, pe, pe_ij = float((w * p).sum()), float(p.sum(axis=1) @ w_i), np.add.outer(w_i, w_j)
+    if 1 - pe < 1e-12:
+        return np.nan, pe_ij
+    return (po - pe) / (1 - pe), (w * (1 - pe) - (1 - po) * pe_ij) / (1 - pe) ** 2
+
+
+def _best_table(p: Floats, gradient: Floats, limit: float) -> Floats:
+    """Return the table q with the largest sum of gradient * q, for sum of p log(p / q) <= limit.
+
+    Where p > 0, q is proportional to p / (nu - gradient). If an empty cell has the largest gradient, it gets the rest.
+    """
+    used = p > 0
+    x, g = p[used], gradient[used]
+    most = float(gradient.max())
+
+    def room(log_distance: float) -> float:
+        weights = x / (most + np.exp(log_distance) - g)
+        return limit + float((x * np.log(weights / weights.sum() / x)).sum())
+
+    best, q = most > g.max() + 1e-9, np.zeros_like(p)
+    distance = -25.0
+    if not best and g.max() - g.min() < 1e-12:
+        return p
+    if room(distance) < 0:
+        distance = optimize.brentq(room, distance, 25.0, xtol=1e-9)
+    weights = x / (most + np.exp(distance) - g)
+    share = np.exp(-room(distance)) if best else 1.0
+    q[used] = share * weights / weights.sum()
+    empty = ~used & (gradient > most - 1e-9)
+    q[empty] += (1 - share) / max(empty.sum(), 1)
+    return q
 
 
 def cohen_of(tables: Floats, w: Floats) -> tuple[Floats, Floats]:

@@ -1,12 +1,13 @@
 """Latent class models in which raters make dependent errors, and how these models change the results.
 
-There are two kinds, each with one parameter more than the independent model: two raters share errors, as if one of them
-copied some of the other's labels; or items differ in difficulty, equally for all raters. If the parameter is 0, both
-kinds equal the independent model.
+There are three kinds, each with one parameter more than the independent model: two raters share errors, as if one of
+them copied some of the other's labels; items differ in difficulty, equally for all raters; or a share of the items is
+hard for all raters. If the parameter is 0, all kinds equal the independent model.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -22,12 +23,19 @@ from analysis.intervals import Estimate
 from analysis.multiple import holm
 from analysis.results import Result
 
+SHARED = "shared errors"
 DIFFICULTY = "items differ in difficulty"
+HARD = "some items are hard for all raters"
+HARD_BY = 2.0  # on the log-odds scale: 88 % right becomes 50 %
+# Largest strength that is tried. Difficulty: errors of two raters then correlate by 0.5. Hard: half of the items.
+MAX_STRENGTH = {DIFFICULTY: 1.0, HARD: 0.5}
+NOT_EXCLUDED = 2.71  # decrease of twice the log likelihood, for a one-sided level of 95 %
 MAX_PAIRS = 6  # maximum number of pairs to fit: those with the largest residual correlation
 MAX_WORK = 60_000  # maximum of patterns times raters; models of dependence are not fitted above it
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 _STEP = 1e-5
 _ROUGH, _FINE = 1e-6, 1e-9  # tolerances of the log posterior: to choose the best start, and for the final fit
+_N_HALVINGS = 5  # of the search for the largest strength that the labels do not exclude
 _SINGULAR = 1e-7  # tolerance relative to the largest eigenvalue of the information
 
 
@@ -38,12 +46,12 @@ class Dependence(Result):
     Attributes
     ----------
     kind : str
-        "shared errors" or "items differ in difficulty".
+        "shared errors", "items differ in difficulty" or "some items are hard for all raters".
     raters : tuple
-        The two raters that share errors; empty for difficulty.
+        The two raters that share errors; empty for the other kinds.
     strength : float or None
         Shared errors as a share of the largest possible number, in [0, 1]; for difficulty, the standard deviation on
-        the probit scale, >= 0. None if not identified.
+        the probit scale, >= 0; for hard items, their share. None if not identified.
     lr : float or None
         Twice the gain in log likelihood over the independent model.
     p : float or None
@@ -58,6 +66,10 @@ class Dependence(Result):
         Largest difference of a prevalence or rate from the independent model.
     reason : str or None
         Why there is no fit.
+    possible_strength, possible_shift : float or None
+        The largest strength that the labels do not exclude (profile likelihood, one-sided level of 95 %), and the
+        largest difference of a prevalence or rate up to that strength. The search ends at a difficulty of 1, or at half
+        of the items hard. None for shared errors.
 
     References
     ----------
@@ -74,11 +86,13 @@ class Dependence(Result):
     rates: tuple[RaterRates, ...]
     shift: float | None
     reason: str | None = None
+    possible_strength: float | None = None
+    possible_shift: float | None = None
 
     @property
     def words(self) -> str:
         """Describe the model."""
-        return f"{listed([str(rater) for rater in self.raters])} share errors" if self.raters else DIFFICULTY
+        return f"{listed([str(rater) for rater in self.raters])} share errors" if self.raters else self.kind
 
 
 def dependence(
@@ -88,7 +102,8 @@ def dependence(
 
     Shared errors: given the true category, the labels of two raters have a covariance; its share of the largest
     possible covariance is equal for dissimilar and similar items. Difficulty: a normal random effect of the item on the
-    probit of a correct label, the same for all raters.
+    probit of a correct label, the same for all raters. Hard items: the log-odds of a correct label are lower by 2 for a
+    share of the items. The rates of a rater are means over all items.
 
     Parameters
     ----------
@@ -103,9 +118,9 @@ def dependence(
     Returns
     -------
     tuple of Dependence
-        Difficulty, and the pairs of raters with the largest residuals (six at most), by ascending p. Undefined with a
-        reason if the design does not identify the model, or there are too many label patterns; empty if no item has
-        two raters.
+        Difficulty, hard items, and the pairs of raters with the largest residuals (six at most), by ascending p.
+        Undefined with a reason if the design does not identify the model, or there are too many label patterns; empty
+        if no item has two raters.
 
     References
     ----------
@@ -122,7 +137,8 @@ def dependence(
     n = patterns.n.astype(float)
     independent = _unpacked(_packed(mode), patterns)
     base = float((n * _log_p(patterns, None)(_packed(mode)[None]))[0].sum())
-    found = [_fitted(patterns, mode, which, base, independent, level) for which in (None, *_pairs(patterns, mode))]
+    kinds: list[tuple[int, int] | str] = [DIFFICULTY, HARD, *_pairs(patterns, mode)]
+    found = [_fitted(patterns, mode, which, base, independent, level) for which in kinds]
     corrected = holm([model.p for model in found])
     with_holm = [replace(model, p_holm=p) for model, p in zip(found, corrected, strict=True)]
     return tuple(sorted(with_holm, key=lambda model: 2.0 if model.p is None else model.p))
@@ -203,7 +219,7 @@ def _unpacked(x: Floats, patterns: Patterns) -> Floats:
 def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[[Floats], Floats]:
     """Return log P(pattern | raters), shape (n_fits, n_patterns), as a function of parameters (n_fits, n_parameters).
 
-    `which` is None for the independent model, "difficulty", or two positions of raters.
+    `which` is None for the independent model, DIFFICULTY, HARD, or two positions of raters.
     """
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     positive, negative = patterns.positive.T, patterns.negative.T
@@ -213,11 +229,10 @@ def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[
         rates = np.clip(special.expit(x[:, : n_strata + 2 * n_raters]), 1e-9, 1 - 1e-9)
         pi = rates[:, :n_strata][:, patterns.stratum]
         se, sp = rates[:, n_strata : n_strata + n_raters], rates[:, n_strata + n_raters :]
-        if which == "difficulty":
-            size = np.exp(x[:, -1])
-            if_yes, if_no = (
-                _given_difficulty(right, size, patterns, swap) for right, swap in ((se, False), (sp, True))
-            )
+        if isinstance(which, str):
+            strength = _strength(x[:, -1], which)
+            if_yes = _given_effects(se, strength, positive, negative, which)
+            if_no = _given_effects(sp, strength, negative, positive, which)
         else:
             called, not_called = np.concatenate([se, 1 - sp]), np.concatenate([1 - se, sp])
             given = np.exp(np.log(called) @ positive + np.log(not_called) @ negative)
@@ -249,13 +264,26 @@ def _shared(patterns: Patterns, pair: tuple[int, int]) -> Callable[[Floats, Floa
     return factor
 
 
-def _given_difficulty(right: Floats, size: Floats, patterns: Patterns, swap: bool) -> Floats:
-    """Compute P(pattern | category) by quadrature over a normal effect of the item on the probit of a correct label."""
-    hits, misses = (patterns.negative, patterns.positive) if swap else (patterns.positive, patterns.negative)
-    at = special.ndtri(right)[:, :, None] * np.sqrt(1 + size**2)[:, None, None] + size[:, None, None] * _NODES
-    log_hit, log_miss = special.log_ndtr(at), special.log_ndtr(-at)
-    log = hits @ log_hit + misses @ log_miss
-    return np.asarray(np.exp(log) @ (_WEIGHTS / _WEIGHTS.sum()))
+def _given_effects(right: Floats, strength: Floats, hits: Floats, misses: Floats, which: str) -> Floats:
+    """Compute P(pattern | category), where `right` are mean rates over items that differ by `strength`."""
+    if which == DIFFICULTY:
+        size = strength[:, None, None]
+        at = special.ndtri(right)[:, :, None] * np.sqrt(1 + size**2) + size * _NODES
+        log = hits.T @ special.log_ndtr(at) + misses.T @ special.log_ndtr(-at)
+        return np.asarray(np.exp(log) @ (_WEIGHTS / _WEIGHTS.sum()))
+    # The odds t of a correct label on easy items solve right = (1 - h) t / (1 + t) + h c t / (1 + c t).
+    h, c = strength[:, None], np.exp(-HARD_BY)
+    a, b = c * (1 - right), (1 - h) + h * c - right * (1 + c)
+    t = (np.sqrt(b**2 + 4 * a * right) - b) / (2 * a)
+    easy, hard = (np.exp(np.log(odds) @ hits - np.log1p(odds) @ (hits + misses)) for odds in (t, c * t))
+    return np.asarray((1 - h) * easy + h * hard)
+
+
+def _strength(x: Floats, which: tuple[int, int] | str) -> Floats:
+    """Return the strength of dependence for the last parameter."""
+    if which == DIFFICULTY:
+        return np.asarray(np.exp(x))
+    return np.asarray((MAX_STRENGTH[HARD] if which == HARD else 1.0) * special.expit(x))
 
 
 def _log_prior(patterns: Patterns, which: tuple[int, int] | str) -> Callable[[Floats], Floats]:
@@ -267,22 +295,21 @@ def _log_prior(patterns: Patterns, which: tuple[int, int] | str) -> Callable[[Fl
 
     def log_prior(x: Floats) -> Floats:
         logits = x[:, : n_strata + 2 * n_raters]
-        log_rate, log_rest = -np.logaddexp(0, -logits), -np.logaddexp(0, logits)
+        log_rate = special.log_expit(logits)
+        log_rest = log_rate - logits
         prior = log_rate @ first + log_rest @ second
-        rates = special.expit(logits[:, n_strata:])
+        rates = np.exp(log_rate[:, n_strata:])
         below = np.minimum(rates[:, :n_raters] + rates[:, n_raters:] - 1, 0.0)
-        extra = -0.5 * np.exp(2 * x[:, -1]) / 2.25 if which == "difficulty" else 0.0
+        extra = -0.5 * np.exp(2 * x[:, -1]) / 2.25 if which == DIFFICULTY else 0.0
         return np.asarray(prior - 2000.0 * (below**2).sum(axis=1) + extra)
 
     return log_prior
 
 
 def _fitted(
-    patterns: Patterns, mode: Theta, pair: tuple[int, int] | None, base: float, independent: Floats, level: float
+    patterns: Patterns, mode: Theta, which: tuple[int, int] | str, base: float, independent: Floats, level: float
 ) -> Dependence:
-    which: tuple[int, int] | str = "difficulty" if pair is None else pair
-    raters = () if pair is None else tuple(patterns.raters[k] for k in pair)
-    kind = DIFFICULTY if pair is None else "shared errors"
+    kind, raters = (which, ()) if isinstance(which, str) else (SHARED, tuple(patterns.raters[k] for k in which))
     nothing = Estimate(None, reason="not identified")
     if not _is_identified(patterns, which):
         reason = "not identified by these labels"
@@ -297,8 +324,12 @@ def _fitted(
 
     rough = (_descended(loss, start, _ROUGH) for start in _starts(patterns, mode, which))
     best, _ = _descended(loss, min(rough, key=lambda found: found[1])[0], _FINE)
-    likelihood = float((n * log_p(best[None]))[0].sum())
-    lr = max(2 * (likelihood - base), 0.0)
+
+    def gain(x: Floats) -> float:
+        """Return twice the gain in log likelihood over the independent model."""
+        return 2 * (float((n * log_p(x[None]))[0].sum()) - base)
+
+    lr = max(gain(best), 0.0)
     values = _unpacked(best, patterns)
     low, high = _ends(best, loss, patterns, level)
     estimates = [Estimate(float(v), low=float(a), high=float(b)) for v, a, b in zip(values, low, high, strict=True)]
@@ -308,28 +339,61 @@ def _fitted(
         RaterRates(name, seen[r], estimates[1 + r], estimates[1 + n_raters + r])
         for r, name in enumerate(patterns.raters)
     )
-    strength = float(np.exp(best[-1]) if pair is None else special.expit(best[-1]))
-    shift = float(np.abs(values - independent).max())
+    strength, shift = float(_strength(best[-1:], which)[0]), float(np.abs(values - independent).max())
     p = 0.5 * float(special.chdtrc(1, lr)) if lr > 0 else 1.0
-    return Dependence(kind, raters, strength, lr, p, None, estimates[0], rates, shift)
+    fitted = Dependence(kind, raters, strength, lr, p, None, estimates[0], rates, shift)
+    if not isinstance(which, str):
+        return fitted
+    strongest = _strongest(best, loss, lambda x: gain(x) >= lr - NOT_EXCLUDED, which)
+    shifts = [shift, *(float(np.abs(_unpacked(x, patterns) - independent).max()) for x in strongest)]
+    possible = max(float(_strength(x[-1:], which)[0]) for x in (best, *strongest))
+    return replace(fitted, possible_strength=possible, possible_shift=max(shifts))
+
+
+def _strongest(
+    best: Floats, loss: Callable[[Floats], Floats], is_possible: Callable[[Floats], bool], which: str
+) -> list[Floats]:
+    """Return fits of increasing strength that the labels do not exclude, found by bisection."""
+    low, high = float(_strength(best[-1:], which)[0]), MAX_STRENGTH[which]
+    at, found, start = 0.99 * high, [], best
+    for _ in range(_N_HALVINGS):
+        if at <= low:
+            break
+        last = float(np.log(at) if which == DIFFICULTY else special.logit(at / MAX_STRENGTH[which]))
+        x = np.r_[_descended(partial(_with_last, loss, last), start[:-1], _ROUGH)[0], last]
+        if is_possible(x):
+            found.append(x)
+            low, start = at, x
+        else:
+            high = at
+        at = (low + high) / 2
+    return found
+
+
+def _with_last(loss: Callable[[Floats], Floats], last: float, x: Floats) -> Floats:
+    """Return the loss for a fixed last parameter."""
+    return loss(np.hstack([x, np.full((len(x), 1), last)]))
 
 
 def _starts(patterns: Patterns, mode: Theta, which: tuple[int, int] | str) -> Sequence[Floats]:
     """Return starting points: the independent fit with weak dependence, and equal raters with strong dependence."""
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     packed = np.clip(_packed(mode), -4, 4)
-    weak, strong = (np.log(0.3), np.log(1.2)) if which == "difficulty" else (-2.0, 1.5)
+    weak, strong = (np.log(0.3), np.log(1.2)) if which == DIFFICULTY else (-2.0, 1.5)
     share = (patterns.n @ patterns.positive).sum() / (patterns.n @ patterns.seen).sum()
     equal = np.r_[np.full(n_strata, special.logit(np.clip(share, 0.05, 0.95))), np.full(2 * n_raters, 1.2)]
     return [np.r_[packed, weak], np.r_[packed, strong], np.r_[equal, strong]]
 
 
 def _descended(loss: Callable[[Floats], Floats], start: Floats, tolerance: float) -> tuple[Floats, float]:
+    """Return the parameters with the smallest loss, and that loss; one-sided differences are enough if it is rough."""
     steps = _STEP * np.eye(len(start))
 
     def with_gradient(x: Floats) -> tuple[float, Floats]:
-        values = loss(np.vstack([x, x + steps, x - steps]))
-        k = len(x)
+        if tolerance >= _ROUGH:
+            values = loss(np.vstack([x, x + steps]))
+            return float(values[0]), np.asarray((values[1:] - values[0]) / _STEP)
+        k, values = len(x), loss(np.vstack([x, x + steps, x - steps]))
         return float(values[0]), np.asarray((values[1 : k + 1] - values[k + 1 :]) / (2 * _STEP))
 
     bounds = [(-9, 9)] * len(start)

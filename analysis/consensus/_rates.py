@@ -1,7 +1,6 @@
 """Sensitivity and specificity of classifiers against the latent class instead of a consensus by counting."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from analysis.intervals import Estimate
 _N_DRAWS = 400  # draws of the reviewers' parameters
 _N_STEPS = 15  # steps of each classifier's chain per draw
 _TOLERANCE, _MAX_ITERATIONS = 1e-9, 10_000
+_MAX_CELLS = 1_000_000  # draws times patterns that fit in memory
 
 
 def classifier_rates(
@@ -138,13 +138,16 @@ def _drawn_dissimilar(
     verdicts.
     """
     n = np.concatenate([of_classifier[which] for of_classifier, which in zip(counts, chosen, strict=True)])
-    begins = np.cumsum([0, *map(len, chosen)])
+    which, n_chosen = np.concatenate(chosen), [len(of_classifier) for of_classifier in chosen]
+    ends = np.cumsum(n_chosen)
+    n_aside = max(_MAX_CELLS // max(len(which), 1), 1)
     drawn = np.zeros((len(q), len(chosen)), dtype=np.int64)
-    for row, of_pattern in enumerate(q):
-        yes = np.concatenate([of_pattern[which] * x for which, x in zip(chosen, if_dissimilar[row], strict=True)])
-        no = np.concatenate([(1 - of_pattern[which]) * x for which, x in zip(chosen, if_similar[row], strict=True)])
-        dissimilar = rng.binomial(n, yes / (yes + no))
-        drawn[row] = [dissimilar[begin:end].sum() for begin, end in pairwise(begins)]
+    for begin in range(0, len(q), n_aside):
+        rows = slice(begin, begin + n_aside)
+        yes = q[rows, which] * np.repeat(if_dissimilar[rows], n_chosen, axis=1)
+        no = (1 - q[rows, which]) * np.repeat(if_similar[rows], n_chosen, axis=1)
+        up_to = np.cumsum(rng.binomial(n, yes / (yes + no)), axis=1)
+        drawn[rows] = np.diff(np.pad(up_to, ((0, 0), (1, 0)))[:, [0, *ends]], axis=1)
     return drawn
 
 

@@ -117,7 +117,9 @@ def model_state(
     if power < ENOUGH_POWER:
         words = f"a test of independence would detect a copying rater in only {100 * power:.0f} % of such studies"
         return ModelState(WEAK, words, ("more items", "more labels per item"))
-    shifts = [(other.shift, other) for other in alternatives if other.shift is not None]
+    shifts = [
+        (max(other.shift, other.possible_shift or 0.0), other) for other in alternatives if other.shift is not None
+    ]
     shift, other = max(shifts, key=lambda pair: pair[0], default=(0.0, None))
     if other is not None and shift >= LARGE_SHIFT:
         words = f"a prevalence or rate would change by {shift:.2f} if {other.words}, which these labels do not exclude"

@@ -23,10 +23,6 @@ N_PARTS = 3  # of each reviewer's labels in order
 CONFIDENCES = (1, 2, 3)
 IMPLAUSIBLE_S = 1.0  # nobody looks at ten runs in less
 MOST_DISPUTED = 10
-FEW_ITEMS = 20
-FEW_ITEMS_WORDS = (
-    "with 20 items or fewer, a 95 % interval of kappa contains the true value in only 78 to 97 % of samples"
-)
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,7 @@ def _pairs(first: pd.DataFrame, level: float) -> list[dict[str, Any]]:
     tables = agreement.two_by_two_tables(first)
     return [
         {
-            **_warned(plain(pair)),
+            **plain(pair),
             "pabak": plain(agreement.pabak(tables[pair.a, pair.b], level=level)),
             "prevalence_index": plain(agreement.prevalence_index(tables[pair.a, pair.b], level=level)),
             "bias_index": plain(agreement.bias_index(tables[pair.a, pair.b], level=level)),
@@ -108,14 +104,7 @@ def _retest(pairs: pd.DataFrame, level: float) -> list[dict[str, Any]]:
     """Compute test-retest agreement; tests of drift are corrected for the number of reviewers."""
     rows = plain(agreement.retest_agreement(pairs, level=level))
     corrected = holm([row["drift"]["p_mid"] for row in rows])
-    return [{**_warned(row), "p_holm": p} for row, p in zip(rows, corrected, strict=True)]
-
-
-def _warned(row: dict[str, Any]) -> dict[str, Any]:
-    """Add a warning to a row if its interval of Cohen's kappa is unreliable."""
-    if row["n"] > FEW_ITEMS or row["cohen_kappa"]["low"] is None:
-        return row
-    return {**row, "cohen_kappa": {**row["cohen_kappa"], "warning": FEW_ITEMS_WORDS}}
+    return [{**row, "p_holm": p} for row, p in zip(rows, corrected, strict=True)]
 
 
 def _with_bands(kappa: Estimate) -> dict[str, Any]:

@@ -167,7 +167,7 @@ def _dependence(alternatives: dict[str, Any], state: consensus.ModelState) -> di
 
 
 def _without_rates(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in ("kind", "raters", "strength", "lr", "p", "p_holm", "shift", "reason")}
+    return {name: value for name, value in row.items() if name not in ("prevalence", "rates")}
 
 
 def _tests(first: pd.DataFrame, verdicts: pd.DataFrame, resampling: Resampling, done: Done) -> dict[str, Any]:

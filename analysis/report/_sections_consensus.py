@@ -131,15 +131,16 @@ def _dependence(content: Content) -> Iterator[Block]:
             "dependence",
             "Models in which errors depend on each other, compared with independent errors: strength of the "
             "dependence, "
-            "likelihood ratio test of independence, and largest change of a prevalence "
-            f"or rate. {len(found['tried'])} models were tried; models without dependence are left out.",
-            ("Raters", "Model", "Strength", "p (Holm)", "Largest difference"),
+            "likelihood ratio test of independence, and largest change of a prevalence or rate: at the estimated "
+            "strength, and up to the largest strength that the labels do not exclude. "
+            f"{len(found['tried'])} models were tried; models without dependence are left out.",
+            ("Raters", "Model", "Strength", "p (Holm)", "Largest difference", "Largest difference not excluded"),
             [
                 (_raters(row["raters_of"]), row["model"], number(row["strength"], 2), p_value(row["p_holm"]),
-                 number(row["shift"], 2))
+                 number(row["shift"], 2), number(row.get("possible_shift"), 2))
                 for row in fitted
             ],
-            numeric=(2, 3, 4),
+            numeric=(2, 3, 4, 5),
         )  # fmt: skip
     unknown = dict.fromkeys(_raters(row["raters_of"]) for row in found["tried"] if row["p"] is None)
     if unknown:

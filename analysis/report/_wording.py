@@ -60,9 +60,7 @@ def _cell(cell: Cell, marks: dict[str, str]) -> str:
             return value
         mark = marks.setdefault(found.reason, _mark(len(marks)))
         return f"{value} {mark}"
-    text = document.estimate(found, as_percent=cell.as_percent)
-    warning = cell.content.get("warning")
-    return f"{text} {marks.setdefault(warning, _mark(len(marks)))}" if warning else text
+    return document.estimate(found, as_percent=cell.as_percent)
 
 
 def _value(value: float, *, as_percent: bool) -> str:

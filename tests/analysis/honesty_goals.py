@@ -1,20 +1,28 @@
-"""Whether a number that is wrong carries a mark: reports of made studies in which the model is wrong.
+"""Whether a number that is wrong carries a mark: the latent class part of reports of simulated studies.
 
-Run as a program it writes the table of docs/consensus.md: python -m tests.analysis.honesty_goals REPLICATES
+Run as a program, it prints the table of docs/consensus.md:
+
+    python -m tests.analysis.honesty_goals RESULTS.jsonl REPLICATES
+
+Each study is appended to the file when it is done. Studies in the file are not simulated again, so that a run can be
+stopped and resumed, and 0 replicates print the table of the file.
 """
 
+import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.report import Resampling, summarise
+from analysis.report import Resampling
+from analysis.report._of_consensus import Truths, latent_numbers
 from analysis.simulation import Design, Difficulty, Rater, SharedError, Study, simulate
 
 REVIEWERS = (Rater("r1", 0.9, 0.85), Rater("r2", 0.8, 0.75), Rater("r3", 0.75, 0.85), Rater("r4", 0.7, 0.7))
@@ -29,7 +37,7 @@ MANY_ITEMS = 60_000  # that give the rates to within .003
 
 @dataclass
 class Cell:
-    """What came out in the studies of one kind, design and size.
+    """The results of the studies of one kind, design and size, over all prevalences.
 
     Attributes
     ----------
@@ -87,53 +95,56 @@ def true_rates(kind: str, design: str, prevalence: float) -> dict[str, float]:
     return rates
 
 
-def rows_of(content: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every number of a report that rests on the model: name, state of the model, estimate."""
-    latent = content["consensus"]["latent"]
-    yield "prevalence", latent["prevalence"]["state"], latent["prevalence"]
-    of_classifiers = [row["by_consensus"]["latent"] for row in content["classifiers"].values()]
-    for row in (*latent["reviewers"], *of_classifiers):
+def rows_of(
+    latent: dict[str, Any], classifiers: dict[str, dict[str, Any]]
+) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """Every number of a report that depends on the model: name, row with its state, estimate."""
+    yield "prevalence", latent["prevalence"], latent["prevalence"]
+    for row in (*latent["reviewers"], *classifiers.values()):
         for rate in ("sensitivity", "specificity"):
-            yield f"{row['rater']} {rate}", row["state"], row[rate]
+            yield f"{row['rater']} {rate}", row, row[rate]
 
 
-def simulated(kind: str, design: str, n_items: int, prevalence: float, n_replicates: int) -> Cell:
-    """The reports of so many studies against the truth."""
-    truth, cell = true_rates(kind, design, prevalence), Cell()
-    for replicate in range(n_replicates):
-        seed = [replicate, n_items, int(100 * prevalence), KINDS.index(kind), DESIGNS.index(design)]
-        study = made(kind, design, n_items, prevalence, np.random.default_rng(seed))
-        answers = study.labels.rename(columns={"rater": "reviewer", "category": "label"})
-        content = summarise(
-            answers, study.verdicts, level=LEVEL, show_rejected=True, resampling=Resampling(replicate, 0, 300, 99)
-        )
-        cell.states[content["consensus"]["latent"]["state"]["state"]] += 1
+def simulated(kind: str, design: str, n_items: int, prevalence: float, replicate: int) -> dict[str, Any]:
+    """The numbers of the report of one study: [name, state, value, low, high, truth] in each row."""
+    truth = true_rates(kind, design, prevalence)
+    seed = [replicate, n_items, int(100 * prevalence), KINDS.index(kind), DESIGNS.index(design)]
+    study = made(kind, design, n_items, prevalence, np.random.default_rng(seed))
+    latent, classifiers = latent_numbers(
+        Truths(pd.DataFrame(), pd.DataFrame(), study.labels),
+        study.labels,
+        study.verdicts,
+        LEVEL,
+        Resampling(replicate, 0, 300, 99),
+        show_rejected=True,
+        done=lambda result: result,
+    )
+    return {
+        "study": [kind, design, n_items, prevalence, replicate],
+        "state": latent["state"]["state"],
+        "rows": [
+            [name, row["state"], found["value"], found["low"], found["high"], truth[name]]
+            for name, row, found in rows_of(latent, classifiers)
+            if found["value"] is not None
+        ],
+    }
+
+
+def cell_of(studies: Iterable[dict[str, Any]]) -> Cell:
+    """Count wrong and marked rows over studies."""
+    cell = Cell()
+    for study in studies:
+        cell.states[study["state"]] += 1
         wrong = []
-        for name, state, estimate in rows_of(content):
-            if estimate["value"] is None:
-                continue
-            if max(estimate["low"] - truth[name], truth[name] - estimate["high"]) > FAR:
+        for name, state, value, low, high, truth in study["rows"]:
+            if max(low - truth, truth - high) > FAR:
                 wrong.append(state != "fits")
             if state == "fits":
-                cell.covered.append(estimate["low"] <= truth[name] <= estimate["high"])
-                cell.errors.setdefault(name, []).append(estimate["value"] - truth[name])
+                cell.covered.append(low <= truth <= high)
+                cell.errors.setdefault(name, []).append(value - truth)
         cell.n_wrong += bool(wrong)
         cell.n_wrong_marked += bool(wrong) and all(wrong)
     return cell
-
-
-def pooled(kind: str, design: str, n_items: int, n_replicates: int, prevalences: tuple[float, ...]) -> Cell:
-    """The cells of all prevalences together."""
-    total = Cell()
-    for prevalence in prevalences:
-        cell = simulated(kind, design, n_items, prevalence, n_replicates)
-        total.states += cell.states
-        total.n_wrong += cell.n_wrong
-        total.n_wrong_marked += cell.n_wrong_marked
-        total.covered += cell.covered
-        for name, errors in cell.errors.items():
-            total.errors.setdefault(name, []).extend(errors)
-    return total
 
 
 def line(kind: str, design: str, n_items: int, cell: Cell) -> str:
@@ -143,10 +154,25 @@ def line(kind: str, design: str, n_items: int, cell: Cell) -> str:
     bias = max((abs(float(np.mean(errors))) for errors in cell.errors.values() if len(errors) >= 10), default=None)
     shown = "–" if bias is None else f"{bias:.3f}"
     marked = f"{cell.n_wrong_marked} of {cell.n_wrong}" if cell.n_wrong else "none wrong"
-    return f"| {kind} | {design} | {n_items} | {states} | {marked} | {covered} | {shown} |"
+    name = {"independent": "none", "shared errors": "shared"}.get(kind, kind)
+    return f"| {name} | {design} | {n_items} | {cell.states.total()} | {states} | {marked} | {covered} | {shown} |"
+
+
+def main(path: Path, n_replicates: int) -> None:
+    """Simulate what the file does not hold yet, all cells in turn, and print the table."""
+    path.touch()
+    found = {tuple(study["study"]): study for study in map(json.loads, path.read_text().splitlines())}
+    cells = list(product(KINDS, DESIGNS, SIZES, PREVALENCES))
+    for key in [(*cell, replicate) for replicate in range(n_replicates) for cell in cells]:
+        if key not in found:
+            found[key] = simulated(*key)
+            with path.open("a") as file:
+                file.write(json.dumps(found[key]) + "\n")
+    for key in product(sorted(KINDS), reversed(DESIGNS), SIZES):
+        studies = [study for name, study in found.items() if name[:3] == key]
+        if studies:
+            print(line(*key, cell_of(studies)))
 
 
 if __name__ == "__main__":
-    chosen = [kind for kind in KINDS if len(sys.argv) < 3 or kind in sys.argv[2:]]
-    for kind, design, n_items in product(chosen, DESIGNS, SIZES):
-        print(line(kind, design, n_items, pooled(kind, design, n_items, int(sys.argv[1]), PREVALENCES)), flush=True)
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -236,7 +236,8 @@ def test_retest_agreement_is_that_of_the_table_of_first_and_second_labels(table)
 def test_retest_agreement_goes_by_rater_and_refuses_what_is_no_label():
     pairs = pd.concat([pairs_of(TwoByTwo(1, 5, 0, 1), "ben"), pairs_of(TwoByTwo(2, 0, 0, 2), "ada")])
     ada, ben = retest_agreement(pairs)
-    assert (ada.rater, ada.drift.p, ada.cohen_kappa.value, ada.cohen_kappa.low) == ("ada", 1.0, 1.0, None)
+    assert (ada.rater, ada.drift.p, ada.cohen_kappa.value, ada.cohen_kappa.se) == ("ada", 1.0, 1.0, None)
+    assert ada.cohen_kappa.low < 0  # four items say little, even if all agree
     assert (ben.rater, ben.n, ben.drift.p) == ("ben", 7, 0.0625)
     assert retest_agreement(pairs.iloc[:0]) == []
     with pytest.raises(ValueError, match="lacks the column second"):

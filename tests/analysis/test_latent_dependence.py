@@ -14,14 +14,14 @@ from analysis.consensus import (
     model_state,
     residual_correlations,
 )
-from analysis.consensus._dependence import _log_p, _packed
+from analysis.consensus._dependence import DIFFICULTY, HARD, _log_p, _packed, _strength
 from analysis.consensus._fisher import all_cells
 from analysis.consensus._model import fit
 from analysis.consensus._patterns import patterns_of
 from analysis.document import to_json
 from analysis.report import Resampling, summarise, to_html, to_markdown
 from analysis.simulation import Design, Difficulty, Rater, simulate
-from tests.analysis.honesty_goals import made, pooled
+from tests.analysis.honesty_goals import cell_of, made, simulated
 
 RESAMPLED = Resampling(1, 100, 300, 99)
 
@@ -37,7 +37,7 @@ def report_of(study, *, verdicts=True, **options):
     return summarise(answers, table, resampling=RESAMPLED, **options)
 
 
-@pytest.mark.parametrize("which", [None, "difficulty", (0, 1), (1, 2)])
+@pytest.mark.parametrize("which", [None, DIFFICULTY, HARD, (0, 1), (1, 2)])
 @pytest.mark.parametrize("strength", [-3.0, 0.0, 2.0])
 def test_the_patterns_of_a_combination_of_raters_have_probability_one(which, strength):
     patterns = patterns_of(copying().labels)
@@ -46,22 +46,34 @@ def test_the_patterns_of_a_combination_of_raters_have_probability_one(which, str
     assert np.exp(_log_p(cells, which)(x[None])).sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("which", ["difficulty", (0, 1)])
+@pytest.mark.parametrize("which", [DIFFICULTY, HARD, (0, 1)])
 def test_without_strength_a_model_is_the_independent_one(which):
     patterns = patterns_of(copying().labels)
     x = _packed(fit(patterns))
-    independent = _log_p(patterns, None)(x[None])
-    assert _log_p(patterns, which)(np.r_[x, -30.0][None]) == pytest.approx(independent, abs=1e-6)
+    dependent, independent = _log_p(patterns, which)(np.r_[x, -30.0][None]), _log_p(patterns, None)(x[None])
+    assert dependent == pytest.approx(independent, abs=1e-6)
 
 
-def test_the_difficulty_model_keeps_the_rates_of_each_rater():
+@pytest.mark.parametrize("which", [DIFFICULTY, HARD])
+def test_models_of_difficulty_keep_the_mean_rates_of_each_rater(which):
     # one rater alone: P(dissimilar) = pi se + (1 - pi)(1 - sp), however much the items differ
     labels = pd.DataFrame({"item": list("abc"), "rater": "ada", "category": ["similar", "dissimilar", "similar"]})
     patterns = patterns_of(labels)
     x = np.array([[0.4, 1.3, 0.7, np.log(1.5)]])
     pi, se, sp = 1 / (1 + np.exp(-x[0, :3]))
-    p = dict(zip(patterns.positive[:, 0], np.exp(_log_p(patterns, "difficulty")(x))[0], strict=True))
+    p = dict(zip(patterns.positive[:, 0], np.exp(_log_p(patterns, which)(x))[0], strict=True))
     assert p[1.0] == pytest.approx(pi * se + (1 - pi) * (1 - sp), abs=1e-4)
+
+
+def test_hard_items_are_those_of_the_simulation():
+    # 30 % of the items are harder by 2 on the log-odds scale: both raters right on 0.7 x .88^2 + 0.3 x .50^2 of them
+    odds = np.exp(2.0)
+    easy, hard = odds / (1 + odds), 0.5
+    labels = pd.DataFrame({"item": ["a", "a"], "rater": ["ada", "ben"], "category": "dissimilar"})
+    mean = 0.7 * easy + 0.3 * hard
+    x = np.array([[30.0, *[np.log(mean / (1 - mean))] * 2, 0.0, 0.0, np.log(0.6 / 0.4)]])
+    assert _strength(x[:, -1], HARD) == pytest.approx(0.3)
+    assert np.exp(_log_p(patterns_of(labels), HARD)(x))[0, 0] == pytest.approx(0.7 * easy**2 + 0.3 * hard**2)
 
 
 def test_a_copying_reviewer_is_found_by_name():
@@ -81,9 +93,29 @@ def test_items_of_different_difficulty_are_found():
     study = simulate(
         Design(1500, 5), reviewers, [], 0.5, rng=np.random.default_rng(1), item_difficulty=Difficulty(spread=1.5)
     )
-    best = min((model for model in dependence(study.labels) if not model.raters), key=lambda model: model.p)
-    assert best.words == "items differ in difficulty"
-    assert best.p < 0.001
+    models = dependence(study.labels)
+    assert max(model.p for model in models if not model.raters) < 0.001
+    assert models[0].kind in (DIFFICULTY, HARD)
+
+
+def test_numbers_that_hard_items_would_change_are_marked_although_independence_is_not_rejected():
+    study = made("difficulty", "three on all", 586, 0.5, np.random.default_rng(6))
+    verdicts = study.verdicts[study.verdicts["classifier"] == "c1"]
+    models = dependence(study.labels, verdicts)
+    hard = next(model for model in models if model.kind == HARD)
+    assert min(model.p_holm for model in models) > 0.05
+    assert hard.strength <= hard.possible_strength <= 0.5
+    assert hard.possible_strength > 0.2  # the truth, 0.3, is not excluded
+    assert max(hard.shift, 0.10) <= hard.possible_shift
+    state = model_state(IDENTIFIED, [FITTING], models, n_items=586, prevalence=0.5)
+    assert (state.state, "hard for all raters" in state.words) == ("weak", True)
+
+
+def test_independent_errors_of_good_raters_exclude_many_hard_items():
+    raters = [Rater(name, 0.9, 0.9) for name in ("ada", "ben", "cleo", "dan")]
+    study = simulate(Design(586, 4), raters, [], 0.5, rng=np.random.default_rng(3))
+    for model in dependence(study.labels):
+        assert model.raters or model.possible_shift < 0.05
 
 
 def test_independent_errors_stay_independent():
@@ -168,7 +200,9 @@ def test_without_a_classifier_three_reviewers_rest_on_independence():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("design", ["k = 3", "three on all"])
-@pytest.mark.parametrize("kind", ["shared errors", "copying"])
+@pytest.mark.parametrize("kind", ["shared errors", "copying", "difficulty"])
 def test_a_wrong_number_is_marked(kind, design):
-    cell = pooled(kind, design, 586, 2, (0.2, 0.5, 0.8))
+    studies = (simulated(kind, design, 586, prevalence, seed) for prevalence in (0.2, 0.5, 0.8) for seed in (900, 901))
+    cell = cell_of(studies)
+    assert cell.n_wrong >= 1
     assert cell.n_wrong_marked >= 0.8 * cell.n_wrong
