@@ -108,7 +108,7 @@ def test_numbers_that_hard_items_would_change_are_marked_although_independence_i
     assert hard.possible_strength > 0.2  # the truth, 0.3, is not excluded
     assert max(hard.shift, 0.10) <= hard.possible_shift
     state = model_state(IDENTIFIED, [FITTING], models, n_items=586, prevalence=0.5)
-    assert (state.state, "hard for all raters" in state.words) == ("weak", True)
+    assert (state.state, "which these labels do not exclude" in state.words) == ("weak", True)
 
 
 def test_independent_errors_of_good_raters_exclude_many_hard_items():
