@@ -10,6 +10,7 @@ from analysis.check._check import (
     INCONCLUSIVE,
     MISSING,
     N_EXPLAINED,
+    NO_BENCHMARK,
     ONE_PROCESS,
     SPREAD,
     UNDECIDED,
@@ -76,6 +77,9 @@ def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title:
 
 def _result(checked: Check) -> Iterator[str]:
     """Yield the outcome as one sentence, then the findings."""
+    if not checked.benchmarks and not checked.only_in_baseline:
+        yield NO_BENCHMARK
+        return
     yield _headline(checked)
     for kind in (CHANGED, DISSIMILAR):
         findings = [finding for finding in _open(checked) if finding.kind == kind]
@@ -275,6 +279,9 @@ def _parameters(checked: Check) -> dict[str, object]:
 
 
 def _next_steps(checked: Check) -> Iterator[str]:
+    if not checked.benchmarks and not checked.only_in_baseline:
+        yield "Pass result files in a known format; labeler formats lists them."
+        return
     kinds = {finding.kind for finding in _open(checked)}
     rules = checked.parameters
     if CHANGED in kinds:
