@@ -1,4 +1,4 @@
-"""What every result can do: say itself in one line, and become rows of a DataFrame."""
+"""Base class of all results: prints them in one line, and converts them to a DataFrame."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -9,43 +9,45 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_ENTRIES = 3  # of a sequence that are shown
+MOST_ENTRIES = 3  # maximum number of displayed entries of a sequence
 
 
 class Result:
-    """Base of the frozen dataclasses that statistics return; declare them with `repr=False`."""
+    """Base class of the frozen dataclasses that statistics return; declare subclasses with `repr=False`."""
 
-    rows_of: ClassVar[str | None] = None  # the field with the rows of the table, where a result is a list of results
+    rows_of: ClassVar[str | None] = (
+        None  # name of the field that holds the rows of the table, if the result is a list of results
+    )
 
     def __repr__(self) -> str:
-        """All fields in one line: rounded numbers, long sequences by their length."""
+        """Return all fields in one line, with rounded numbers, and long sequences as their length."""
         values = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)  # type: ignore[arg-type]
         return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in values)})"
 
     def to_frame(self) -> "pd.DataFrame":
-        """The result as a table: one row, or one row for each entry of the sequences it holds.
+        """Convert the result to a table: one row, or one row per entry of its sequences.
 
         Returns
         -------
         DataFrame
-            One column a field. A result inside this one, such as an interval, gives one column for each of its own
-            fields; its `value` has the plain name: percent, percent_low, percent_high. Undefined numbers are missing.
+            One column per field. A nested result, such as an interval, has one column for each of its fields, and its
+            `value` has the name without a suffix: percent, percent_low, percent_high. Undefined numbers are missing.
         """
         return to_frame([self] if self.rows_of is None else getattr(self, self.rows_of))
 
 
 def to_frame(results: Iterable[Result]) -> "pd.DataFrame":
-    """Several results of one kind as one table.
+    """Convert several results of one kind to one table.
 
     Parameters
     ----------
     results : iterable of Result
-        Such as the list that `pair_agreements` gives.
+        For example the list that `pair_agreements` returns.
 
     Returns
     -------
     DataFrame
-        The rows of `Result.to_frame` of each, in this order; empty without results.
+        The rows of `Result.to_frame` for each result, in order; empty without results.
 
     Examples
     --------
@@ -53,7 +55,7 @@ def to_frame(results: Iterable[Result]) -> "pd.DataFrame":
     >>> to_frame([wilson(1, 2), wilson(0, 0)])[["value", "reason"]].values.tolist()
     [[0.5, None], [nan, 'no observations']]
     """
-    import pandas as pd  # here, as most results never become tables
+    import pandas as pd  # imported here, because most results are never converted to tables
 
     rows: list[dict[Any, Any]] = []
     for result in results:
@@ -62,7 +64,7 @@ def to_frame(results: Iterable[Result]) -> "pd.DataFrame":
             continue
         columns = _columns(result)
         lengths = {len(value) for value in columns.values() if isinstance(value, tuple)}
-        if len(lengths) == 1:  # points of a curve: one row each
+        if len(lengths) == 1:  # points of a curve: one row per point
             rows += [
                 {name: value[i] if isinstance(value, tuple) else value for name, value in columns.items()}
                 for i in range(lengths.pop())
@@ -75,7 +77,7 @@ def to_frame(results: Iterable[Result]) -> "pd.DataFrame":
 
 
 def number(value: float) -> str:
-    """Four significant digits, whole numbers whole."""
+    """Format a number with four significant digits, and a whole number with all its digits."""
     return f"{value:.4g}" if abs(value) < 1e4 or value != value else f"{value:.6g}"
 
 
@@ -93,7 +95,7 @@ def _columns(result: Result, prefix: str = "") -> dict[str, Any]:
 def _short(value: object) -> str:
     if isinstance(value, (float, np.floating)):
         return number(float(value))
-    shape = getattr(value, "shape", ())  # of arrays, and of pandas' tables without importing it
+    shape = getattr(value, "shape", ())  # arrays, and tables of pandas without importing pandas
     if shape:
         return f"<{' x '.join(map(str, shape))} {type(value).__name__}>"
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], Result):

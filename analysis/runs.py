@@ -1,4 +1,4 @@
-"""The runs of one benchmark, prepared once for all pairwise comparisons."""
+"""Prepare the runs of a benchmark once for all pairwise comparisons."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -12,35 +12,35 @@ SAX_CUTS = (-0.6744897501960817, 0.0, 0.6744897501960817)  # quartiles of the st
 
 
 class MeasurementError(ValueError):
-    """A measurement that cannot be judged: NaN, infinite, or negative if a measure forbids that."""
+    """An invalid measurement: NaN, infinite, or negative if a measure does not allow this."""
 
 
 class Runs:
-    """The runs of one benchmark, cut to the shortest, with what several measures share.
+    """The runs of a benchmark, cut to the shortest, with intermediate results that several measures share.
 
     Parameters
     ----------
     runs : sequence of array_like of float, each of shape (n_iterations,)
         At least two runs of finite measurements in any unit; lengths may differ.
     drop : int or float
-        Warm-up to leave out at the start of each run: a number of iterations, or below 1 a share of the run's length
-        (rounded down). 0, the default, leaves out nothing, as the papers do.
+        Warm-up to leave out at the start of each run: a number of iterations, or, if below 1, a share of the length of
+        the run (rounded down). The default 0 leaves out nothing, as in the papers.
 
     Attributes
     ----------
     values : ndarray of float, shape (k, n)
-        The first n iterations of each run after its warm-up; n is the length of the shortest.
+        The first n iterations of each run after its warm-up, where n is the length of the shortest run.
     drop : int or float
-        As given.
+        The parameter `drop`.
     n_dropped : list of int
-        Warm-up iterations left out of each run.
+        Number of warm-up iterations left out of each run.
     n_left_out : int
-        Iterations left out by cutting, over all runs; the warm-up is not counted.
+        Number of iterations that cutting left out, over all runs, not including the warm-up.
 
     Raises
     ------
     MeasurementError
-        If a measurement is NaN or infinite; run and iteration are counted from 0, the warm-up included.
+        If a measurement is NaN or infinite. The message gives run and iteration from 0, including the warm-up.
     ValueError
         If there are fewer than two runs, a run is empty, not one-dimensional or all warm-up, or `drop` is negative.
     """
@@ -60,16 +60,16 @@ class Runs:
         series = [run[n_dropped:] for run, n_dropped in zip(series, self.n_dropped, strict=True)]
         n = min(len(run) for run in series)
         self.values: Floats = np.stack([run[:n] for run in series])
-        self.values.setflags(write=False)  # several classifiers are given the same object
+        self.values.setflags(write=False)  # read-only, because several classifiers share this object
         self.n_left_out = sum(len(run) for run in series) - self.values.size
         self.k, self.n = self.values.shape
         self.i, self.j = np.triu_indices(self.k, 1)
-        self.computed: dict[str, Floats] = {}  # measure -> its values for all pairs
-        self.m2_exceeds: dict[float, bool] = {}  # theta -> whether the mean of M2 does
+        self.computed: dict[str, Floats] = {}  # measure -> values of all pairs
+        self.m2_exceeds: dict[float, bool] = {}  # theta -> whether the mean of M2 exceeds it
 
     @classmethod
     def of(cls, runs: "Sequence[ArrayLike] | Runs", drop: float = 0) -> "Runs":
-        """The same object if it is already prepared; raises ValueError if its warm-up differs."""
+        """Return `runs` itself if it is already prepared; raise ValueError if its warm-up differs."""
         if not isinstance(runs, Runs):
             return cls(runs, drop)
         if runs.drop != drop:
@@ -78,39 +78,39 @@ class Runs:
 
     @cached_property
     def is_constant(self) -> NDArray[np.bool_]:
-        """Which runs have no variation at all."""
+        """Return which runs are constant."""
         constant: NDArray[np.bool_] = self.values.min(axis=1) == self.values.max(axis=1)
         return constant
 
     @cached_property
     def scaled(self) -> Floats:
-        """Values times a power of two that brings the largest near 1: exact, and their squares cannot overflow."""
+        """Return the values times a power of two, so that the largest is near 1: exact, without overflow of squares."""
         exponent = int(np.frexp(np.abs(self.values).max())[1])
         scaled: Floats = np.ldexp(self.values, -exponent)
         return scaled
 
     @cached_property
     def centred(self) -> Floats:
-        """Scaled values less the mean of their run; exactly 0 for a constant run."""
+        """Return the scaled values minus the mean of their run; exactly 0 for a constant run."""
         centred: Floats = self.scaled - self.scaled.mean(axis=1, keepdims=True)
         centred[self.is_constant] = 0.0
         return centred
 
     @cached_property
     def gram(self) -> Floats:
-        """Inner products of the scaled runs, shape (k, k)."""
+        """Return the inner products of the scaled runs, shape (k, k)."""
         return _gram(self.scaled)
 
     @cached_property
     def centred_gram(self) -> Floats:
-        """Inner products of the centred runs, shape (k, k)."""
-        residue = self.centred.mean(axis=1)  # what rounding left of the mean; matters where a run hardly varies
+        """Return the inner products of the centred runs, shape (k, k)."""
+        residue = self.centred.mean(axis=1)  # rounding error of the mean, which matters if a run hardly varies
         products: Floats = _gram(self.centred) - self.n * np.outer(residue, residue)
         return products
 
     @cached_property
     def sax_strings(self) -> list[bytes]:
-        """Each run as a string of the letters a to d, one an iteration."""
+        """Return each run as a string of the letters a to d, one letter per iteration."""
         sd = self.centred.std(axis=1, ddof=1, keepdims=True) if self.n > 1 else np.zeros((self.k, 1))
         z = ratio(self.centred, np.broadcast_to(sd, self.centred.shape))
         letters = sum((z > cut).astype(np.uint8) for cut in SAX_CUTS) + np.uint8(ord("a"))
@@ -126,16 +126,18 @@ class Runs:
 
 
 def checked_drop(drop: float) -> float:
-    """The warm-up as given; raises ValueError if it is neither a number of iterations nor a share below 1."""
+    """Return the warm-up; raise ValueError if it is neither a number of iterations nor a share below 1."""
     if not 0 <= drop < np.inf or (drop > 1 and drop != int(drop)):
         raise ValueError(f"drop must be a number of iterations or a share below 1, got {drop}")
     return drop
 
 
 def n_warmup(n_iterations: int, drop: float, which: str = "a run") -> int:
-    """How many iterations at the start of a run are warm-up; raises ValueError if all of them are."""
+    """Return the number of warm-up iterations of a run; raise ValueError if no other iteration remains."""
     if drop < 1:
-        return min(int(drop * n_iterations + 1e-9), n_iterations - 1)  # 0.29 of 3000 is 870, also in binary
+        return min(
+            int(drop * n_iterations + 1e-9), n_iterations - 1
+        )  # avoids rounding errors: 0.29 of 3000 must be 870
     n_dropped = int(drop)
     if n_dropped >= n_iterations:
         raise ValueError(f"{which} has {n_iterations} iterations, all of them warm-up with drop = {drop}")
@@ -148,7 +150,7 @@ def _gram(values: Floats) -> Floats:
 
 
 def ratio(numerator: Floats, denominator: Floats, *, otherwise: float = 0.0) -> Floats:
-    """numerator / denominator where the denominator is > 0, `otherwise` elsewhere."""
+    """Return numerator / denominator where the denominator is > 0, and `otherwise` elsewhere."""
     if denominator.size and denominator.min() > 0:
         return numerator / denominator
     quotient = np.full(numerator.shape, otherwise)

@@ -1,4 +1,4 @@
-"""Statistics of one or two samples: tests with a reason when undefined, intervals, ratios in words."""
+"""Statistics of one or more samples: tests, intervals, and ratios in words; undefined results have a reason."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Test:
     Attributes
     ----------
     p : float or None
-        None if the test is undefined; `reason` says why. Without any variation p is 1, and `reason` says so too.
+        None if the test is undefined, with a `reason`. If all values are equal, p is 1, also with a `reason`.
     statistic : float or None
     reason : str or None
     """
@@ -31,12 +31,12 @@ class Test:
     statistic: float | None = None
     reason: str | None = None
 
-    __test__ = False  # otherwise pytest collects the class
+    __test__ = False  # prevents pytest from collecting the class
 
 
 @dataclass(frozen=True)
 class KruskalWallis(Test):
-    """Kruskal and Wallis' test over several groups, with the effect size.
+    """The Kruskal-Wallis test over several groups, with the effect size.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class KruskalWallis(Test):
 
 
 def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
-    """Test whether the values of some group tend to be larger than those of another [1]_, corrected for ties.
+    """Test whether values in one group tend to be larger than in another (Kruskal-Wallis [1]_), corrected for ties.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
     ranks = (size.cumsum() - (size - 1) / 2)[level] - (n + 1) / 2
     ends = np.cumsum([len(sample) for sample in samples])[:-1]
     between = sum(part.sum() ** 2 / len(part) for part in np.split(ranks, ends))
-    epsilon2 = min(1.0, float(between / (ranks**2).sum()))  # the variance of the actual ranks corrects for ties
+    epsilon2 = min(1.0, float(between / (ranks**2).sum()))  # using the variance of the actual ranks corrects for ties
     h = (n - 1) * epsilon2
     return KruskalWallis(float(special.chdtrc(len(samples) - 1, h)), h, None, epsilon2, n)
 
@@ -107,12 +107,12 @@ def welch(x: ArrayLike, y: ArrayLike) -> Test:
     Returns
     -------
     Test
-        No p if a sample has fewer than two values. Without variation in both: p = 1 if the means are equal, else 0.
+        No p if a sample has fewer than two values. If neither sample varies, p is 1 for equal means, and 0 otherwise.
 
     Raises
     ------
     ValueError
-        If a sample is no series of finite values.
+        If a sample is not a series of finite values.
 
     References
     ----------
@@ -122,7 +122,7 @@ def welch(x: ArrayLike, y: ArrayLike) -> Test:
     if min(len(a), len(b)) < 2:
         return Test(None, reason="at least two values on each side are needed")
     _, (a, b) = _scaled(a, b)
-    # a constant sample has zero variance, even if rounding of its mean leaves some
+    # set the variance of a constant sample to 0, because rounding of its mean may leave more
     va, vb = (0.0 if s.min() == s.max() else float(s.var(ddof=1)) / len(s) for s in (a, b))
     if va + vb == 0:
         return Test(float(a[0] == b[0]), reason=NO_VARIATION)
@@ -133,10 +133,10 @@ def welch(x: ArrayLike, y: ArrayLike) -> Test:
 
 
 def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
-    """Wilcoxon's rank-sum test, equivalent to Mann and Whitney's U [1]_; two-sided.
+    """Run Wilcoxon's two-sided rank-sum test, which is equivalent to the Mann-Whitney U test [1]_.
 
-    Exact if both samples have fewer than 50 values without ties, otherwise the normal approximation corrected for ties
-    and continuity.
+    The test is exact if both samples have fewer than 50 values and there are no ties. Otherwise it uses the normal
+    approximation, corrected for ties and continuity.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
     Raises
     ------
     ValueError
-        If a sample is no series of finite values.
+        If a sample is not a series of finite values.
 
     References
     ----------
@@ -163,14 +163,14 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
     if pooled.min() == pooled.max():
         return Test(1.0, len(a) * len(b) / 2, NO_VARIATION)
     exact = max(len(a), len(b)) < 50 and len(np.unique(pooled)) == len(pooled)
-    from scipy import stats  # imported here: it loads slowly
+    from scipy import stats  # slow to import
 
     result = stats.mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic")
     return Test(float(result.pvalue), float(result.statistic))
 
 
 def smallest_rank_sum_p(n_x: int, n_y: int) -> float:
-    """The smallest p of the exact rank-sum test for these sizes: 2 / C(n_x + n_y, n_x), at most 1.
+    """Compute the smallest p of the exact rank-sum test for these sizes: 2 / C(n_x + n_y, n_x), at most 1.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def smallest_rank_sum_p(n_x: int, n_y: int) -> float:
 
 
 def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
-    """The mean with Student's interval.
+    """Compute the mean with Student's interval.
 
     Parameters
     ----------
@@ -200,8 +200,8 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        Undefined without values; without an interval for a single value, or if the ends overflow. Without variation the
-        interval has zero width.
+        Undefined without values; without an interval for a single value, or if a limit overflows. If all values are
+        equal, the interval has width 0.
 
     Raises
     ------
@@ -209,25 +209,27 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
         If `x` is not a series of finite values, or `level` is not within (0, 1).
     """
     if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
+        raise ValueError(f"level must be in (0, 1), got {level}")
     exponent, (a,) = _scaled(_values(x, "x"))
     if not len(a):
         return Estimate(None, reason="no values")
     if a.min() == a.max():
         value = ldexp(a[0], exponent)
-        single = Estimate(value, reason="one value has no interval")
+        single = Estimate(value, reason="an interval needs at least two values")
         return single if len(a) == 1 else Estimate(value, 0.0, value, value, NO_VARIATION)
     mean, se = float(a.mean()), float(a.std(ddof=1)) / sqrt(len(a))
     half = float(special.stdtrit(len(a) - 1, (1 + level) / 2)) * se
     try:
         low, high = ldexp(mean - half, exponent), ldexp(mean + half, exponent)
     except OverflowError:
-        return Estimate(ldexp(mean, exponent), reason="the interval ends beyond the largest number")
+        return Estimate(
+            ldexp(mean, exponent), reason="a limit of the interval is too large for a floating-point number"
+        )
     return Estimate(ldexp(mean, exponent), ldexp(se, exponent), low, high)
 
 
 def change_in_words(ratio: float, better: str = "lower", *, who: str = "the candidate") -> str:
-    """The ratio of candidate to baseline as a change in words.
+    """Describe the ratio of candidate to baseline as a change.
 
     Parameters
     ----------
@@ -240,8 +242,8 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
     Returns
     -------
     str
-        The change of the time or rate as a share of the baseline, with the word of `direction`; changes below 0.001 %
-        or above a million % are not given more exactly.
+        The change of the time or rate as a share of the baseline, with its direction. Changes below 0.001 % or above a
+        million % are shown only as these limits.
 
     Raises
     ------
@@ -260,7 +262,7 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
 
 
 def _in_digits(share: float) -> str:
-    """Three digits, or all before the decimal point, and never an exponent."""
+    """Format a number with three digits, or all digits before the decimal point, and never with an exponent."""
     if share < 0.001:
         return "less than 0.001"
     if share > 1e6:
@@ -269,7 +271,7 @@ def _in_digits(share: float) -> str:
 
 
 def _scaled(*samples: Floats) -> tuple[int, list[Floats]]:
-    """Samples divided by a power of two, and its exponent: exact, and the squares stay within range."""
+    """Divide samples by a power of two, which is exact, to avoid overflow of squares; return them and the exponent."""
     largest = max((float(np.abs(sample).max()) for sample in samples if len(sample)), default=0.0)
     exponent = frexp(largest)[1]
     return exponent, [np.ldexp(sample, -exponent) for sample in samples]
@@ -280,5 +282,5 @@ def _values(sample: ArrayLike, name: str) -> Floats:
     if values.ndim != 1:
         raise ValueError(f"{name} must be a series of values, got shape {values.shape}")
     if not np.isfinite(values).all():
-        raise ValueError(f"{name} must hold finite values, got {values[~np.isfinite(values)][0]}")
+        raise ValueError(f"{name} must be finite values, got {values[~np.isfinite(values)][0]}")
     return values

@@ -1,4 +1,4 @@
-"""Artificial pairs of runs, each with one kind of difference, to show what a measure sees without real data."""
+"""Artificial pairs of runs, each with one kind of difference, to show what a measure detects."""
 
 from collections.abc import Mapping
 
@@ -13,12 +13,12 @@ N_CYCLES = 3
 
 
 def figure_1_pairs(*, rng: np.random.Generator) -> Mapping[str, Pair]:
-    """The three schematic pairs of the paper's first figure: offset, double frequency, noise.
+    """Generate three schematic pairs of the paper's Figure 1: offset, double frequency, noise.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-        For the noise.
+        Random generator for the noise.
 
     Returns
     -------
@@ -30,21 +30,21 @@ def figure_1_pairs(*, rng: np.random.Generator) -> Mapping[str, Pair]:
 
 
 def figure_1_signals(*, rng: np.random.Generator) -> Mapping[str, Pair]:
-    """The four pairs of the paper's first figure as signals around zero, as such figures are drawn.
+    """Generate the four pairs of the paper's Figure 1 as signals around zero.
 
-    The paper does not publish its signals. Here x(t) = sin(6 pi t), t from 0 to 1, and beside it x + 2 (offset in
-    level), x half a period later (offset in time), sin(12 pi t) (double frequency), and x with normal noise of standard
-    deviation 0.2.
+    The paper does not publish its signals. Here, x(t) = sin(6 pi t), with t from 0 to 1, is paired with x + 2 (offset
+    in level), x half a period later (offset in time), sin(12 pi t) (double frequency), and x plus normal noise with
+    standard deviation 0.2.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-        For the noise.
+        Random generator for the noise.
 
     Returns
     -------
     mapping of str to (ndarray, ndarray), each of shape (300,)
-        No unit: unlike times, they are negative half of the time.
+        Signals without a unit, because times cannot be negative.
     """
     t = np.linspace(0, 1, N_ITERATIONS, endpoint=False)
     wave = np.sin(2 * np.pi * N_CYCLES * t)
@@ -57,17 +57,17 @@ def figure_1_signals(*, rng: np.random.Generator) -> Mapping[str, Pair]:
 
 
 def schematic_pairs(*, rng: np.random.Generator) -> Mapping[str, Pair]:
-    """Pairs of runs by their difference.
+    """Generate pairs of runs, named by the kind of difference.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-        For the noise.
+        Random generator for the noise.
 
     Returns
     -------
     mapping of str to (ndarray, ndarray), each of shape (300,)
-        Milliseconds an iteration. "same pattern" and "two runs of noise" differ by chance alone.
+        Milliseconds per iteration. "same pattern" and "two runs of noise" differ only by chance.
     """
     t = np.linspace(0, 1, N_ITERATIONS, endpoint=False)
     wave = 10 + np.sin(2 * np.pi * N_CYCLES * t)

@@ -1,4 +1,4 @@
-"""Simulated studies with known truth, to see what a study of a given size and design would find."""
+"""Simulate studies with known truth, to see what a study of a given size and design can find."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,14 +44,14 @@ class Rater:
 
 @dataclass(frozen=True)
 class Difficulty:
-    """The difficulty of items: a number that is subtracted from each rater's log-odds of being right.
+    """The difficulty of items, which is subtracted from each rater's log-odds of a correct label.
 
     Attributes
     ----------
     hard_share : float
         Share of hard items, in [0, 1].
     hard_by : float
-        Difficulty of a hard item; 2 reduces 88 % right to 50 %.
+        Difficulty of a hard item; 2 reduces 88 % correct labels to 50 %.
     spread : float
         Standard deviation of an additional normal difficulty per item, >= 0.
     """
@@ -114,19 +114,19 @@ def simulate(
     ----------
     design : Design
     reviewers, classifiers : sequences of Rater
-        All raters err independently, given an item's true category, its difficulty and whether it misleads.
+        All raters err independently, given the true category of an item, its difficulty, and whether it is misleading.
     prevalence : float
         Probability that an item is dissimilar, in [0, 1].
     rng : numpy.random.Generator
     item_difficulty : Difficulty, optional
         By default, all items have average difficulty.
     shared_error : SharedError, optional
-        By default, no item misleads.
+        By default, no item is misleading.
 
     Returns
     -------
     Study
-        Items are named i0, i1, ...; the sizes of blocks differ by at most one item.
+        Items are named i0, i1, ...; block sizes differ by at most one item.
 
     Raises
     ------

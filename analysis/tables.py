@@ -133,12 +133,12 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
 
 
 def is_label_table(ratings: Ratings) -> TypeGuard[pd.DataFrame]:
-    """Whether the ratings are a label table: a DataFrame with a column rater or category."""
+    """Return whether the ratings are a label table: a DataFrame with a column rater or category."""
     return isinstance(ratings, pd.DataFrame) and bool({"rater", "category"} & set(ratings.columns))
 
 
 def holds_ratings(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> bool:
-    """Whether a table that is not a label table contains ratings (not counts), by the rule of `counts_of`.
+    """Return whether a table contains wide ratings instead of counts, by the rule of `counts_of`.
 
     Raises
     ------
@@ -154,8 +154,9 @@ def holds_ratings(ratings: Ratings, categories: Sequence[Hashable] | None = None
         return set(ratings.columns) != set(categories)
     if table.shape[1] == len(categories):
         raise ValueError(
-            f"{len(categories)} columns of numbers for {len(categories)} numbered categories can be counts or ratings. "
-            "Pass counts as a DataFrame whose columns are the categories, ratings as a DataFrame or a label table."
+            f"{len(categories)} columns of numbers for {len(categories)} numbered categories can be counts or "
+            "ratings. Pass counts as a DataFrame whose columns are the categories, or ratings as a DataFrame or a "
+            "label table."
         )
     return True
 
@@ -199,7 +200,7 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
     Parameters
     ----------
     labels : DataFrame
-        Columns `item`, `rater`, `category`; others are dropped.
+        Columns `item`, `rater`, `category`; other columns are dropped.
     categories : sequence of hashable
         The declared categories; other categories are errors.
 
@@ -235,7 +236,7 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
 
 
 def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
-    """Return these columns of a table in this order, and check that each exists once without missing entries.
+    """Return the named columns of a table, and check that each exists exactly once, without missing entries.
 
     Parameters
     ----------
@@ -247,7 +248,7 @@ def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> p
     Raises
     ------
     ValueError
-        If a column is missing or duplicate, or an entry is missing or not a plain value; the message names its row.
+        If a column is missing or duplicate, or an entry is missing or not a plain value; the message gives the row.
     """
     missing = [column for column in columns if column not in table.columns]
     if missing:
@@ -259,7 +260,7 @@ def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> p
         plain = [isinstance(value, Hashable) for value in table[column]] if table[column].dtype == object else []
         if not all(plain):
             row = plain.index(False)
-            raise ValueError(f"row {row} of the {name}: {table[column].iloc[row]!r} cannot be the {column}")
+            raise ValueError(f"row {row} of the {name}: {table[column].iloc[row]!r} is not a valid {column}")
         absent = table[column].isna().to_numpy()
         if absent.any():
             row = int(np.flatnonzero(absent)[0])
@@ -302,7 +303,7 @@ def count_table(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIE
 
 
 def wide_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> tuple[list[str], Floats]:
-    """Return the sorted raters, and the position of each label's category, shape (n_items, n_raters), or NaN."""
+    """Return the sorted raters, and the category number of each label, shape (n_items, n_raters), NaN if missing."""
     table = checked_labels(labels, categories)
     item, _ = pd.factorize(table["item"])
     names = in_name_order(pd.unique(table["rater"]))
@@ -313,7 +314,7 @@ def wide_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIE
 
 
 def in_name_order(names: Iterable[Any]) -> list[Any]:
-    """Sort names; names of mixed types, such as numbers and texts, are sorted by their texts."""
+    """Sort names; convert names of mixed types, such as numbers and texts, to text for sorting."""
     names = list(names)
     try:
         return sorted(names)
@@ -330,23 +331,22 @@ def check_words(column: "pd.Series[Any]", words: Sequence[str], name: str) -> No
 
 
 def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return the first label of each assignment, the independent judgement used for agreement.
+    """Return the first label of each assignment, which is independent and therefore used for agreement.
 
-    The first label is the last category that the reviewer gave before answering another task. An answer that was
-    immediately
-    withdrawn, or "not sure", leaves the assignment open: the category given when the item is shown again is
-    then the first label. Later categories are own revisions.
+    The first label is the last category that the reviewer chose before answering another assignment. If the answer was
+    withdrawn immediately, or is "not sure", the assignment stays open, and the category chosen when the item is shown
+    again is the first label. Later categories are own revisions.
 
     Parameters
     ----------
     answers : DataFrame
-        Every answer in chronological order, columns `rater`, `assignment` (identifies
-        a rater's task) and `answer` (similar, dissimilar, not sure, withdrawn).
+        Every answer in chronological order, columns `rater`, `assignment` (identifies an assignment of the rater) and
+        `answer` (similar, dissimilar, not sure, withdrawn).
 
     Returns
     -------
     DataFrame
-        The rows of `answers` that are first labels, in the same order, index kept.
+        The rows of `answers` that are first labels, in the same order and with the same index.
 
     Raises
     ------
@@ -358,13 +358,13 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> answers = pd.DataFrame({"rater": "ada", "assignment": [1, 1, 2, 1], "answer": ["similar", "dissimilar",
     ...                         "similar", "similar"]})
-    >>> first_labels(answers).index.tolist()  # 1: the correction before task 2 counts, the later revision does not
+    >>> first_labels(answers).index.tolist()  # 1: the correction before assignment 2 counts, the last revision not
     [1, 2]
     """
     table = checked_columns(answers, ("rater", "assignment", "answer"), "answer table")
     check_words(table["answer"], ANSWERS, "answer table")
     frozen: dict[tuple[object, object], int] = {}  # (rater, assignment) -> position of its first label
-    standing: dict[object, tuple[object, int | None]] = {}  # rater -> (last answered task, its current label)
+    standing: dict[object, tuple[object, int | None]] = {}  # rater -> (last answered assignment, its current label)
     columns = (table[name].tolist() for name in table)
     for row, (rater, task, answer) in enumerate(zip(*columns, strict=True)):
         last_task, last_row = standing.get(rater, (task, None))
@@ -389,7 +389,7 @@ def ranks(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return an answer table with the columns that identify assignments.
+    """Add the columns that identify assignments to an answer table.
 
     Parameters
     ----------
@@ -461,7 +461,7 @@ def _cells(ratings: Ratings) -> NDArray[Any]:
 
 
 def _holds_numbers(table: NDArray[Any]) -> bool:
-    """Whether all entries are numbers or missing, with at least one number unless the table is empty."""
+    """Return whether all entries are numbers or missing, with at least one number unless the table is empty."""
     if table.dtype.kind in "iuf":
         return True
     entries = [entry for entry in table.ravel() if not _empty(entry)]
@@ -469,7 +469,7 @@ def _holds_numbers(table: NDArray[Any]) -> bool:
 
 
 def _is_numbered(columns: "pd.Index[Any]", categories: Sequence[Hashable]) -> bool:
-    """Whether the columns are only numbered, so that they must be in the order of the categories."""
+    """Return whether the columns only have numbers, so that they must be in the order of the categories."""
     return list(columns) == list(range(len(columns))) and set(columns) != set(categories)
 
 

@@ -1,4 +1,4 @@
-"""Computes a report from labels and verdicts: all numbers as JSON, and the same numbers as a document."""
+"""Compute a report from labels and verdicts: all numbers as JSON, and the same numbers as a document."""
 
 from analysis.report._differences import Difference, differences
 from analysis.report._figures import draw

@@ -1,4 +1,4 @@
-"""The reporting guidelines GRRAS and STARD 2015: where the report answers each item, or what the author adds."""
+"""Checklists of GRRAS and STARD 2015: where the report answers each item, or what the author must add."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Compares two reports number by number, such as a stored report with the numbers computed now."""
+"""Compare two reports number by number, for example a stored report with a new computation."""
 
 import json
 import math
@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-ROUNDING = 1e-15  # a smaller number is a rounding error of 0
+ROUNDING = 1e-15  # treat smaller numbers as rounding errors of 0
 
-# time and versions may change, and published numbers are not computed
+# time and versions may differ, and published numbers are not computed
 NOT_COMPARED = re.compile(r"(study\.(reported_utc|chain)|versions|published)($|[.\[])")
 
 
-# sentences that explain a value; later versions may word them differently
+# sentences that explain a value, which may have other words in later versions
 EXPLANATION = re.compile(r".*(^|\.)(reason|words|state_words|warning|remedies\[\d+\])$")
 
-# values that reports without `show_rejected` did not have, computed differently or worded differently
+# values that reports without `show_rejected` lack, or computed or worded differently
 OF_LATER_FORM = re.compile(
     r"parameters\.show_rejected$|course\.(flags|selection)($|\[|\.)|reviewers_follow($|\.)|consensus\.latent\.|"
     r"agreement\.(jackknife|if_given|confidence|time_on_task|disputed)|"
@@ -27,7 +27,7 @@ OF_LATER_FORM = re.compile(
 
 @dataclass(frozen=True)
 class Difference:
-    """A place where two reports differ; None if a report has no value there."""
+    """A place where two reports differ, with both values; None if a report has no value there."""
 
     place: str
     reported: Any
@@ -50,10 +50,10 @@ def differences(
     Returns
     -------
     list of Difference
-        In the order of the reported numbers; time and versions are not compared, and neither is the wording of
-        reasons and warnings, only whether there is one. In a report of an earlier form
-        (without the parameter `show_rejected`), numbers that are now computed or withheld differently are not
-        compared either: the latent class model, the baseline, and corrected p-values; nor is whether there is a reason.
+        In the order of the reported numbers. Time, versions and the wording of reasons and warnings are not compared,
+        only whether there is a reason or warning. In a report of an earlier form (without the parameter
+        `show_rejected`), numbers that are now computed or withheld differently are not compared either: the latent
+        class model, the baseline, corrected p-values, and the presence of reasons.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def differences(
 
 
 def is_of_earlier_form(report: Mapping[str, Any]) -> bool:
-    """Whether a report is older than the withholding of rejected models."""
+    """Return whether a report was made before numbers of rejected models were withheld."""
     parameters = report.get("parameters")
     return isinstance(parameters, Mapping) and "show_rejected" not in parameters
 
@@ -92,7 +92,7 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _entry_place(place: str, name: str) -> str:
-    """Return the place of an entry; a name that looks like a place is quoted."""
+    """Return the place of an entry; quote a name that looks like a place."""
     if not re.fullmatch(r"[\w -]+", name):
         return f"{place}[{json.dumps(name)}]"
     return f"{place}.{name}" if place else name

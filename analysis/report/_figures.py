@@ -13,7 +13,7 @@ from analysis.measures import measures_by_application
 from analysis.report._wording import row_title
 
 RATES = ("sensitivity", "specificity", "accuracy")
-MAX_STEPS = 200  # maximum number of points of a drawn curve; more would be invisible
+MAX_STEPS = 200  # maximum number of points of a curve; more points would be invisible
 
 
 def draw(content: Mapping[str, Any]) -> dict[str, str]:
@@ -218,7 +218,7 @@ def precision_recall(content: Mapping[str, Any]) -> Chart | None:
 
 
 def _scored(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-    """Yield the classifiers whose scores make a curve: name, numbers, and numbers from the scores."""
+    """Yield name, numbers and score numbers of each classifier whose scores give a curve."""
     for name, row in content["classifiers"].items():
         if row["scores"] and row["scores"]["roc"]["threshold"]:
             yield name, row, row["scores"]

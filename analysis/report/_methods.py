@@ -1,4 +1,4 @@
-"""A paragraph for the methods section of a paper, written from the parameters of the report."""
+"""Write a paragraph for the methods section of a paper from the parameters of the report."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -32,9 +32,8 @@ def _sentences(content: Content) -> Iterator[str]:
     )
     yield coefficients
     yield (
-        f"All intervals have a level of {level}; intervals of simple shares are Wilson's. Reviewers are fixed: "
-        "intervals "
-        "apply to further items labelled by the same reviewers."
+        f"All intervals have a level of {level}; intervals of simple shares are Wilson's. Reviewers are treated as "
+        "fixed: intervals apply to further items labelled by the same reviewers."
     )
     yield from _tests(agreement)
     decided = content["consensus"]

@@ -1,4 +1,4 @@
-"""Numbers on agreement: overall, pairs of reviewers, groups, time, and test-retest."""
+"""Compute the numbers on agreement: overall, by pair of reviewers, by group, over time, and test-retest."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ COEFFICIENTS: Mapping[str, Callable[..., Estimate]] = {
 }
 N_PARTS = 3  # of each reviewer's labels in order
 CONFIDENCES = (1, 2, 3)
-IMPLAUSIBLE_S = 1.0  # nobody looks at ten runs in less
+IMPLAUSIBLE_S = 1.0  # in milliseconds; nobody can look at ten runs in a shorter time
 MOST_DISPUTED = 10
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of a study by purpose; each is a label table with all columns of the answers.
+    """The label tables of a study by purpose, each with all columns of the answers.
 
     Attributes
     ----------
     first : DataFrame
         First labels (fresh or overlap), from which agreement and consensus are computed.
     current : DataFrame
-        The same assignments after own revisions.
+        Labels of the same assignments after reviewers revised their own answers.
     third : DataFrame
         Labels of an additional reviewer on split items and on some agreed items.
     retest : DataFrame
@@ -53,11 +53,11 @@ class Labels:
 def agreement_numbers(labels: Labels, level: float, resampling: Resampling) -> dict[str, Any]:
     """Compute all numbers on agreement."""
     first = labels.first
-    counts = count_table(first).sort_index()  # so that draws do not depend on the order of rows
+    counts = count_table(first).sort_index()  # sorted, so that draws do not depend on the order of rows
     n_labels = counts.sum(axis=1)
     only_two = first[
         first["item"].map(n_labels) == 2
-    ]  # items with more labels enter several pairs, which are then dependent
+    ]  # items with more labels belong to several pairs, which are then dependent
     independent = agreement.pair_agreements(only_two, level=level)
     return {
         "n_labels": len(first),
@@ -138,7 +138,7 @@ def _bootstrap(counts: pd.DataFrame, level: float, resampling: Resampling) -> di
 
 
 def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
-    """Compute agreement after own revisions and with third labels; the overall agreement uses first labels."""
+    """Compute agreement after own revisions, and with third labels; the overall agreement uses first labels."""
     used = {"after own revisions": labels.current}
     if len(labels.third):
         used["first and third"] = pd.concat([labels.first, labels.third], ignore_index=True)
@@ -242,7 +242,7 @@ def _disputed(first: pd.DataFrame) -> dict[str, Any]:
 
 
 def _has(labels: pd.DataFrame, column: str) -> bool:
-    """Whether the column exists and has values."""
+    """Return whether the column exists and has values."""
     return column in labels and bool(labels[column].notna().any())
 
 

@@ -1,4 +1,4 @@
-"""Numbers on classifiers: against each consensus, over thresholds, and in comparison with each other."""
+"""Compute the numbers on classifiers: against each consensus, over thresholds, and compared with each other."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -16,7 +16,7 @@ from analysis.report._of_consensus import Truths
 from analysis.report._resampling import Resampling
 
 BY_CONSTRUCTION = "fixed by construction"
-NEAR = 0.1  # a threshold is nearly the best if it costs at most this share more
+NEAR = 0.1  # a threshold is nearly the best if its cost is at most this share above the lowest cost
 STATISTICS = {
     name: getattr(evaluation, name)
     for name in ("sensitivity", "specificity", "precision", "npv", "accuracy", "f1", "balanced_accuracy", "youden")
@@ -79,7 +79,7 @@ def with_holm_of_baseline(classifiers: dict[str, dict[str, Any]], level: float) 
 
 
 def _always_dissimilar(confusion: Confusion, level: float) -> dict[str, Any]:
-    """Return the published baseline; rates that follow from the rule have no interval."""
+    """Return the published baseline "always dissimilar"; rates that follow from the rule have no interval."""
     shares = _shares(evaluation.always(confusion), level)
     for name in ("sensitivity", "specificity", "balanced_accuracy", "youden"):
         value = shares[name]["value"]
@@ -178,7 +178,7 @@ def _scores(
     """Compute the numbers that need scores; None if the classifier has no scores."""
     if "score" not in rows or not pd.to_numeric(rows["score"]).notna().any():
         return None
-    truth = _decided(agreed).sort_index()  # so that folds do not depend on the order of rows
+    truth = _decided(agreed).sort_index()  # sorted, so that folds do not depend on the order of rows
     scores = pd.to_numeric(rows.set_index("item")["score"]).reindex(truth.index)
     thresholds = pd.to_numeric(rows["threshold"]).dropna() if "threshold" in rows else pd.Series(dtype=float)
     numbers = {

@@ -1,4 +1,4 @@
-"""Numbers on the consensus: agreed only, adjudicated majority, latent class."""
+"""Compute the numbers on the consensus: agreed only, adjudicated majority, latent class."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from analysis.intervals import Estimate, wilson
 from analysis.report._of_agreement import Labels
 from analysis.report._resampling import Resampling
 
-Done = Callable[[Any], Any]  # takes the result of a part when it is there, and gives it back
+Done = Callable[[Any], Any]  # receives the result of each finished part, and returns it
 
 
 @dataclass(frozen=True)
 class Truths:
-    """The counted kinds of consensus that classifiers are compared with; each table has one row per item.
+    """The kinds of consensus by counting that classifiers are compared with; each table has one row per item.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Truths:
 
 
 def truths(labels: Labels, decisions: Mapping[object, str]) -> Truths:
-    """Return the two counted kinds of consensus, and the labels for the latent class model."""
+    """Return the two kinds of consensus by counting, and the labels for the latent class model."""
     third = labels.third if len(labels.third) else None
     columns = ["item", "rater", "category"]
     return Truths(
@@ -46,7 +46,7 @@ def truths(labels: Labels, decisions: Mapping[object, str]) -> Truths:
 
 
 def consensus_numbers(truth: Truths, n_third: int, n_items: int, level: float) -> dict[str, Any]:
-    """Compute all numbers on the counted consensus."""
+    """Compute all numbers on the consensus by counting."""
     status, n_labels = truth.agreed["status"], truth.agreed["n_labels"]
     n_agreed, n_split = ((status == name).sum() for name in (consensus.AGREED, consensus.SPLIT))
     return {

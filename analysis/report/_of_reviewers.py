@@ -1,4 +1,4 @@
-"""Numbers on the reasons for disagreement: the measures that each reviewer's labels depend on."""
+"""Compute the numbers on reasons for disagreement: the measures that predict each reviewer's labels."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,16 @@ from analysis import learning
 from analysis.document import plain
 from analysis.report._resampling import Resampling
 
-IN_VERDICT_FILES = ("m1", "m2", "m3", "m4", "m5", "same_height", "spread", "kruskal")  # so that files give the same
+IN_VERDICT_FILES = (
+    "m1",
+    "m2",
+    "m3",
+    "m4",
+    "m5",
+    "same_height",
+    "spread",
+    "kruskal",
+)  # rounded, so that results from files are equal
 
 
 def habit_numbers(
@@ -19,7 +28,7 @@ def habit_numbers(
     resampling: Resampling,
     level: float,
 ) -> dict[str, Any]:
-    """Compute the measures that each reviewer's labels depend on; empty without enough labels or resampling.
+    """Compute which measures predict each reviewer's labels; empty without enough labels or without resampling.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The registries of measures and classifiers as plain rows, for the report's parameter table and the documentation."""
+"""Export the registries of measures and classifiers, for the parameter table of reports and the documentation."""
 
 from dataclasses import fields
 from typing import Any
@@ -9,12 +9,12 @@ from analysis.document import plain
 
 
 def registry() -> dict[str, dict[str, dict[str, Any]]]:
-    """Every classifier and measure with its flags.
+    """Return all classifiers and measures with their properties.
 
     Returns
     -------
     dict
-        "classifiers" and "measures": name -> what the registry says of it, without the functions.
+        "classifiers" and "measures": name -> properties in the registry, without functions.
     """
     return {
         "classifiers": {name: _row(classifier) for name, classifier in CLASSIFIERS.items()},

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-MIN_MISFIT = 19  # so that p = 0.05 can be reached
+MIN_MISFIT = 19  # the smallest number with which p = 0.05 is possible
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Turns the numbers of a report into a document: two main pages and an appendix with all details."""
+"""Build a document from the numbers of a report: two main pages, and an appendix with all details."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -48,7 +48,7 @@ def document(content: Content, *, with_pictures: bool = False) -> Document:
     content : mapping
         The result of `summarise`, or the same mapping read from JSON.
     with_pictures : bool
-        Whether there is a figure `PICTURES`, of the items with the most disagreement.
+        Whether the figure `PICTURES` exists, which shows the items with the most disagreement.
     """
     content = clean(content)
     study = content["study"]
@@ -153,7 +153,7 @@ def _dropped_in_words(content: Content) -> str:
 
 
 def _model_in_words(content: Content) -> str:
-    """Say how reliable the latent class model is, or what it cannot estimate."""
+    """Describe how reliable the latent class model is, or what it cannot estimate."""
     latent = content["consensus"]["latent"]
     judged = latent.get("state")
     if judged is None:
@@ -226,7 +226,7 @@ def _agreement(content: Content) -> Iterator[Block]:
 
 
 def _published(content: Content) -> Iterator[Section]:
-    """Published numbers next to the numbers of this report, if the report has any."""
+    """Compare published numbers with the numbers of this report, if it contains published numbers."""
     if content.get("published"):
         rows = [
             (row["where"], row["what"], row["paper"], row["ours"], "yes" if row["agrees"] else "NO", row["note"])

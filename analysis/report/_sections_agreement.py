@@ -1,4 +1,4 @@
-"""The sections on agreement: pairs of reviewers, overall, by group, over time, and single reviewers."""
+"""Build the sections on agreement: pairs of reviewers, overall, by group, over time, and single reviewers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from analysis.document import DASH, Block, Figure, Paragraph, Section, number, p
 from analysis.report._wording import Cell, alpha_of, estimate, interval, level_of, plain_number, share, stat_table
 
 Content = Mapping[str, Any]
-PICTURES = "disputed-items"  # a figure that only a study with measurements has
+PICTURES = "disputed-items"  # figure for studies with measurements
 
 COEFFICIENTS = (
     ("fleiss_kappa", "Fleiss' kappa"),
@@ -97,7 +97,7 @@ def _overall(content: Content) -> Iterator[Block]:
         "overall-agreement",
         f"{agreement['n_labels']} first labels on {agreement['n_items']} items, "
         f"{agreement['n_items_with_two_labels']} of them with two or more labels.",
-        ("Statistic", f"Value ({level})", "Landis-Koch band of both ends", f"Bootstrap over items ({level})"),
+        ("Statistic", f"Value ({level})", "Landis-Koch bands of both limits", f"Bootstrap over items ({level})"),
         rows,
     )
     yield Paragraph(f"Test of chance agreement (kappa = 0): {_chance_in_words(agreement['chance_test'])}.")

@@ -1,4 +1,4 @@
-"""The appendix sections on classifiers: one table per question, each with all classifiers."""
+"""Build the appendix sections on classifiers: one table per question, each with all classifiers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ RATES = ("sensitivity", "specificity")
 
 
 def classifier_sections(content: Content) -> Iterator[Section]:
-    """Yield the sections on classifiers; nothing if there are no classifiers."""
+    """Yield the sections on classifiers; no sections without classifiers."""
     if not content["classifiers"]:
         return
     yield Section("Confusion matrices", tuple(_confusion(content)))
@@ -157,7 +157,7 @@ def _cells(confusion: Content) -> Sequence[Any]:
 
 
 def _costs_in_words(fixed: float, best: Content, near: Content) -> str:
-    """Say for which cost ratios the fixed threshold is best or nearly best (missed item per false alarm)."""
+    """Describe for which cost ratios (missed item / false alarm) the fixed threshold is best or nearly best."""
     clauses = []
     for costs, name, never in (
         (best, "the best threshold", "never the best threshold, whatever the cost ratio"),

@@ -1,4 +1,4 @@
-"""The sections on consensus: counted items, items left out, and the latent class model."""
+"""Build the sections on consensus: numbers of items, left-out items, and the latent class model."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from analysis.report._wording import estimate, level_of, sentence, share, stat_t
 
 Content = Mapping[str, Any]
 
-NO_STRENGTH = 0.01  # a dependence below this strength counts as none
+NO_STRENGTH = 0.01  # weaker dependence counts as independence
 
 
 def consensus_sections(content: Content) -> tuple[Section, ...]:

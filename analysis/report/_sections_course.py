@@ -1,4 +1,4 @@
-"""The course of a study: steps, people, exclusions, and the calibration round (not used in other numbers)."""
+"""Build the section on the course of a study: steps, people, exclusions, and the calibration round."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,12 +16,12 @@ def course_sections(content: Content) -> Iterator[Section]:
         yield Section("Course of the study", tuple(_course(course)))
         if course["calibration"]:
             yield Section("Calibration round", tuple(_calibration(course["calibration"], level_of(content))))
-        if course.get("selection"):  # reports of earlier versions lack it
+        if course.get("selection"):  # missing in reports of earlier versions
             yield Section("Random and chosen items", tuple(_selection(course["selection"])))
 
 
 def unblinded_in_words(content: Content) -> str:
-    """Say when, by whom and why the study was unblinded; empty if it was not, or if there is no study."""
+    """Describe when, by whom and why the study was unblinded; empty if it was not unblinded, or without a study."""
     unblinded = (content.get("course") or {}).get("unblinded")
     if not unblinded:
         return ""
@@ -44,7 +44,7 @@ def _course(course: Content) -> Iterator[Block]:
         pairs = [(row["a"], row["b"], row["items"]) for row in course["changed_pairs"]]
         words = "Pairs that share items only because one reviewer took over items; this was not in the plan."
         yield table(words, ("Reviewer", "Reviewer", "Items"), pairs, numeric=(2,))
-    if course.get("flags"):  # reports of earlier versions lack them
+    if course.get("flags"):  # missing in reports of earlier versions
         flags = [
             (row["item"], row["code"], row["reviewer"], "yes" if row["flag"] else "", row["comment"])
             for row in course["flags"]

@@ -1,4 +1,4 @@
-"""Computes all numbers of a report from the answers and verdicts of a study."""
+"""Compute all numbers of a report from the answers and verdicts of a study."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -19,20 +19,20 @@ from analysis.report._resampling import Resampling
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
 NO_RESAMPLING = Resampling.none()
-# kinds of assignments with their own tables, and calibration, which is never counted
+# kinds of assignments with separate tables, and calibration, which is never counted
 THIRD, RETEST, ADJUDICATED, CALIBRATION = "third", "retest", "adjudicated", "calibration"
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """The origin of a report's numbers; plain values that are shown unchanged.
+    """The origin of the numbers of a report, as plain values that the report shows unchanged.
 
     Attributes
     ----------
     study : mapping
         Name, question, state, number of items, number of reviewers, and whether the report is interim.
     parameters : mapping
-        Every configurable parameter with its value.
+        All configurable parameters with their values.
     plan : mapping or None
     hashes, versions : mapping of str to str
     notes : sequence of str
@@ -67,9 +67,9 @@ def summarise(
     Parameters
     ----------
     answers : DataFrame
-        Every answer in the order given: columns item, reviewer, label (similar, dissimilar, not sure, withdrawn);
-        optionally kind (default: fresh), assignment (default: item and kind), application, position,
-        created_utc, dwell_ms and confidence.
+        Every answer in chronological order: columns item, reviewer, label (similar, dissimilar, not sure, withdrawn);
+        optionally kind (default: fresh), assignment (default: item and kind), application, position, created_utc,
+        dwell_ms and confidence.
     verdicts : DataFrame
         Columns item, classifier, verdict (None if the classifier gave no verdict); optionally score, threshold,
         application, means (measure -> mean over all pairs of runs), parameters (JSON text) and version.
@@ -131,7 +131,7 @@ def summarise(
 
 
 def _counted(progress: Callable[[float], object] | None, n_parts: int) -> Done:
-    """A function through which each part's result goes when it is there."""
+    """Return a function that receives the result of each finished part and reports the progress."""
     numbers = count(1)
 
     def done(result: Any) -> Any:
@@ -161,7 +161,7 @@ def _labels(table: pd.DataFrame, first: pd.DataFrame) -> Labels:
 
 
 def _not_given(table: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:
-    """Return reviewers and items without a first label although the reviewer was shown the item."""
+    """Return the reviewers and items without a first label, although the item was shown to the reviewer."""
     met = table[table["kind"].isin(COUNTED_KINDS)][["item", "reviewer"]].drop_duplicates()
     met = met.rename(columns={"reviewer": "rater"})
     labelled = pd.MultiIndex.from_frame(counted[["item", "rater"]])

@@ -1,4 +1,4 @@
-"""Labels and verdicts as a table with one row per item, for spreadsheets and other statistics programs."""
+"""Export labels and verdicts as a table with one row per item, for spreadsheets and other statistics programs."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Converts statistics from a report's JSON back to `Estimate` objects and formats them as text."""
+"""Convert statistics from the JSON of a report back to `Estimate` objects, and format them as text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -15,7 +15,7 @@ Content = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Cell:
-    """A statistic for a cell of a table."""
+    """A table cell with a statistic."""
 
     content: Content
     as_percent: bool
@@ -39,7 +39,7 @@ def stat_table(
     Parameters
     ----------
     name : str
-        Name of the table in files and references.
+        Name of the table, used in file names and references.
     caption : str
     header : sequence of str
     rows : sequence of sequences
@@ -85,7 +85,7 @@ def estimate(content: Content, *, as_percent: bool = True) -> str:
 
 
 def interval(content: Content, *, as_percent: bool = True) -> str:
-    """Format the ends of an interval; empty if there is no interval."""
+    """Format the limits of an interval; empty if there is no interval."""
     return document.interval(_read_back(content), as_percent=as_percent)
 
 

@@ -1,4 +1,4 @@
-"""Spread of run values: how stable benchmarks are, what slowdowns they can show, and what a suite notices."""
+"""Spread of runs: how stable benchmarks are, which slowdowns they can show, and which changes a suite detects."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The report on the spread of runs: sentences, tables and figures."""
+"""Build the report on the spread of runs: sentences, tables and figures."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -67,8 +67,8 @@ def document(survey: Survey) -> Document:
         Section("How long the suite takes" + _environment_in_words(row, survey), tuple(_time(row))) for row in timed
     ]
     sections += [
-        Section("What was left out", tuple(_left_out(survey))),
-        Section("How it was computed", tuple(_parameters(survey))),
+        Section("Left out", tuple(_left_out(survey))),
+        Section("Method", tuple(_parameters(survey))),
     ]
     lead = "How far apart the runs of each benchmark are, and how small a slowdown they can show"
     return Document("Spread of runs", lead, "", tuple(sections), kind="spread report")
@@ -91,7 +91,7 @@ def _in_short(survey: Survey, environments: Sequence[Environment]) -> Iterator[s
 
 
 def _environment_in_words(environment: Environment, survey: Survey) -> str:
-    """The environment as part of a sentence, if there are several."""
+    """Return the environment as part of a sentence; empty if there is only one."""
     return f", in {_name(environment.name)}" if len(survey.environments) > 1 else ""
 
 
@@ -117,8 +117,9 @@ def _level_in_short(survey: Survey, environment: Environment) -> Iterator[str]:
             f"({percent(wide / row.n)}) they are more than 25 % apart ({_runs_in_words(survey, row)})."
         )
         yield (
-            f"The median spread is {percent(row.median)}. By the rule of the source, a benchmark can show a slowdown "
-            "only if it is at least as large as the spread: smaller differences also occur between unchanged runs."
+            f"The median spread is {percent(row.median)}. By the rule of the paper, a benchmark can show a slowdown "
+            "only if the slowdown is at least as large as the spread, because smaller differences also occur between "
+            "unchanged runs."
         )
         if share is not None:
             yield f"By this rule, all but the 5 % with the largest spread would show a slowdown of {percent(share)}."
@@ -204,18 +205,19 @@ def _buckets(survey: Survey, environments: Sequence[Environment]) -> Iterator[Bl
     ]  # fmt: skip
     first = ("Environment", "Application") if several else ("Application",)
     yield first_rows(
-        f"Benchmarks by spread, (slowest run − fastest run) / mean of the runs, {meaning}. A spread on a border counts "
-        "in the lower bucket, and 0 in the first." + (" Environments are never pooled." if several else ""),
+        f"Benchmarks by spread, (slowest run − fastest run) / mean of the runs, {meaning}. A spread "
+        "equal to a limit is in the lower bucket, and 0 is in the first bucket."
+        + (" Environments are never pooled." if several else ""),
         (*first, "Benchmarks", "Runs", *BUCKETS, "Median"),
         rows,
         numeric=range(len(first), len(first) + 3 + len(BUCKETS)),
     )
     yield Figure(
         "max-spread",
-        "How to read it: the further to the right, the larger a slowdown must be before a benchmark shows it. A row "
-        "with strokes on both sides of a dashed line mixes stable and unstable benchmarks; the table has their names.",
+        "How to read it: further to the right, a slowdown must be larger before a benchmark shows it. A row with "
+        "strokes on both sides of a dashed line has stable and unstable benchmarks; the table lists their names.",
     )
-    yield Figure("spread-buckets", "The same spreads in buckets: lighter bars are more stable benchmarks.")
+    yield Figure("spread-buckets", "The same spreads in buckets. Lighter bars: more stable benchmarks.")
 
 
 def _bucket_rows(environment: Environment) -> list[tuple[str, BucketRow]]:
@@ -228,7 +230,7 @@ def _environment_pairs(survey: Survey) -> Iterator[Block]:
     yield first_rows(
         "The same benchmarks in two environments. Ratio: spread in the second / spread in the first, as geometric mean "
         "over benchmarks with its interval; p of Wilcoxon's signed-rank test, corrected for the number of pairs. "
-        "Without a pair: benchmarks that have no spread above 0 in one of the two environments.",
+        "Without a pair: number of benchmarks without a spread above 0 in one of the environments.",
         ("First", "Second", "Benchmarks", "Without a pair", "Ratio", "Larger in the second", "p", "Holm"),
         [
             (
@@ -282,7 +284,7 @@ def _score(score: Score, at: int, survey: Survey) -> Iterator[Block]:
     yield _methods(score)
     yield Figure(
         figure_name("noticed-by", at, survey),
-        "A row without squares is a benchmark that notices nothing; a column without squares is an unnoticed method.",
+        "A row without squares is a benchmark that notices no method; a column without squares is an unnoticed method.",
     )
     yield Figure(
         figure_name("redundancy", at, survey),
@@ -332,15 +334,17 @@ def _time(environment: Environment) -> Iterator[Block]:
     source = (
         "the condition duration of each run"
         if time.is_measured
-        else "the sum of its measured times; the real time is longer if runs have a setup or measure only some of "
-        "their operations"
+        else (
+            "the sum of its measured times; the real time is longer if runs have a setup or measure only some of their "
+            "operations"
+        )
     )
     unknown = f" {counted(time.n_unknown, 'benchmark')} without a known time left out." if time.n_unknown else ""
     yield Paragraph(
         f"Time for all runs once: {_duration(time.seconds)}. The time of a run is {source}.{unknown} A part of the "
-        "suite keeps all runs of its benchmarks, so these notice the same methods as in the whole suite."
+        "suite includes all runs of its benchmarks, so each benchmark notices the same methods as in the whole suite."
     )
-    parts = [("fewest that notice the same", time.smallest)] if time.smallest else []
+    parts = [("smallest part that notices the same methods", time.smallest)] if time.smallest else []
     parts += [(f"in {_duration(part.limit or 0.0)}", part) for part in time.parts]
     is_scored = environment.score is not None
     rows = [
@@ -401,7 +405,7 @@ def _left_out(survey: Survey) -> Iterator[Block]:
 def _parameters(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
         "Spread, buckets, v and the score: Laaber and Leitner (2018), doi:10.1145/3196398.3196407. v is twice the "
-        "largest spread after leaving out the largest 5 % of the spreads"
+        "largest spread after the largest 5 % of the spreads are left out"
         + "".join(
             f"{_environment_in_words(environment, survey)}: {estimate(environment.v)}."
             + (f" The score was computed with v = {estimate(environment.score.v)}." if environment.score else "")
@@ -409,7 +413,7 @@ def _parameters(survey: Survey) -> Iterator[Block]:
         )
     )
     yield table(
-        "Every option with the value used.",
+        "All options with their values.",
         ("Parameter", "Value"),
         [(words(name), value_in_words(value)) for name, value in survey.parameters.items()],
     )
@@ -421,7 +425,7 @@ def _runs_in_words(survey: Survey, row: BucketRow) -> str:
 
 
 def _counted_apart(survey: Survey, environment: Environment) -> str:
-    """The number of benchmarks, if versions and altered methods are counted separately."""
+    """Count benchmarks if versions and altered methods are counted separately."""
     benchmarks = [(row.application, row.benchmark) for row in survey.within(environment)]
     n = len(set(benchmarks))
     return "" if n == len(benchmarks) else f"{n} benchmarks, each version and altered method counted separately; "

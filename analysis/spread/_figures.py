@@ -14,17 +14,17 @@ from analysis.document import shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.spread import BUCKETS, BucketRow, Detection, Score, Survey
 
-MAX_ROWS = 40  # rows of applications or benchmarks, and columns of methods
-LONGEST = 44  # characters of a name
-MIN_FOR_SHAPE = 5  # a violin of fewer values would be misleading
-LOWEST = 1e-4  # smaller spreads and 0 are drawn at this value because the axis is logarithmic
+MAX_ROWS = 40  # maximum number of rows (applications or benchmarks) and of columns (methods)
+LONGEST = 44  # maximum number of characters of a name
+MIN_FOR_SHAPE = 5  # minimum number of values for a violin
+LOWEST = 1e-4  # smaller spreads and 0 are drawn at this value, because the axis is logarithmic
 WIDTH = 460
-SHADES = ("#f1f3f6", "#cdd3dc", "#97a1b1", "#5b6779", INK)  # one per bucket, darkest for the largest spread
+SHADES = ("#f1f3f6", "#cdd3dc", "#97a1b1", "#5b6779", INK)  # one colour per bucket, darkest for the largest spread
 STATES = ("noticed", "not noticed", "cannot be detected")
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """All figures that have data, by file name.
+    """Return all figures that have data, by file name.
 
     Parameters
     ----------
@@ -47,16 +47,15 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 
 def figure_name(name: str, at: int, survey: Survey) -> str:
-    """The file name of a figure for one environment."""
+    """Return the file name of a figure for one environment."""
     return f"{name}-{at + 1}" if len(survey.environments) > 1 else name
 
 
 def max_spread_chart(survey: Survey) -> Chart:
-    """The spread of each benchmark, one row per application, or per environment if there are several.
+    """Draw the spread of each benchmark, with a row per application, or per environment if there are several.
 
-    Shows one stroke per benchmark, their density and the median.
-
-    Shows spreads instead of run values because a density of run values would hide how many spreads are large.
+    Shows one stroke per benchmark, their density and the median. Shows spreads instead of run values because a density
+    of run values would hide how many spreads are large.
     """
     rows = _rows(survey)
     values = [row.spreads for row in rows]
@@ -88,7 +87,7 @@ def max_spread_chart(survey: Survey) -> Chart:
 
 
 def bucket_chart(survey: Survey) -> Chart:
-    """The share of benchmarks in each bucket, one bar per application; the numbers are counts."""
+    """Draw the share of benchmarks in each bucket, with a bar per application; numbers are counts of benchmarks."""
     rows = _rows(survey)
     pieces = pd.DataFrame([piece for row, of in enumerate(rows) for piece in _pieces(row, of.buckets)])
     names = _labels(rows)
@@ -111,7 +110,7 @@ def bucket_chart(survey: Survey) -> Chart:
 
 
 def redundancy(score: Score) -> Chart:
-    """The number of methods noticed by zero, one, two, ... benchmarks (Figure 3 of the paper)."""
+    """Draw the number of methods noticed by zero, one, two, ... benchmarks (Figure 3 of the paper)."""
     counts = Counter(score.redundancy.values())
     highest = max(counts)
     rows = pd.DataFrame({"n": range(highest + 1), "methods": [counts[n] for n in range(highest + 1)]})
@@ -130,7 +129,7 @@ def redundancy(score: Score) -> Chart:
 
 
 def noticed_by(score: Score) -> Chart:
-    """Which benchmark notices which altered method, sorted by number of detections."""
+    """Draw which benchmark notices which altered method, sorted by number of detections."""
     per_benchmark = Counter(row.benchmark for row in score.detections if row.regression.found)
     benchmarks = sorted(dict.fromkeys(row.benchmark for row in score.detections), key=lambda b: -per_benchmark[b])
     methods = sorted(score.methods, key=lambda method: -score.redundancy[method])
@@ -182,7 +181,7 @@ class _Row:
 
 
 def _rows(survey: Survey) -> list[_Row]:
-    """All benchmarks, then each application, largest median first; or one row per environment if there are several."""
+    """Return rows for all benchmarks and each application, largest median first, or for each environment."""
     if len(survey.environments) > 1:
         environments = [environment for environment in survey.environments if environment.overall.n]
         return [
@@ -212,12 +211,12 @@ def _labels(rows: Sequence[_Row]) -> list[str]:
 
 
 def _cut(survey: Survey) -> list[str]:
-    n = sum(row.n > 0 for row in survey.applications)  # none if there are several environments
+    n = sum(row.n > 0 for row in survey.applications)  # no applications if there are several environments
     return [f"The {MAX_ROWS} of {n} applications with the largest spread."] if n > MAX_ROWS else []
 
 
 def _shapes(values: Sequence[Sequence[float]]) -> pd.DataFrame:
-    """The density of the logarithms of each row as a shape around its line; none for few values."""
+    """Return the density of the logarithms of each row as a shape around its line; empty for few values."""
     shapes = []
     for row, inside in enumerate(values):
         logs = np.log10(inside)
@@ -240,7 +239,7 @@ def _pieces(row: int, of: BucketRow) -> list[dict[str, Any]]:
 
 
 def _texts(names: Sequence[str], **more: Any) -> alt.Axis:
-    """An axis that shows names, shortened if they are long."""
+    """Build an axis with names, shortened if they are long."""
     short = shortened(names, LONGEST)
     return names_axis([short[name] for name in names], **more)
 

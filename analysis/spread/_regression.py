@@ -1,4 +1,4 @@
-"""Decide whether a benchmark notices a change: every run must differ in ranks and in size."""
+"""Decide whether a benchmark notices a change: each run must differ in ranks and in its mean."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Regression:
     p : float or None
         The largest p of all pairs.
     reason : str or None
-        Why these runs cannot detect any change, however large.
+        Why these runs cannot detect even a large change.
     """
 
     found: bool
@@ -61,10 +61,10 @@ def is_regression(
     sampling: Sampling = EVERY_ITERATION,
     names: Sequence[str] = (),
 ) -> Regression:
-    """Whether every pair of runs shows a change [1]_: rank-sum test below p, and means at least v / 2 apart.
+    """Decide if every pair of runs shows a change [1]_: p of the rank-sum test is small, and means are v / 2 apart.
 
-    The test treats the iterations of a run as independent, which is rarely true; the smallest difference and the
-    rule that all runs must agree partly make up for that. Improvements count too, and so do opposite changes.
+    The test treats the iterations of a run as independent, which is rarely true; the required difference and the rule
+    that all runs must agree partly compensate for this. Improvements and changes in opposite directions also count.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def is_regression(
     Returns
     -------
     Regression
-        Not found, with a reason, if there are no pairs, the test cannot reach p with so few iterations (.01 needs
-        five against five), or the value of a baseline is not positive.
+        Not found, with a reason, if there are no pairs, if the test cannot reach p with so few iterations (p = .01
+        needs five per run), or if a baseline value is not positive.
 
     Raises
     ------

@@ -25,13 +25,13 @@ from analysis.runs import Floats
 from analysis.spread._regression import Regression, check_v, is_regression
 from analysis.spread._spread import defined, max_spread, variability
 
-BASELINE = "baseline"  # case is ignored
-WIDEST = 0.5  # the absolute score leaves out larger spreads
+BASELINE = "baseline"  # compared without case
+WIDEST = 0.5  # the absolute score leaves out benchmarks with a larger spread
 
 
 @dataclass(frozen=True)
 class Detection:
-    """Whether one benchmark notices one altered method; p is corrected for all such tests of the suite."""
+    """Whether a benchmark notices an altered method; p is corrected for all such tests of the suite."""
 
     benchmark: str
     method: str
@@ -75,8 +75,8 @@ class Score:
     detections : tuple of Detection
         One for each measured combination of benchmark and method.
     variants : mapping of str to Variant
-        "total"; "relative": without the round(.05 n) benchmarks of largest spread; "absolute": without spreads above
-        50 %; and the total with p corrected by Bonferroni and by Holm.
+        "total"; "relative": without the round(.05 n) benchmarks with the largest spreads; "absolute": without
+        benchmarks with spreads above 50 %; and the total with p corrected by Bonferroni and by Holm.
     redundancy : mapping of str to int
         Number of benchmarks that notice each method.
     left_out : tuple of LeftOut
@@ -103,7 +103,7 @@ def api_benchmarking_score(
     alpha: float = 0.05,
     advance: Advance = unwatched,
 ) -> Score:
-    """ABS [1]_: the percentage of altered methods that at least one benchmark of the suite notices.
+    """Compute the API benchmarking score [1]_: the percentage of altered methods that at least one benchmark notices.
 
     Parameters
     ----------
@@ -114,16 +114,16 @@ def api_benchmarking_score(
     baseline : str, optional
         The level of `altered` that marks unaltered runs; by default the level called baseline.
     without : sequence of str
-        Names of benchmarks to leave out of the score. v is still computed from the whole suite: it measures the noise
-        of the environment, and scores with different thresholds could not be compared.
+        Names of benchmarks to leave out of the score. v is still computed from the whole suite, because it measures the
+        noise of the environment, and scores with different v are not comparable.
     v : float, optional
-        The slowdown that was built in, as a share, if known. By default: `variability` of the spreads of every
-        benchmark with every method, including the baseline. Small suites have too few baselines: of
-        three, floor(.95 n) keeps two and ignores the noisy third. In a test suite of three benchmarks and five
-        methods, the 18 spreads give v / 2 = .157 and a score of 40, or 20 without the noisy benchmark; the
-        three baseline spreads give v / 2 = .0048 and a score of 60.
+        The built-in slowdown as a share, if known. The default is the `variability` of the spreads of all benchmarks
+        with all methods, including the baseline. The baselines alone are too few in small suites: of three, floor(.95
+        n) uses two and ignores the third, which may be noisy. In a test suite of three benchmarks and five methods, the
+        18 spreads give v / 2 = .157 and a score of 40, or 20 without the noisy benchmark; the three baseline spreads
+        give v / 2 = .0048 and a score of 60.
     regression_p : float
-        The p of `is_regression`.
+        The limit `p` of `is_regression`.
     alpha : float
         The level of the score's interval is 1 - alpha.
     advance : callable
@@ -183,7 +183,7 @@ def _variability(benchmarks: Sequence[Benchmark], sampling: Sampling) -> Estimat
 def _usable(
     benchmarks: Sequence[Benchmark], baseline: str | None, methods: Sequence[str], without: Sequence[str]
 ) -> tuple[list[Benchmark], tuple[LeftOut, ...]]:
-    """The benchmarks of the score, and the left-out ones with the reason or the missing data."""
+    """Return the benchmarks for the score, and the left-out benchmarks with the reason."""
     suite, left_out = [], []
     for benchmark in benchmarks:
         levels = benchmark.levels(ALTERED)
@@ -208,7 +208,7 @@ def _questions(
     regression_p: float,
     advance: Advance,
 ) -> Iterator[tuple[str, str, Regression]]:
-    """Each measured combination of benchmark and method."""
+    """Test each measured combination of benchmark and method."""
     for done, benchmark in enumerate(suite, start=1):
         before = _by_run(benchmark, baseline or "")
         for method in methods:
@@ -226,7 +226,7 @@ def _questions(
 
 
 def _by_run(benchmark: Benchmark, level: str) -> dict[tuple[str, ...], Floats]:
-    """The runs of a level, by the key that pairs them with runs of another level: run, version, context and number."""
+    """Return the runs of a level by a key that pairs them with another level: run, version, context and number."""
     runs: dict[tuple[str, ...], Floats] = {}
     n_of_key: Counter[tuple[str, ...]] = Counter()
     for number in (number for number, entry in enumerate(benchmark.of(ALTERED)) if entry == level):
@@ -264,7 +264,7 @@ def _variants(
         if v.value is not None
         else f"v is undefined: {v.reason}"
     )
-    missing = "altered has no level called baseline" if baseline is None else missing
+    missing = "no level of altered is called baseline" if baseline is None else missing
 
     def variant(noticed: Sequence[Detection], without: Sequence[str] = ()) -> Variant:
         names = {row.method for row in noticed if row.benchmark not in without}
@@ -276,7 +276,7 @@ def _variants(
     spreads = _baseline_spreads(suite, baseline or "", sampling)
     widest = sorted(spreads, key=lambda name: -spreads[name])[
         : (len(suite) + 10) // 20
-    ]  # round(.05 n), halves rounded up
+    ]  # round(.05 n), with halves rounded up
     return {
         "total": variant(noticing),
         "relative": variant(noticing, widest),
@@ -291,14 +291,14 @@ def _below(p: float | None, limit: float) -> bool:
 
 
 def percentage(x: int, n: int, level: float) -> Estimate:
-    """x / n in percent, with Wilson's interval."""
+    """Compute x / n in percent, with Wilson's interval."""
     share = wilson(x, n, level)
     value, low, high = (100 * np.array(share.ends)).tolist()
     return Estimate(value, low=low, high=high)
 
 
 def _baseline_spreads(suite: Sequence[Benchmark], baseline: str, sampling: Sampling) -> dict[str, float]:
-    """The largest baseline spread of each benchmark that has one."""
+    """Return the largest baseline spread of each benchmark that has a baseline."""
     widest = {}
     for benchmark in suite:
         levels = [level for level in by_level(benchmark) if level.of(ALTERED)[0] == baseline]

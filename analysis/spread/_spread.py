@@ -13,9 +13,9 @@ from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.samples import NO_VARIATION
 
-PER = 5  # the source has five runs per benchmark
-MAX_SUBSETS = 200_000  # limit for enumeration; more would take over 20 ms per benchmark
-KEPT_PERCENT = 95  # share of a suite's spreads, smallest first, that its variability covers
+PER = 5  # the paper has five runs per benchmark
+MAX_SUBSETS = 200_000  # maximum number of choices to enumerate; more would take over 20 ms per benchmark
+KEPT_PERCENT = 95  # share of the spreads, smallest first, that the variability of a suite covers
 
 # name -> largest spread in the bucket
 BUCKETS: Mapping[str, float] = {
@@ -24,16 +24,16 @@ BUCKETS: Mapping[str, float] = {
 
 
 def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
-    """Spread between the fastest and the slowest run as a share of the mean: (max - min) / mean [1]_.
+    """Compute the spread between the fastest and the slowest run as a share of the mean: (max - min) / mean [1]_.
 
     Parameters
     ----------
     values : array_like of float, shape (n_runs,)
         One number per run, such as its mean; any unit.
     per : int, optional
-        The spread grows with the number of runs. With `per`, it is the average over all choices of this many
-        runs, so benchmarks with different numbers of runs can be compared. Up to 200 000 choices are enumerated;
-        beyond that, it is the exact average range / mean of all runs, and `reason` says so.
+        The spread grows with the number of runs. With `per`, the result is the average over all choices of `per` runs,
+        so that benchmarks with different numbers of runs can be compared. Up to 200 000 choices are enumerated; with
+        more, the result is the exact average range / mean of all runs, and `reason` says so.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
 
 
 def cv(values: ArrayLike) -> Estimate:
-    """Coefficient of variation of run values, sample standard deviation / mean, which does not grow with their number.
+    """Compute the coefficient of variation of run values: sample standard deviation / mean.
 
     Parameters
     ----------
@@ -110,12 +110,12 @@ def cv(values: ArrayLike) -> Estimate:
 
 
 def bucket(spread: float) -> str:
-    """The bucket of a spread, as named in `BUCKETS`: (0, .05], (.05, .1], (.1, .25], (.25, .5] or above [1]_.
+    """Return the bucket of a spread, a name in `BUCKETS`: (0, .05], (.05, .1], (.1, .25], (.25, .5] or above [1]_.
 
     Parameters
     ----------
     spread : float
-        A share >= 0. The source leaves out 0; here equal runs are in the first bucket.
+        A share >= 0. The paper leaves out 0; here, equal runs are in the first bucket.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def bucket(spread: float) -> str:
 def variability(
     max_spreads: ArrayLike, *, resamples: int = 0, alpha: float = 0.05, rng: np.random.Generator | None = None
 ) -> Estimate:
-    """The slowdown v that a suite should show: twice the largest spread without the top 5 % of spreads [1]_.
+    """Compute the slowdown v that a suite should show: twice the largest spread without the top 5 % of spreads [1]_.
 
     v = 2 max{MS_i : 0 < i <= floor(.95 |MS|)}, where MS is in ascending order and i starts at 1.
 
@@ -178,7 +178,7 @@ def variability(
         raise ValueError(f"max_spreads must be a series of finite shares >= 0, got {spreads}")
     if resamples and rng is None:
         raise ValueError(f"rng is needed for resamples = {resamples}")
-    n_kept = KEPT_PERCENT * len(spreads) // 100  # integers, so .95 n has no rounding error
+    n_kept = KEPT_PERCENT * len(spreads) // 100  # with integers, .95 n has no rounding error
     if n_kept < 1:
         return Estimate(None, reason=f"fewer than two spreads ({len(spreads)})")
     if not resamples or rng is None:
@@ -192,12 +192,12 @@ def variability(
 
 
 def defined(estimates: Sequence[Estimate]) -> list[float]:
-    """The values of all defined estimates."""
+    """Return the values of all defined estimates."""
     return [estimate.value for estimate in estimates if estimate.value is not None]
 
 
 def _run_values(values: ArrayLike) -> tuple[Floats, str | None]:
-    """The values scaled exactly by a power of two, so sums do not overflow, or the reason if they cannot be used."""
+    """Scale the values exactly by a power of two, to avoid overflow; return the reason if they are invalid."""
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or not np.isfinite(x).all():
         raise ValueError(f"values must be a series of finite numbers, one per run, got {x}")
@@ -208,7 +208,7 @@ def _run_values(values: ArrayLike) -> tuple[Floats, str | None]:
 
 
 def _average_range(x: Floats, per: int) -> float:
-    """The range, averaged over all choices of `per` values: the i-th value is the largest in C(i - 1, per - 1)."""
+    """Average the range over all choices of `per` values; the i-th value is the largest in C(i - 1, per - 1)."""
     total = comb(len(x), per)
     largest = np.array([comb(i, per - 1) / total for i in range(len(x))])
     ascending = np.sort(x)
@@ -217,5 +217,5 @@ def _average_range(x: Floats, per: int) -> float:
 
 @lru_cache(maxsize=8)
 def _choices(n: int, k: int) -> NDArray[np.intp]:
-    """All choices of k out of n indices, shape (C(n, k), k)."""
+    """Return all choices of k out of n indices, shape (C(n, k), k)."""
     return np.fromiter(chain.from_iterable(combinations(range(n), k)), np.intp, comb(n, k) * k).reshape(-1, k)

@@ -1,4 +1,4 @@
-"""Survey of a suite: spread of the runs, buckets, and which altered methods the suite notices."""
+"""Survey of many benchmarks: spread of the runs, buckets, and which altered methods the suite notices."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ class Spread:
     Attributes
     ----------
     name : str
-        The benchmark, with version, altered method and context if it has several: `NAME @ LEVEL`.
+        Name of the benchmark, with version, altered method and context if there are several: `NAME @ LEVEL`.
     benchmark, application, unit : str
     conditions : mapping of str to str
         Version, altered method and context, if known.
@@ -47,14 +47,14 @@ class Spread:
     values : tuple of float, shape (n_runs,)
         One number per run, in `unit`.
     max_spread : Estimate
-        Over all runs.
+        Spread over all runs.
     per_spread : Estimate
-        Averaged over all choices of `Survey.per` runs.
+        Spread, averaged over all choices of `Survey.per` runs.
     judged : float or None
         The spread that the buckets use: `max_spread` or `per_spread`.
     cv : Estimate
     bucket : str or None
-        None if there is a `reason`.
+        None with a `reason` if the benchmark is in no bucket.
     reason : str or None
         Why the benchmark is in no bucket.
     """
@@ -86,9 +86,9 @@ class BucketRow:
     counts : mapping of str to int
         Number of benchmarks by bucket, in the order of `BUCKETS`.
     shares : mapping of str to Estimate
-        With Wilson's intervals.
+        Share of benchmarks by bucket, with Wilson's intervals.
     n_runs : tuple of int
-        The different numbers of runs.
+        The different numbers of runs that occur.
     median : float or None
         Median spread.
     """
@@ -135,9 +135,9 @@ class EnvironmentPair:
     ----------
     first, second : str
     n : int
-        Benchmarks (per version and altered method) with a spread above 0 in both environments.
+        Number of benchmarks (per version and altered method) with a spread above 0 in both environments.
     n_unpaired : int
-        Benchmarks without such a spread in one of the two.
+        Number of benchmarks without a spread above 0 in one of the environments.
     ratio : Estimate
         Spread in the second / spread in the first: geometric mean with Student's interval over benchmarks.
     n_wider : int
@@ -167,13 +167,13 @@ class Survey:
     spreads : tuple of Spread
         All benchmarks at all levels, including those in no bucket, sorted by application and name.
     per : int
-        The number of runs behind each `per_spread`.
+        Number of runs per choice in `per_spread`.
     environments : tuple of Environment
         At least one; environments are never pooled.
     environment_pairs : tuple of EnvironmentPair
         All pairs of environments, in sorted order.
     overall, applications, v, score
-        Those of the only environment; None or empty if there are several.
+        Results of the only environment; None or empty if there are several.
     left_out : tuple of LeftOut
     parameters : mapping of str to object
     """
@@ -190,7 +190,7 @@ class Survey:
     parameters: Mapping[str, object]
 
     def within(self, environment: Environment) -> list[Spread]:
-        """The benchmarks in a bucket in this environment, largest spread first."""
+        """Return the benchmarks in a bucket in this environment, largest spread first."""
         inside = [row for row in self.spreads if row.bucket and row.conditions.get(CONTEXT, "") == environment.name]
         return sorted(inside, key=lambda row: -(row.judged or 0.0))
 
@@ -210,10 +210,11 @@ def survey(
     resamples: int = 0,
     advance: Advance = unwatched,
 ) -> Survey:
-    """Spread of the runs of each benchmark, in buckets, and which altered methods, if any, the suite notices [1]_.
+    """Compute the spread of the runs of each benchmark, and which altered methods, if any, the suite notices [1]_.
 
-    Versions, altered methods and contexts are kept separate: a spread across them would be meaningless. Each context is
-    an environment with its own buckets, v and score; the same benchmarks in two environments are compared pair by pair.
+    Versions, altered methods and contexts are kept separate: a spread over several of them has no meaning. Each context
+    is an environment with its own buckets, v and score; the same benchmarks in two environments are compared pair by
+    pair.
 
     Parameters
     ----------
@@ -221,18 +222,18 @@ def survey(
         One suite; each application has its own row of buckets.
     sampling : Sampling
     per : int, optional
-        The buckets use spreads averaged over choices of this many runs, so that benchmarks with different
-        numbers of runs can be compared; benchmarks with fewer runs are left out. None: spreads over all runs;
-        benchmarks with fewer runs than the maximum of their application are left out. The report then also shows
-        the spread over choices of five runs, as in the source.
+        The buckets use spreads averaged over choices of this many runs, so that benchmarks with different numbers of
+        runs can be compared; benchmarks with fewer runs are left out. By default, spreads over all runs; benchmarks
+        with fewer runs than the maximum of their application are left out, and the report also shows the spread over
+        choices of five runs, as in the paper.
     regression_p, baseline, without, v
-        See `api_benchmarking_score`; the last three only if a run has the condition `altered`.
+        See `api_benchmarking_score`; the last three are only allowed if a run has the condition `altered`.
     budget : float, optional
-        Minutes; see `suite_time`.
+        Time in minutes; see `suite_time`.
     alpha : float
         The level of intervals is 1 - alpha.
     seed, resamples : int
-        For the interval of v; with 0 resamples there is no interval.
+        Random seed and number of resamples for the interval of v; no interval if `resamples` is 0.
     advance : callable
         Called with (done, total) after each benchmark, and once more per benchmark if there are altered methods.
 
@@ -244,8 +245,8 @@ def survey(
     Raises
     ------
     ValueError
-        If `per` is below 2, `alpha` not within (0, 1), `resamples` negative, `baseline`, `without` or `v` given without
-        altered methods, or for invalid options of `api_benchmarking_score` and `suite_time`.
+        If `per` is below 2, `alpha` not within (0, 1), `resamples` is negative, `baseline`, `without` or `v` is given
+        without altered methods, or for invalid options of `api_benchmarking_score` and `suite_time`.
 
     References
     ----------
@@ -263,7 +264,7 @@ def survey(
     is_altered = any(benchmark.levels(ALTERED) for benchmark in benchmarks)
     if not is_altered and (baseline, tuple(without), v) != (None, (), None):
         options = f"baseline = {baseline!r}, without = {tuple(without)}, v = {v}"
-        raise ValueError(f"{options}: these options need runs with the condition altered, and there are none")
+        raise ValueError(f"{options}: these options need runs with the condition altered, but there are none")
     total = len(benchmarks) * (1 + is_altered)
     usable, uncut, left_out = _spreads(benchmarks, sampling, per, lambda done: advance(done, total))
     spreads, rng = _in_buckets(uncut, per), np.random.default_rng(seed)
@@ -324,7 +325,7 @@ def _advance_part(advance: Advance, before: int, total: int, done: int, _n: int)
 
 
 def _named(without: Sequence[str], benchmarks: Sequence[Benchmark]) -> set[str]:
-    """Names of benchmarks to leave out of the score; raises ValueError if a name is unknown."""
+    """Return the benchmarks to leave out of the score; raise ValueError if a name is unknown."""
     unknown = [name for name in without if name not in {benchmark.name for benchmark in benchmarks}]
     if unknown:
         raise ValueError(f"without must name benchmarks of the suite, got {', '.join(map(repr, unknown))}")
@@ -367,7 +368,7 @@ def _signed_rank(logs: Floats) -> Test:
         return Test(None, reason="at least two benchmarks are needed")
     if not logs.any():
         return Test(1.0, 0.0, NO_VARIATION)
-    from scipy import stats  # imported here because it takes long
+    from scipy import stats  # slow to import
 
     result = stats.wilcoxon(logs)
     return Test(float(result.pvalue), float(result.statistic))
@@ -376,7 +377,7 @@ def _signed_rank(logs: Floats) -> Test:
 def _spreads(
     benchmarks: Sequence[Benchmark], sampling: Sampling, per: int | None, tell: Callable[[int], None]
 ) -> tuple[list[Benchmark], list[Spread], list[LeftOut]]:
-    """The benchmarks with one number per run, their spreads, and the left-out benchmarks."""
+    """Compute one number per run and the spread of each benchmark; also return the left-out benchmarks."""
     usable, spreads, left_out = [], [], []
     for done, benchmark in enumerate(benchmarks, start=1):
         try:
@@ -399,7 +400,7 @@ def _check(per: int | None, alpha: float, resamples: int) -> None:
 
 
 def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | None) -> Spread:
-    """The spread of one benchmark at one level, without a bucket."""
+    """Compute the spread of one benchmark at one level, without a bucket."""
     over_all, over_some = max_spread(values), max_spread(values, per=per or PER)
     conditions = {name: entry for name in (VERSION, ALTERED, CONTEXT) if (entry := level.of(name)[0])}
     return Spread(
@@ -424,7 +425,7 @@ def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | N
 
 
 def _in_buckets(spreads: Sequence[Spread], per: int | None) -> tuple[Spread, ...]:
-    """The same spreads, each with a bucket or a reason."""
+    """Add a bucket, or the reason for having none, to each spread."""
     most: dict[tuple[str, str], int] = {}
     for row in spreads:
         suite = row.application, row.conditions.get(CONTEXT, "")

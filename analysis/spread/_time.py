@@ -1,4 +1,4 @@
-"""Time of a suite, and what faster parts of it still notice."""
+"""Time of a suite, and which altered methods faster parts of it still notice."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.spread._score import Score, percentage
 
-SHARES = (0.1, 0.25, 0.5)  # shares of the suite's time for which a part is always computed
+SHARES = (0.1, 0.25, 0.5)  # time limits of the parts that are always computed, as shares of the time of the suite
 
 Key = tuple[str, str]  # application, benchmark
 
@@ -24,7 +24,7 @@ class BenchmarkTime:
     ----------
     application, benchmark : str
     seconds_per_run : float
-        Mean over its runs.
+        Mean time of a run, in seconds.
     n_runs : int
         Number of runs with one version, in one environment.
     seconds : float
@@ -50,7 +50,7 @@ class Part:
     seconds : float
         Time of these benchmarks.
     score : Estimate or None
-        Their API benchmarking score; None without altered methods.
+        API benchmarking score of these benchmarks; None without altered methods.
     """
 
     limit: float | None
@@ -73,10 +73,10 @@ class SuiteTime:
     benchmarks : tuple of BenchmarkTime
         Longest first.
     n_unknown : int
-        Benchmarks whose runs have no known time; no part contains them.
+        Number of benchmarks without a known time of their runs; no part contains them.
     smallest : Part or None
-        The fewest benchmarks that notice what the whole suite notices; with ties, those with the shortest time.
-        None without altered methods.
+        The smallest number of benchmarks that notice the same methods as the whole suite; of several, the fastest. None
+        without altered methods.
     parts : tuple of Part
         For each time limit: the benchmarks that notice the most methods, in the shortest time. Without
         altered methods: as many benchmarks as fit.
@@ -98,7 +98,7 @@ def suite_time(
     budget: float | None = None,
     level: float = 0.95,
 ) -> SuiteTime | None:
-    """Compute the time of the suite and what parts of it still notice [1]_.
+    """Compute the time of a suite, and which altered methods parts of it still notice [1]_.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def suite_time(
     n_runs : mapping of (application, benchmark) to int
         Number of runs of each benchmark.
     score : Score or None
-        What the benchmarks notice. Whether a benchmark notices a method does not depend on the others: v is always
-        that of the whole suite.
+        Which methods the benchmarks notice. This does not change in a part of the suite, because v is always that of
+        the whole suite.
     budget : float, optional
         Time limit in minutes for a further part. Parts for a tenth, a quarter and half of the time always exist.
     level : float
@@ -164,7 +164,7 @@ def _seconds_per_run(benchmark: Benchmark, is_measured: bool) -> float | None:
 
 
 def _noticing(times: Sequence[BenchmarkTime], score: Score | None) -> Floats:
-    """Matrix of covered methods (rows) and benchmarks (columns): 1 if the benchmark notices the method, otherwise 0."""
+    """Return a matrix of covered methods (rows) and benchmarks (columns): 1 if the benchmark notices the method."""
     covered = score.variants["total"].covered if score else ()
     pairs = {(row.benchmark, row.method) for row in score.detections if row.regression.found} if score else set()
     return np.array([[float((time.benchmark, method) in pairs) for time in times] for method in covered]).reshape(
@@ -173,7 +173,7 @@ def _noticing(times: Sequence[BenchmarkTime], score: Score | None) -> Floats:
 
 
 def _smallest(times: Sequence[BenchmarkTime], noticing: Floats) -> list[int]:
-    """The smallest cover of the methods that these benchmarks notice; the shortest time breaks ties."""
+    """Return the fewest benchmarks that together notice all these methods; of several solutions, the fastest."""
     seconds = np.array([time.seconds for time in times])
     needed = noticing[noticing.any(axis=1)]
     if not len(needed):
@@ -183,21 +183,21 @@ def _smallest(times: Sequence[BenchmarkTime], noticing: Floats) -> list[int]:
 
 
 def _within(times: Sequence[BenchmarkTime], noticing: Floats, limit: float) -> list[int]:
-    """The benchmarks that notice most within the time; without methods, as many as fit, shortest first."""
+    """Return the benchmarks that notice most methods within the time; without methods, as many as possible."""
     seconds = np.array([time.seconds for time in times])
     if not len(noticing):
         shortest = np.argsort(seconds, kind="stable")
         fits = np.cumsum(seconds[shortest]) <= limit * (1 + 1e-12)
         return sorted(int(at) for at in shortest[fits])
     n_methods, n = noticing.shape
-    # columns: one per benchmark (is it run?), one per method (is it noticed?)
+    # variables: one per benchmark (is it run?), one per method (is it noticed?)
     rows = np.vstack([np.hstack([noticing, -np.eye(n_methods)]), np.hstack([-seconds / limit, np.zeros(n_methods)])])
     cost = np.hstack([0.5 * seconds / seconds.sum(), -np.ones(n_methods)])
     return _chosen(cost, optimize.LinearConstraint(rows, lb=np.hstack([np.zeros(n_methods), -1])), n)
 
 
 def _chosen(cost: Floats, constraint: optimize.LinearConstraint, n: int) -> list[int]:
-    """The first n binary variables at minimal cost: which of them are 1."""
+    """Minimise the cost over binary variables; return which of the first n variables are 1."""
     result = optimize.milp(
         cost,
         integrality=np.ones(len(cost), dtype=np.int64),

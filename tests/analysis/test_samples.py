@@ -301,14 +301,16 @@ def test_a_mean_is_a_plain_number_for_values_of_any_size(x):
 
 def test_a_mean_without_an_interval_says_why():
     assert mean_interval([]) == Estimate(None, reason="no values")
-    assert mean_interval([4]) == Estimate(4.0, reason="one value has no interval")
+    assert mean_interval([4]) == Estimate(4.0, reason="an interval needs at least two values")
     assert mean_interval([0.1] * 3) == Estimate(0.1, 0.0, 0.1, 0.1, NO_VARIATION)
-    assert mean_interval([-1.7e308, 1.7e308]) == Estimate(0.0, reason="the interval ends beyond the largest number")
+    assert mean_interval([-1.7e308, 1.7e308]) == Estimate(
+        0.0, reason="a limit of the interval is too large for a floating-point number"
+    )
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, nan])
 def test_a_level_that_is_no_share_is_refused(level):
-    with pytest.raises(ValueError, match=rf"level must lie in \(0, 1\), got {level}"):
+    with pytest.raises(ValueError, match=rf"level must be in \(0, 1\), got {level}"):
         mean_interval([1, 2], level)
 
 

@@ -213,7 +213,7 @@ def test_the_baseline_can_be_named_and_what_lacks_it_is_left_out():
 @pytest.mark.parametrize(
     ("suite", "reason"),
     [
-        ([measured("b", old=1, m=2)], "altered has no level called baseline"),
+        ([measured("b", old=1, m=2)], "no level of altered is called baseline"),
         ([measured("b", baseline=1)], "no run has an altered method"),
         (
             [Benchmark.of_series("b", (LOW, HIGH), conditions={"altered": ("baseline", "m")})],
