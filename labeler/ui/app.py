@@ -57,7 +57,7 @@ EXPLORE_PAGES = {method.title: name for name, method in METHODS.items()}
 def main(token: str | None) -> None:
     """One page run for the person with the session id `token`."""
     st.set_page_config(page_title="Benchmark runs", layout="wide")
-    st.html(STYLE)
+    st.html(f"<style>{component.PAGE_STYLE}</style>{STYLE}")
     study, person = settings().study, None
     try:
         if study is None:

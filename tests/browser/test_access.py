@@ -13,6 +13,10 @@ from tests.browser.hands import SAVED, answers, item_on_screen
 SERIOUS = {"serious", "critical"}
 # Streamlit puts the sections of its own sidebar into the list of links
 OF_STREAMLIT = {"list", "listitem"}
+COLOURS = """() => {
+  const corner = window.__review.owner.picture.canvas.getContext("2d").getImageData(1, 1, 1, 1).data;
+  return [getComputedStyle(document.querySelector(".stApp")).backgroundColor, Array.from(corner)];
+}"""
 SKIP = "Skip practice and start labelling"
 
 
@@ -60,6 +64,13 @@ def test_a_reviewer_comes_through_every_page_by_keyboard_alone_and_axe_finds_not
     page.keyboard.press("d")
     page.wait_for_function(SAVED)
     assert [answer.answer for answer in answers(served, "ada")] == ["similar", "dissimilar"]
+    page.keyboard.press("?")
+    page.get_by_role("button", name="Dark surroundings").click()
+    assert (findings(page), doubled(page)) == ([], set())
+    page.reload()
+    item_on_screen(page)
+    assert page.evaluate(COLOURS) == ["rgb(23, 28, 36)", [255, 255, 255, 255]]
+    assert (findings(page), doubled(page)) == ([], set())
     for address, ready in (("my-labels", "Look and revise"), ("guide", "Overlay"), ("practice", "Similar")):
         page.goto(f"{served.url}/{address}")
         page.get_by_role("button", name=re.compile(ready)).first.wait_for()

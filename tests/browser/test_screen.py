@@ -49,6 +49,16 @@ SHARP = """() => {
 }"""  # one pixel of its own for each of the screen
 
 
+FITTED = """() => {
+  const { root, picture } = window.__review.owner;
+  const panel = picture.geometry.panels.at(-1);
+  const tops = Array.from(root.querySelectorAll(".keys button"), (one) => one.getBoundingClientRect())
+    .filter(({ height }) => height > 0).map(({ top }) => Math.round(top / 20));
+  const answers = root.querySelector(".answers").getBoundingClientRect().top;
+  return [picture.canvas.getBoundingClientRect().top + panel.y + panel.h, answers, new Set(tops).size];
+}"""
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """40 items, 20 for each of four reviewers."""
@@ -180,6 +190,19 @@ def test_zoom_draws_the_picture_anew(page, served, width, height, density):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), [(720, 450), (640, 360), (390, 844)])
+def test_all_ten_runs_are_seen_with_the_answers_at_200_percent_and_on_a_phone(page, shapes, width, height):
+    page.set_viewport_size({"width": width, "height": height})
+    enter(page, shapes, "ben")
+    while len(page.evaluate(DRAWN)) != 10:
+        press(page, "s")
+        item_on_screen(page)
+    lowest, answers_top, n_rows = page.evaluate(FITTED)
+    assert lowest <= answers_top
+    assert n_rows == 1 or width < 640
+
+
+@pytest.mark.slow
 def test_a_screen_of_another_density_draws_the_picture_anew(page, served):
     enter(page, served, "ben")
     set_window(page, 1440, 800, 2)
@@ -284,5 +307,5 @@ def test_the_guide_shows_the_question_and_the_axis_of_the_study(desk, served):
     page = desk("dan")
     page.goto(f"{served.url}/guide")
     expect(page.get_by_text(studies.QUESTION, exact=True)).to_be_visible()
-    expect(page.get_by_text(re.compile(r"over at least 10\s?% of the median"))).to_be_visible()
-    expect(page.locator("img")).to_have_count(10)
+    expect(page.get_by_text(re.compile(r"at least 15\s?% of the median"))).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("runs on one scale"))).to_have_count(10)

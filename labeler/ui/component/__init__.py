@@ -26,6 +26,7 @@ VIEWER_HEIGHT = 420
 _LOADING = JS_DIRECTORY / "loading.js"
 _MODULES = [f"{ASSETS}/{path.name}" for path in sorted(JS_DIRECTORY.glob("*.js")) if path != _LOADING]
 _STYLE = (HERE / "style.css").read_text(encoding="utf-8")
+PAGE_STYLE = (HERE / "page.css").read_text(encoding="utf-8")  # for the page around the component
 
 
 def _registered(name: str, html: str, entry: str) -> Any:

@@ -9,13 +9,14 @@ import { unpack } from "./layout.js";
 import { Picture } from "./picture.js";
 import { Drafts } from "./storage.js";
 import { Strip } from "./strip.js";
+import { Surroundings } from "./surroundings.js";
 import { emptyWords, progressWords, questionWords, statusWords } from "./words.js";
 
 const ANSWERS = { s: "similar", d: "dissimilar", n: "not sure" };
 const CATEGORIES = ["similar", "dissimilar"];
 const REMEMBERED = 8; // number of pictures to keep, for an undo
-const MIN_HEIGHT = 360;
-const MAX_HEIGHT = 900;
+const MIN_HEIGHT = 200;
+const MAX_HEIGHT = 1300;
 const TICK_MS = 500;
 const SIGNS = ["keydown", "pointermove", "pointerdown", "wheel", "scroll"];
 
@@ -35,12 +36,16 @@ class Review {
     this.root = root;
     this.component = component;
     this.part = (name) => root.querySelector(`.${name}`);
+    root.querySelectorAll(".keys [data-key]").forEach((button) => { // where the room is short, only the key is shown
+      button.title = `${button.querySelector("span").textContent} (${button.dataset.key.toUpperCase()})`;
+    });
     this.key = (name) => root.querySelector(`[data-key="${name}"]`);
     this.picture = new Picture(root, () => this.draw());
     this.help = root.querySelector(".help");
     this.comment = new CommentDialog(root.querySelector(".comment"), (text) => this.keep({ comment: text }));
     this.current = null;
     this.paintedAt = null;
+    this.top = 0; // of the component in the window, if nothing is scrolled away
     this.refusal = "";
     this.hindrance = "";
     this.remembered = new Map();
@@ -50,6 +55,9 @@ class Review {
     this.queue = this.delivery.queue;
     this.drafts = new Drafts(this.delivery.window, this.delivery.owner);
     this.listen();
+    if (component.data.mode === "label") {
+      this.surroundings = new Surroundings(root, this.part("surroundings"), this.listening.signal);
+    }
   }
 
   listen() {
@@ -70,6 +78,7 @@ class Review {
 
   end() {
     this.listening.abort();
+    this.surroundings?.end();
     this.resized.disconnect();
     clearInterval(this.timer);
     this.delivery.end();
@@ -143,7 +152,7 @@ class Review {
     };
     this.part("explanation").hidden = true;
     this.paintedAt = null;
-    if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView(); // show the first runs
+    if (this.root.getBoundingClientRect().top < this.top - 1) this.root.scrollIntoView(); // show the first runs
     if (this.current) this.picture.show(this.current.picture, this.data.protocol.shows_numbers);
     this.draw();
     if (!this.current) return;
@@ -161,11 +170,18 @@ class Review {
     this.part("stage").hidden = !this.current;
     this.part("message").hidden = Boolean(this.current);
     if (this.current) {
-      const around = this.root.clientHeight - this.part("stage").clientHeight;
-      const room = window.innerHeight - this.root.getBoundingClientRect().top - window.scrollY - around - 24;
-      this.picture.draw(Math.min(Math.max(room, MIN_HEIGHT), MAX_HEIGHT));
+      this.picture.draw(Math.min(Math.max(this.room, MIN_HEIGHT), MAX_HEIGHT));
     }
     this.say();
+  }
+
+  /** The height for the runs, in pixels, so that the window shows them and the answers without scrolling. */
+  get room() {
+    const [root, canvas] = [this.root, this.picture.canvas].map((part) => part.getBoundingClientRect());
+    this.top = Math.max(this.top, root.top);
+    const isNarrow = this.part("keys").offsetHeight === 0; // then the views are below, out of sight
+    const below = isNarrow ? this.part("answers").offsetHeight : root.bottom - canvas.bottom;
+    return window.innerHeight - this.top - (canvas.top - root.top) - below - 24;
   }
 
   /** Update all texts and button states on the screen. */
@@ -197,7 +213,7 @@ class Review {
     const isOver = !this.current || explained !== null;
     [..."sdn123fm"].forEach((key) => (this.key(key).disabled = isOver));
     [..."ozl"].forEach((key) => (this.key(key).disabled = !this.current));
-    const canUndo = this.data.mode === "label" && Boolean(this.lastAnswered());
+    const canUndo = this.data.mode === "label" && Boolean(chosen || this.lastAnswered());
     this.key("u").setAttribute("aria-disabled", String(!canUndo)); // a press gives the reason
     Object.entries(ANSWERS).forEach(([key, answer]) => {
       this.key(key).classList.toggle("before", this.current?.before === answer);
@@ -334,6 +350,10 @@ class Review {
 
   undo() {
     if (this.data.mode !== "label") return;
+    if (this.current?.chosen) {
+      this.forget();
+      return;
+    }
     const last = this.lastAnswered();
     if (!last) {
       this.strip.tell("nothing");

@@ -26,7 +26,7 @@ export function grid({ context, picture, limits, y, isLog }, panel) {
   for (const edge of [panel.y + lane, panel.y + panel.h - lane]) {
     line(context, [[panel.x, edge], [panel.x + panel.w, edge]], { colour: LANE_EDGE });
   }
-  const wanted = Math.max(panel.h / 32, 3);
+  const wanted = Math.min(Math.max(panel.h / 32, 4), 10);
   const [shares, step] = percentTicks(limits, picture.median, isLog, wanted);
   const isPositive = picture.median > 0;
   const lines = isPositive ? shares.map((share) => (1 + share) * picture.median) : axisTicks(limits, isLog, wanted)[0];

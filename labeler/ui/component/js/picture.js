@@ -4,6 +4,8 @@ import { arrange, runAt, summary, viewsOf } from "./layout.js";
 import { paint } from "./paint.js";
 import { axisWords, legendWords } from "./words.js";
 
+const LETTER_WIDTH = 6.1; // of the legend, in pixels
+
 export class Picture {
   /** root: contains a canvas, a legend and the view buttons; onChange(): called when the view changes. */
   constructor(root, onChange = () => {}) {
@@ -25,7 +27,6 @@ export class Picture {
     this.picture = picture;
     this.showsNumbers = showsNumbers;
     this.view = { axis: picture.rule, log: false, overlay: false, run: null };
-    this.legend.textContent = legendWords(picture);
   }
 
   /** Set the alternative text, after the picture is on the screen. */
@@ -35,7 +36,9 @@ export class Picture {
 
   /** `height`: the height for the runs, in pixels. */
   draw(height) {
-    this.geometry = arrange(this.root.clientWidth, height, this.picture.runs.length, this.view.overlay);
+    const width = this.root.clientWidth;
+    this.geometry = arrange(width, height, this.picture.runs.length, this.view.overlay);
+    this.legend.textContent = legendWords(this.picture, width / LETTER_WIDTH);
     this.repaint();
   }
 
@@ -70,6 +73,7 @@ export class Picture {
   sayButtons(button) {
     const { axis, log, overlay } = this.view ?? {};
     if (this.picture) button("z").querySelector("span").textContent = `Axis: ${axisWords(axis, this.picture.rule)}`;
+    button("z").classList.toggle("changed", this.picture !== null && axis !== this.picture.rule);
     button("o").setAttribute("aria-pressed", String(Boolean(overlay)));
     button("l").setAttribute("aria-pressed", String(Boolean(log)));
   }

@@ -62,7 +62,7 @@ class Viewer {
     const { data } = component;
     this.part("name").textContent = data.title;
     this.part("caption").textContent = data.caption;
-    this.root.setAttribute("aria-label", data.title || "The runs of one benchmark");
+    this.root.setAttribute("aria-label", data.title || `The runs of ${data.item || "one benchmark"}`);
     this.sayKeys(data.keys);
     const of = data.item && ` of ${data.item}`; // so that each button of the page has a unique name
     this.root.querySelectorAll(".of").forEach((part) => (part.textContent = of));

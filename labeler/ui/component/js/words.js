@@ -11,16 +11,19 @@ export function axisWords(axis, rule) {
   return axis === rule ? "main" : AXIS_WORDS[axis];
 }
 
-/** The legend below the picture, in one line. */
-export function legendWords({ n, runs }) {
+/** The legend below the picture, in one line of at most `room` letters if possible. */
+export function legendWords({ n, runs }, room = Infinity) {
   const longest = runs.find((run) => run.n === n);
   const [window, bin] = [longest.medians, longest.low].map((pieces) => Math.round(n / pieces.length));
   if (window <= 1) return "Points: iterations. Dashed: median of all runs. ◄ median of the run.";
-  const dots = bin > 1 ? `fastest and slowest of ${bin} outside the band` : "iterations";
-  return (
-    `Line: median of ${window} iterations. Band: their middle half. Dots: ${dots}. Bars in the grey ` +
-    "lanes: share beyond the axis. Dashed: median of all runs. ◄ median of the run."
-  );
+  const dots = bin > 1 ? `highest and lowest of ${bin}` : "iterations";
+  const long =
+    `Line: median of ${window} iterations. Band: their middle half. Dots: ${dots}. Bars in the grey lanes: share ` +
+    "beyond the axis. Dashed: median of all runs. ◄ median of the run.";
+  const short =
+    `Line: median of ${window}. Band: middle half. Dots: ${dots}. Lanes: share beyond the axis. Dashed: all runs. ` +
+    "◄ median.";
+  return long.length <= room ? long : short;
 }
 
 /** The reviewer's progress, including answers that are not saved yet. */
@@ -60,7 +63,7 @@ export function statusWords({ refusal, hindrance, queue, data, current, clock, s
 
 /** What the last key press did. */
 function happenedWords({ kind, code, answer }, isOnItsWay) {
-  if (kind === "fast") return "Too fast: you cannot have seen this item yet, so the key press did not count.";
+  if (kind === "fast") return "Too fast to have seen this item: the key press did not count.";
   if (kind === "nothing") return "There is no answer to undo.";
   if (kind === "answered") {
     return `${code}: ${capital(answer)}, ${isOnItsWay ? "saving …" : "saved. Press U to undo."}`;
