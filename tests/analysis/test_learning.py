@@ -99,6 +99,23 @@ def test_the_fit_without_a_penalty_is_that_of_statsmodels():
     assert [ours.intercept, *ours.coefficients] == pytest.approx(theirs.params.tolist(), rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("penalty", "theirs"),
+    [
+        (0.001, [-0.06739449, 1.05897799, -0.09576243, -0.13846834, 0.14598687]),
+        (0.1, [-0.05429801, 0.64368149, -0.05389244, -0.09359661, 0.07225232]),
+        (1, [-0.05561706, 0.16841596, -0.01174233, -0.02724225, 0.01212251]),
+    ],
+)
+def test_the_fit_with_a_penalty_is_that_of_scikit_learn(penalty, theirs):
+    # scikit-learn 1.9.1, LogisticRegression(C=1 / (200 * penalty), tol=1e-12, max_iter=1000)
+    rng = default_rng(3)
+    x = rng.standard_normal((200, 4))
+    dissimilar = rng.random(200) < special.expit(x[:, 0] - 0.5 * x[:, 1])
+    ours = fit_logistic(x, dissimilar, penalty)
+    assert [ours.intercept, *ours.coefficients] == pytest.approx(theirs, abs=1e-6)
+
+
 @given(st.integers(0, 10_000), st.booleans(), st.floats(1e-4, 10))
 def test_no_general_optimiser_finds_a_better_fit(seed, monotone, penalty):
     rng = default_rng(seed)

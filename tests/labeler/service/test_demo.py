@@ -15,7 +15,7 @@ from labeler.service import reviewing
 from labeler.service.data import demo
 from labeler.service.people import identity, visibility
 from labeler.service.plan import assigning, coordinating
-from labeler.service.results import interim_agreement, splits
+from labeler.service.results import interim_agreement, learning, splits
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, items, labels, open_database, people, runs
 from tests.labeler.conftest import NOW, log
@@ -162,6 +162,19 @@ def test_after_the_tenth_label_a_newcomer_sees_the_labels_of_all(finished, tmp_p
         assert ("demo", "add role") in log(db)
         assert demo.reveal(db, now=NOW)  # once only
         assert log(db).count(("demo", "add role")) == 1
+
+
+def test_the_known_changes_of_the_demo_are_noticed_by_classifiers_and_reviewers(finished):
+    with open_database(finished) as db:
+        material = learning.material_of_study(db, actor="demo", now=NOW)
+    rows = learning.dose_response(material, DATA / "interventions.csv")
+    n_changed = len({row["benchmark"] for row in interventions()})
+    by_rater = {rater: [row for row in rows if row.rater == rater] for rater in {row.rater for row in rows}}
+    assert set(by_rater) == {*CLASSIFIERS, *demo.REVIEWERS}
+    assert sum(row.n for row in by_rater["same"] if row.kind != "noise alone") == n_changed
+    assert {row.rater for row in rows if row.is_reviewer} == set(demo.REVIEWERS)
+    halved = [row for row in by_rater["spread"] if (row.kind, row.amount) == ("slowdown", 0.5)]
+    assert [row.dissimilar.value for row in halved] == [1.0]  # a run of half the speed cannot be missed
 
 
 def test_the_demo_is_the_same_each_time_it_is_made(finished, tmp_path):

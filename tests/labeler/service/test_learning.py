@@ -1,0 +1,68 @@
+"""What is learned from real benchmarks, with published classes in place of labels."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.learning import LABELS, disagreement_of, examples_of, simulate_selection
+from labeler.formats import Source, references
+from labeler.service.data import importing
+from labeler.service.results import learning
+from labeler.service.verdicts import computing
+from labeler.store import open_database
+from tests.labeler.conftest import NOW, make_study
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory, icpe_dir, published_classes):
+    """The 203 benchmarks; the published class "inconsistent" is the label dissimilar."""
+    path = tmp_path_factory.mktemp("real") / "real.study"
+    make_study(path, n_items=0, reviewers=())
+    files = [Source(str(file), file) for file in sorted((icpe_dir / "timeseries").iterdir())]
+    with open_database(path) as db:
+        list(importing.import_files(db, files, as_new=False, actor="carol", now=NOW))
+        computing.compute_verdicts(db, actor="carol")
+        material = learning.material_of_study(db, actor="carol", now=NOW)
+    classes = references.read_classes(Source("published.json", published_classes))
+    items = list(material.features.index)
+    labels = ["dissimilar" if classes[item] == "inconsistent" else "similar" for item in items]
+    return replace(material, answers=pd.DataFrame({"item": items, "reviewer": "published", "label": labels}))
+
+
+@pytest.fixture(scope="module")
+def learned(material):
+    return learning.learn(material, consensus=LABELS)
+
+
+def test_a_learned_classifier_is_better_than_the_heuristic_on_applications_it_has_not_seen(learned):
+    areas = {row.name: row.auc for row in learned.arena.standings}
+    assert areas["learned"].value == pytest.approx(0.785, abs=0.02)  # .779 to .793 with other folds
+    assert areas["heuristic"].value == pytest.approx(0.679, abs=0.001)
+    assert areas["same"].value == pytest.approx(0.702, abs=0.001)
+    assert areas["spread"].value == pytest.approx(0.655, abs=0.001)
+    assert all(areas["learned"].value > areas[name].value for name in ("heuristic", "same", "spread", "kruskal"))
+    (difference,) = [row for row in learned.arena.differences if (row.a, row.b) == ("learned", "heuristic")]
+    assert difference.difference.low > 0
+
+
+def test_labels_without_relation_to_the_runs_are_not_learned(material):
+    shuffled = np.random.default_rng(1).permutation(material.answers["label"].to_numpy())
+    found = learning.learn(replace(material, answers=material.answers.assign(label=shuffled)), consensus=LABELS)
+    areas = {row.name: row.auc for row in found.arena.standings}
+    assert areas["learned"].low < 0.5
+
+
+def test_chosen_items_teach_more_and_the_estimates_stay_unbiased(material):
+    labels = material.answers.rename(columns={"label": "category"})[["item", "category"]]
+    names = learning.features_named("default", list(material.features.columns))
+    examples = examples_of(labels, material.features, names, material.applications)
+    disagreement = disagreement_of(material.verdicts)
+    steps = simulate_selection(examples, disagreement, rng=np.random.default_rng(1), n_first=40, n_repeats=30)
+    for step in steps:
+        assert abs(step.prevalence_random) < 4 * step.rmse_random / np.sqrt(30)
+        assert abs(step.prevalence_weighted) < 4 * step.rmse_weighted / np.sqrt(30)
+    assert sum(step.auc_chosen - step.auc_random for step in steps) > -0.02
