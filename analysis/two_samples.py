@@ -1,4 +1,4 @@
-"""Comparing two samples of one number per run: tests for many pairs at once, and ratios with the interval of the test.
+"""Compare two samples with one number per run: tests for many pairs at once, and ratios with the interval of the test.
 
 Only numpy is imported here; functions import the rest when called, so that commands start fast.
 """
@@ -17,28 +17,29 @@ Floats = NDArray[np.float64]
 
 COMBINED, WELCH, MANN_WHITNEY = TESTS = ("combined", "welch", "mann-whitney")
 NO_VARIATION = "no variation"
-NO_END = "the baseline varies so much that the interval has no end"
+NO_END = "the baseline varies so much that the interval has no limit"
 TOO_VARIABLE = "the runs are too few or vary too much for an interval"
 
-EXACT_RUNS = 50  # below this size the rank-sum test is exact without ties
-EXACT_TIED = 400  # largest number of pairs of runs for the exact test with ties
-FURTHEST = 40.0  # search range for the ends of an interval, in natural logarithms of the ratio
+EXACT_RUNS = 50  # for smaller samples, the rank-sum test is exact if there are no ties
+EXACT_TIED = 400  # maximum number of pairs of runs for the exact test with ties
+FURTHEST = 40.0  # search range for the limits of an interval, in natural logarithms of the ratio
 HALVINGS = 28
-DECIMALS = 13  # tolerance for equal values while searching for an interval
-AT_ONCE = 500_000  # array elements in memory while pairs of runs are compared
+DECIMALS = 13  # tolerance for equal values in the search for an interval
+AT_ONCE = 500_000  # maximum number of array elements in comparisons of pairs of runs
 
 
 def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
-    """Two-sided p of many pairs of samples of the same sizes.
+    """Compute two-sided p of many pairs of samples with the same sizes.
 
-    "welch" compares means without assuming equal variances [1]_. "mann-whitney" compares ranks [2]_: exact
-    given the ties for small samples, normal with corrections for large ones. "combined" takes the smaller p of the two
-    and corrects for the choice. If nothing changed, shuffling the runs over both sides would give two statistics with
-    the correlation rho between pooled values and their ranks; taken as bivariate normal, this gives the probability
-    that either is as extreme, with the rank test at one of its attainable levels. Samples too small for ranks to decide
-    are thus left to Welch's test. Welch's p is multiplied by 0.85 / rho^4: it counts
-    less the less normal the pooled values look. The weight was chosen by simulation. For sides of unequal size the
-    larger p of Welch's and Student's test stands for Welch's, which rejects too often if one side has very few runs.
+    "welch" compares means without assuming equal variances [1]_. "mann-whitney" compares ranks [2]_; it is exact given
+    the ties for small samples, and normal with corrections for large samples. "combined" takes the smaller p of both
+    tests and corrects for this choice. If nothing changed, shuffling the runs between both sides would give two
+    statistics, whose correlation rho is that between the pooled values and their ranks. A bivariate normal distribution
+    with this correlation gives the probability that either statistic is as extreme, with the rank test at one of its
+    attainable levels. If samples are too small for the rank test, Welch's test thus decides alone. Welch's p is
+    multiplied by 0.85 / rho^4, a weight chosen by simulation, which lowers its influence if the pooled values are not
+    normal. For sides of unequal size, the larger p of Welch's and Student's test replaces Welch's p, because Welch's
+    test rejects too often if one side has very few runs.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
     Returns
     -------
     ndarray of float, shape (n_pairs,)
-        Without variation on both sides: 1 if the values are equal, otherwise 0 (for ranks, the p of the rank test).
+        If neither side varies: 1 if the values are equal, otherwise 0 (for ranks, the p of the rank test).
 
     References
     ----------
@@ -65,9 +66,9 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
 
 
 def _p_values(a: Floats, b: Floats, test: str, *, ties: bool = True) -> Floats:
-    """As `p_values`; `ties=False` uses the exact distribution of ranks without ties, which is faster."""
+    """Compute `p_values`; `ties=False` uses the exact distribution of ranks without ties, which is faster."""
     _, exponent = np.frexp(np.maximum(np.abs(a).max(1), np.abs(b).max(1)))
-    a, b = np.ldexp(a, -exponent[:, None]), np.ldexp(b, -exponent[:, None])  # exact, and squares stay within range
+    a, b = np.ldexp(a, -exponent[:, None]), np.ldexp(b, -exponent[:, None])  # exact, and avoids overflow of squares
     if test == WELCH:
         return _welch(a, b)
     pooled = np.sort(np.concatenate([a, b], axis=1), axis=1)
@@ -84,10 +85,10 @@ def _p_values(a: Floats, b: Floats, test: str, *, ties: bool = True) -> Floats:
 
 
 def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
-    """mean(x) / mean(y) of two independent samples with Fieller's interval [1]_.
+    """Compute mean(x) / mean(y) of two independent samples with Fieller's interval [1]_.
 
-    The interval contains 1 exactly when Welch's test does not reject at 1 - level, because it uses the same degrees of
-    freedom.
+    The interval contains 1 if and only if Welch's test does not reject at 1 - level, because both use the same degrees
+    of freedom.
 
     Parameters
     ----------
@@ -97,8 +98,9 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        Undefined if a sample is empty or the mean of `y` is not positive. Without interval if a sample has fewer than
-        two values, or `y` is so variable that the interval is unbounded. Without variation the interval has zero width.
+        Undefined if a sample is empty or the mean of `y` is not positive. Without an interval if a sample has fewer
+        than two values, or if `y` varies so much that the interval is unbounded. If neither sample varies, the interval
+        has width 0.
 
     References
     ----------
@@ -113,7 +115,7 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     if not mb > 0:
         return Estimate(None, reason="the mean of the baseline is not positive")
     if min(len(a), len(b)) < 2:
-        return Estimate(ma / mb, reason="one run has no interval")
+        return Estimate(ma / mb, reason="an interval needs at least two runs")
     va, vb = (0.0 if s.min() == s.max() else float(s.var(ddof=1)) / len(s) for s in (a / mb, b / mb))
     ratio = ma / mb
     if va + vb == 0:
@@ -129,7 +131,7 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def _student(a: Floats, b: Floats) -> Floats:
-    """Two-sided p of Student's t test; only used if there is some variation."""
+    """Compute the two-sided p of Student's t test; only used if there is some variation."""
     from scipy import special
 
     n_a, n_b = a.shape[1], b.shape[1]
@@ -144,7 +146,7 @@ def _student(a: Floats, b: Floats) -> Floats:
 def _welch(a: Floats, b: Floats) -> Floats:
     from scipy import special
 
-    # a constant sample has zero variance, even if rounding of its mean leaves some
+    # set the variance of a constant sample to 0, because rounding of its mean may leave more
     va, vb = (np.where(s.min(1) == s.max(1), 0.0, s.var(1, ddof=1) / s.shape[1]) for s in (a, b))
     total = va + vb
     some = np.where(total > 0, total, 1.0)
@@ -155,7 +157,7 @@ def _welch(a: Floats, b: Floats) -> Floats:
 
 
 def _rank_sum(a: Floats, b: Floats, pooled: Floats, *, ties: bool) -> tuple[Floats, Callable[[Floats], Floats]]:
-    """The p of the rank-sum test, and a function that gives the largest attainable p at or below a level, or 0."""
+    """Return p of the rank-sum test, and a function for the largest attainable p at or below a level, or 0."""
     from scipy import special
 
     n_a, n_b = a.shape[1], b.shape[1]
@@ -195,7 +197,7 @@ def _rank_sum(a: Floats, b: Floats, pooled: Floats, *, ties: bool) -> tuple[Floa
 
 
 def _distance(a: Floats, b: Floats) -> NDArray[np.int64]:
-    """Twice the distance of Mann and Whitney's U from its centre: an integer from 0 to n_a n_b."""
+    """Return twice the distance of the Mann-Whitney U from its centre: an integer from 0 to n_a n_b."""
     pairs = a.shape[1] * b.shape[1]
     distances = np.empty(len(a), dtype=np.int64)
     step = max(1, AT_ONCE // pairs)
@@ -208,7 +210,7 @@ def _distance(a: Floats, b: Floats) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=20_000)
 def _tail(n: int, is_tie: bytes) -> Floats:
-    """P(distance >= d) for d from 0, if every choice of n runs is equally likely; exact given the ties.
+    """Compute P(distance >= d) for d from 0, if every choice of n runs is equally likely; exact given the ties.
 
     `is_tie` has one byte per value except the first: whether it equals the previous one, in ascending order.
     """
@@ -248,9 +250,9 @@ def _correlation_with_ranks(pooled: Floats) -> Floats:
 
 
 def _either(p: Floats, q: Floats, rho: Floats) -> Floats:
-    """P(|Z| >= z_p or |W| >= z_q) of two standard normal variables with correlation rho, for two-sided p and q.
+    """Compute P(|Z| >= z_p or |W| >= z_q) of two standard normal variables with correlation rho, for two-sided p, q.
 
-    By Owen's T function [1]_.
+    Uses Owen's T function [1]_.
 
     References
     ----------
@@ -270,10 +272,10 @@ def _either(p: Floats, q: Floats, rho: Floats) -> Floats:
 
 
 def ratios(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> list[Estimate]:
-    """Candidate over baseline for each row, with the ratios at which the test does not reject.
+    """Compute candidate / baseline for each row, with an interval of the ratios that the test does not reject.
 
-    The estimate is Hodges and Lehmann's [1]_, the median of the ratios of all pairs of runs, or with Welch's test the
-    ratio of means. If values are tied, the interval is wider by half a step between values. If a value is not
+    The estimate is the median of the ratios of all pairs of runs (Hodges-Lehmann [1]_), or, with Welch's test, the
+    ratio of means. If there are ties, the interval is widened by half a step between values. If a value is not
     positive, the result is the ratio of means with Fieller's interval.
 
     References
@@ -295,13 +297,13 @@ def ratios(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> l
 
 
 def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> tuple[Floats, Floats, Floats]:
-    """Logarithms of the estimate, the lower and the upper end; NaN for a missing end."""
+    """Return the logarithms of the estimate and of both limits; NaN for a missing limit."""
     coarse = 0.0 if test == WELCH else _coarseness(a, b)
-    log_one = np.log(b.max(1)) - np.log(a.max(1))  # the ratio is 1 here after scaling both sides
+    log_one = np.log(b.max(1)) - np.log(a.max(1))  # both sides are scaled, so the ratio is 1 here
     a, b = a / a.max(1, keepdims=True), b / b.max(1, keepdims=True)
 
     def p_at(log_ratio: Floats, rows: NDArray[np.intp]) -> Floats:
-        # scale one side down so that neither overflows; rounding keeps equal values equal
+        # scale one side down, so that neither overflows; rounding keeps equal values equal
         down = np.exp(-np.minimum(np.abs(log_ratio[rows]), 700))[:, None]
         is_up = (log_ratio[rows] > 0)[:, None]
         x, y = np.where(is_up, a[rows] * down, a[rows]), np.where(is_up, b[rows], b[rows] * down)
@@ -310,7 +312,9 @@ def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -
     every = np.arange(len(a))
     of_means = np.log(a.mean(1)) - np.log(b.mean(1))
     estimate = of_means if test == WELCH else _hodges_lehmann(np.log(a), np.log(b))
-    refused = np.flatnonzero(p_at(estimate, every) <= alpha)  # the sides differ in shape: means may still match
+    refused = np.flatnonzero(
+        p_at(estimate, every) <= alpha
+    )  # distributions differ in shape, but means may still be equal
     estimate[refused] = of_means[refused]
     fits = np.ones(len(a), dtype=bool)
     fits[refused] = p_at(estimate, refused) > alpha if len(refused) else False
@@ -318,7 +322,7 @@ def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -
     ends = []
     for sign in (-1, 1):
         inside, outside = estimate.copy(), np.full(len(a), np.nan)
-        beyond = sign * (log_one - estimate) > 0  # 1 is on this side: its p decides, as for the verdict
+        beyond = sign * (log_one - estimate) > 0  # 1 is on this side: use its p, which also decides the verdict
         outside = np.where(beyond & (p_of_one <= alpha), log_one, outside)
         inside = np.where(beyond & (p_of_one > alpha), log_one, inside)
         step = np.maximum(width, 1e-12)
@@ -343,10 +347,10 @@ def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -
 
 
 def _coarseness(a: Floats, b: Floats) -> Floats:
-    """Half the smallest step between the values of a row with ties, in logarithms; 0 in rows without ties.
+    """Return half the smallest step between the values of a row with ties, in logarithms; 0 for rows without ties.
 
-    Equal values come from coarse measuring or writing. Ranks change only at whole steps, so the interval would be too
-    short by up to this amount: for mostly equal counts, a single ratio.
+    Ties are the result of coarse measurement or rounding. Ranks change only at whole steps, so the interval would be
+    too short by up to this amount; for mostly equal counts, it would be a single ratio.
     """
     steps = np.diff(np.sort(np.concatenate([a, b], axis=1), axis=1), axis=1)
     smallest = np.where(steps > 0, steps, inf).min(1)

@@ -1,4 +1,4 @@
-"""The report of `trust` in words and tables."""
+"""Build the report on the reliability of intervals and tests."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ MEANINGS = {
 
 
 def document(survey: Survey) -> Document:
-    """The report on how far intervals and tests can be trusted.
+    """Build the report on how reliable intervals and tests are.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def document(survey: Survey) -> Document:
             Section("Benchmarks, most misleading first", tuple(_benchmarks(survey))),
         ]
     sections += [
-        Section("What was left out", tuple(_left_out(survey))),
-        Section("How it was computed", tuple(_parameters(survey))),
+        Section("Left out", tuple(_left_out(survey))),
+        Section("Method", tuple(_parameters(survey))),
     ]
     lead = "How reliable intervals and tests are with the runs of each benchmark"
     return Document("Trust in intervals and tests", lead, "", tuple(sections), kind="trust report")
@@ -72,9 +72,9 @@ def _alarms_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[st
     median = "" if n == 1 else " (median over benchmarks)"
     of_single = f", and in {percent(single.median)} with one number per run" if single.n else ""
     yield (
-        f"For two samples of {survey.n_runs} runs each of the same unchanged benchmark, Welch's test finds a "
-        f"difference in {percent(merged.median)} of the pairs with all iterations merged{median}{of_single}. "
-        f"It should be {_whole_percent(survey.alpha)}."
+        f"For two samples of {survey.n_runs} runs each of the same unchanged benchmark, Welch's test on merged "
+        f"iterations finds a difference in {percent(merged.median)} of the pairs{median}{of_single}. The share should "
+        f"be {_whole_percent(survey.alpha)}."
     )
     if n > 1:
         of_merged, of_means = (rows[name].n_alarming[WELCH] for name in (MERGED, RUN_MEANS))
@@ -123,7 +123,7 @@ def _advice(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[str]:
             "intervals become too narrow and tests find too many differences. Compare one number per run."
         )
     else:
-        yield "Runs differ little from each other here; still, compare one number per run."
+        yield "Here, the runs differ little from each other. Nevertheless, compare one number per run."
     yield (
         f"To detect a smaller {change_of(survey)[0]}, measure more runs, not longer ones: more iterations do not "
         "average out the variation between runs."
@@ -132,9 +132,9 @@ def _advice(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[str]:
 
 def _coverage(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        f"From the runs of each benchmark, {survey.n_runs} are drawn with replacement many times; each sample gives an "
-        "interval for the mean. Coverage is the share of samples whose interval contains the mean of all runs. If it "
-        "is far below the level, the intervals suggest differences that do not exist."
+        f"From the runs of each benchmark, {survey.n_runs} are drawn with replacement many times; each sample gives "
+        "an interval for the mean. Coverage is the share of samples whose interval contains the mean of all runs. If "
+        "coverage is far below the level, the intervals suggest differences that do not exist."
     )
     aggregate = survey.parameters["aggregate"]
     yield Bullets(tuple(f"{name}: {meaning.format(aggregate)}." for name, meaning in MEANINGS.items()))
@@ -160,17 +160,17 @@ def _without_width(survey: Survey) -> str:
     share = next(row.zero_width.median for row in survey.summaries if row.aggregation == RUN_MEANS)
     drawn = "" if share is None else f"; with one number per run these are {100 * share:.2g} % of the samples (median)"
     return (
-        f"A sample that contains only copies of one run has an interval of zero width, which counts as a miss{drawn}. "
-        "If all values are equal, the interval is the mean itself, and p is 1."
+        "A sample that contains only copies of one run has an interval of width 0, which counts as not containing "
+        f"the mean{drawn}. If all values of a benchmark are equal, the interval is the mean itself, and p is 1."
     )
 
 
 def _false_alarms(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        "Two samples of the same runs differ only by chance. The share of pairs for which a test finds a difference is "
-        f"its type I error; it should be {_whole_percent(survey.alpha)}. The paper calls 1 − α the ideal share of "
-        "rejections (section 3.2, step 3); α is correct. Intervals that do not overlap are a much stricter criterion "
-        "than α: few alarms there do not mean that the test is good."
+        "Two samples of the same runs differ only by chance. The share of pairs for which a test finds a difference "
+        f"is its type I error; it should be {_whole_percent(survey.alpha)}. The paper calls 1 − α the ideal share of "
+        "rejections (section 3.2, step 3); α is correct. Non-overlapping intervals are a much stricter criterion "
+        "than α, so few false alarms do not mean that this test is good."
     )
     rows = [
         (row.aggregation, TITLES[test], quartiles.n, *_cells(quartiles), row.n_alarming[test])
@@ -198,7 +198,8 @@ def _slowdowns(survey: Survey) -> Iterator[Block]:
         f"tests also find differences without any {change}."
     )
     yield table(
-        f"Smallest detected {change} over benchmarks; if it is not reached, it counts as larger than all others.",
+        f"Smallest detected {change} over benchmarks; if no tested factor is detected, it counts as larger than all "
+        "others.",
         ("Compared values", "Test", "Power", "Median", "Reached in", "Benchmarks"),
         [
             (
@@ -211,8 +212,8 @@ def _slowdowns(survey: Survey) -> Iterator[Block]:
     )  # fmt: skip
     yield Figure(
         "rejections",
-        "How to read it: a good test starts at α and rises steeply. A test that starts high raises false alarms; a "
-        f"test that rises late misses {change}s.",
+        "How to read it: a good test starts at α and rises steeply. A test that starts high gives false alarms; a test "
+        f"that rises late misses {change}s.",
     )
 
 
@@ -244,7 +245,7 @@ def _benchmarks(survey: Survey) -> Iterator[Block]:
 
 
 def _remarks(benchmarks: Sequence[Trust]) -> Iterator[Block]:
-    """The reasons for missing numbers, or the meaning of a benchmark without variation."""
+    """Explain missing numbers, and benchmarks without variation."""
     remarks = list(
         dict.fromkeys(
             f"{entry.name}, {name}: {rate.reason}"
@@ -259,7 +260,7 @@ def _remarks(benchmarks: Sequence[Trust]) -> Iterator[Block]:
 
 
 def _misleads(entry: Trust, test: str | None) -> tuple[float, float]:
-    """The sort key of the table: most false alarms of merged iterations first, then poor intervals."""
+    """Return the sort key of the table: most false alarms of merged iterations first, then lowest coverage."""
     alarms = entry.type_1_error[MERGED][test].value if test else None
     coverage = entry.coverage[MERGED].value
     return -1.0 * (alarms or 0.0), 1.0 if coverage is None else coverage
@@ -277,15 +278,15 @@ def _left_out(survey: Survey) -> Iterator[Block]:
         yield Paragraph("Nothing was left out.")
         return
     rows = [(entry.name, entry.reason) for entry in left_out]
-    yield first_rows("Left out, with the reason.", ("Benchmark", "Reason"), rows)
+    yield first_rows("Left-out benchmarks, with the reason.", ("Benchmark", "Reason"), rows)
 
 
 def _parameters(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        "Rates that depend only on the drawn runs are exact: every multiset of runs is enumerated with its "
-        "probability. Random samples are used for one iteration per run, for the curves over factors, and if there are "
-        "too many multisets; the JSON has their standard errors. Runs are drawn with replacement, so a sample may have "
-        "more runs than the benchmark."
+        "Rates that depend only on which runs are drawn are exact: all multisets of runs are enumerated with their "
+        "probabilities. Random samples are used for one iteration per run, for the curves over factors, and if there "
+        "are too many multisets; the JSON has their standard errors. Runs are drawn with replacement, so a sample "
+        "may have more runs than the benchmark."
     )
     if any(len(entry.by_n_runs) for entry in survey.benchmarks) and len(survey.benchmarks) > 1:
         n_curve = sum(bool(entry.by_n_runs) for entry in survey.benchmarks)
@@ -322,7 +323,7 @@ def _rate(rate: Rate) -> str:
 
 
 def _whole_percent(share: float) -> str:
-    """A requested share, with only the decimals it has."""
+    """Format a requested share without unnecessary decimals."""
     return f"{100 * share:g} %"
 
 

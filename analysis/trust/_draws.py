@@ -1,4 +1,4 @@
-"""Draws of runs: every multiset with its probability, or random ones."""
+"""Draw runs with replacement: all multisets with their probabilities, or random draws."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,8 +10,8 @@ from scipy import special
 
 from analysis.runs import Floats
 
-MAX_MULTISETS = 20_000  # largest number enumerated
-MAX_PAIRED = 6_000  # largest number enumerated in pairs, unless more is requested
+MAX_MULTISETS = 20_000  # maximum number of enumerated multisets
+MAX_PAIRED = 6_000  # maximum number of multisets enumerated in pairs, unless more are requested
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Draws:
     Attributes
     ----------
     counts : ndarray of float, shape (n_draws, m)
-        How often each of the m runs was drawn; whole numbers, each row sums to n_runs.
+        How often each of the m runs was drawn; whole numbers that sum to n_runs in each row.
     weights : ndarray of float, shape (n_draws,)
         The probability of each draw; the sum is 1.
     exact : bool
@@ -34,13 +34,13 @@ class Draws:
 
 
 def n_multisets(m: int, n_runs: int) -> int:
-    """The number of multisets of n_runs out of m runs: C(m + n_runs - 1, n_runs)."""
+    """Return the number of multisets of n_runs out of m runs: C(m + n_runs - 1, n_runs)."""
     return comb(m + n_runs - 1, n_runs)
 
 
 @lru_cache(maxsize=16)
 def all_draws(m: int, n_runs: int) -> Draws:
-    """Every multiset with its multinomial weight n_runs! / (k_1! ... k_m!) / m^n_runs.
+    """Return every multiset with its multinomial weight n_runs! / (k_1! ... k_m!) / m^n_runs.
 
     Examples
     --------
@@ -53,11 +53,11 @@ def all_draws(m: int, n_runs: int) -> Draws:
     chances = np.exp(special.gammaln(n_runs + 1) - special.gammaln(counts + 1).sum(axis=1) - n_runs * np.log(m))
     draws = Draws(counts, chances / chances.sum(), True)
     for array in (draws.counts, draws.weights):
-        array.setflags(write=False)  # every caller is given the same object
+        array.setflags(write=False)  # read-only, because all callers share this object
     return draws
 
 
 def some_draws(m: int, n_runs: int, n_draws: int, rng: np.random.Generator) -> Draws:
-    """Random draws with equal weights."""
+    """Return random draws with equal weights."""
     counts = rng.multinomial(n_runs, np.full(m, 1 / m), size=n_draws).astype(np.float64)
     return Draws(counts, np.full(n_draws, 1 / n_draws), False)

@@ -1,4 +1,4 @@
-"""Figures of `trust`: coverage, rejections, false alarms."""
+"""Figures of the report on reliability: coverage, rejections, false alarms."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,9 +11,9 @@ from analysis.document import shortened
 from analysis.document.figures import INK, SOFT, Chart
 from analysis.trust import AGGREGATIONS, INTERVALS, MANN_WHITNEY, MERGED, ONE_SAMPLE, RUN_MEANS, WELCH, Survey, Trust
 
-MIN_FOR_ALARMS = 5  # benchmarks; fewer do not make a curve
+MIN_FOR_ALARMS = 5  # minimum number of benchmarks for a curve
 LIGHT = "#a9b3c2"
-LONGEST = 60  # characters of a name
+LONGEST = 60  # maximum number of characters of a name
 SHADES = {MERGED: INK, RUN_MEANS: "#5f6b80", ONE_SAMPLE: LIGHT}
 SHAPES = {MERGED: "circle", RUN_MEANS: "square", ONE_SAMPLE: "triangle-up"}
 DASHES = {WELCH: [1, 0], MANN_WHITNEY: [7, 3], INTERVALS: [2, 2]}
@@ -21,7 +21,7 @@ TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVAL
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """Every figure with data, by file name."""
+    """Return all figures that have data, by file name."""
     charts = {
         "coverage": coverage_against_runs(survey),
         "rejections": rejections(survey),
@@ -31,7 +31,7 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 
 def coverage_against_runs(survey: Survey) -> Chart | None:
-    """How often the interval contains the mean, by number of runs drawn (the source's Figure 2).
+    """Draw how often the interval contains the mean, by number of drawn runs (Figure 2 of the paper).
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def coverage_against_runs(survey: Survey) -> Chart | None:
     Returns
     -------
     Chart or None
-        The median over the benchmarks for which it was computed, with the middle half as bars; None without any.
+        The median over benchmarks, with the middle half as bars; None without data.
     """
     chosen = [trust for trust in survey.benchmarks if trust.by_n_runs]
     if not chosen:
@@ -74,7 +74,7 @@ def coverage_against_runs(survey: Survey) -> Chart | None:
 
 
 def rejections(survey: Survey) -> Chart | None:
-    """How often a test finds a difference between two draws, by slowdown of the second (the source's Figures 3 and 4).
+    """Draw how often a test finds a difference between two draws, by slowdown of the second (paper: Figures 3, 4).
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def _panel(rows: pd.DataFrame, test: str, alpha: Any, slower: str, *, first: boo
 
 
 def false_alarms(survey: Survey) -> Chart | None:
-    """The cumulative share of benchmarks by false alarms of Welch's test.
+    """Draw the cumulative share of benchmarks by false alarms of Welch's test.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def false_alarms(survey: Survey) -> Chart | None:
     table = pd.DataFrame(rows)
     tenths = pd.concat([_some_points(curve) for _, curve in table.groupby("aggregation", sort=False)])
     alpha = survey.parameters["alpha"]
-    x = alt.X("x:Q", title="share of pairs with a detected difference, nothing changed", scale=_WHOLE, axis=_PERCENT)
+    x = alt.X("x:Q", title="share of unchanged pairs with a detected difference", scale=_WHOLE, axis=_PERCENT)
     y = alt.Y("value:Q", title="share of benchmarks with at most this share", scale=_WHOLE, axis=_PERCENT)
     at_alpha = alt.Chart(pd.DataFrame({"x": [alpha]})).mark_rule(color=SOFT, strokeDash=[5, 3])
     word = alt.Chart(pd.DataFrame({"x": [alpha], "text": [f"α = {alpha:g}"]})).mark_text(color=INK)
@@ -173,19 +173,19 @@ def false_alarms(survey: Survey) -> Chart | None:
 
 
 def _some_points(curve: pd.DataFrame) -> pd.DataFrame:
-    """The points of a curve that get a mark."""
+    """Return the points of a curve that are marked."""
     return curve.iloc[np.unique(np.linspace(0, len(curve) - 1, 10).round().astype(int))[1:-1]]
 
 
 def _over_benchmarks(points: Sequence[dict[str, Any]], by: Sequence[str]) -> pd.DataFrame:
-    """Median and middle half of the defined values."""
+    """Return the median and the middle half of the defined values."""
     grouped = pd.DataFrame(points).dropna(subset=["value"]).groupby(list(by), sort=False)["value"]
     quartiles = {"low": grouped.quantile(0.25), "value": grouped.median(), "high": grouped.quantile(0.75)}
     return pd.DataFrame(quartiles).reset_index()
 
 
 def _band(rows: pd.DataFrame, x: alt.X, n: int, title: str | None) -> list[alt.Chart]:
-    """The middle half of the benchmarks; empty for a single benchmark."""
+    """Return the middle half of the benchmarks; empty for a single benchmark."""
     if n == 1:
         return []
     band = alt.Chart(rows).mark_area(opacity=0.18, interpolate="linear")
@@ -214,7 +214,7 @@ def _subject(chosen: Sequence[Trust], mark: str, survey: Survey) -> str:
 
 
 def change_of(survey: Survey) -> tuple[str, str]:
-    """ "slower", or "higher" if no benchmark says which direction is better."""
+    """Return "slower", or "higher" if the better direction is unknown for all benchmarks."""
     return ("slowdown", "slower") if any(trust.better for trust in survey.benchmarks) else ("increase", "higher")
 
 

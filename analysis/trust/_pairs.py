@@ -1,4 +1,4 @@
-"""The share of pairs of draws for which a test rejects."""
+"""Compute the share of pairs of draws for which a test rejects."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from analysis.trust._rank_test import Compared, Values, compared, counted, rank_
 
 WELCH, MANN_WHITNEY, INTERVALS = "welch", "mann-whitney", "intervals"
 TESTS = (WELCH, MANN_WHITNEY, INTERVALS)
-PAIRS_AT_ONCE = 1 << 17  # as many as fit into the processor's cache
+PAIRS_AT_ONCE = 1 << 17  # chunk size that fits into the processor's cache
 
 Shares = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Question:
-    """The tests, their significance level, and the level of the intervals."""
+    """The requested tests, their significance level, and the level of the intervals."""
 
     tests: Sequence[str]
     alpha: float
@@ -36,7 +36,7 @@ class Pairs:
     ----------
     first, second : Draws
     every : bool
-        Whether every draw is paired with every other; otherwise first with first, second with second, ...
+        Whether each draw is paired with all others; otherwise the i-th first draw is paired with the i-th second draw.
     """
 
     first: Draws
@@ -45,12 +45,12 @@ class Pairs:
 
     @property
     def n(self) -> int:
-        """The number of pairs."""
+        """Return the number of pairs."""
         return len(self.first.weights) * (len(self.second.weights) if self.every else 1)
 
 
 def pairs_of(m: int, n_runs: int, n_pairs: int, rng: np.random.Generator, *, every: bool = True) -> Pairs:
-    """All pairs of multisets if requested and not too many, otherwise random pairs."""
+    """Return all pairs of multisets if requested and not too many, otherwise random pairs."""
     if every and n_multisets(m, n_runs) <= MAX_MULTISETS:
         draws = all_draws(m, n_runs)
         return Pairs(draws, draws, True)
@@ -58,7 +58,7 @@ def pairs_of(m: int, n_runs: int, n_pairs: int, rng: np.random.Generator, *, eve
 
 
 def shares(population: Population, pairs: Pairs, factors: Sequence[float], question: Question) -> Iterator[Shares]:
-    """For each factor on the second draw, the share of pairs that each test rejects."""
+    """Compute the share of pairs that each test rejects, for each factor on the second draw."""
     first, second = (population.moments(draws.counts) for draws in (pairs.first, pairs.second))
     values = counted(population.values) if MANN_WHITNEY in question.tests else None
     for factor in factors:
@@ -88,7 +88,7 @@ def _moment_shares(a: Moments, b: Moments, pairs: Pairs, alike: bool, question: 
 
 def _rank_share(population: Population, values: Values, pairs: Pairs, factor: float, alpha: float) -> float:
     if factor == 1 and pairs.every and population.n.max() == 1:
-        # one number per run: only the order matters, which many benchmarks share
+        # one number per run: the result depends only on the order, which many benchmarks share
         _, order = np.unique([run[0] for run in population.values], return_inverse=True)
         return _share_by_order(tuple(sorted(map(int, order + 1))), int(pairs.first.counts[0].sum()), alpha)
     return _sum_of_blocks(compared(values, factor), pairs, factor == 1, alpha)
@@ -110,16 +110,16 @@ def _sum_of_blocks(runs: Compared, pairs: Pairs, alike: bool, alpha: float) -> f
 
 @dataclass(frozen=True)
 class _Block:
-    """A block of pairs: the draws, their indices and their weights."""
+    """A block of pairs, with the draws, their indices and their weights."""
 
     rows: tuple[slice | None, ...]
     columns: tuple[slice | None, ...]
     row_weights: Floats
     column_weights: Floats | None
-    n_once: int  # the first columns count once, all others also stand for the reversed pair
+    n_once: int  # the first columns count once; all others also represent the reversed pair
 
     def share(self, rejects: Bools) -> float:
-        """The total weight of the rejecting pairs."""
+        """Return the total weight of the rejecting pairs."""
         if self.column_weights is None:
             return float(rejects @ self.row_weights)
         by_row = rejects @ self.column_weights
@@ -129,7 +129,7 @@ class _Block:
 
 
 def _blocks(pairs: Pairs, alike: bool) -> Iterator[_Block]:
-    """Blocks small enough for the cache; if both draws are `alike`, each unordered pair is visited once."""
+    """Yield blocks small enough for the cache; if both draws are `alike`, each unordered pair occurs once."""
     weights = pairs.first.weights
     n = len(weights)
     if not pairs.every:
@@ -151,7 +151,7 @@ def value_shares(
     question: Question,
     rng: np.random.Generator,
 ) -> Iterator[Shares]:
-    """As `shares`, with one random value from each drawn run."""
+    """Compute the same shares as `shares`, with one random value from each drawn run."""
     first, second = (one_value_a_run(population.scaled, n_runs, n_pairs, rng) for _ in range(2))
     a, b = value_moments(first), value_moments(second)
     for factor in factors:

@@ -1,4 +1,4 @@
-"""The population of a benchmark's runs, and the mean and variance of draws from it."""
+"""The runs of a benchmark as a population, and the mean and variance of draws from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from analysis.runs import Floats
 
 MERGED, RUN_MEANS, ONE_SAMPLE = "merged", "run means", "one sample"
 AGGREGATIONS = (MERGED, RUN_MEANS, ONE_SAMPLE)
-TINY = 1e-300  # in place of a zero variance: 0 / 0 becomes 0, and any difference is significant
+TINY = 1e-300  # replaces a variance of 0, so that 0 / 0 becomes 0, and any difference is significant
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Moments:
     Attributes
     ----------
     mean, variance : ndarray of float
-        The variance of the mean, not of the values.
+        Mean of the draw, and variance of the mean (not of the values).
     n : ndarray of float
         Number of values in the draw.
     constant : ndarray of bool
-        Whether all of them are equal.
+        Whether all values of the draw are equal.
     """
 
     mean: Floats
@@ -36,16 +36,16 @@ class Moments:
     constant: NDArray[np.bool_]
 
     def __getitem__(self, index: Any) -> "Moments":
-        """A selection of the draws; an index with None gives rows or columns."""
+        """Select draws; an index with None gives rows or columns."""
         return Moments(self.mean[index], self.variance[index], self.n[index], self.constant[index])
 
     def times(self, factor: float, zero: float) -> "Moments":
-        """The same draws with every value multiplied by a factor; `zero` is the position of 0 in these units."""
+        """Multiply every value of the draws by a factor; `zero` is the position of 0 in these units."""
         mean = factor * self.mean - (factor - 1) * zero
         return replace(self, mean=mean, variance=np.maximum(factor**2 * self.variance, TINY))
 
     def half_widths(self, level: float) -> Floats:
-        """Half the width of Student's interval for the mean."""
+        """Return half the width of Student's interval for the mean."""
         sizes, which = np.unique(self.n, return_inverse=True)
         quantiles = special.stdtrit(sizes - 1, (1 + level) / 2)[which].reshape(self.n.shape)
         halves: Floats = np.where(self.constant, 0.0, quantiles * np.sqrt(self.variance))
@@ -54,16 +54,16 @@ class Moments:
 
 @dataclass(frozen=True)
 class Population:
-    """The runs as they are drawn, centred on their mean and scaled so that the largest distance from it is 1.
+    """The runs to draw from, centred on their mean and scaled so that the largest distance from it is 1.
 
     Attributes
     ----------
     values : tuple of ndarray of float
-        The values that a draw of each run contributes, in the benchmark's unit.
+        Values that a draw of each run contributes, in the unit of the benchmark.
     scaled : tuple of ndarray of float
         The same values, scaled.
     n, means, squares : ndarray of float, shape (m,)
-        Number of values per run, their mean, and the sum of squared distances from it.
+        Number of values per run, their mean, and the sum of squared distances from the mean.
     zero : float
         The position of 0 in these units.
     target : float
@@ -80,26 +80,26 @@ class Population:
 
     @property
     def is_constant(self) -> bool:
-        """Whether all values of all runs are equal."""
+        """Return whether all values of all runs are equal."""
         return not self.squares.any() and bool(self.means.min() == self.means.max())
 
     def moments(self, counts: Floats) -> Moments:
-        """The moments of all values of the drawn runs; the variance is a sum of terms >= 0, so nothing cancels."""
+        """Compute the moments of all values of the drawn runs, without cancellation in the variance."""
         weights = counts * self.n
         n = weights.sum(axis=1)
         apart = np.square(self.means[:, None] - self.means)
         squares = counts @ self.squares + ((weights @ apart) * weights).sum(axis=1) / (2 * n)
         constant = squares == 0
-        # all values equal: the mean is exact, without the rounding of a sum
+        # if all values are equal, use the exact mean, without rounding of a sum
         mean = np.where(constant, self.means[counts.argmax(axis=1)], weights @ self.means / n)
         return Moments(mean, np.maximum(squares / ((n - 1) * n), TINY), n, constant)
 
 
 def population(runs: Sequence[ArrayLike], aggregation: str, sampling: Sampling) -> Population:
-    """The population for an aggregation: all values of a run, its one number, or one random value.
+    """Build the population for an aggregation: all values of a run, its one number, or one random value.
 
-    The target is the mean of all values for merged runs, the mean of the runs' numbers for run means, and the mean of
-    the runs' means for one sample, where every run is equally likely.
+    The target is the mean of all values for "merged", and the mean of one number per run for "run means". For "one
+    sample" it is the mean of the run means, because every run is equally likely.
     """
     values = tuple(sampling.steady(run) for run in runs)
     if aggregation == RUN_MEANS:
@@ -115,12 +115,12 @@ def population(runs: Sequence[ArrayLike], aggregation: str, sampling: Sampling) 
 
 
 def _mean(values: Floats) -> float:
-    """The mean; exact if all values are equal."""
+    """Compute the mean; exact if all values are equal."""
     return float(values[0]) if values.min() == values.max() else float(values.mean())
 
 
 def value_moments(values: Floats) -> Moments:
-    """The moments of draws given as values, one draw per row."""
+    """Compute the moments of draws from their values, one draw per row."""
     n = values.shape[1]
     constant = values.min(axis=1) == values.max(axis=1)
     mean = np.where(constant, values[:, 0], values.mean(axis=1))
@@ -129,7 +129,7 @@ def value_moments(values: Floats) -> Moments:
 
 
 def one_value_a_run(scaled: Sequence[Floats], n_runs: int, n_draws: int, rng: np.random.Generator) -> Floats:
-    """Draws of one random value from each of n_runs random runs, shape (n_draws, n_runs)."""
+    """Draw one random value from each of n_runs random runs, shape (n_draws, n_runs)."""
     n = np.array([len(run) for run in scaled])
     starts = np.cumsum(n) - n
     run = rng.integers(len(scaled), size=(n_draws, n_runs))

@@ -1,4 +1,4 @@
-"""Mann and Whitney's test for many pairs of draws at once, with the decisions of `analysis.samples.rank_sum`."""
+"""Run the Mann-Whitney test for many pairs of draws at once, with the same decisions as `analysis.samples.rank_sum`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from scipy import special
 from analysis.runs import Floats
 from analysis.trust._moment_tests import Bools
 
-EXACT_BELOW = 50  # largest number of values on each side, without ties
-AT_ONCE = 1 << 20  # largest number of array elements
-ONE_THREAD = 1 << 18  # multiplications
+EXACT_BELOW = 50  # maximum number of values on each side for the exact test, without ties
+AT_ONCE = 1 << 20  # maximum number of array elements
+ONE_THREAD = 1 << 18  # maximum number of multiplications in one piece
 
 
 @dataclass(frozen=True)
 class Alike:
-    """Values that occur on both sides, as patterns: how often in each run of either side, and for how many values."""
+    """Patterns of values that occur on both sides: how often in each run of either side, and the number of values."""
 
     first: Floats  # (n_patterns, m)
     second: Floats  # (n_patterns, m)
@@ -38,11 +38,11 @@ class Values:
     table : ndarray of float, shape (n_values, m)
         How often each value occurs in each run.
     below : ndarray of float, shape (n_values + 1, m)
-        How many values of each run are below the first, second, ... distinct value; the last row: how many in total.
+        Number of values of each run below the first, second, ... distinct value; the last row is the total number.
     alike : Alike
-        The rows of the table as patterns, with equal rows counted.
+        The rows of the table as patterns, with the number of equal rows.
     cubes : ndarray of float, shape (m,)
-        The sum of the third powers of each column.
+        Sum of the third powers of each column.
     """
 
     different: Floats
@@ -54,7 +54,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Compared:
-    """Runs compared with the same runs times a factor.
+    """Comparison of runs with the same runs times a factor.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Compared:
 
 
 def counted(runs: Sequence[Floats]) -> Values:
-    """The distinct values of runs with their counts."""
+    """Count the distinct values of runs."""
     m = len(runs)
     different, which = np.unique(np.concatenate(runs), return_inverse=True)
     labels = np.repeat(np.arange(m), [len(run) for run in runs])
@@ -96,13 +96,13 @@ def compared(values: Values, factor: float) -> Compared:
 
 
 def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bools:
-    """Whether the two-sided p is at most alpha.
+    """Return whether the two-sided p is at most alpha.
 
     Parameters
     ----------
     runs : Compared
     a, b : ndarray of float
-        How often each run was drawn on each side: shapes (k, 1, m) and (1, n, m), or both (n, m).
+        Number of times each run was drawn on each side: shapes (k, 1, m) and (1, n, m), or both (n, m).
     alpha : float
 
     Returns
@@ -122,7 +122,7 @@ def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bool
     rejects: Bools = distance >= z * _sd(n_a, n_b, few)
     unclear = (distance >= z * _sd(n_a, n_b, many)) != rejects
     if max(np.max(n_a), np.max(n_b)) < EXACT_BELOW:
-        unclear[...] = True  # the exact test may decide differently
+        unclear[...] = True  # here the exact test may decide differently
     where = np.unravel_index(np.flatnonzero(unclear), u.shape)
     a, b = (np.broadcast_to(side, (*u.shape, a.shape[-1]))[where] for side in (a, b))
     n_a, n_b = (np.broadcast_to(n, u.shape)[where] for n in (n_a, n_b))
@@ -131,7 +131,7 @@ def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bool
 
 
 def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) -> Bools:
-    """Whether U is so far from its mean that p is at most alpha: exact for few values without ties, otherwise normal.
+    """Return whether U is far enough from its mean for p <= alpha; exact for few values without ties, otherwise normal.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) ->
         Distance of U from its mean, minus 1/2, for any number of pairs in any shape.
     n_a, n_b : float or ndarray of float
     ties : ndarray of float
-        The sum over all different values of their number to the third.
+        Sum over the distinct values of the third power of their number.
     alpha : float
     """
     rejects: Bools = (distance > 0) & (distance >= -special.ndtri(alpha / 2) * _sd(n_a, n_b, ties))
@@ -156,9 +156,9 @@ def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) ->
 
 @lru_cache(maxsize=256)
 def smallest_distance(n_a: int, n_b: int, alpha: float) -> float:
-    """The distance of U from its mean at which the exact p is at most alpha, without ties.
+    """Return the smallest distance of U from its mean at which the exact p is at most alpha, without ties.
 
-    The number of orders that give each U is a coefficient of a Gaussian binomial [1]_.
+    The number of orders with each value of U is a coefficient of a Gaussian binomial [1]_.
 
     References
     ----------
@@ -183,7 +183,7 @@ def smallest_distance(n_a: int, n_b: int, alpha: float) -> float:
 
 
 def _product(a: Floats, b: Floats) -> Floats:
-    """A matrix product in pieces that BLAS computes in one thread: several would wait for cores of other processes."""
+    """Compute a matrix product in pieces small enough for one BLAS thread, because threads wait for busy cores."""
     product = np.zeros((len(a), b.shape[1]))
     size = min(8, max(2, ONE_THREAD // max(1, b.size)))
     length = max(1, ONE_THREAD // (size * b.shape[1]))
@@ -198,7 +198,7 @@ def _cube(x: Floats) -> Floats:
 
 
 def _constant(n: Floats) -> Any:
-    """A single number if all are equal, which saves arrays of pairs."""
+    """Return a single number if all are equal, which saves arrays of pairs."""
     return n.flat[0] if n.min() == n.max() else n
 
 
@@ -208,15 +208,15 @@ def _sd(n_a: Any, n_b: Any, ties: Any) -> Any:
 
 
 def _least_and_most_ties(values: Values, a: Floats, b: Floats) -> tuple[float, float]:
-    """Ends for sums of third powers: (sum k x)^3 is between the sum of (k x)^3 and (sum of k)^2 (sum of k x^3)."""
-    drawn = a.flat[: a.shape[-1]].sum() + b.flat[: b.shape[-1]].sum()  # the same number in each draw
+    """Return bounds of third powers: (sum k x)^3 is between the sum of (k x)^3 and (sum of k)^2 (sum of k x^3)."""
+    drawn = a.flat[: a.shape[-1]].sum() + b.flat[: b.shape[-1]].sum()  # equal in each draw
     few = sum((_cube(side) @ values.cubes).min() for side in (a, b))
     many = drawn**2 * sum((side @ values.cubes).max() for side in (a, b))
     return float(few), float(many)
 
 
 def _ties(runs: Compared, a: Floats, b: Floats) -> Floats:
-    """The sum over all different values of their number to the third, for each pair."""
+    """Return the sum over the distinct values of the third power of their number, for each pair."""
     ties = np.empty(len(a))
     own, shared = runs.values.alike, runs.alike
     size = max(1, AT_ONCE // max(len(own.n), len(shared.n)))
@@ -229,7 +229,7 @@ def _ties(runs: Compared, a: Floats, b: Floats) -> Floats:
 
 
 def _ties_of_all(runs: Compared, a: Floats, b: Floats) -> Floats:
-    """As `_ties`, for each draw of `a` (rows) with each of `b`: the power of the sum, expanded."""
+    """Return the same as `_ties` for each draw of `a` (rows) with each of `b`, by expanding the power of the sum."""
     own, shared = runs.values.alike, runs.alike
     alone = [_cube(side @ own.first.T) @ own.n for side in (a, b)]
     x, y = a @ shared.first.T, b @ shared.second.T
@@ -238,8 +238,8 @@ def _ties_of_all(runs: Compared, a: Floats, b: Floats) -> Floats:
 
 
 def values_reject(a: Floats, b: Floats, alpha: float) -> Bools:
-    """As `rank_sum_rejects` for drawn values, one draw per row of each array; shape (n_draws,)."""
-    x, y = a.T.copy(), b.T.copy()  # sums over few values are fast along the first axis
+    """Return the same as `rank_sum_rejects` for drawn values, one draw per row of each array; shape (n_draws,)."""
+    x, y = a.T.copy(), b.T.copy()  # sums over few values are faster along the first axis
     u = sum((x > value).sum(axis=0) + (x == value).sum(axis=0) / 2 for value in y)
     pooled = np.sort(np.hstack([a, b]), axis=1)
     ties = np.full(len(a), float(pooled.shape[1]))

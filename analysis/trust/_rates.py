@@ -37,13 +37,13 @@ class Rate:
     Attributes
     ----------
     value : float or None
-        In [0, 1]; None if undefined. `reason` says why, or that there was no variation.
+        In [0, 1]; None if undefined. `reason` explains this, or states that there is no variation.
     se : float or None
         Standard error of a share of random draws; None if all draws were enumerated.
     n : int
-        Number of draws, or pairs of draws; enumerated ones have different probabilities.
+        Number of draws, or of pairs of draws. If they are enumerated, they have different probabilities.
     exact : bool
-        Whether these were all there are.
+        Whether all possible draws were used.
     reason : str or None
     """
 
@@ -56,26 +56,26 @@ class Rate:
 
 @dataclass(frozen=True)
 class Coverage(Rate):
-    """The share of draws whose interval contains the mean; `zero_width` is the share of intervals without width."""
+    """The share of draws whose interval contains the mean; `zero_width` is the share of intervals of width 0."""
 
     zero_width: float | None = None
 
 
 @dataclass(frozen=True)
 class Curve:
-    """How often a test rejects when the second draw is slower by a factor.
+    """How often a test rejects if the second draw is slower by a factor.
 
     Attributes
     ----------
     aggregation, test : str
     gammas : tuple of float
-        Factor on the times of the second draw.
+        Factors by which the times of the second draw are multiplied.
     power : tuple of float
-        The share of rejections at each factor, in [0, 1]; empty if undefined.
+        Share of rejections at each factor, in [0, 1]; empty if undefined.
     se : tuple of float
-        The standard error of each share; 0 if all pairs were enumerated.
+        Standard error of each share; 0 if all pairs were enumerated.
     n : int
-        Pairs of draws.
+        Number of pairs of draws.
     exact : bool
     alpha : float
     reason : str or None
@@ -102,38 +102,39 @@ def coverage(
     resamples: int = RESAMPLES,
     rng: np.random.Generator,
 ) -> dict[str, Coverage]:
-    """How often Student's interval from n_runs runs, drawn with replacement, contains the mean of all runs [1]_.
+    """Compute how often Student's interval from n_runs drawn runs contains the mean of all runs [1]_.
 
-    Merged runs and run means depend only on which runs were drawn: every multiset is enumerated with its probability.
-    Random draws are used for one sample, and for more than 20 000 multisets.
+    "merged" and "run means" depend only on which runs were drawn, so every multiset is enumerated with its probability.
+    Draws are with replacement. Random draws are used for "one sample", and for more than 20 000 multisets.
 
     Parameters
     ----------
     runs : sequence of array_like of float, each of shape (n_iterations,)
         The runs of one benchmark in any unit; lengths may differ.
     n_runs : int
-        Runs in a draw, >= 1; it may exceed the number of runs.
+        Number of runs in a draw, >= 1; it may exceed the number of available runs.
     level : float
         Confidence level of the interval, in (0, 1).
     sampling : Sampling
-        The warm-up left out of each run, and how a run becomes one number.
+        Options for the warm-up and the one number per run.
     aggregations : sequence of str
         "merged": all values of the drawn runs form one sample. "run means": one number per run. "one sample": one
         random iteration of each run.
     resamples : int
-        Random draws.
+        Number of random draws.
     rng : numpy.random.Generator
 
     Returns
     -------
     dict of str to Coverage
-        By aggregation; for a good interval it equals the level. An interval of zero width, as from one run drawn
-        repeatedly, misses. Undefined with one run, and for draws of one value; 1 without any variation.
+        By aggregation; equal to the level for a good interval. An interval of width 0, for example if one run is drawn
+        repeatedly, counts as not containing the mean. Undefined with one run, and for draws of one value; 1 if all
+        values are equal.
 
     Raises
     ------
     ValueError
-        If an argument is out of range, or a run has nothing behind its warm-up.
+        If an argument is out of range, or no iteration of a run remains after the warm-up.
 
     References
     ----------
@@ -185,10 +186,10 @@ def type_1_error(
     resamples: int = RESAMPLES,
     rng: np.random.Generator,
 ) -> dict[str, dict[str, Rate]]:
-    """How often a test finds a difference between two draws of the same runs [1]_: its false alarms.
+    """Compute how often a test finds a difference between two draws of the same runs [1]_ (a false alarm).
 
-    Every multiset is paired with every other, each with its probability; random pairs are used for one sample, and for
-    more than 6 000 multisets: 5 of 12 runs have 4 368, 5 of 13 have 6 188.
+    All pairs of multisets are enumerated with their probabilities. Random pairs are used for "one sample", and for more
+    than 6 000 multisets; draws of 5 from 12 runs have 4 368 multisets, 5 from 13 runs 6 188.
 
     Parameters
     ----------
@@ -199,15 +200,15 @@ def type_1_error(
     level : float
         Level of the intervals, in (0, 1).
     tests : sequence of str
-        "welch", "mann-whitney" (as in `analysis.samples`), and "intervals": the intervals of the two draws are
-        disjoint, which is far stricter than alpha.
+        "welch", "mann-whitney" (as in `analysis.samples`), and "intervals": rejects if the intervals of the two draws
+        are disjoint, which is far stricter than alpha.
 
     Returns
     -------
     dict of str to dict of str to Rate
-        By aggregation and test; for a good test it equals alpha. Section 3.2 of the source calls 1 - alpha the ideal
-        share of rejections; it is the ideal share of non-rejections. Undefined as `coverage`; 0 without any
-        variation (p = 1).
+        By aggregation and test; equal to alpha for a good test. (Section 3.2 of the paper calls 1 - alpha the ideal
+        share of rejections, but it is the ideal share of non-rejections.) Undefined as for `coverage`; 0 if all values
+        are equal (p = 1).
 
     Raises
     ------
@@ -221,7 +222,7 @@ def type_1_error(
     Examples
     --------
     >>> rates = type_1_error([[1, 2], [3, 4]], 2, aggregations=("merged",), rng=np.random.default_rng(1))
-    >>> rates["merged"]["welch"]  # rejects when one run was drawn twice, and then the other twice: 2 / 16
+    >>> rates["merged"]["welch"]  # rejects if each draw has one run twice, and the runs differ: 2 / 16
     Rate(value=0.125, se=None, n=9, exact=True, reason=None)
     """
     _check(runs, n_runs, level, resamples, alpha)
@@ -257,7 +258,7 @@ def sensitivity(
     exact: bool = False,
     rng: np.random.Generator,
 ) -> tuple[Curve, ...]:
-    """How often a test finds a difference between two draws of the same runs, the second slowed by a factor [1]_.
+    """Compute how often a test finds a difference between two draws of the same runs if the second is slower [1]_.
 
     Parameters
     ----------
@@ -266,16 +267,16 @@ def sensitivity(
     gammas : sequence of float
         Factors >= 1, ascending.
     better : str
-        "lower", or "" if unknown: the values of the second draw are multiplied by the factor; "higher" (rates):
-        divided by it.
+        For "lower", or "" if unknown, the values of the second draw are multiplied by the factor; for "higher" (rates)
+        they are divided by the factor.
     exact : bool
-        Whether to enumerate all pairs of multisets if there are at most 20 000, which takes minutes; otherwise
-        `resamples` random pairs, the same for all factors.
+        Whether to enumerate all pairs of multisets if there are at most 20 000 multisets, which takes minutes. By
+        default, `resamples` random pairs are used, the same for all factors.
 
     Returns
     -------
     tuple of Curve
-        One per aggregation and test. Undefined as `coverage`, and if the mean is not above zero.
+        One curve per aggregation and test. Undefined as for `coverage`, and if the mean is not above zero.
 
     Raises
     ------
@@ -311,20 +312,20 @@ def sensitivity(
 
 
 def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
-    """The smallest factor above 1 from which the test rejects at least this often.
+    """Return the smallest factor above 1 at which the test rejects at least this often.
 
     Parameters
     ----------
     curve : Curve
     power : float
-        Requested share of rejections, in (0, 1].
+        Required share of rejections, in (0, 1].
 
     Returns
     -------
     Estimate
-        A factor of the curve; 1.05 means 5 % slower. Undefined if the curve is, or if the share is not reached.
-        `reason` also says if the test rejects more than twice alpha of the pairs without a slowdown: such a test
-        gives false alarms.
+        A factor of the curve; 1.05 means 5 % slower. Undefined if the curve is undefined, or if the share is not
+        reached. `reason` also states if the test rejects more than twice alpha of the pairs without a slowdown, which
+        are false alarms.
 
     Raises
     ------
@@ -335,7 +336,7 @@ def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
         raise ValueError(f"power must be within (0, 1], got {power}")
     if not curve.power:
         return Estimate(None, reason=curve.reason)
-    reached = np.array(curve.power) >= power - 1e-12  # weights of all pairs sum to 1 except for rounding
+    reached = np.array(curve.power) >= power - 1e-12  # weights of all pairs sum to 1, except for rounding
     from_here = np.logical_and.accumulate(reached[::-1])[::-1] & (np.array(curve.gammas) > 1)
     if not from_here.any():
         return Estimate(None, reason=f"not reached up to {curve.gammas[-1]:.2f}")
@@ -355,7 +356,7 @@ def _shares(
     *,
     every: bool,
 ) -> tuple[list[Shares], int, bool]:
-    """The shares of rejections for each factor, the number of pairs, and whether these are all pairs."""
+    """Return the shares of rejections for each factor, the number of pairs, and whether all pairs were used."""
     if aggregation == ONE_SAMPLE:
         return list(value_shares(drawn, n_runs, resamples, factors, question, rng)), resamples, False
     pairs = pairs_of(len(drawn.n), n_runs, resamples, rng, every=every)
@@ -380,7 +381,7 @@ def _check(runs: Sequence[ArrayLike], n_runs: int, level: float, resamples: int,
     for index, run in enumerate(runs):
         values: Floats = np.asarray(run, dtype=np.float64)
         if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
-            raise ValueError(f"run {index}: not a series of finite measurements")
+            raise ValueError(f"run {index}must be a series of finite measurements")
     for name, count in (("n_runs", n_runs), ("resamples", resamples)):
         if count < 1 or count != int(count):
             raise ValueError(f"{name} must be a whole number >= 1, got {count}")
@@ -392,4 +393,4 @@ def _check(runs: Sequence[ArrayLike], n_runs: int, level: float, resamples: int,
 def _check_words(name: str, words: Sequence[str], options: Sequence[str]) -> None:
     unknown = [word for word in words if word not in options]
     if unknown:
-        raise ValueError(f"{name}: {unknown[0]!r} is none of {', '.join(options)}")
+        raise ValueError(f"{name}: {unknown[0]!r} is not one of: {', '.join(options)}")

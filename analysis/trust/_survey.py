@@ -1,4 +1,4 @@
-"""`trust` for a suite of benchmarks."""
+"""Measure the reliability of intervals and tests for many benchmarks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ POWERS = (0.8, 0.95)
 
 @dataclass(frozen=True)
 class CoverageAt:
-    """Coverage by aggregation for one number of runs per draw."""
+    """Coverage by aggregation, for a given number of runs per draw."""
 
     n_runs: int
     coverage: Mapping[str, Coverage]
@@ -45,7 +45,7 @@ class CoverageAt:
 
 @dataclass(frozen=True)
 class Slowdown:
-    """The smallest factor that a test detects with this power; if undefined, with the reason."""
+    """The smallest factor that a test detects with the given power, or the reason if it is undefined."""
 
     aggregation: str
     test: str
@@ -55,7 +55,7 @@ class Slowdown:
 
 @dataclass(frozen=True)
 class Trust:
-    """How far the numbers of one benchmark can be trusted.
+    """Reliability of intervals and tests for one benchmark.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Trust:
 
 @dataclass(frozen=True)
 class Quartiles:
-    """Median and middle half over the n benchmarks with a defined value; None without any."""
+    """Median and middle half over the n benchmarks with a defined value; None if n is 0."""
 
     n: int
     low: float | None
@@ -100,9 +100,10 @@ class Quartiles:
 
 @dataclass(frozen=True)
 class SlowdownSummary:
-    """The smallest detected slowdown over benchmarks: in how many of the n it is reached, and its median.
+    """The smallest detected slowdown over n benchmarks: its median, and how many benchmarks have one.
 
-    A slowdown that is not reached counts as larger than all others; the median is None if half are not reached.
+    A benchmark without a detected factor counts as larger than all others; the median is None if these are half or
+    more.
     """
 
     aggregation: str
@@ -115,14 +116,14 @@ class SlowdownSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """One aggregation over all benchmarks.
+    """Results of one aggregation over all benchmarks.
 
     Attributes
     ----------
     aggregation : str
     coverage : Quartiles
     zero_width : Quartiles
-        Share of draws whose interval has no width.
+        Share of draws whose interval has width 0.
     below : mapping of str to int
         Number of benchmarks with coverage below each limit: 0.5, 0.8, 0.9 and the level.
     type_1_error : mapping of str to Quartiles
@@ -141,19 +142,19 @@ class Summary:
 
 @dataclass(frozen=True)
 class Survey:
-    """How far the numbers of a suite can be trusted.
+    """Reliability of intervals and tests for many benchmarks.
 
     Attributes
     ----------
     n_runs : int
-        Runs per draw.
+        Number of runs per draw.
     level, alpha : float
-        Levels of the intervals and of the tests.
+        Confidence level of the intervals, and significance level of the tests.
     tests : tuple of str
     powers : tuple of float
-        For which the smallest slowdown is given.
+        Powers of the smallest detected slowdowns.
     benchmarks : tuple of Trust
-        By application and name; one entry per level for benchmarks with several levels.
+        Sorted by application and name; one entry per level for benchmarks with several levels.
     summaries : tuple of Summary
         One per aggregation.
     slowdowns : tuple of SlowdownSummary
@@ -187,18 +188,18 @@ def trust_of(
     by_n_runs: bool = False,
     rng: np.random.Generator,
 ) -> Trust:
-    """How far the numbers of one benchmark can be trusted; the result can be pickled.
+    """Measure how reliable intervals and tests are for one benchmark; the result can be pickled.
 
     Parameters
     ----------
     benchmark : Benchmark
-        All its runs count as draws from one population; see `by_level`.
+        A benchmark whose runs are draws from one population; see `by_level`.
     n_runs, level, alpha, sampling, tests, resamples, rng
         As for `type_1_error`.
     gammas : sequence of float
-        As for `sensitivity`; empty: no curves, which take most of the time.
+        As for `sensitivity`; empty for no curves, which take most of the time.
     powers : sequence of float
-        For which the smallest slowdown is given.
+        Powers for which to compute the smallest detected slowdown.
     by_n_runs : bool
         Whether to compute coverage also with 2, 3, ... up to all runs per draw.
 
@@ -252,7 +253,7 @@ def survey(
     mapper: Callable[..., Iterable[Trust]] = map,
     advance: Advance = unwatched,
 ) -> Survey:
-    """How far intervals and tests can be trusted with the runs of these benchmarks [1]_.
+    """Measure how reliable intervals and tests are with the runs of these benchmarks [1]_.
 
     Parameters
     ----------
@@ -263,16 +264,16 @@ def survey(
     n_curve : int
         Number of benchmarks, evenly spread over the list, with coverage also by the number of runs.
     seed : int
-        Each benchmark gets its own random numbers from the seed, whatever the order of the benchmarks.
+        Random seed. Each benchmark has separate random numbers, independent of the order of the benchmarks.
     mapper : callable
-        As the built-in `map` with one iterable, such as the map of an executor.
+        A function like the built-in `map` with one iterable, such as the `map` of an executor.
     advance : callable
         Called with the number of benchmarks done and the total.
 
     Returns
     -------
     Survey
-        Benchmarks with one run, or with a run that has nothing after its warm-up, are left out with a reason.
+        Benchmarks with one run, or with a run that has only warm-up iterations, are left out with a reason.
 
     Raises
     ------
@@ -287,7 +288,7 @@ def survey(
     --------
     >>> runs = tuple(np.array([mean]) for mean in (1.00, 1.02, 0.99, 1.01))
     >>> answer = survey([Benchmark.of_series("parse", runs)], n_runs=2, resamples=50, n_curve=0)
-    >>> answer.benchmarks[0].coverage["run means"].value  # of intervals that claim 95 %
+    >>> answer.benchmarks[0].coverage["run means"].value  # although the level is 95 %
     0.75
     """
     if n_curve < 0:
@@ -352,7 +353,7 @@ def _quartiles(values: Iterable[float | None]) -> Quartiles:
 
 
 def _slowdowns(trusts: Sequence[Trust]) -> tuple[SlowdownSummary, ...]:
-    """Slowdowns over benchmarks, in the order of the first benchmark that has them."""
+    """Summarise slowdowns over benchmarks, in the order of the first benchmark that has them."""
     by_question: dict[tuple[str, str, float], list[float]] = {}
     for trust in trusts:
         for curve in trust.curves:

@@ -143,8 +143,8 @@ def test_fiellers_interval_with_a_constant_baseline_is_students():
     [
         ([], [1, 2], Estimate(None, reason="no values")),
         ([1, 2], [0, 0], Estimate(None, reason="the mean of the baseline is not positive")),
-        ([3], [2, 2], Estimate(1.5, reason="one run has no interval")),
-        ([1, 2], [0.1, 9.9], Estimate(0.3, reason="the baseline varies so much that the interval has no end")),
+        ([3], [2, 2], Estimate(1.5, reason="an interval needs at least two runs")),
+        ([1, 2], [0.1, 9.9], Estimate(0.3, reason="the baseline varies so much that the interval has no limit")),
     ],
 )
 def test_a_ratio_or_interval_that_is_undefined_says_why(x, y, expected):
