@@ -1,4 +1,4 @@
-"""How well estimates without a known truth recover the truth of made studies."""
+"""Measure how well estimates recover the truth of simulated studies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _N_BINS = 10
 
 @dataclass(frozen=True)
 class Goal:
-    """Something that estimates must reach on made studies.
+    """A requirement for estimates on simulated studies, with the result.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class Goal:
     reached : float
         Mean over studies, or share of studies.
     wanted : str
-        Such as "<= 0.025"; empty for what stands there to compare with.
+        Required value, such as "<= 0.025"; empty for rows that are only for comparison.
     met : bool or None
-        None where nothing is wanted.
+        Whether the requirement is met; None without a requirement.
     """
 
     goal: str
@@ -48,7 +48,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """One study: errors of the four classifier rates, whether the intervals hold them, how good the item labels are."""
+    """Results of one study: errors and coverage of four classifier rates, accuracy of item categories."""
 
     errors: tuple[float, ...]
     covered: tuple[bool, ...]
@@ -59,16 +59,16 @@ class _Outcome:
 
 
 def consensus_goals(*, n_replicates: int = 20, rng: np.random.Generator) -> tuple[Goal, ...]:
-    """The table of what `latent_class`, `classifier_rates` and `misfit` must reach, and what they reach.
+    """Compute the results of `latent_class`, `classifier_rates` and `misfit`, next to the requirements.
 
-    Made studies of 586 items: four reviewers of very different skill, a classifier that misses most of the
-    dissimilar items and one that raises many false alarms. Item accuracy is the expected share of items that are
-    called right, undecided ones by the side their posterior is on; ties of a majority count as similar.
+    Simulated studies have 586 items, four reviewers with very different accuracy, a classifier that misses most
+    dissimilar items, and a classifier with many false alarms. Item accuracy is the expected share of items with the
+    right category. An undecided item counts by its more probable category, and a tie of a majority as similar.
 
     Parameters
     ----------
     n_replicates : int
-        Made studies of each design, at least 1; 20 take about a minute.
+        Number of simulated studies of each design, at least 1; 20 take about a minute.
     rng : numpy.random.Generator
 
     Returns
@@ -107,7 +107,7 @@ def consensus_goals(*, n_replicates: int = 20, rng: np.random.Generator) -> tupl
 
 
 def true_posterior(study: Study) -> Floats:
-    """P(dissimilar | labels) of each labelled item for whoever knows prevalence and all rates."""
+    """Compute P(dissimilar | labels) of each labelled item from the true prevalence and rates."""
     patterns = patterns_of(study.labels)
     se, sp = np.array([[rater.sensitivity, rater.specificity] for rater in REVIEWERS]).T
     known = Theta(np.array([[PREVALENCE]]), se[None, :], sp[None, :])
@@ -116,7 +116,7 @@ def true_posterior(study: Study) -> Floats:
 
 
 def calibration_error(posterior: Floats, dissimilar: Bools) -> float:
-    """Expected calibration error: the mean over items of |stated - true share| of the item's tenth of the scale."""
+    """Compute the expected calibration error: the mean over items of |predicted - true share| in its decile."""
     tenth = np.minimum((posterior * _N_BINS).astype(int), _N_BINS - 1)
     stated = np.bincount(tenth, weights=posterior, minlength=_N_BINS)
     true = np.bincount(tenth, weights=dissimilar, minlength=_N_BINS)
@@ -149,7 +149,7 @@ def _outcome(study: Study, rng: np.random.Generator) -> _Outcome:
 
 
 def _share_right(called: Bools, known: Floats) -> float:
-    """Expected share of items called right: the items' own chances leave no noise from what they happen to be."""
+    """Compute the expected share of items with the right category, from probabilities instead of drawn categories."""
     return float(np.where(called, known, 1 - known).mean())
 
 

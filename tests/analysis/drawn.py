@@ -1,4 +1,4 @@
-"""A figure as a reader sees it: its texts, areas and marks with their places, read back from its SVG."""
+"""Read texts, areas and marks with their positions from the SVG of a figure."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -13,12 +13,12 @@ ALLOWED_TAGS = {"svg", "g", "path", "text", "tspan", "line", "rect", "defs", "cl
 
 @dataclass(frozen=True)
 class Part:
-    """One drawn thing; x, y is its own anchor or, of an area, its upper left corner."""
+    """An element of a figure; x, y is its anchor, or the upper left corner of an area."""
 
     tag: str
-    role: str  # of the group it is in: "title-text", "axis-label", "mark", ...
+    role: str  # role of its group: "title-text", "axis-label", "mark", ...
     text: str
-    label: str  # what a screen reader says
+    label: str  # text for screen readers
     x: float
     y: float
     width: float
@@ -28,17 +28,17 @@ class Part:
 
     @property
     def value(self) -> float:
-        """The value that the area stands for."""
+        """Return the value that the area represents."""
         return float(self.label.rpartition("value: ")[2])
 
     def holds(self, other: "Part") -> bool:
-        """Whether the other's anchor is inside this area."""
+        """Return whether the anchor of the other part is inside this area."""
         return self.x <= other.x <= self.x + self.width and self.y <= other.y <= self.y + self.height
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a heat map: what stands beside it, above or below it, and in it."""
+    """A cell of a heat map: the label of its row, the label of its column, and its text."""
 
     row: str
     column: str
@@ -50,29 +50,29 @@ class Cell:
 
 
 def parts(chart) -> list[Part]:
-    """Everything drawn, in the order of drawing; raises ParseError if the SVG is no XML."""
+    """Return all elements in drawing order; raise ParseError if the SVG is not valid XML."""
     root = ET.fromstring(figures.to_svg(chart))
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= ALLOWED_TAGS
     return list(_walk(root, 0.0, 0.0, ""))
 
 
 def texts(chart) -> list[str]:
-    """Every text of the figure."""
+    """Return all texts of the figure."""
     return [part.text for part in parts(chart) if part.text]
 
 
 def titles(chart) -> list[str]:
-    """The titles and the titles of the axes."""
+    """Return the title, subtitle and axis titles."""
     return [part.text for part in parts(chart) if part.role in {"title-text", "title-subtitle", "axis-title"}]
 
 
 def cells(chart) -> list[Cell]:
-    """The cells of a heat map or matrix as they stand on the page, row by row."""
+    """Return the cells of a heat map or matrix by their positions on the page, row by row."""
     return cells_of(parts(chart))
 
 
 def cells_of(drawn: list[Part]) -> list[Cell]:
-    """The same from what was drawn."""
+    """Return the cells from the parts of a figure."""
     shaded = [part for part in drawn if part.role == "mark" and part.width and part.fill.startswith("rgb")]
     areas = sorted(shaded, key=lambda part: (part.y, part.x))
     labels = [part for part in drawn if part.role == "axis-label"]
@@ -97,12 +97,12 @@ def cells_of(drawn: list[Part]) -> list[Cell]:
 
 
 def rows(chart) -> list[str]:
-    """The rows of a heat map from top to bottom."""
+    """Return the rows of a heat map from top to bottom."""
     return list(dict.fromkeys(cell.row for cell in cells(chart)))
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance of WCAG 2: what is left of a colour in greyscale."""
+    """Compute the relative luminance of a colour (WCAG 2), which is its brightness in greyscale."""
     if colour.startswith("#"):
         channels = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     else:
@@ -112,7 +112,7 @@ def luminance(colour: str) -> float:
 
 
 def contrast(one: str, other: str) -> float:
-    """From 1, not to be told apart, to 21, black on white."""
+    """Compute the contrast ratio of two colours (WCAG 2), from 1 for equal colours to 21 for black on white."""
     darker, lighter = sorted([luminance(one), luminance(other)])
     return (lighter + 0.05) / (darker + 0.05)
 

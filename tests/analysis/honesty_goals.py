@@ -1,11 +1,11 @@
-"""Whether a number that is wrong carries a mark: the latent class part of reports of simulated studies.
+"""Count wrong results without a warning in the latent class part of reports on simulated studies.
 
-Run as a program, it prints the table of docs/consensus.md:
+As a program, it prints the table in docs/consensus.md:
 
     python -m tests.analysis.honesty_goals RESULTS.jsonl REPLICATES
 
-Each study is appended to the file when it is done. Studies in the file are not simulated again, so that a run can be
-stopped and resumed, and 0 replicates print the table of the file.
+Each finished study is appended to the file and not simulated again, so that a run can be stopped and resumed. With 0
+replicates, the program prints the table for the studies in the file.
 """
 
 import json
@@ -32,7 +32,7 @@ DESIGNS = ("k = 3", "three on all")
 SIZES, PREVALENCES = (60, 120, 324, 586), (0.05, 0.2, 0.5, 0.8, 0.95)
 LEVEL, FAR = 0.90, 0.10
 COPIED = 0.95
-MANY_ITEMS = 60_000  # that give the rates to within .003
+MANY_ITEMS = 60_000  # gives the rates with an error below .003
 
 
 @dataclass
@@ -42,13 +42,14 @@ class Cell:
     Attributes
     ----------
     states : Counter
-        Of the model of the reviewers, one a study.
+        State of the reviewers' model, one per study.
     n_wrong, n_wrong_marked : int
-        Studies in which a printed interval misses by more than .10, and those in which every such row is marked.
+        Number of studies in which a printed interval misses the truth by more than .10, and number of these in which
+        every such row has a warning.
     covered : list of bool
-        Whether the interval of an unmarked row holds the truth.
+        Whether the interval of a row without a warning contains the truth.
     errors : dict of str to list of float
-        Of unmarked rows, by parameter.
+        Errors of rows without a warning, by parameter.
     """
 
     states: Counter = field(default_factory=Counter)
@@ -59,7 +60,7 @@ class Cell:
 
 
 def made(kind: str, design: str, n_items: int, prevalence: float, rng: np.random.Generator) -> Study:
-    """A study in which the model is wrong in one way."""
+    """Simulate a study that violates one assumption of the model."""
     reviewers = REVIEWERS if design == "k = 3" else REVIEWERS[:3]
     study = simulate(
         Design(n_items, 3),
@@ -74,7 +75,7 @@ def made(kind: str, design: str, n_items: int, prevalence: float, rng: np.random
 
 
 def _copied(labels: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """The second reviewer takes over 95 % of the first one's labels."""
+    """Let the second reviewer copy 95 % of the first reviewer's labels."""
     of_first = labels[labels["rater"] == "r1"].set_index("item")["category"]
     takes = (labels["rater"] == "r2") & labels["item"].isin(of_first.index) & (rng.random(len(labels)) < COPIED)
     taken = of_first.reindex(labels.loc[takes, "item"]).to_numpy()
@@ -83,7 +84,7 @@ def _copied(labels: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
 
 @cache
 def true_rates(kind: str, design: str, prevalence: float) -> dict[str, float]:
-    """Prevalence, and how often each rater is right, over all items that could be drawn."""
+    """Return the prevalence, and the rates of each rater, in the population of items."""
     study = made(kind, design, MANY_ITEMS, prevalence, np.random.default_rng(7))
     rates = {"prevalence": prevalence}
     for table, rater, category in ((study.labels, "rater", "category"), (study.verdicts, "classifier", "verdict")):
@@ -98,7 +99,7 @@ def true_rates(kind: str, design: str, prevalence: float) -> dict[str, float]:
 def rows_of(
     latent: dict[str, Any], classifiers: dict[str, dict[str, Any]]
 ) -> Iterator[tuple[str, dict[str, Any], Any]]:
-    """Every number of a report that depends on the model: name, row with its state, estimate."""
+    """Return all numbers of a report that depend on the model: name, row with its state, estimate."""
     yield "prevalence", latent["prevalence"], latent["prevalence"]
     for row in (*latent["reviewers"], *classifiers.values()):
         for rate in ("sensitivity", "specificity"):
@@ -106,7 +107,7 @@ def rows_of(
 
 
 def simulated(kind: str, design: str, n_items: int, prevalence: float, replicate: int) -> dict[str, Any]:
-    """The numbers of the report of one study: [name, state, value, low, high, truth] in each row."""
+    """Simulate one study and return the rows of its report: name, state, value, low, high, truth."""
     truth = true_rates(kind, design, prevalence)
     seed = [replicate, n_items, int(100 * prevalence), KINDS.index(kind), DESIGNS.index(design)]
     study = made(kind, design, n_items, prevalence, np.random.default_rng(seed))
@@ -148,7 +149,7 @@ def cell_of(studies: Iterable[dict[str, Any]]) -> Cell:
 
 
 def line(kind: str, design: str, n_items: int, cell: Cell) -> str:
-    """A row of the table in the documentation."""
+    """Format a row of the table in the documentation."""
     states = ", ".join(f"{n} {state}" for state, n in cell.states.most_common())
     covered = f"{np.mean(cell.covered):.2f} ({len(cell.covered)})" if cell.covered else "–"
     bias = max((abs(float(np.mean(errors))) for errors in cell.errors.values() if len(errors) >= 10), default=None)
@@ -159,7 +160,7 @@ def line(kind: str, design: str, n_items: int, cell: Cell) -> str:
 
 
 def main(path: Path, n_replicates: int) -> None:
-    """Simulate what the file does not hold yet, all cells in turn, and print the table."""
+    """Simulate the studies that are missing in the file, alternating between cells, and print the table."""
     path.touch()
     found = {tuple(study["study"]): study for study in map(json.loads, path.read_text().splitlines())}
     cells = list(product(KINDS, DESIGNS, SIZES, PREVALENCES))

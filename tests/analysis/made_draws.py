@@ -1,4 +1,4 @@
-"""Made runs, and the questions of `analysis.trust` asked of one draw, or one pair of draws, at a time."""
+"""Artificial runs, and the results of `analysis.trust` computed for one draw, or one pair of draws, at a time."""
 
 import numpy as np
 from scipy import stats
@@ -14,7 +14,7 @@ def rng(seed=1):
 
 
 def made(lengths, seed=1, between=1.0, decimals=6):
-    """Runs with levels of their own; few decimals make ties."""
+    """Generate runs with different levels; few decimals give ties."""
     random = rng(seed)
     return [np.round(10 + between * random.normal() + random.normal(size=n), decimals) for n in lengths]
 

@@ -1,4 +1,4 @@
-"""Benchmarks in fixed and in random order: made ones, and those of a published experiment."""
+"""Benchmarks in fixed and in random order: artificial ones, and those of a published experiment."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from analysis.benchmark import Benchmark, from_table
 def two_orders(
     name: str, fixed: Sequence[float], random: Sequence[float], *, version: str = "", unit: str = "s"
 ) -> Benchmark:
-    """One value a run, runs counted from 0 in each order."""
+    """Build a benchmark with one value per run; runs are numbered from 0 in each order."""
     values = [*fixed, *random]
     conditions = {
         "run": (*map(str, range(len(fixed))), *map(str, range(len(random)))),
@@ -26,7 +26,7 @@ def two_orders(
 
 
 def together(parts: Sequence[Benchmark]) -> Benchmark:
-    """The runs of several, such as one a version, as one benchmark of the first one's name."""
+    """Join the runs of several benchmarks, such as one per version, under the name of the first benchmark."""
     names = ("run", "order_type", "version")
     conditions = {name: tuple(entry for part in parts for entry in part.of(name)) for name in names}
     return Benchmark.of_series(
@@ -39,17 +39,17 @@ def two_versions(
     random: tuple[Sequence[float], Sequence[float]],
     name: str = "a",
 ) -> Benchmark:
-    """The versions "one" and "two" of a benchmark; each order gives the values of both."""
+    """Build the versions "one" and "two" of a benchmark from the values of both in each order."""
     return together([two_orders(name, fixed[at], random[at], version=v) for at, v in enumerate(("one", "two"))])
 
 
 def without_direction(benchmark: Benchmark) -> Benchmark:
-    """The same of which nobody said whether lower or higher is better."""
+    """Return the benchmark without its better direction."""
     return replace(benchmark, runs=tuple(replace(run, better="") for run in benchmark.runs))
 
 
 def suite(*, n: int, runs: int, fixed: int, step: float) -> list[Benchmark]:
-    """Benchmarks of about 100 s in random orders, and in a fixed one; each position adds `step` seconds."""
+    """Build benchmarks of about 100 s in random orders and in a fixed order; each position adds `step` seconds."""
     rng = np.random.default_rng(5)
     rows = []
     for kind, n_runs in (("fixed", fixed), ("random", runs)):
@@ -63,7 +63,7 @@ def suite(*, n: int, runs: int, fixed: int, step: float) -> list[Benchmark]:
 
 
 def memcached(folder: Path) -> list[Benchmark]:
-    """The published experiment: three tests, 50 runs in each order, requests per second."""
+    """Read the published experiment: three tests, 50 runs in each order, requests per second."""
     results = pd.read_csv(folder / "memcached_exp_results.csv")
     assert set(results["completion_status"]) == {"Success"}
     names = {

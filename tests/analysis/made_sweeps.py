@@ -1,4 +1,4 @@
-"""Sweeps over measurement contexts, made from a seed: environments of growing size, link orders, two versions."""
+"""Artificial sweeps over measurement contexts: environments of increasing size, link orders, two versions."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ SIZES = tuple(range(0, 4097, 64))
 
 
 def measured(cells, name="b", **more):
-    """A benchmark from (version, context) -> one number a run; each run has one iteration."""
+    """Build a benchmark from (version, context) -> one number per run; each run has one iteration."""
     rows = [(version, context, value) for (version, context), values in cells.items() for value in values]
     versions, contexts, values = zip(*rows, strict=True)
     conditions = {"version": versions, "context": contexts} | more.pop("conditions", {})
@@ -29,7 +29,7 @@ def sweep(
     phase=2.0,
     **more,
 ):
-    """Two versions that go up and down with the size of the environment, the candidate behind by a phase."""
+    """Build two versions that vary periodically with the size of the environment, with different phases."""
     rng = np.random.default_rng(seed)
     orders = effect * (len(links) > 1) * rng.normal(size=(2, len(links)))
     cells = {}
@@ -44,7 +44,7 @@ def sweep(
 
 
 def with_intervention(free, fixed):
-    """One benchmark of two sweeps: as it comes, and with the cause held fixed."""
+    """Join two sweeps to one benchmark: with the cause free, and with the cause held fixed."""
     marks = ("",) * len(free.values) + ("stack aligned",) * len(fixed.values)
     conditions = {name: free.of(name) + fixed.of(name) for name in ("version", "context")} | {"intervention": marks}
     return Benchmark.of_series(
@@ -53,7 +53,7 @@ def with_intervention(free, fixed):
 
 
 def instrumented(name="b", *, seed=1, change=0.04, n_runs=4):
-    """Speed-ups that grow with the number of events counted, in three environments."""
+    """Build a benchmark whose speed-up grows with the number of counted events, in three environments."""
     rng = np.random.default_rng(seed)
     cells = {}
     for size in (0, 64, 128):

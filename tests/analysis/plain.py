@@ -1,7 +1,7 @@
-"""Every measure and classifier as one would first write it: library functions in a loop over the pairs of runs.
+"""Simple reference implementations of all measures and classifiers: library functions in a loop over pairs of runs.
 
-Straight from the definitions, sharing nothing between measures or pairs. The fast path has to equal it, and is timed
-against it.
+They follow the definitions, and share no results between measures or pairs. The fast implementations must give equal
+results, and their times are compared with these.
 
 References
 ----------
@@ -21,19 +21,19 @@ from scipy.spatial import distance
 
 Floats = NDArray[np.float64]
 
-QUARTILES = (-0.6744897501960817, 0.0, 0.6744897501960817)  # of the standard normal distribution
+QUARTILES = (-0.6744897501960817, 0.0, 0.6744897501960817)  # quartiles of the standard normal distribution
 OF_HEURISTIC = ("m1", "m2", "m3", "m4", "m5")
 OF_PRINTED = ("m1", "m2", "m3_with_mean", "m4", "m5")
 OF_SAME = ("cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse")
 
 
 def pair_values(runs: Floats) -> dict[str, Floats]:
-    """All measures of all pairs.
+    """Compute all measures of all pairs.
 
     Parameters
     ----------
     runs : ndarray of float, shape (k, n)
-        At least two runs of finite measurements; SAME's four measures make sense for measurements >= 0 only.
+        At least two runs of finite measurements; the four measures of SAME need measurements >= 0.
 
     Returns
     -------
@@ -45,12 +45,12 @@ def pair_values(runs: Floats) -> dict[str, Floats]:
 
 
 def verdicts(runs: Floats) -> dict[str, str]:
-    """Similar or dissimilar, by the name of the classifier; `runs` as for `pair_values`."""
+    """Return the verdict of each classifier, by name; `runs` as for `pair_values`."""
     return verdicts_from(pair_values(runs))
 
 
 def verdicts_from(values: Mapping[str, Floats], *, theta: float = 0.25, cut: float = 0.20) -> dict[str, str]:
-    """The same from the values of the pairs, at any threshold of the heuristic and any cut of SAME."""
+    """Return the verdicts from the values of the pairs, for any threshold of the heuristic and any cut of SAME."""
     n_clusters = len(set(hierarchy.fcluster(merges(values), cut, criterion="distance")))
     dissimilar = {
         "heuristic": sum(values[name].mean() > theta for name in OF_HEURISTIC) >= 3,
@@ -61,7 +61,7 @@ def verdicts_from(values: Mapping[str, Floats], *, theta: float = 0.25, cut: flo
 
 
 def merges(values: Mapping[str, Floats]) -> Floats:
-    """SAME's average-linkage clustering of the mean of its four measures, as of scipy.cluster.hierarchy."""
+    """Cluster runs as SAME does: average linkage of the mean of four measures; returns the linkage matrix of scipy."""
     return hierarchy.linkage(np.mean([values[name] for name in OF_SAME], axis=0), method="average")
 
 
@@ -80,7 +80,7 @@ def compression(x: Floats, y: Floats) -> float:
 
 
 def letters(x: Floats) -> bytes:
-    """SAX without averaging: each measurement's quarter of the normal distribution, a to d."""
+    """SAX without averaging: the quarter of the normal distribution of each measurement, as a letter from a to d."""
     z = np.zeros(len(x)) if is_constant(x) else (x - x.mean()) / x.std(ddof=1)
     return bytes(ord("a") + np.searchsorted(QUARTILES, z).astype(np.uint8))
 
@@ -91,24 +91,24 @@ def compressed_length(string: bytes) -> int:
 
 
 def fourier(x: Floats, y: Floats) -> float:
-    """M3: ||X - Y|| / (||X|| + ||Y||) of the Fourier coefficients behind number 0."""
+    """M3: ||X - Y|| / (||X|| + ||Y||) of the Fourier coefficients without coefficient 0."""
     return norm_ratio(np.fft.fft(deviations(x))[1:], np.fft.fft(deviations(y))[1:])
 
 
 def fourier_with_mean(x: Floats, y: Floats) -> float:
-    """M3 of all coefficients."""
+    """M3 with all Fourier coefficients."""
     return norm_ratio(np.fft.fft(x), np.fft.fft(y))
 
 
 def cosine(x: Floats, y: Floats) -> float:
-    """1 - <x, y> / (||x|| ||y||); two runs of zeros are alike, one is like nothing."""
+    """1 - <x, y> / (||x|| ||y||); 0 if both runs are zero, 1 if one of them is zero."""
     if not x.any() or not y.any():
         return 0.0 if not x.any() and not y.any() else 1.0
     return float(distance.cosine(x, y))
 
 
 def cosine_clipped(x: Floats, y: Floats) -> float:
-    """M4: the cosine counts as 0 where it is negative."""
+    """M4: 1 - cosine, where a negative cosine counts as 0."""
     return min(cosine(x, y), 1.0)
 
 
@@ -118,13 +118,13 @@ def kolmogorov_smirnov(x: Floats, y: Floats) -> float:
 
 
 def wave_hedges(x: Floats, y: Floats) -> float:
-    """Mean over t of |x_t - y_t| / max(x_t, y_t), 0 where both are 0."""
+    """Mean over t of |x_t - y_t| / max(x_t, y_t), 0 if both are 0."""
     larger = np.maximum(x, y)
     return float(np.divide(np.abs(x - y), larger, out=np.zeros(len(x)), where=larger > 0).mean())
 
 
 def kumar_hassebrook(x: Floats, y: Floats) -> float:
-    """1 - <x, y> / (||x||^2 + ||y||^2 - <x, y>), 0 where both are all 0."""
+    """1 - <x, y> / (||x||^2 + ||y||^2 - <x, y>), 0 if both runs are zero."""
     union = x @ x + y @ y - x @ y
     return float(1 - x @ y / union) if union else 0.0
 
@@ -136,12 +136,12 @@ def scaled_rmse(x: Floats, y: Floats) -> float:
 
 
 def is_constant(x: Floats) -> bool:
-    """No variation at all."""
+    """Return whether all values are equal."""
     return bool(np.ptp(x) == 0)
 
 
 def deviations(x: Floats) -> Floats:
-    """x less its mean: the same coefficients behind number 0, without the rounding that a high level brings."""
+    """Subtract the mean: all coefficients except 0 stay the same, without rounding errors from a high level."""
     return np.zeros(len(x)) if is_constant(x) else x - x.mean()
 
 

@@ -16,7 +16,7 @@ def count_tables(draw, n_categories=2, min_items=2):
 
 @st.composite
 def pairs_of_runs(draw, lowest=0.0, min_iterations=50):
-    """Two runs of 50 to 60 iterations: any mixture of levels, noise, ties and constant stretches."""
+    """Two runs of 50 to 60 iterations, with any mixture of levels, noise, ties and constant sections."""
     n = draw(st.integers(min_iterations, min_iterations + 10))
     values = st.one_of(st.sampled_from([lowest, 1.0, 2.0, 3.5]), st.floats(lowest, 100.0, width=32))
     rows = draw(hnp.arrays(np.float64, (2, n), elements=values))

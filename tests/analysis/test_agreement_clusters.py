@@ -1,4 +1,4 @@
-"""Standard errors by group of items, statistics without variation, and the bootstrap beside the linearised ones."""
+"""Cluster-robust standard errors, statistics without variation, and bootstrap against linearised intervals."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ PAPER = [[0, 2]] * 189 + [[2, 0]] * 135 + [[1, 1]] * 262
 
 
 def drawn_counts(n, k, rng, *, kappa=0.4, p=0.5):
-    """Beta-binomial labels: n items, k ratings each, intraclass correlation `kappa`."""
+    """Draw beta-binomial labels: n items, k ratings each, intraclass correlation `kappa`."""
     scale = (1 - kappa) / kappa
     dissimilar = rng.binomial(k, rng.beta(p * scale, (1 - p) * scale, n))
     return np.column_stack([k - dissimilar, dissimilar])
@@ -40,7 +40,7 @@ def test_groups_of_one_item_each_give_the_plain_interval(counts, coefficient):
 
 
 def test_cluster_robust_standard_error_by_hand():
-    # brennan_prediger on two labels an item: x_i = 2 pa_i - 1; 20 groups of two alike items, 15 agree and 5 do not
+    # brennan_prediger on two labels per item: x_i = 2 pa_i - 1; 20 groups of two equal items, 15 agree and 5 do not
     counts = np.repeat([[2, 0], [1, 1]], [30, 10], axis=0)
     groups = np.arange(40) // 2
     value = 0.5
@@ -66,7 +66,7 @@ def test_fewer_than_twenty_groups_keep_the_plain_interval_and_say_so(coefficient
 
 
 def test_groups_follow_the_rows_that_count():
-    # rows without a rating, and for some coefficients with one, do not count: their groups must go with them
+    # rows without a rating (for some coefficients also with one) are left out, and their groups must be left out too
     rng = np.random.default_rng(4)
     counts, groups = drawn_counts(100, 3, rng), np.arange(100) % 25
     holes, hole_groups = np.array([[0, 0], [1, 0]] * 30), np.full(60, 99)
@@ -186,7 +186,7 @@ def test_the_bootstrap_says_why_it_has_no_interval():
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_intervals_cover_as_often_as_they_say(k):
-    # beta-binomial labels at p = .5: percent agreement (1 + kappa) / 2, and all chance-corrected ones are kappa
+    # beta-binomial labels at p = .5: percent agreement is (1 + kappa) / 2, and all corrected coefficients are kappa
     rng, kappa, n_repeats = np.random.default_rng(20 + k), 0.4, 2000
     true = {coefficient.__name__: kappa for coefficient in COEFFICIENTS} | {"percent_agreement": (1 + kappa) / 2}
     covered = dict.fromkeys(true, 0)
@@ -221,7 +221,7 @@ def test_wilson_and_specific_agreement_cover_as_often_as_they_say():
 
 @pytest.mark.slow
 def test_the_cluster_robust_interval_covers_where_the_plain_one_does_not():
-    # 40 applications of 10 items; an application's items lean the same way
+    # 40 applications of 10 items; the items of an application are correlated
     rng, n_repeats = np.random.default_rng(41), 1000
     groups, covered = np.arange(400) // 10, {"robust": 0, "plain": 0}
     for _ in range(n_repeats):
@@ -238,7 +238,7 @@ def test_the_cluster_robust_interval_covers_where_the_plain_one_does_not():
 
 @pytest.mark.slow
 def test_few_minority_items_make_the_interval_of_kappa_unreliable():
-    # the reason for minority_warning: at n = 30 and p = .1 a 95 % interval covers far less often
+    # the reason for minority_warning: for n = 30 and p = .1, a 95 % interval covers far less often than 95 %
     rng, covered, n_defined = np.random.default_rng(51), 0, 0
     for _ in range(4000):
         estimate = fleiss_kappa(drawn_counts(30, 2, rng, kappa=0.4, p=0.1))

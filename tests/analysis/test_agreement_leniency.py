@@ -1,4 +1,4 @@
-"""Who says dissimilar more often on the same items."""
+"""Leniency: which reviewer chooses dissimilar more often on the same items."""
 
 import itertools
 
@@ -17,7 +17,7 @@ from tests.conftest import examples
 
 
 def label_table(rows):
-    """Label table from strings, one an item: "10-" is dissimilar by R0, similar by R1, none by R2."""
+    """Build a label table from one string per item: "10-" is dissimilar by R0, similar by R1, no label by R2."""
     labels = [
         (f"item {i}", f"R{j}", "dissimilar" if mark == "1" else "similar")
         for i, row in enumerate(rows)
@@ -34,7 +34,7 @@ def rows_of_labels(draw, max_raters=4, max_items=25):
 
 
 def simulated(n_items, beta, rng, per_item=2):
-    """Labels by raters of leniency beta; each item seen by `per_item` of them, every fifth by all."""
+    """Simulate labels of raters with leniency beta; `per_item` raters label each item, all raters every fifth."""
     rows = []
     for i in range(n_items):
         raters = range(len(beta)) if i % 5 == 0 else rng.choice(len(beta), per_item, replace=False)
@@ -73,7 +73,9 @@ def test_mcnemar_of_a_published_table(golden_agreement):
 @pytest.mark.parametrize("seed", range(4))
 def test_leniency_over_all_is_the_conditional_logit_of_statsmodels(seed):
     rows = simulated(150, [-0.6, 0.0, 0.2, 0.7], np.random.default_rng(seed))
-    split = [row for row in rows if {"0", "1"} <= set(row)]  # statsmodels warns about the others, which say nothing
+    split = [
+        row for row in rows if {"0", "1"} <= set(row)
+    ]  # statsmodels warns about the other items, which contain no information
     labels = label_table(split)
     raters = pd.get_dummies(labels["rater"]).astype(float).drop(columns="R0").to_numpy()
     model = ConditionalLogit((labels["category"] == "dissimilar").to_numpy().astype(int), raters, groups=labels["item"])
@@ -91,7 +93,7 @@ def test_leniency_over_all_is_the_conditional_logit_of_statsmodels(seed):
 
 
 def test_a_rater_who_is_always_the_one_gets_the_score_test_which_is_cochrans_q():
-    # R0 says dissimilar whenever the three differ: no finite leniency fits best
+    # R0 says dissimilar whenever raters differ, so the best-fitting leniency is infinite
     rows = ["100"] * 5 + ["110"] * 3 + ["101"] * 2 + ["111", "000"]
     result = leniency(label_table(rows))
     oracle = cochrans_q(np.array([[int(mark) for mark in row] for row in rows]))
@@ -169,7 +171,7 @@ def test_many_raters_on_one_item_are_no_burden():
 
 
 def test_the_conditional_likelihood_is_that_of_all_arrangements():
-    # R0, R1, R2 on items of all patterns, against a sum over who could have said dissimilar
+    # R0, R1, R2 on items of all patterns, compared with a sum over all raters who could have said dissimilar
     rows = ["100", "010", "001", "100", "110", "011", "101", "110", "10-", "0-1", "1-0"]
     result = leniency(label_table(rows))
     beta = [rater.log_odds.value for rater in result.raters]
@@ -191,7 +193,7 @@ def test_the_conditional_likelihood_is_that_of_all_arrangements():
 
 
 def test_holm_corrects_as_published():
-    # Holm 1979: the smallest p times n, the next times n - 1, never falling
+    # Holm 1979: the smallest p times n, the next times n - 1, never decreasing
     assert holm([0.01, 0.02, 0.03, 0.04]) == pytest.approx([0.04, 0.06, 0.06, 0.06])
     assert holm([0.9, None, 0.6]) == [1.0, None, 1.0]
     assert holm([]) == []

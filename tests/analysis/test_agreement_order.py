@@ -23,7 +23,7 @@ from tests.analysis.test_agreement_leniency import label_table, rows_of_labels, 
 
 
 def with_positions(labels, rng=None):
-    """Each rater's labels at positions 0, 1, ...; shuffled by rng."""
+    """Add positions 0, 1, ... to the labels of each rater, in random order with rng."""
     if rng is not None:
         labels = labels.iloc[rng.permutation(len(labels))]
     return labels.assign(position=labels.groupby("rater").cumcount())
@@ -116,7 +116,7 @@ def test_parts_leave_out_labels_without_a_place():
 
 
 def marks(text):
-    """One rater's labels in order, each beside a second rater who says 1."""
+    """Build the labels of one rater in order, and of a second rater who always says 1."""
     labels = label_table([f"{mark}1" for mark in text])
     return labels.assign(position=labels.groupby("rater").cumcount())
 
@@ -161,7 +161,7 @@ def test_the_change_of_a_time_over_very_many_labels_is_that_of_every_second_or_t
     (effect,) = trend_effects(labels, outcomes=["dwell_ms"])
     assert effect.n == 5000
     assert effect.effect.value == pytest.approx(-4999, rel=0.01)
-    labels.loc[1, "category"] = "dissimilar"  # one label follows it, and it is not among every third
+    labels.loc[1, "category"] = "dissimilar"  # one label follows it, and every third label does not include it
     (effect,) = predecessor_effects(labels, outcomes=["dwell_ms"])
     assert effect.effect.reason == "too few labels after one of the categories"
     assert effect.p is not None

@@ -1,4 +1,4 @@
-"""Reviewers as a sample, labels that were not given, and the size of a study that tests kappa."""
+"""Reviewers as a random sample, missing labels, and the size of a study for a test of kappa."""
 
 import numpy as np
 import pandas as pd

@@ -53,7 +53,7 @@ def test_every_statistic_of_a_published_two_by_two_table(golden_agreement, case)
 
 def test_the_papers_prevalence_and_specific_agreement(golden_agreement):
     expected = golden_agreement["paper_overall"]["expected"]
-    table = TwoByTwo(a=189, b=262, c=0, d=135)  # which way the splits go does not matter here
+    table = TwoByTwo(a=189, b=262, c=0, d=135)  # the direction of the splits does not matter here
     assert prevalence_index(table).value == pytest.approx(expected["prevalence_index"], abs=1e-9)
     specific = specific_agreement(table)
     assert specific["dissimilar"].value == pytest.approx(expected["specific_agreement_dissimilar"], abs=1e-9)
@@ -108,7 +108,7 @@ def test_exchanged_raters_and_exchanged_categories_change_signs_only(table):
 
 def test_intervals_of_a_two_by_two_table_by_hand():
     table = TwoByTwo(a=40, b=9, c=6, d=45)
-    share = wilson(40, 55)  # of the items that at least one calls dissimilar
+    share = wilson(40, 55)  # share of the items that at least one rater calls dissimilar
     ends = [2 * q / (1 + q) for q in (share.low, share.high)]
     dissimilar = specific_agreement(table)["dissimilar"]
     assert [dissimilar.low, dissimilar.high] == pytest.approx(ends)
@@ -237,7 +237,7 @@ def test_retest_agreement_goes_by_rater_and_refuses_what_is_no_label():
     pairs = pd.concat([pairs_of(TwoByTwo(1, 5, 0, 1), "ben"), pairs_of(TwoByTwo(2, 0, 0, 2), "ada")])
     ada, ben = retest_agreement(pairs)
     assert (ada.rater, ada.drift.p, ada.cohen_kappa.value, ada.cohen_kappa.se) == ("ada", 1.0, 1.0, None)
-    assert ada.cohen_kappa.low < 0  # four items say little, even if all agree
+    assert ada.cohen_kappa.low < 0  # four items contain little information, even if all agree
     assert (ben.rater, ben.n, ben.drift.p) == ("ben", 7, 0.0625)
     assert retest_agreement(pairs.iloc[:0]) == []
     with pytest.raises(ValueError, match="lacks the column second"):

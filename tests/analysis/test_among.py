@@ -1,4 +1,4 @@
-"""Classifiers among themselves, on items without labels."""
+"""Agreement between classifiers on items without labels."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,7 @@ S, D = "similar", "dissimilar"
 
 
 def table(**verdicts):
-    """One list of verdicts a classifier, over items 1, 2, ..."""
+    """Build a verdict table from one list per classifier, for items 1, 2, ..."""
     rows = [(item, name, one) for name, given in verdicts.items() for item, one in enumerate(given, 1)]
     return pd.DataFrame(rows, columns=["item", "classifier", "verdict"])
 

@@ -1,4 +1,4 @@
-"""The order of rows, files and benchmarks is nobody's answer: shuffled, every method says the same."""
+"""The order of rows, files and benchmarks does not affect the results of any method."""
 
 import re
 from itertools import product
@@ -23,7 +23,7 @@ METHODS = {
 
 
 def table(*, is_altered=False):
-    """Three benchmarks of two versions in two contexts, runs in both orders; as rows, one a measurement."""
+    """Build a table with one row per measurement: three benchmarks, two versions, two contexts, runs in both orders."""
     rng = np.random.default_rng(8)
     benchmarks = enumerate((("b10", "x"), ("b9", "x"), ("a", "")))
     cells = product(benchmarks, ("new", "old"), ("env=64", "env=0"), ("4", "0"), range(4), range(3))

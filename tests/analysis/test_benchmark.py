@@ -58,7 +58,7 @@ def test_runs_under_given_conditions_keep_their_conditions_and_failures():
 def test_no_run_under_given_conditions_is_no_benchmark():
     assert THREE.where(version="newer") is None
     assert THREE.where(version="new", context="a") is None
-    assert THREE.where(altered="") is not None  # of no run it is known
+    assert THREE.where(altered="") is not None  # unknown for every run
 
 
 def test_runs_are_taken_by_number_in_the_order_asked_for():
@@ -115,7 +115,7 @@ def test_a_benchmark_of_one_level_stays_as_it_is(conditions):
     assert by_level(THREE, conditions) == [THREE]
 
 
-# --- one number a run
+# --- one number per run
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ def mean_of(x):
 
 
 def share_among(chosen, x):
-    """Mean of x over the chosen items: undefined in a draw without any."""
+    """Compute the mean of x over the chosen items, which is undefined in a draw without chosen items."""
 
     return lambda weights: weights @ (chosen * x) / (weights @ chosen)
 

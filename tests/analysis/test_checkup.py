@@ -1,4 +1,4 @@
-"""A check of benchmarks: findings, changes against a baseline, warnings, and above all the outcome."""
+"""The check of benchmarks: findings, changes against a baseline, warnings, and the outcome."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def test_similar_runs_are_outcome_zero_and_one_dissimilar_benchmark_is_one():
 
 
 def test_healthy_noise_is_no_finding():
-    # the heuristic calls all of these dissimilar, as the runs of pure noise share no pattern
+    # the heuristic calls all of these dissimilar, because runs of pure noise share no pattern
     rng = np.random.default_rng(3)
     healthy = [
         Benchmark.of_series(f"b{number}", 1e-3 * (1 + rng.normal(0, spread, (10, 200))))
@@ -168,7 +168,7 @@ def test_nothing_in_common_is_inconclusive():
 
 
 def test_other_units_are_not_compared():
-    # 1 ms read as 1 of no unit would be 99.9 % faster than 1000
+    # if 1 ms was read as 1 without a unit, it would be 99.9 % faster than 1000
     found = check([bench("b", *(1e-3 * x for x in FIVE))], [bench("b", *FIVE, unit="", better="")])
     assert found.outcome == INCONCLUSIVE
     assert "the baseline is in no unit, the candidate in s (lower is better)" in text_of(found)
@@ -178,7 +178,7 @@ def test_other_units_are_not_compared():
 
 
 def go_units(n, factor=1.0):
-    """n benchmarks as Go's output gives them, each with its time, and memory that never varies."""
+    """Build n benchmarks as in the output of Go, each with its time, and with constant memory."""
     times = [bench(f"B{k}", *(factor * x for x in FIVE), noise=0.01, n=3, seed=k) for k in range(n)]
     units = {"B/op": 64.0, "allocs/op": 2.0}
     return times + [
@@ -368,7 +368,7 @@ def test_a_name_with_brackets_is_a_name():
 
 def test_a_known_change_covers_dissimilar_runs_and_a_missing_benchmark():
     assert acknowledge(check([WIDE]), [known("wide")]).outcome == NOTHING_FOUND
-    assert acknowledge(check([WIDE]), [known("wide", at_most=0.5)]).outcome == FOUND  # it speaks of changes only
+    assert acknowledge(check([WIDE]), [known("wide", at_most=0.5)]).outcome == FOUND  # it covers only changes
     assert acknowledge(check([ALIKE], [ALIKE, BASE]), [known()]).outcome == NOTHING_FOUND
 
 

@@ -56,7 +56,7 @@ def test_the_median_exceeds_theta_exactly_when_three_of_five_do(rows, theta, kee
 
 
 def test_ten_runs_of_noise_are_dissimilar_unless_the_mean_is_kept():
-    # Known behaviour: the heuristic asks for a shared pattern in time; noise has none.
+    # Known behaviour: the heuristic requires a common pattern over time, and noise has none.
     noise = 100 + np.random.default_rng(1).normal(size=(10, 500))
     assert heuristic(noise).verdict == "dissimilar"
     assert heuristic(noise, keep_mean=True).verdict == "similar"

@@ -1,4 +1,4 @@
-"""Has a benchmark changed: the tests, the ratio with its interval, verdicts by the rules asked for."""
+"""Comparison of versions: the tests, the ratio with its interval, and the verdicts for the chosen options."""
 
 import subprocess
 import sys
@@ -74,7 +74,7 @@ def test_the_p_of_ranks_with_ties_is_the_share_of_all_divisions_that_are_as_unev
 
 
 def test_three_runs_a_side_are_left_to_welchs_test():
-    # no division of three and three is rarer than 2 in 20, so ranks cannot decide at 5 %
+    # no split of three and three runs is rarer than 2 in 20, so ranks cannot decide at 5 %
     x, y = [1.2, 1.21, 1.25], [1.0, 1.01, 1.03]
     assert p_of(x, y, MANN_WHITNEY) == pytest.approx(0.1)
     assert p_of(x, y) == pytest.approx(p_of(x, y, WELCH))
@@ -211,7 +211,7 @@ def test_the_interval_by_ranks_is_that_of_the_ordered_ratios():
 
 
 def test_the_interval_of_coarse_values_is_no_shorter_than_their_steps():
-    # two values only: ranks alone would leave the single ratio 1, and a limit of 5 % would be kept
+    # only two values: with ranks alone, the interval would be the single ratio 1, within a limit of 5 %
     change = change_of([1.0] * 30 + [2.0] * 30, [1.0] * 20 + [2.0] * 40, max_slowdown=0.05)
     assert change.p > 0.05
     assert (change.ratio.low, change.ratio.high) == pytest.approx((0.75, 4 / 3))
@@ -381,7 +381,7 @@ def test_importing_the_comparison_imports_no_more_than_numpy():
     assert shown.stdout == "set()\n"
 
 
-# what is promised of it; the whole grid is `python -m tests.performance.comparison_grid`
+# the documented properties; `python -m tests.performance.comparison_grid` runs the whole grid
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Speed-ups over contexts, what goes with them, the observer effect and the check of a cause."""
+"""Speed-ups over contexts, associated factors, the observer effect, and the check of a suspected cause."""
 
 import itertools
 
@@ -58,7 +58,7 @@ def test_quartiles_are_those_of_numpy_and_say_what_straddles():
     found = quartiles(values)
     assert (found.lowest, found.q1, found.median, found.q3, found.highest) == (0.9, 1.0, 1.1, 1.3, 1.6)
     assert found.straddles
-    assert not quartiles([1.0, 1.2]).straddles  # 1 is the end, not inside
+    assert not quartiles([1.0, 1.2]).straddles  # 1 is a limit of the range, not inside
     assert quartiles([]).median is None
 
 
@@ -93,7 +93,7 @@ def test_the_geometric_mean_says_why_it_is_undefined():
 
 
 def test_fiellers_interval_holds_the_ratios_that_a_t_test_does_not_reject():
-    # theta is inside exactly when the paired t test of x against theta y has p > alpha
+    # theta is inside if and only if the paired t test of x against theta y has p > alpha
     rng = np.random.default_rng(3)
     y = rng.normal(10, 1, 12)
     x = 1.1 * y + rng.normal(0, 0.5, 12)
@@ -113,7 +113,7 @@ def test_fiellers_interval_holds_one_exactly_when_the_paired_t_test_does_not_rej
 
 
 def test_fiellers_interval_has_no_end_where_levels_of_contexts_differ_widely():
-    # mean 1.5, standard error 0.5, t(.975, 1) = 12.7: the mean of y cannot be told from zero
+    # mean 1.5, standard error 0.5, t(.975, 1) = 12.7: the mean of y is not significantly different from zero
     found = paired_ratio([1.0, 3.0], [1.0, 2.0])
     assert found.value == pytest.approx(4 / 3)
     assert (found.low, found.reason) == (None, "the contexts differ so much that the interval has no limit")
@@ -133,7 +133,7 @@ def test_a_ratio_of_means_says_why_it_is_undefined():
 
 
 def test_noise_makes_each_version_faster_in_the_mean_of_ratios_while_nothing_differs():
-    # the contexts come in pairs that change places: 1 against 2 and 2 against 1; mean (0.5 + 2) / 2 = 1.25 both ways
+    # the contexts are pairs with exchanged values: 1 against 2 and 2 against 1; mean (0.5 + 2) / 2 = 1.25 both ways
     a, b = np.array([1.0, 2.0] * 6), np.array([2.0, 1.0] * 6)
     found = mean_ratios(speedups(a, b))
     assert (found.of_candidate, found.of_baseline, found.both_faster) == (1.25, 1.25, True)

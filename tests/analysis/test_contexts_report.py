@@ -24,7 +24,7 @@ SHORT = SIZES[:16]
 
 @pytest.fixture(scope="module")
 def found():
-    """A suite that has everything."""
+    """Build a suite with all features."""
     return survey(
         [
             sweep("decides", speedup=1.01),
@@ -52,12 +52,12 @@ def text(found):
 
 
 def said_of(*benchmarks, **options):
-    """The report of some benchmarks as running text."""
+    """Return the report on some benchmarks as running text."""
     return " ".join(to_text(contexts_document(survey(benchmarks, resamples=20, **options))).split())
 
 
 def rows_of(document, start):
-    """The rows of the table whose caption starts so."""
+    """Return the rows of the table whose caption starts with this text."""
     blocks = [block for section in document.sections for block in section.blocks if isinstance(block, Table)]
     return next(block.rows for block in blocks if block.caption.startswith(start))
 

@@ -1,4 +1,4 @@
-"""The runs of a suite, context by context; and plans of the runs to make."""
+"""Surveys over contexts, and plans of runs."""
 
 import json
 from itertools import product
@@ -21,7 +21,7 @@ TWO = {("O2", "a"): [2.0, 2.2], ("O3", "a"): [1.0, 1.1], ("O2", "b"): [3.0, 3.3]
 
 
 def only(benchmark, **options):
-    """What is found of one benchmark."""
+    """Return the result for a single benchmark."""
     (found,) = survey([benchmark], **options).benchmarks
     return found
 
@@ -234,7 +234,7 @@ def test_the_observer_effect_is_there_only_where_asked_for_and_known():
 
 
 def observed(*benchmarks, **options):
-    """The observer effect on each benchmark and version: (ratio, words, verdict) by level."""
+    """Return the observer effect on each benchmark and version: (ratio, words, verdict) by level."""
     found = survey(benchmarks, instrumentation="counters", **options).observer
     return {
         (effect.benchmark, effect.version): {at.level: (at.ratio.value, at.words, at.verdict) for at in effect.levels}
@@ -243,7 +243,7 @@ def observed(*benchmarks, **options):
 
 
 def counting(slowdown, *, versions=("",), contexts=("",), n_runs=5, seed=3, **more):
-    """A benchmark that takes 1 s, and longer the more is counted."""
+    """Build a benchmark that takes 1 s, and more time with more counted events."""
     rng = np.random.default_rng(seed)
     cells = {
         (version, f"{context} counters={level}".strip()): factor * np.exp(0.002 * rng.normal(size=n_runs))
@@ -533,7 +533,7 @@ def test_a_plan_is_shuffled_and_its_seed_makes_it_again():
 
 
 def test_a_place_in_the_plan_goes_with_no_version():
-    # mean place of the first version over 150 plans of 24 runs: 12.5, standard deviation of one mean about 1.44
+    # mean position of the first version over 150 plans of 24 runs: 12.5, standard deviation of one mean about 1.44
     places = [variant_plan(FACTORS, runs=2, seed=seed).query("version == 'O2'")["order"].mean() for seed in range(150)]
     assert np.mean(places) == pytest.approx(12.5, abs=4 * 1.44 / np.sqrt(150))
 

@@ -1,4 +1,4 @@
-"""Documents: names that stay different, tables that say how many rows they leave out, text for 100 columns."""
+"""Documents: names that stay different, tables that give the number of left-out rows, text for 100 columns."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""The fast path against plain definitions, pair by pair: on real runs, made ones, and at the edges of floats."""
+"""Fast implementations against simple definitions: on real runs, artificial runs, and at the limits of floats."""
 
 import gzip
 import json
@@ -33,7 +33,7 @@ def equal(name, values, expected):
 
 
 def differing(runs, expected):
-    """The measures whose values differ from those expected; M2 has to be exact."""
+    """Return the measures whose values differ from the expected values; M2 must be exact."""
     shared = Runs(runs)
     return [name for name, measure in MEASURES.items() if not equal(name, measure.of_pairs(shared), expected[name])]
 
@@ -50,7 +50,7 @@ def with_rows(runs, rows, value):
 
 @pytest.fixture(scope="module")
 def real(icpe_dir):
-    """The runs of every real benchmark, by file."""
+    """Return the runs of every real benchmark, by file."""
     read = {}
     for path in sorted((icpe_dir / "timeseries").glob("*.json.gz")):
         with gzip.open(path) as file:
@@ -112,7 +112,7 @@ def test_the_score_of_the_heuristics_follows_from_the_definitions(runs):
 @given(benchmarks(), st.floats(0, 1))
 def test_the_verdict_of_the_heuristics_follows_from_the_definitions(runs, theta):
     values = pair_values(runs)
-    assume(min(abs(pairs.mean() - theta) for pairs in values.values()) > 1e-9)  # nearer, rounding decides
+    assume(min(abs(pairs.mean() - theta) for pairs in values.values()) > 1e-9)  # closer to the cut, rounding decides
     found = {name: CLASSIFIERS[name](runs, theta=theta).verdict for name in HEURISTICS}
     assert found.items() <= verdicts_from(values, theta=theta).items()
 
@@ -123,7 +123,9 @@ def test_same_follows_from_the_definitions(runs, cut):
     values = pair_values(runs)
     apart = np.sort(np.mean([values[name] for name in OF_SAME], axis=0))
     height = merges(values)[-1, 2]
-    assume((np.diff(apart) > 1e-9).all() and abs(height - cut) > 1e-9)  # of equal merges, rounding decides the first
+    assume(
+        (np.diff(apart) > 1e-9).all() and abs(height - cut) > 1e-9
+    )  # rounding decides which of two equal merges is first
     verdict = same(runs, cut=cut)
     assert (verdict.score, verdict.verdict) == (pytest.approx(height), verdicts_from(values, cut=cut)["same"])
 
@@ -135,7 +137,7 @@ def test_any_number_of_runs_equals_the_definition(k):
     assert differing(runs, pair_values(runs)) == []
 
 
-# 3965 is the longest that M2 compresses within its small window, 32767 the highest count that M5 packs
+# 3965 is the longest run that M2 compresses in its small window, 32767 the highest count that M5 packs
 @pytest.mark.parametrize("n", [2, 3, 50, 300, 3000, 3965, 3966, 32767, 32768])
 def test_any_number_of_iterations_equals_the_definition(n):
     runs = np.round(noise(3, n), 2)
@@ -151,7 +153,7 @@ def test_m2_sees_what_recurs_at_the_other_end_of_long_runs(n):
 
 @pytest.mark.parametrize("n", [32767, 32768])
 @pytest.mark.parametrize("k", [4, 5, 7])
-@pytest.mark.parametrize("decimals", [2, 12])  # few distinct values, or more than are compared at a time
+@pytest.mark.parametrize("decimals", [2, 12])  # few distinct values, or more values than are compared at a time
 def test_m5_counts_to_the_end_of_long_runs(k, n, decimals):
     runs = np.round(noise(k, n), decimals)
     runs[0] += 1000
@@ -233,7 +235,7 @@ def test_a_verdict_without_category_says_what_it_was_asked_with():
     assert (verdict.verdict, verdict.threshold, verdict.parameters["drop"]) == (None, 0.25, 20)
 
 
-# 2**-1074 is the smallest float, 2**1024 beyond the largest
+# 2**-1074 is the smallest float, 2**1024 is larger than the largest
 @pytest.mark.parametrize(("highest", "exponent"), [(4, -1074), (2**50, -1074), (2**50, 946), (2**50, 973)])
 def test_no_measure_underflows_or_overflows(highest, exponent):
     runs = np.random.default_rng(4).integers(0, highest, (5, 100), endpoint=True).astype(np.float64)
@@ -241,7 +243,7 @@ def test_no_measure_underflows_or_overflows(highest, exponent):
 
 
 def nearly_equal_runs(exponent):
-    """Two runs around 1 and their difference, of the order of 2**-exponent; the means of all three are exact."""
+    """Build two runs around 1 and their difference, of the order of 2**-exponent; all three means are exact."""
     wave = np.tile([1, -3, 2, 5, -5, 0, 4, -4], 25) * 2.0**-6
     difference = np.tile([2, -1, -1, 3, -3, 1, -2, 9], 25) * 2.0**-exponent
     return 1 + wave, 1 + wave + difference, difference

@@ -210,6 +210,8 @@ def test_one_of_three_categories_is_evaluated_against_the_other_two():
     truth, called = ["low", "medium", "high", "high"], ["medium", "low", "high", "low"]
     options = {"categories": ("low", "medium", "high"), "positive": "high"}
     assert confusion_matrix(truth, called, **options) == Confusion(tp=1, fp=0, fn=1, tn=2)
-    assert compare(truth, called, truth, **options).overall.a.value == 0.25  # right is the very category
+    assert (
+        compare(truth, called, truth, **options).overall.a.value == 0.25
+    )  # a label is right only if it is the same category
     with pytest.raises(ValueError, match="positive must be one of: low, medium, high; got None"):
         confusion_matrix(truth, called, categories=("low", "medium", "high"))

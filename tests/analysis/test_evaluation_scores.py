@@ -9,7 +9,7 @@ from analysis.bootstrap import bootstrap
 from analysis.evaluation import auc, average_precision, compare_auc, precision_recall, roc
 
 CATEGORY = st.sampled_from(["similar", "dissimilar"])
-FEW_SCORES = st.integers(0, 5).map(float)  # so that many are equal
+FEW_SCORES = st.integers(0, 5).map(float)  # rounded, so that many scores are equal
 ANY_SCORE = st.floats(allow_nan=False, allow_infinity=False)
 ITEMS = st.lists(st.tuples(CATEGORY, FEW_SCORES | ANY_SCORE), max_size=30)
 SPLIT = "the scores separate the categories: no interval"

@@ -14,7 +14,7 @@ STEP = np.repeat([1.0, 2.0], 50)
 
 
 def judged(**numbers):
-    """A verdict of the heuristic, or with clusters of SAME."""
+    """Build a verdict of the heuristic, or of SAME if clusters are given."""
     return Verdict("heuristic", "dissimilar", threshold=0.25, **numbers)
 
 
@@ -23,7 +23,7 @@ def clustered(*clusters, **numbers):
 
 
 def spoken(sentence):
-    """The runs a sentence speaks of, from 1, joined neighbours one by one."""
+    """Return the runs that a sentence names, from 1, with ranges expanded."""
     runs = []
     for first, last in re.findall(r"(\d+)(?:–(\d+))?", sentence):
         runs += range(int(first), int(last or first) + 1)
@@ -32,7 +32,7 @@ def spoken(sentence):
 
 @st.composite
 def clusterings(draw):
-    """The cluster of each of 2 to 30 runs, numbered from 1 in order of their first run."""
+    """Clusters of 2 to 30 runs, numbered from 1 in the order of their first run."""
     drawn = draw(st.lists(st.integers(1, 5), min_size=2, max_size=30))
     numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(drawn), start=1)}
     return tuple(numbers[cluster] for cluster in drawn)
@@ -152,7 +152,7 @@ def test_the_farthest_run_has_the_largest_mean_over_its_pairs():
 
 
 def test_the_farthest_run_is_found_in_the_mean_of_all_measures():
-    # the means are .1, .5 and .2, though m1 alone says that run 3 is near
+    # the means are .1, .5 and .2, although run 3 is near by m1 alone
     pairs = {"m1": np.array([0.2, 0.0, 0.0]), "m2": np.array([0.0, 1.0, 0.4])}
     assert explain(judged(pairs=pairs))[0].startswith("Run 3 is farthest from the others: 0.35 on average")
 

@@ -1,4 +1,4 @@
-"""What `import analysis` gives, and what it costs."""
+"""The names that `import analysis` provides, and the time it takes."""
 
 import inspect
 import json

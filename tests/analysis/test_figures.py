@@ -24,13 +24,13 @@ HEADER = ["M1 correlation", "M2 compression", "M3 Fourier", "M4 clipped cosine",
 
 
 def of_applications(**means):
-    """As `mean_measures` makes it: application -> means of m1, m2, ...; five benchmarks each."""
+    """Build a table as `mean_measures`, from application -> means of m1, m2, ...; with five benchmarks each."""
     values = pd.DataFrame(list(means.values())).rename(columns=lambda at: f"m{at + 1}")
     return pd.concat([pd.DataFrame({"application": list(means), "n": 5}), values], axis=1)
 
 
 def of_benchmarks(*names, application="org/app", **measures):
-    """Benchmarks of one application, 0.1 in m1 unless measures are given."""
+    """Build a table of benchmarks of one application, with m1 = 0.1 by default."""
     return pd.DataFrame({"application": application, "benchmark": names, **(measures or {"m1": 0.1})})
 
 
@@ -50,7 +50,7 @@ def shown_pairs(made_pairs):
 
 @pytest.fixture(scope="module")
 def figure_of_pairs(shown_pairs):
-    """Four of the pairs, three of them in the first row."""
+    """Draw four pairs, three of them in the first row."""
     return parts(measures.schematic_pairs(shown_pairs))
 
 
@@ -109,7 +109,7 @@ def test_a_table_without_measures_is_refused():
 
 
 def test_the_application_with_the_largest_median_is_on_top():
-    # medians .3, .5, .4; the means would have them the other way round
+    # medians .3, .5, .4; the means would give the opposite order
     chart = by_application(a=[0.3, 0.3, 1.0], b=[0.0, 0.5, 0.6], c=[0.2, 0.4, 0.9])
     assert rows(chart) == ["b (5)", "c (5)", "a (5)"]
 
@@ -302,6 +302,6 @@ def test_what_must_be_told_apart_differs_in_greyscale():
 def test_a_cell_is_the_darker_the_larger_its_value_and_its_number_is_readable():
     values = np.linspace(0, 1, 120)
     drawn = sorted((c for c in cells(measures.pair_matrix(values)) if c.text), key=lambda cell: cell.value)
-    shades = [luminance(cell.fill) for cell in drawn[::2]]  # every pair is there twice
+    shades = [luminance(cell.fill) for cell in drawn[::2]]  # every pair occurs twice
     assert all(lighter > darker for lighter, darker in pairwise(shades))
     assert min(contrast(cell.fill, cell.ink) for cell in drawn) >= 3

@@ -1,4 +1,4 @@
-"""Names come from files of others: in a figure they are text, whatever is in them."""
+"""Names come from external files, so figures must treat them as text, whatever characters they contain."""
 
 import subprocess
 import sys
@@ -35,7 +35,7 @@ NAMES = [
 ]
 BROKEN = {"with a hash": "a#b=1#c=2", "only a hash": "#"}
 
-# a name that must not end the process that draws it, tried in a process of its own
+# a name that must not terminate the process; drawn in a separate process
 ELSEWHERE = """
 import pandas as pd
 from analysis import measures
@@ -59,7 +59,7 @@ def test_applications_are_named_as_they_are_called():
 
 
 def test_benchmarks_are_named_as_they_are_called():
-    plain = [name.replace(".", ":") for name in NAMES]  # what is before a dot may be left out
+    plain = [name.replace(".", ":") for name in NAMES]  # the part before a dot may be left out
     chart = measures.measures_by_benchmark(benchmarks(*plain), "org/app", theta=0.25)
     assert rows(chart) == plain
 

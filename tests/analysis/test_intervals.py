@@ -77,7 +77,7 @@ def test_linearised_leaves_its_terms_as_they_were():
 
 def test_groups_are_numbered_if_there_are_twenty_of_them():
     numbers, reason = numbered_groups(21, [*"abcdefghijklmnopqrs", None, float("nan")])
-    assert (len(set(numbers.tolist())), reason) == (20, None)  # None and NaN are one group, that of the missing
+    assert (len(set(numbers.tolist())), reason) == (20, None)  # None and NaN form one group
     assert numbered_groups(3, None) == (None, None)
     assert numbered_groups(3, ["a", "b", "b"])[1].startswith("fewer than 20 groups (2)")
     with pytest.raises(ValueError, match="2 entries for 3 items"):

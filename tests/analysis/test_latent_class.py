@@ -55,7 +55,7 @@ def test_a_large_study_gives_back_what_it_was_made_from():
 
 def test_three_reviewers_of_one_mind_give_the_shares_they_name():
     result = latent_class(label_table([[1, 1, 1]] * 30 + [[0, 0, 0]] * 10), rng=rng())
-    # Beta(2, 2) adds one item of either category; what is left is the doubt that three may err together
+    # Beta(2, 2) adds one item of either category; the remaining uncertainty is that all three may be wrong
     assert result.prevalence.value == pytest.approx(31 / 42, abs=0.005)
     assert (result.items["category"] == ["dissimilar"] * 30 + ["similar"] * 10).all()
     assert all(rates.sensitivity.value > 0.95 for rates in result.reviewers)
@@ -72,7 +72,7 @@ def test_pairs_print_no_prevalence_and_no_posterior():
     joint = latent_class(study.labels, study.verdicts, rng=rng(), n_sweeps=50)
     assert joint.prevalence.value == pytest.approx(0.55, abs=0.15)
     assert [rates.rater for rates in joint.classifiers] == ["heuristic", "same"]
-    assert len(joint.items) == 0  # a classifier must not create the label it is scored on
+    assert len(joint.items) == 0  # a classifier must not create the labels it is scored on
     assert joint.items.columns.tolist() == ["item", "posterior", "category"]
 
 

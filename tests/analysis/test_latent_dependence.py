@@ -1,4 +1,4 @@
-"""Models of dependent errors, and the state that stands beside every number of a latent class model."""
+"""Models of dependent errors, and the status that is shown with every number of a latent class model."""
 
 import json
 from functools import cache
@@ -184,10 +184,10 @@ def test_the_numbers_of_a_copying_reviewer_are_withheld_in_every_form():
 def test_the_numbers_of_a_copying_reviewer_are_shown_on_request_with_their_state():
     content = report_of(copying(), show_rejected=True)
     first = content["consensus"]["latent"]["reviewers"][0]
-    assert first["sensitivity"]["value"] > 0.94  # the truth is .90: the copy makes the model think so
+    assert first["sensitivity"]["value"] > 0.94  # the true value is .90; the copied labels lead to this wrong estimate
     assert first["state"] == "rejected"
     assert "do not trust" in to_html(content)
-    # beside it stands the model that knows of the copying
+    # the model that includes the copying is shown next to it
     best = content["consensus"]["latent"]["dependence"]["best"]
     assert best["raters"] == ["r1", "r2"]
 

@@ -1,4 +1,4 @@
-"""What latent class estimates must reach on made studies, by the numbers of the specification."""
+"""Requirements for latent class estimates on simulated studies, with the numbers of the specification."""
 
 import numpy as np
 import pytest

@@ -24,7 +24,7 @@ def study(k, n_reviewers=4, overlap=0.0, n_items=586, seed=1):
 
 
 def with_third_labels(labels, reviewers, also_agreed=False):
-    """A third label on each split item, and on every second agreed one if `also_agreed`."""
+    """Add a third label to each split item, and to every second agreed item if `also_agreed`."""
     rng, rows = np.random.default_rng(2), []
     for number, (item, group) in enumerate(labels.groupby("item", sort=False)):
         others = sorted(set(reviewers) - set(group["rater"]))

@@ -1,4 +1,4 @@
-"""Patterns, EM and Gibbs sampling, below what is public."""
+"""Patterns, EM and Gibbs sampling: the private parts of the latent class model."""
 
 import itertools
 
@@ -119,7 +119,7 @@ def test_every_step_of_em_raises_the_log_posterior(matrix):
     for _ in range(10):
         heights.append(log_posterior(current, patterns, n))
         current = step(posterior(current, patterns), patterns, n)
-    # The first step leads from a start that may violate the constraint into the allowed region.
+    # The start may violate the constraint, but the first step leads into the allowed region.
     assert (np.diff(heights[1:], axis=0) >= -1e-8).all()
 
 
@@ -145,7 +145,7 @@ def test_no_rater_is_below_chance_so_that_categories_cannot_trade_places(matrix)
 
 def test_the_mode_is_higher_than_its_neighbours():
     matrix = np.random.default_rng(2).integers(0, 2, (40, 3))
-    matrix[:25] = matrix[:25, :1]  # 25 items of one mind
+    matrix[:25] = matrix[:25, :1]  # 25 items with equal labels
     patterns = patterns_of(label_table(matrix))
     n, mode = patterns.n.astype(float), fit(patterns)
     top = log_posterior(mode, patterns, n)[0]

@@ -1,4 +1,4 @@
-"""Learning from labels: what is known by hand, by simulation and by comparison with other software."""
+"""Learning from labels: results checked by hand, by simulation and against other software."""
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ def words(dissimilar):
 
 
 def examples(rng, slope=0.0, *, leak=False):
-    """192 items of 24 applications; the first feature has this slope, the others are noise."""
+    """Build 192 items of 24 applications; the first feature has this slope, the others are noise."""
     n = APPLICATIONS * PER_APPLICATION
     x = rng.standard_normal((n, len(NAMES)))
     dissimilar = rng.random(n) < special.expit(slope * x[:, 0])
@@ -50,7 +50,7 @@ def examples(rng, slope=0.0, *, leak=False):
 
 
 def tables(found):
-    """The same examples as the tables that `learn` takes."""
+    """Return the same examples as tables for `learn`."""
     truth = pd.DataFrame({"item": found.items, "category": words(found.dissimilar)})
     features = pd.DataFrame(found.x, index=found.items, columns=list(found.features))
     applications = pd.Series(found.applications, index=found.items)
@@ -71,7 +71,7 @@ def learnt(found, **options):
 
 @pytest.fixture(scope="module")
 def account():
-    """What is learnt where the first feature decides."""
+    """Learn a classifier from examples in which the first feature decides."""
     return learnt(examples(default_rng(9), 2.0))
 
 
@@ -131,7 +131,7 @@ def test_no_general_optimiser_finds_a_better_fit(seed, monotone, penalty):
 
     model = fit_logistic(x, y, penalty, monotone=monotone)
     if y.all() or not y.any():
-        return  # the intercept then has no end
+        return  # the intercept is then infinite
     bounds = [(None, None), *[(0 if monotone else None, None)] * p]
     theirs = optimize.minimize(loss, np.zeros(p + 1), jac=True, method="L-BFGS-B", bounds=bounds)
     assert loss(np.concatenate(([model.intercept], model.coefficients)))[0] <= theirs.fun + 1e-9

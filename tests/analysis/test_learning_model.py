@@ -1,4 +1,4 @@
-"""Model files are read strictly, and judge as they were learnt."""
+"""Model files are read strictly, and give the same verdicts as the learned model."""
 
 import json
 
@@ -16,7 +16,7 @@ MODEL = Model(
 
 
 def changed(path, value):
-    """The model file with one value changed, or removed where it is None."""
+    """Return the model file with one value changed, or removed if the new value is None."""
     content = json.loads(MODEL.to_text())
     place = content
     for name in path[:-1]:

@@ -1,4 +1,4 @@
-"""Why reviewers disagree, and who notices what: habits and changes that are known are found."""
+"""Reasons for disagreement and detection of changes: known habits and known changes are found."""
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ def test_the_test_tells_different_reviewers_from_equal_ones(found):
     for seed in range(6):
         labels = simulate_labels(features, rng=default_rng(seed), weights=alike)
         rejected += habits(labels, features, applications, rng=default_rng(0)).p < 0.05
-    assert rejected <= 2  # 6 tests at 5 %: more than 2 with a probability of .2 %
+    assert rejected <= 2  # 6 tests at 5 %: more than 2 are significant with a probability of .2 %
 
 
 def test_the_joint_slopes_are_those_of_each_reviewer_alone(found):

@@ -1,4 +1,4 @@
-"""Choosing what to label next, and estimates that stay right."""
+"""Selection of items to label next, and estimates that stay unbiased."""
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ def test_weights_sum_to_all_items(seed):
 
 
 def test_weighted_and_random_estimates_are_right_where_the_chosen_ones_are_not():
-    # whoever is dissimilar is chosen: a share over all labelled items is far too high
+    # dissimilar items are chosen, so the share over all labelled items is far too high
     weighted, random_only, labelled = [], [], []
     for seed in range(400):
         rng = default_rng(seed)
@@ -80,7 +80,7 @@ def test_weighted_estimates_of_random_items_alone_are_the_usual_ones():
 
 
 def test_weighted_estimates_worked_by_hand():
-    # of 9: weights 5 for a (random), 1/2 for b (chosen), 7/2 for c (random); x has one label and counts nowhere
+    # of 9: weights 5 for a (random), 1/2 for b (chosen), 7/2 for c (random); x has one label and is left out
     counts = pd.DataFrame({"similar": [2, 0, 1, 1], "dissimilar": [0, 2, 1, 0]}, index=list("abcx"))
     found = weighted_estimates(counts, 9, [(["a"], ["b", "x"]), (["c"], ["d"])])
     assert (found.n_items, found.n_random, found.n_without, found.n_labels) == (3, 2, 0, 6)

@@ -155,7 +155,7 @@ def test_values_near_the_largest_number_have_a_mean_and_a_median():
     [
         (estimate(1, 2, 3), estimate(4, 5, 6), 1),
         (estimate(4, 5, 6), estimate(1, 2, 3), 1),
-        (estimate(1, 2, 3), estimate(3, 5, 6), 3),  # touching is no gap
+        (estimate(1, 2, 3), estimate(3, 5, 6), 3),  # touching intervals overlap
         (estimate(1, 2, 4), estimate(2, 3, 6), 2),
         (estimate(1, 2, 3), estimate(2.5, 5, 6), 3),
         (estimate(1, 2, 9), estimate(3, 4, 5), 2),  # one within the other
@@ -211,7 +211,7 @@ def test_a_flag_does_not_depend_on_which_order_is_which(fixed, random):
 
 
 def one(name, *, runs=2, failures=(), orders=("fixed", "random"), **conditions):
-    """Runs 0, 1, ... of each order, all 1 second."""
+    """Build runs 0, 1, ... of each order, all 1 second."""
     n = runs * len(orders)
     known = {
         "run": tuple(str(run) for _ in orders for run in range(runs)),

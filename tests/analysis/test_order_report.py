@@ -1,4 +1,4 @@
-"""The report on order and its figures, as a reader sees them."""
+"""The report on order and its figures."""
 
 import json
 import re
@@ -27,13 +27,13 @@ def text_of(found):
 
 @pytest.fixture(scope="module")
 def mixed():
-    """Benchmark `slow` is slower in random order, `calm` is not."""
+    """Build two benchmarks: `slow` is slower in random order, `calm` is not."""
     return survey([two_orders("slow", LOW, HIGH), two_orders("calm", LOW, LOW)])
 
 
 @pytest.fixture(scope="module")
 def many():
-    """More tests than a table or a figure shows; every third differs."""
+    """Build more tests than a table or a figure shows; every third test differs."""
     rng = np.random.default_rng(4)
     return survey(
         [
@@ -120,7 +120,7 @@ def test_the_weaker_tests_are_called_so_and_do_not_enter_the_verdict():
 
 
 def test_what_ran_before_is_named_where_it_tells_most():
-    # x is 10 s slower just behind y, whatever its position
+    # x is 10 s slower directly after y, at any position
     orders = ["xyz", "xzy", "yxz", "zyx", "yzx", "zxy"] * 6
     rows = {name: [] for name in "xyz"}
     for run, order in enumerate(orders):
@@ -136,7 +136,7 @@ def test_what_ran_before_is_named_where_it_tells_most():
         for name, entries in rows.items()
     ]
     text = text_of(survey(benchmarks))
-    # x is first in the runs 0, 1, 6, 7, ..., 30, 31, whose middle is 15.5, and behind y in 2, 3, ..., 32, 33: 17.5
+    # x is first in the runs 0, 1, 6, 7, ..., 30, 31, whose middle is 15.5, and after y in 2, 3, ..., 32, 33: 17.5
     assert re.search(r"x: median 100\.016 s at the start [^,]*, 110\.017 s after y \(p = 7\.6e-06\)\.", text)
     assert "no effect shown" in text
 
@@ -276,7 +276,7 @@ def test_names_from_files_are_only_text():
 
 
 def test_red_flags_of_the_paper_stand_beside_the_corrected_ones_with_the_reason():
-    # 15 of 20 runs above all others: apart at 95 %, not at the 99.9 % of forty tests
+    # 15 of 20 runs are above all others: separate at 95 %, but not at 99.9 % for forty tests
     fixed, random = range(20), [*range(8, 13), *range(20, 35)]
     found = survey([two_orders("near", fixed, random), *(two_orders(f"b{n}", LOW, LOW) for n in range(39))])
     text = text_of(found)

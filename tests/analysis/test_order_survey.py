@@ -1,4 +1,4 @@
-"""The question of order asked of suites: made ones, degenerate ones, and a published experiment."""
+"""The survey of order effects: artificial suites, degenerate suites, and a published experiment."""
 
 import json
 import os
@@ -106,7 +106,7 @@ def test_a_benchmark_that_order_slows_is_found_and_another_is_not():
 
 
 def test_corrected_and_uncorrected_verdicts_can_differ():
-    # without ties three against three runs give p = 0.0495 at least: below 0.05, not below 0.05 / 2
+    # without ties, three against three runs give p >= 0.0495: below 0.05, but not below 0.05 / 2
     found = survey([two_orders("a", [1, 2, 3], [4, 5, 6]), two_orders("b", [1, 2, 3], [1, 2, 3])])
     assert found.matters is False and found.matters_uncorrected is True
     assert [test.smallest_p >= found.threshold for test in found.tests] == [True, True]
@@ -311,7 +311,7 @@ def test_a_benchmark_of_neither_version_is_left_out():
 
 
 def test_a_trend_by_hand():
-    # of six pairs five agree and one does not: tau = 4/6; exact p = 2 * 4/24
+    # five of six pairs agree and one does not: tau = 4/6; exact p = 2 * 4/24
     found = position_trend([0, 1, 2, 3], [1, 3, 2, 4])
     assert (found.statistic, found.p) == pytest.approx((4 / 6, 8 / 24))
 
@@ -334,7 +334,7 @@ def test_a_trend_turns_round_with_the_values(pairs):
 
 
 def test_predecessors_by_hand():
-    found = after_predecessor(["a", "a", "b", "b", "c"], [1.0, 2, 3, 4, 9])  # c stands before one run only
+    found = after_predecessor(["a", "a", "b", "b", "c"], [1.0, 2, 3, 4, 9])  # c precedes only one run
     expected = stats.kruskal([1, 2], [3, 4])
     assert (found.p, found.n) == (pytest.approx(expected.pvalue), 4)
     assert after_predecessor(["a", "a", "b"], [1, 2, 3]).reason == (

@@ -16,14 +16,14 @@ CUT = 0.5
 
 
 def pairs_of(k):
-    """The dissimilarities of k runs, all different, in three groups far apart."""
+    """Build different dissimilarities of k runs in three distant groups."""
     place = np.random.default_rng(k).permutation(k) % 3 + np.random.default_rng(k + 1).uniform(0, 0.1, k)
     i, j = np.triu_indices(k, 1)
     return np.abs(place[i] - place[j]) / 2.2
 
 
 def clustered(k):
-    """The same pairs with their clusters and merges, as SAME makes them."""
+    """Return the pairs with their clusters and merges, as in SAME."""
     pairs = pairs_of(k)
     linkage = hierarchy.linkage(pairs, method="average")
     return pairs, tuple(hierarchy.fcluster(linkage, CUT / 2.2, criterion="distance").tolist()), linkage
@@ -31,26 +31,26 @@ def clustered(k):
 
 @cache
 def drawn_matrix(k, has_tree):
-    """The parts of the figure of k runs."""
+    """Draw the figure of k runs and return its parts."""
     pairs, clusters, linkage = clustered(k)
     return parts(pair_matrix(pairs, clusters, linkage, cut=CUT) if has_tree else pair_matrix(pairs))
 
 
 @cache
 def matrix(k, has_tree):
-    """Its cells."""
+    """Return the cells of the matrix."""
     return cells_of(drawn_matrix(k, has_tree))
 
 
 def order(drawn):
-    """The runs from left to right, if they are the same from top to bottom."""
+    """Return the runs from left to right, after a check that the order from top to bottom is the same."""
     columns, rows = (list(dict.fromkeys(getattr(cell, side) for cell in drawn)) for side in ("column", "row"))
     assert columns == rows
     return [int(run) for run in columns]
 
 
 def frames(drawn):
-    """First and last position of each frame, counted in cells from 0; they lie on the diagonal."""
+    """Return the first and last position of each frame in cells, from 0; frames lie on the diagonal."""
     areas = [part for part in drawn if part.role == "mark" and part.width]
     shaded = [part for part in areas if part.fill]
     left, top, size = min(cell.x for cell in shaded), min(cell.y for cell in shaded), shaded[0].width
@@ -124,20 +124,20 @@ def test_the_frames_are_those_of_sames_verdict():
 
 @pytest.fixture(scope="module")
 def tree():
-    """The parts of a figure with three runs: 1 and 2 merge at 0.2, 3 joins them at 0.9; the leaves are 3, 1, 2."""
+    """Draw three runs: 1 and 2 merge at 0.2, and 3 joins them at 0.9; the leaves are 3, 1, 2."""
     pairs = np.array([0.2, 1.0, 0.8])
     return parts(pair_matrix(pairs, (1, 1, 2), hierarchy.linkage(pairs, method="average"), cut=0.5))
 
 
 def corners(part):
-    """The corners of a line, on the page."""
+    """Return the corners of a line, in page coordinates."""
     return [(part.x + float(x), part.y + float(y)) for x, y in re.findall(r"([\d.]+),([\d.]+)", part.path)]
 
 
 def height_at(tree, y):
-    """What the axis of the tree says at this place of the page."""
+    """Return the value on the axis of the tree at this page coordinate."""
     zero, step = (next(part.y for part in tree if part.text == text) for text in ("0.0", "0.2"))
-    return 0.2 * (zero - y - 3) / (zero - step)  # a label is written 3 px above its tick
+    return 0.2 * (zero - y - 3) / (zero - step)  # a label is 3 px above its tick
 
 
 def test_the_tree_merges_at_the_heights_of_the_linkage(tree):

@@ -1,4 +1,4 @@
-"""What a design gives to expect."""
+"""Expected results of a design."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_the_papers_design_gives_the_half_widths_of_the_specification():
 
 
 def test_the_expected_standard_error_is_that_of_the_expected_table():
-    # of 60 items with two and 40 with three ratings, in the very shares that the model expects
+    # 60 items with two ratings and 40 with three, in the shares that the model expects
     design = Design(n_items=100_000, n_reviewers=3, overlap=0.4)
     rng = np.random.default_rng(5)
     p = np.concatenate([rng.beta(0.6, 0.9, 60_000), rng.beta(0.6, 0.9, 40_000)])  # prevalence .4, kappa .4

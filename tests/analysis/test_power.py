@@ -1,4 +1,4 @@
-"""Power of a comparison of two sets of runs, and what follows from it."""
+"""Power of a comparison of two sets of runs, and the results that use it."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_power_is_the_share_of_welchs_tests_that_reject(effect, n_runs, n_tests)
 
 
 def test_power_with_an_estimated_spread_is_the_mean_over_what_the_spread_may_be():
-    # standard deviation of 4 known runs over the true one: the square root of chi-squared / 3
+    # estimated / true standard deviation for 4 known runs: the square root of chi-squared / 3
     true = np.sqrt(stats.chi2.ppf((np.arange(2000) + 0.5) / 2000, 3) / 3)
     assert power(1.5, 8, n_known=4) == pytest.approx(np.mean([power(1.5 * s, 8) for s in true]), abs=1e-3)
 

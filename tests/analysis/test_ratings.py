@@ -1,4 +1,4 @@
-"""What ratings look like: the three forms, which of them a table has, and what is refused."""
+"""Forms of ratings: the three forms, how a form is recognised, and which tables are rejected."""
 
 import numpy as np
 import pandas as pd
@@ -155,7 +155,7 @@ def test_retest_of_three_categories_by_hand():
     assert retest.cohen_kappa == cohen_kappa([[1, 1, 0], [0, 1, 0], [1, 0, 2]])
 
 
-# Whatever is wrong with the rows of a label table, every function says so or gives the right answer.
+# For any error in the rows of a label table, every function reports it or gives the right result.
 
 FUNCTIONS = {
     "checked_labels": checked_labels,
@@ -247,7 +247,7 @@ def test_numbers_and_texts_may_name_items_and_raters_together(name):
         item=[7 if item == "i3" else item for item in labels["item"]],
         rater=[1 if rater == "ada" else rater for rater in labels["rater"]],
     )
-    FUNCTIONS[name](mixed)  # neither refused nor warned about
+    FUNCTIONS[name](mixed)  # neither an error nor a warning
     assert percent_agreement(mixed) == percent_agreement(labels)
 
 

@@ -1,4 +1,4 @@
-"""Reasons beside verdicts: level, pattern, distribution, warm-up, consequence."""
+"""Reasons for verdicts: level, pattern, distribution, warm-up, consequence."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_each_number_is_that_of_its_own_method():
 
 def test_runs_at_different_levels_are_told_apart_by_merged_iterations_nearly_always():
     assert reasons(TEN).type_1_error.value > 0.5
-    # the same iterations dealt out to the runs at random: nothing to find
+    # the same iterations assigned to runs at random: no difference to find
     dealt = np.random.default_rng(1).permutation(np.concatenate(noise(*[1.0] * 10).values)).reshape(10, 200)
     assert reasons(Benchmark.of_series("b", tuple(dealt))).type_1_error.value < 0.1
 

@@ -1,4 +1,4 @@
-"""What the rows of `MEASURES` and `CLASSIFIERS` say about themselves is so."""
+"""The properties in `MEASURES` and `CLASSIFIERS` are true."""
 
 import inspect
 
@@ -11,7 +11,7 @@ from analysis.dissimilarity import MEASURES, MeasurementError
 RUNS = np.exp(np.sin(np.arange(100) / 5) + np.random.default_rng(6).normal(scale=0.5, size=(4, 100)))
 WITH_A_NEGATIVE = RUNS - np.eye(4, 100, 7) * 100
 OF_PATTERNS = ["heuristic", "heuristic-printed", "same"]
-NO_PARAMETERS = {"drop", "only_verdict"}  # what to judge and how much to compute, not how
+NO_PARAMETERS = {"drop", "only_verdict"}  # parameters for what to judge and how much to compute
 
 
 def defaults(function):

@@ -1,4 +1,4 @@
-"""The claims of the paper on made benchmarks whose measures are known."""
+"""The claims of the paper on artificial benchmarks with known measures."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ PAPER_SIZES[FOCUS] = 20
 
 
 def made(name, application, height=0.1, **means):
-    """A benchmark of the paper's size with these means, 0 where none is given."""
+    """Build a benchmark of the paper's size with these means; 0 by default."""
     values = ZERO | means
     return Measured(
         f"{application}#{name}", application, name, 10, (3000, 3000), values, values, values,
@@ -27,7 +27,7 @@ def made(name, application, height=0.1, **means):
 
 
 def whole(**means):
-    """586 benchmarks of 30 applications, 20 of them of the paper's example."""
+    """Build 586 benchmarks of 30 applications, 20 of them from the paper's example."""
     return [made(f"{at:02}", application, **means) for application, n in PAPER_SIZES.items() for at in range(1, n + 1)]
 
 

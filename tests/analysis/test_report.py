@@ -1,4 +1,4 @@
-"""The report from tables alone, as somebody uses it who has no study."""
+"""The report from tables alone, without a study."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Studies with next to nothing in them: every form of their report is whole, and says nothing that is no number."""
+"""Studies with very little data: every format of the report is valid and has no NaN."""
 
 import json
 import re
@@ -22,17 +22,17 @@ NAMES = ("ada", "ben")
 
 
 def said(*rows, kind="fresh"):
-    """Rows of item, reviewer, label and optionally kind."""
+    """Build answers from rows of item, reviewer, label and optionally kind."""
     return pd.DataFrame([(*row, kind)[:4] for row in rows], columns=ANSWERS)
 
 
 def called(*rows):
-    """Rows of item, classifier, verdict and optionally score."""
+    """Build verdicts from rows of item, classifier, verdict and optionally score."""
     return pd.DataFrame([(*row, None)[:4] for row in rows], columns=VERDICTS)
 
 
 def by_two(*labels, **options):
-    """Items x0, x1, ... with a label of ada and one of ben each."""
+    """Build items x0, x1, ..., each with a label of ada and a label of ben."""
     rows = [(f"x{i}", name, label) for i, both in enumerate(labels) for name, label in zip(NAMES, both, strict=True)]
     return said(*rows, **options)
 
@@ -80,7 +80,7 @@ CASES = {
 
 
 class Page(HTMLParser):
-    """The texts of a page, and whether its tags are closed in order."""
+    """Collect the texts of a page, and check that its tags are closed in order."""
 
     def __init__(self, page):
         super().__init__()
@@ -113,12 +113,12 @@ class Page(HTMLParser):
 
 
 def cells_of(row):
-    """The cells of a row of a Markdown table; a bar behind a backslash is text."""
+    """Split a row of a Markdown table into cells; a bar after a backslash is text."""
     return re.findall(r"\|((?:\\.|[^|\\])*)(?=\|)", row)
 
 
 def markdown_tables(text):
-    """Each table of a Markdown text as its rows of cells."""
+    """Return each table of a Markdown text as rows of cells."""
     return [
         [cells_of(row) for row in block.split("\n")] for block in text.strip().split("\n\n") if block.startswith("| ")
     ]
@@ -131,7 +131,7 @@ TABULAR = re.compile(
 
 
 def latex_tables(text):
-    """Each table of a LaTeX text as its column letters and its rows of cells."""
+    """Return each table of a LaTeX text as column letters and rows of cells."""
     for columns, body in TABULAR.findall(text):
         columns = re.sub(r"p\{[^}]*\}", "p", columns)
         rows = re.sub(r"\\(midrule|endhead)\n", "", body).removesuffix(" \\\\\n").split(" \\\\\n")
@@ -139,7 +139,7 @@ def latex_tables(text):
 
 
 def whole_latex(files):
-    """The files of a report as the one text that LaTeX reads."""
+    """Join the files of a report to the text that LaTeX reads."""
     return re.sub(
         r"\\input\{((?:tables|figures)/[\w-]+)\}",
         lambda match: files[f"{match[1]}.tex"].rstrip("\n"),
@@ -148,7 +148,7 @@ def whole_latex(files):
 
 
 def latex_faults(text):
-    """What would stop LaTeX or change what follows: open groups, open environments, signs that are not escaped."""
+    """List LaTeX errors: open groups, open environments, characters that are not escaped."""
     lines = [line for line in text.split("\n") if not line.startswith("% ")]
     bare = "\n".join(lines).replace("\\\\", "")
     bare = re.sub(r"\\[{}$&#%_]", "", bare)
@@ -188,7 +188,7 @@ def content_of(case, resampling):
 
 @pytest.fixture(params=CASES)
 def content(request):
-    """The report with all there is."""
+    """Build a report with all sections."""
     return content_of(request.param, "resampled")
 
 
@@ -279,7 +279,7 @@ def test_the_checks_of_this_file_find_what_they_look_for():
 
 
 def test_a_column_of_times_without_a_value_is_as_good_as_none():
-    empty = pd.Series([float("nan")] * len(FEW))  # what read_csv makes of it
+    empty = pd.Series([float("nan")] * len(FEW))  # the value that read_csv returns
     assert summarise(FEW.assign(created_utc=empty), RULE)["agreement"]["by_date"] == []
 
 

@@ -1,4 +1,4 @@
-"""Comparing two reports: every alteration is found where it is, and nothing else."""
+"""Comparison of two reports: every alteration is found at its place, and nothing else."""
 
 import copy
 import json
@@ -19,7 +19,7 @@ IGNORED = ("versions", "study.reported_utc")
 
 @cache
 def text():
-    """A report with all its parts, as its file."""
+    """Build a report with all parts, as the text of its file."""
     made = study("k = 2 with overlap")
     told = {"name": "S", "reported_utc": "2026-11-20T12:00:00+00:00"}
     provenance = Provenance(told, {"p": 0.5}, {"seed": 1}, {"answers": "ab"}, {"labeler": "1"}, ["a note"])
@@ -31,7 +31,7 @@ def report():
 
 
 def leaves(value, path=()):
-    """The way to every number, text, truth value, null and empty collection."""
+    """Yield the path to every number, text, boolean, null and empty collection."""
     if isinstance(value, (dict, list)) and value:
         entries = value.items() if isinstance(value, dict) else enumerate(value)
         for step, entry in entries:
@@ -47,13 +47,13 @@ def place_of(path):
 
 @cache
 def compared():
-    """The leaves that are compared, but for empty collections."""
+    """Return the leaves that are compared, except empty collections."""
     found = [(path, value) for path, value in leaves(report()) if not isinstance(value, (dict, list))]
     return [(path, value) for path, value in found if not place_of(path).startswith(IGNORED)]
 
 
 def altered(path, value):
-    """The report with another value there."""
+    """Return the report with another value at this path."""
     content = report()
     inside = content
     for step in path[:-1]:
@@ -197,7 +197,7 @@ def test_comparing_changes_nothing():
 
 
 def test_one_changed_digit_of_any_number_is_found():
-    """The fourth significant digit, as people would change it; of every number of a report."""
+    """Change the fourth significant digit of every number of a report."""
     numbers = [(path, value) for path, value in compared() if type(value) in (int, float)]
     assert len(numbers) > 1000
     missed = []

@@ -1,4 +1,4 @@
-"""One report in three texts: the same tables, a page that needs nothing else, and methods that say what was done."""
+"""One report in three formats: equal tables, a self-contained page, and a correct methods paragraph."""
 
 import json
 import re
@@ -41,7 +41,7 @@ def content(request):
 
 
 class Tables(HTMLParser):
-    """The tables of a page as rows of cells, without captions."""
+    """Collect the tables of a page as rows of cells, without captions."""
 
     def __init__(self, page):
         super().__init__()
@@ -70,7 +70,7 @@ class Tables(HTMLParser):
 
 
 def of_markdown(text):
-    """A cell as people read it."""
+    """Return the text of a Markdown cell without markup."""
     return re.sub(r"\\(.)", r"\1", text.strip())
 
 
@@ -81,7 +81,7 @@ def of_latex(text):
 
 
 def without_header(rows):
-    """Markdown needs a header where the others have none."""
+    """Remove the empty header that Markdown requires."""
     header, _rule, *body = rows
     return [header, *body] if any(cell.strip() for cell in header) else body
 
@@ -167,7 +167,7 @@ def test_the_texts_from_a_file_are_the_same(content):
         assert write(read) == write(content)
 
 
-# The methods paragraph says what was done, and nothing else.
+# The methods paragraph describes exactly what was done.
 
 
 def methods(content):

@@ -1,4 +1,4 @@
-"""Names of every kind in the texts of a report: they are shown as they are, and change nothing around them."""
+"""Names with any characters in a report: they are shown unchanged and do not affect the text around them."""
 
 import re
 from functools import cache, partial
@@ -36,7 +36,7 @@ DRAWN += (pytest.param("long", marks=pytest.mark.slow),)  # a name of 10 kB take
 
 
 def named(name):
-    """A report in which a name stands wherever one can: study, question, notes, reviewer, application, classifier."""
+    """Build a report with a name in every possible place: study, question, notes, reviewer, application, classifier."""
     rows = [
         (item, who, label, name)
         for item, labels in (("i0", "ss"), ("i1", "dd"), ("i2", "sd"))
@@ -94,7 +94,7 @@ def test_latex_has_no_fault_whatever_the_names(kind):
     shape = [(len(columns), len(rows)) for columns, rows in latex_tables(text)]
     assert shape == [(len(columns), len(rows)) for columns, rows in latex_tables(plain)]
     assert all({len(row) for row in rows} == {len(columns)} for columns, rows in latex_tables(text))
-    assert "\\input" not in text  # beside those of its own files
+    assert "\\input" not in text  # besides those of its own files
 
 
 def test_latex_shows_a_command_as_text():

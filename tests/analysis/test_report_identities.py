@@ -1,4 +1,4 @@
-"""A whole report on made studies: a number that stands in two places is the same in both."""
+"""Complete reports on simulated studies: a number that occurs in two places is the same in both."""
 
 import json
 from collections import Counter
@@ -21,7 +21,7 @@ SMALL = Resampling(seed=1, n_bootstrap=40, n_sweeps=40, n_misfit=19)
 
 @dataclass(frozen=True)
 class Made:
-    """A study with answers of every sort, and what was put into it."""
+    """A simulated study with all kinds of answers, and the counts used to build it."""
 
     answers: pd.DataFrame
     verdicts: pd.DataFrame
@@ -29,7 +29,8 @@ class Made:
 
 
 def made_study(seed=1, *, k=2, overlap=0.2, n_items=48):
-    """First labels, not sure, corrections, own revisions, retest, calibration, third labels, decisions; all columns."""
+    """Simulate a study with all columns: first labels, not sure, corrections, own revisions, retest, calibration, third
+    labels, decisions."""
     rng = np.random.default_rng(seed)
     study = simulate(
         Design(n_items, k, overlap), REVIEWERS, CLASSIFIERS, 0.55, rng=rng, item_difficulty=Difficulty(0.3)
@@ -80,7 +81,7 @@ def made_study(seed=1, *, k=2, overlap=0.2, n_items=48):
 
 
 def _with_scores(table, rng):
-    """The verdicts with every optional column; one in fifteen is missing."""
+    """Return the verdicts with all optional columns; one in fifteen verdicts is missing."""
     called = (table["verdict"] == "dissimilar").to_numpy()
     score = np.where(called, 0.26, 0.0) + rng.random(len(table)).round(2) / 4
     table = table.assign(
@@ -92,7 +93,7 @@ def _with_scores(table, rng):
 
 
 def bare(made):
-    """The same study with the required columns only: first labels and whatever else is fresh."""
+    """Return the same study with only the required columns and fresh answers."""
     fresh = made.answers[made.answers["kind"].isin(["fresh", "overlap"])]
     return Made(fresh[["item", "reviewer", "label"]], made.verdicts[["item", "classifier", "verdict"]], made.put_in)
 
@@ -111,7 +112,7 @@ NAMES = (*DESIGNS, "k = 2, bare", "k = 3 with overlap, bare")
 
 @cache
 def study(name):
-    """A made study by its name; not to be changed."""
+    """Return a simulated study by name; tests must not change it."""
     if name.endswith(", bare"):
         return bare(study(name.removesuffix(", bare")))
     return made_study(**DESIGNS[name])
@@ -129,12 +130,12 @@ def content(request):
 
 @pytest.fixture(params=DESIGNS)
 def full(request):
-    """A study with all columns, beside its report."""
+    """Return a study with all columns, and its report."""
     return study(request.param), report(request.param)
 
 
 def estimates(value, place=""):
-    """Every statistic of a report with its place."""
+    """Yield every statistic of a report with its place."""
     if isinstance(value, dict):
         if {"value", "low", "high", "reason"} <= set(value):
             yield place, value

@@ -1,4 +1,4 @@
-"""What a report depends on, and what it does not: seed, order of rows, names; and the paper's counts."""
+"""A report depends on the seed, but not on the order of rows or on names; and it reproduces the paper's counts."""
 
 import re
 from functools import cache
@@ -39,7 +39,7 @@ def test_without_resampling_all_other_numbers_are_the_same():
 
 
 def shuffled(made, seed):
-    """The rows of items in another order; each reviewer's answers stay in theirs."""
+    """Shuffle the rows, but keep the order of each reviewer's answers."""
     order = np.random.default_rng(seed).permutation(sorted(set(made.answers["reviewer"])))
     answers = pd.concat([made.answers[made.answers["reviewer"] == name] for name in order])
     return answers, made.verdicts.sample(frac=1, random_state=seed)
@@ -148,7 +148,7 @@ def test_nobody_can_tell_whether_same_is_worse_than_always_dissimilar_on_the_rep
     same = replication["classifiers"]["same"]
     assert same["accuracy"]["value"] == pytest.approx(164 / 324)
     assert same["baseline"]["accuracy"]["value"] == pytest.approx(189 / 324)
-    # 112 similar items that only SAME calls right, 137 dissimilar ones that only the rule does
+    # only SAME is right on 112 similar items, and only the rule on 137 dissimilar items
     assert (same["baseline"]["mcnemar"]["b"], same["baseline"]["mcnemar"]["c"]) == (112, 137)
     assert same["baseline"]["verdict"] == "cannot tell"
 

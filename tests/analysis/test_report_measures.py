@@ -1,4 +1,4 @@
-"""What a report says of the classifiers' measures and parameters."""
+"""Measures and parameters of classifiers in a report."""
 
 import json
 import re
@@ -19,7 +19,7 @@ HEAT_MAP = "Applications (number of benchmarks)"
 
 
 def verdicts(*rows):
-    """Rows of item, application, classifier, means, and optionally parameters and version."""
+    """Build verdicts from rows of item, application, classifier, means, and optionally parameters and version."""
     filled = [(*row, PARAMETERS, 1)[:6] if len(row) == 4 else row for row in rows]
     columns = ["item", "application", "classifier", "means", "parameters", "version"]
     return pd.DataFrame(filled, columns=columns).assign(verdict="similar")
@@ -34,7 +34,7 @@ def without_tags(page):
 
 
 def table_of(page, caption):
-    """The cells of the table under this caption, row by row."""
+    """Return the cells of the table with this caption, row by row."""
     found = next(part.split("</table>")[0] for part in page.split("<table") if caption in part)
     return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in found.split("<tr")[1:]]
 

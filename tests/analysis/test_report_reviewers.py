@@ -1,4 +1,4 @@
-"""What reviewers' labels follow, as the report tells it."""
+"""The report section on the measures that predict reviewers' labels."""
 
 import json
 
@@ -15,7 +15,7 @@ FULL = Resampling(3, n_bootstrap=50, n_sweeps=0)
 
 @pytest.fixture(scope="module")
 def tables():
-    """Answers of four reviewers with habits on 240 items, and the verdicts with the measures behind them."""
+    """Simulate answers of four reviewers with known habits on 240 items, and verdicts with measures."""
     rng = np.random.default_rng(1)
     names = [f"i{n}" for n in range(240)]
     features = pd.DataFrame(rng.uniform(0, 1, (240, 3)), index=names, columns=["m1", "spread", "m5"])

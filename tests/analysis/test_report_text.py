@@ -1,4 +1,4 @@
-"""Any document in every form: what a terminal shows, and that nothing of a name breaks what stands around it."""
+"""Documents in every format: terminal output, and names that do not affect the text around them."""
 
 import re
 
@@ -19,12 +19,12 @@ def document(*blocks, title="Title", lead="Lead.", interim="", heading="Part"):
 
 
 def shown(*blocks):
-    """The lines below the heading."""
+    """Return the lines below the heading."""
     return to_text(document(*blocks)).split("\n")[7:-1]
 
 
 def everywhere(name):
-    """A document with a name in every place."""
+    """Build a document with a name in every place."""
     blocks = (
         *(Paragraph(name, role) for role in ("text", "note", "warning")), Bullets((name, "b")), Figure("f", name),
         table(name, [name, "n"], [[name, 1], ["row", 2]], numeric=[1]),

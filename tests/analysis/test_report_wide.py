@@ -1,4 +1,4 @@
-"""The table with one row an item, by hand."""
+"""The table with one row per item, checked by hand."""
 
 import pandas as pd
 import pytest
@@ -18,7 +18,7 @@ def verdicts(*rows):
 
 
 def records(table):
-    """The rows without their empty cells."""
+    """Return the rows without empty cells."""
     return [{name: value for name, value in row.items() if not pd.isna(value)} for row in table.to_dict("records")]
 
 

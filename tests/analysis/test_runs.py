@@ -1,4 +1,4 @@
-"""The runs that measures and classifiers share: warm-up left out, cut to the shortest, prepared once."""
+"""Preparation of runs: warm-up left out, cut to the shortest run, prepared once for all measures and classifiers."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from tests.analysis.strategies import benchmarks
 
 DROPS = st.one_of(st.integers(0, 49), st.floats(0, 0.9))
 HEURISTICS = ["heuristic", "heuristic-printed"]
-# every way to ask for a verdict
+# all ways to compute a verdict
 JUDGES = {
     **CLASSIFIERS,
     **{f"lazy {name}": lambda runs, name=name, **drop: CLASSIFIERS[name](runs, only_verdict=True, **drop)

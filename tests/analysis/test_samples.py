@@ -29,7 +29,7 @@ any_size = st.floats(-1e300, 1e300)
 
 
 def varied(sample):
-    """Whether a test of scipy has something to work on."""
+    """Return whether the values vary, so that the tests of scipy are defined."""
     return float(np.std(sample)) > 1e-6 * (1 + float(np.abs(sample).max()))
 
 
@@ -76,7 +76,7 @@ def test_kruskal_sees_the_order_of_values_only(groups):
 
 
 def test_groups_of_equal_ranks_have_no_effect_however_many_values():
-    # where 12 / (N (N + 1)) * sums - 3 (N + 1) leaves the rounding of a difference of two numbers of 10^6
+    # here 12 / (N (N + 1)) * sums - 3 (N + 1) has the rounding error of a difference of two numbers near 10^6
     values = np.tile(np.arange(50_000), 2)
     assert kruskal([values[:50_000], values[50_000:]]) == KruskalWallis(1.0, 0.0, None, 0.0, 100_000)
 
@@ -147,7 +147,7 @@ def test_welch_has_a_probability_for_values_of_any_size(x, y):
         ([1, 1], [2, 2], 0.0),
         ([0, 0], [0, 0], 1.0),
         ([0.1] * 3, [0.1] * 10, 1.0),  # whose means differ by rounding
-        ([1e300, 1e300], [1e-300, 2e-300], 0.0),  # beside the difference there is no variation
+        ([1e300, 1e300], [1e-300, 2e-300], 0.0),  # the values differ, but do not vary within a side
     ],
 )
 def test_without_variation_equal_means_are_equal_and_others_differ(x, y, p):
@@ -167,14 +167,14 @@ def test_one_value_has_no_variance_to_compare_by(x, y):
 def test_welch_rejects_as_often_as_it_says():
     rng = np.random.default_rng(1)
     n_rejected = sum(welch(rng.normal(size=5), rng.normal(0, 3, size=8)).p < 0.05 for _ in range(2000))
-    assert abs(n_rejected / 2000 - 0.05) < 4 * sqrt(0.05 * 0.95 / 2000) + 0.005  # Welch's is an approximation
+    assert abs(n_rejected / 2000 - 0.05) < 4 * sqrt(0.05 * 0.95 / 2000) + 0.005  # Welch's test is an approximation
 
 
 # --- ranks
 
 
 def test_rank_sum_worked_by_hand():
-    # of the 10 ways to choose two of five ranks, two are as far out as {1, 2}: p = 2/10; no x above any y: U = 0
+    # two of the 10 ways to choose two of five ranks are as extreme as {1, 2}: p = 2/10; no x above any y: U = 0
     assert rank_sum([1, 2], [3, 4, 5]) == Test(pytest.approx(0.2), 0.0)
 
 
@@ -321,7 +321,7 @@ def test_the_interval_holds_the_mean_as_often_as_it_says():
     assert abs(n_held / 4000 - 0.95) < 4 * sqrt(0.05 * 0.95 / 4000)
 
 
-# --- what is no sample
+# --- invalid samples
 
 BAD = [
     ([1, nan], "must hold finite values, got nan"),

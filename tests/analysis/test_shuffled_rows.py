@@ -1,4 +1,4 @@
-"""The order of the rows of a table changes no answer of any method."""
+"""The order of the rows of a table does not change the results of any method."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from analysis.document import plain
 
 @st.composite
 def tables(draw):
-    """A table with versions, factors without a column context, both orders and altered methods, and it shuffled."""
+    """Build a table with versions, factors, both orders and altered methods, and a shuffled copy."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     cells = pd.MultiIndex.from_product(
         [["sort", "merge"], ["new", "old"], ["0", "64"], ["fixed", "random"], range(2), range(2)],

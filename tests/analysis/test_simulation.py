@@ -65,7 +65,7 @@ def test_shares_are_those_asked_for():
 
 
 def errors_by_pair(study):
-    """Share of the items on which both raters are wrong, over what independence would give."""
+    """Compute the share of items on which both raters are wrong, divided by its value under independence."""
     wrong = study.labels.assign(wrong=study.labels["category"] != study.labels["item"].map(study.truth).to_numpy())
     wide = wrong.pivot(index="item", columns="rater", values="wrong").astype(float)
     return (wide["ada"] * wide["ben"]).mean() / (wide["ada"].mean() * wide["ben"].mean())

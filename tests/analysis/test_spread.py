@@ -1,4 +1,4 @@
-"""How far runs are apart, and what that makes of a suite."""
+"""Spread of runs, and the variability of a suite."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ positive = st.lists(st.floats(0.1, 1000), min_size=2, max_size=9)
 
 
 def benchmark(*values, name="b", **more):
-    """A benchmark whose runs have one iteration each."""
+    """Build a benchmark whose runs have one iteration each."""
     return Benchmark.of_series(name, tuple(np.array([float(value)]) for value in values), **more)
 
 
@@ -62,7 +62,7 @@ def test_max_spread_of_more_choices_than_can_be_enumerated_is_the_average_range_
     assert "too many choices" in found.reason
     average = np.mean([np.ptp(np.random.default_rng(seed).choice(x, 5, replace=False)) for seed in range(4000)])
     assert found.value == pytest.approx(average / x.mean(), rel=0.03)  # Monte Carlo: se about 0.6 %
-    # and it hardly differs from the average of ratios that it stands for
+    # and it hardly differs from the average of ratios that it replaces
     ratios = [max_spread(np.random.default_rng(seed).choice(x, 5, replace=False)).value for seed in range(4000)]
     assert found.value == pytest.approx(np.mean(ratios), rel=0.03)
 
@@ -205,7 +205,7 @@ def test_a_survey_leaves_out_benchmarks_that_lack_runs_but_lists_them():
         LeftOut("lacks", "2 of 3 runs; 1 failed"),
         LeftOut("one", "fewer than two runs (1)"),
     )
-    assert found.spreads[1].max_spread.value == pytest.approx(2 / 3)  # kept, though in no bucket
+    assert found.spreads[1].max_spread.value == pytest.approx(2 / 3)  # kept, although it is in no bucket
     assert found.spreads[1].bucket is None
     assert found.applications[1].median is None
 

@@ -1,4 +1,4 @@
-"""Environments beside each other, never pooled; how long a suite takes, and what a part of it still notices."""
+"""Separate environments; the time of a suite, and the methods that a part of it still notices."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from tests.analysis.drawn import texts
 
 
 def in_environments(name, **environments):
-    """One value a run; the runs of each environment."""
+    """Build a benchmark with one value per run, from the runs in each environment."""
     values = [(context, value) for context, runs in environments.items() for value in runs]
     conditions = {
         "context": tuple(context for context, _ in values), "run": tuple(str(at) for at in range(len(values))),
@@ -34,7 +34,7 @@ def words(found):
 
 @pytest.fixture(scope="module")
 def suite():
-    """Spreads in the cloud are 2, 4 and 8 times those on the desk."""
+    """Build a suite whose spreads in the cloud are 2, 4 and 8 times those on the desk."""
     return [
         in_environments(f"b{times}", desk=[99.0, 101.0], cloud=[100.0 - times, 100.0 + times]) for times in (2, 4, 8)
     ]
@@ -46,7 +46,7 @@ def test_each_environment_has_its_own_buckets_and_nothing_is_pooled(suite):
     assert [list(row.overall.counts.values()) for row in found.environments] == [[1, 1, 1, 0, 0], [3, 0, 0, 0, 0]]
     assert [row.v.value for row in found.environments] == pytest.approx([2 * 0.08, 2 * 0.02])
     assert (found.overall, found.applications, found.v, found.score) == (None, (), None, None)
-    assert len(found.spreads) == 6  # one a benchmark and environment
+    assert len(found.spreads) == 6  # one per benchmark and environment
 
 
 def test_spreads_are_compared_benchmark_by_benchmark():
@@ -131,7 +131,7 @@ def test_the_score_of_each_environment_is_its_own():
 
 
 def noticing(name, methods, *, seconds=1.0, all_methods="abc"):
-    """A benchmark that notices these methods; two runs a level, of 20 iterations and so many seconds each."""
+    """Build a benchmark that notices these methods, with two runs per level of 20 iterations and the given duration."""
     rng = np.random.default_rng(sum(map(ord, name)))
     keys = [(level, run) for level in ("baseline", *all_methods) for run in "01"]
     runs = []
@@ -150,7 +150,7 @@ def test_the_smallest_part_notices_what_the_suite_notices():
     time = survey(suite, v=0.5).environments[0].time
     assert len(time.smallest.benchmarks) == 2
     assert time.smallest.score.value == survey(suite, v=0.5).score.variants["total"].score.value == 100
-    assert time.seconds == 10  # five benchmarks, two runs of a second
+    assert time.seconds == 10  # five benchmarks with two runs of one second
     assert time.is_measured
 
 

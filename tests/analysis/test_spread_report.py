@@ -1,4 +1,4 @@
-"""The spread of runs in words, tables and figures."""
+"""The report on the spread of runs."""
 
 import re
 from itertools import pairwise
@@ -34,14 +34,14 @@ def tables(found):
 
 @pytest.fixture(scope="module")
 def suite():
-    """The example worked by hand: three benchmarks, five altered methods."""
+    """Build the example that was computed by hand: three benchmarks, five altered methods."""
     named = ["run", "altered", "benchmark", "value"]
     return from_table(pd.read_csv(GOLDEN / "abs.csv", sep=";").set_axis(named, axis=1))
 
 
 @pytest.fixture(scope="module")
 def mixed():
-    """Two applications: runs 1 %, 8 %, 20 %, 40 % and 90 % apart."""
+    """Build two applications with spreads of 1 %, 8 %, 20 %, 40 % and 90 %."""
     return survey(
         [
             benchmark(100 - half, 100 + half, name=f"b{half}", application="org/a" if half < 15 else "org/c")

@@ -1,4 +1,4 @@
-"""What a suite notices: regressions in every run, and the API benchmarking score."""
+"""Methods that a suite notices: regressions in every run, and the API benchmarking score."""
 
 from itertools import product
 
@@ -30,7 +30,7 @@ def suite(table):
 
 
 def measured(name, **levels):
-    """Two runs a level, numbered; each level with its centre."""
+    """Build two numbered runs per level, around the centre of the level."""
     rng = np.random.default_rng(sum(map(ord, name)))
     keys = list(product(levels, "01"))
     runs = tuple(levels[level] + 0.01 * rng.permutation(20) for level, _ in keys)
@@ -102,7 +102,7 @@ def test_constant_runs_that_are_all_equal_are_no_regression():
 
 
 def test_the_score_of_the_worked_example_is_40_and_20_without_the_noisy_benchmark(suite):
-    # B.fast sees m1 (+50 %), B.noisy sees m3 (+150 % and +106 %); m2 is 5 % and m5 in one run only: 2 of 5, 1 of 5
+    # B.fast notices m1 (+50 %), B.noisy notices m3 (+150 % and +106 %); m2 is 5 %, m5 in one run only: 2 of 5, 1 of 5
     whole = api_benchmarking_score(suite)
     assert whole.variants["total"].score.value == 40
     assert whole.variants["total"].covered == ("m1", "m3")
@@ -121,7 +121,9 @@ def test_v_of_the_worked_example_is_taken_of_all_its_spreads(table, suite):
     means = table.groupby(["benchmark", "altered", "run"])["value"].mean().unstack()
     spreads = (means.max(axis=1) - means.min(axis=1)) / means.mean(axis=1)
     v = api_benchmarking_score(suite).v
-    assert v.value == pytest.approx(2 * spreads.nsmallest(17).max())  # floor(.95 * 18) = 17: m5's odd run is cut off
+    assert v.value == pytest.approx(
+        2 * spreads.nsmallest(17).max()
+    )  # floor(.95 * 18) = 17: the unusual run of m5 is left out
     assert v.value / 2 == pytest.approx(0.1568, abs=5e-5)
 
 

@@ -60,9 +60,12 @@ def answers(*rows):
         ([("ada", 1, "similar"), ("ada", 1, "dissimilar"), ("ada", 2, "similar")], [1, 2]),  # corrected at once
         ([("ada", 1, "similar"), ("ada", 1, "withdrawn"), ("ada", 1, "dissimilar")], [2]),  # undo
         ([("ada", 1, "similar"), ("ada", 1, "withdrawn")], []),
-        ([("ada", 1, "not sure"), ("ada", 2, "similar"), ("ada", 1, "similar")], [1, 2]),  # offered again
-        ([("ada", 1, "similar"), ("ben", 1, "similar"), ("ada", 1, "dissimilar")], [1, 2]),  # others do not freeze it
-        ([("ada", 1, "similar"), ("ada", 2, "not sure"), ("ada", 1, "withdrawn")], [0]),  # frozen by the next task
+        ([("ada", 1, "not sure"), ("ada", 2, "similar"), ("ada", 1, "similar")], [1, 2]),  # shown again
+        (
+            [("ada", 1, "similar"), ("ben", 1, "similar"), ("ada", 1, "dissimilar")],
+            [1, 2],
+        ),  # answers of others do not fix it
+        ([("ada", 1, "similar"), ("ada", 2, "not sure"), ("ada", 1, "withdrawn")], [0]),  # fixed by the next assignment
     ],
 )
 def test_which_answer_is_the_first_label(given_answers, first):

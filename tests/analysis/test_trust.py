@@ -1,4 +1,4 @@
-"""How far intervals and tests can be believed: coverage, type I error, sensitivity."""
+"""Reliability of intervals and tests: coverage, type I error, sensitivity."""
 
 import gzip
 import json
@@ -43,7 +43,7 @@ from tests.conftest import some_slow
 
 
 def test_multisets_are_all_draws_with_their_chance():
-    # of 3 runs two are drawn in 9 equally likely ways, which are 6 multisets
+    # two of 3 runs are drawn in 9 equally likely ways, which are 6 multisets
     draws = all_draws(3, 2)
     found = {tuple(counts): weight for counts, weight in zip(draws.counts, draws.weights, strict=True)}
     assert found == pytest.approx(
@@ -70,8 +70,8 @@ def test_random_draws_have_equal_weights():
 
 
 def test_coverage_worked_by_hand():
-    # of the run means 1.5 and 3.5 two are drawn: twice the same (chance 1/2) is an interval without width and misses;
-    # one of each has mean 2.5, which is the mean of all
+    # two of the run means 1.5 and 3.5 are drawn: twice the same (chance 1/2) gives width 0, which misses the mean;
+    # one of each has mean 2.5, which is the mean of all runs
     found = coverage([[1, 2], [3, 4]], 2, aggregations=[RUN_MEANS], rng=rng())
     assert found == {RUN_MEANS: Coverage(0.5, None, 3, True, None, zero_width=0.5)}
 
@@ -175,7 +175,7 @@ def test_ranks_of_long_runs_are_compared_as_one_by_one():
 
 
 def test_unclear_pairs_of_ranks_are_decided_by_their_ties():
-    # two values in very different numbers: ties decide
+    # two values with very different counts: ties decide
     random = rng(2)
     runs = [(random.random(40) < share).astype(float) for share in (0.05, 0.15, 0.3)]
     samples = [drawn(runs, which, MERGED) for which in product(range(3), repeat=2)]
@@ -263,7 +263,7 @@ def test_critical_values_of_very_unequal_draws_are_those_of_t():
 @pytest.mark.parametrize(("n_a", "n_b"), [(5, 5), (4, 7), (1, 3), (12, 12)])
 @pytest.mark.parametrize("alpha", [0.05, 0.3, 0.9])
 def test_the_smallest_distance_of_u_is_where_the_exact_p_reaches_alpha(n_a, n_b, alpha):
-    # every U from its middle on, as a sample that has it
+    # one sample for every U from its centre upwards
     reached = []
     for u in range(n_a * n_b // 2 + n_a * n_b % 2, n_a * n_b + 1):
         b = np.arange(n_b) * 100.0
@@ -274,7 +274,7 @@ def test_the_smallest_distance_of_u_is_where_the_exact_p_reaches_alpha(n_a, n_b,
     assert smallest_distance(n_a, n_b, alpha) == (min(reached) if reached else float("inf"))
 
 
-# -- where there is nothing to say
+# -- undefined results
 
 
 def test_one_run_says_nothing():
@@ -306,7 +306,7 @@ def test_without_any_variation_p_is_one_and_the_interval_is_the_mean():
 def test_equal_run_means_of_runs_that_vary_have_no_variation():
     found = coverage([[1, 3], [2, 2], [0, 4]], 2, aggregations=EXACT, rng=rng())
     assert found[RUN_MEANS].reason == NO_VARIATION and found[MERGED].reason is None
-    # twice the constant run: no width, although its value is the mean of all
+    # twice the constant run: width 0, although its value is the mean of all
     assert found[MERGED].zero_width == pytest.approx(1 / 9)
     assert found[MERGED].value == pytest.approx(8 / 9)
 

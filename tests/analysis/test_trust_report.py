@@ -1,4 +1,4 @@
-"""Trust in intervals and tests over a suite: the survey, its figures, its document."""
+"""Reliability of intervals and tests for a suite: the survey, its figures, its document."""
 
 import json
 import pickle

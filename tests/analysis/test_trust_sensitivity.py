@@ -1,4 +1,4 @@
-"""What slowdown a test sees."""
+"""The slowdown that a test detects."""
 
 from itertools import product
 
@@ -35,7 +35,7 @@ def test_power_is_that_of_all_pairs_of_draws_one_by_one():
 
 
 def test_values_that_become_equal_by_the_factor_are_ties():
-    # 4 times 1.25 is 5: integers meet each other
+    # 4 times 1.25 is 5, so integers are equal
     runs = [np.array([4.0, 5.0] * 20), np.array([4.0, 4.0, 8.0, 10.0] * 10)]
     curve = sensitivity(runs, 2, gammas=(1.25,), aggregations=[MERGED], tests=[MANN_WHITNEY], exact=True, rng=rng())[0]
     samples = [drawn(runs, which, MERGED) for which in product(range(2), repeat=2)]
