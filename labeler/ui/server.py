@@ -1,10 +1,13 @@
 """The web server: Streamlit behind a gate that checks who is signed in and what they may reach."""
 
 import gc
+import logging
 import os
 import sys
+import time
 import tomllib
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +19,7 @@ from streamlit.logger import update_formatter
 from streamlit.web import bootstrap
 
 from labeler.config import bundled
-from labeler.errors import InputError
+from labeler.errors import InputError, LabelerError
 from labeler.service.plan import coordinating
 from labeler.store import open_database
 from labeler.ui import component, connections, provider, resources, sign_in
@@ -24,6 +27,7 @@ from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, befo
 from labeler.ui.limits import BoundedLog
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")  # health checks, and browsers on the machine itself
+REST_S = 0.05  # after each picture that is updated in the background, so that pages come first
 SWITCH_S = 0.0005  # by default a page run blocks the event loop, and so labels, for 5 ms at a time
 
 
@@ -45,8 +49,6 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
     bootstrap.load_config_options(config)  # before anything reads a setting: Streamlit warns about later changes
     if trouble := provider.problem():
         raise InputError(trouble)
-    with open_database(study) as db:
-        coordinating.refresh_pictures(db)  # only does something after an update
     app = make_app(study)
     connections.install()
     resources.keep_no_files_per_window()
@@ -54,7 +56,23 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
     sys.setswitchinterval(SWITCH_S)
     gc.collect()
     gc.freeze()  # imported objects stay: without this every full collection would scan them
+    refresh_in_background(study)
     app.run(config=config)
+
+
+def refresh_in_background(study: Path) -> Thread:
+    """Update the stored pictures after an update of the software, while the application already runs."""
+
+    def refresh() -> None:
+        try:
+            with open_database(study) as db:
+                coordinating.refresh_pictures(db, pause=lambda: time.sleep(REST_S))
+        except LabelerError as error:  # pages compute what is missing; the next start tries again
+            logging.getLogger(__name__).warning("The stored pictures were not updated: %s", error)
+
+    thread = Thread(target=refresh, daemon=True)
+    thread.start()
+    return thread
 
 
 def make_app(study: Path) -> st.App:

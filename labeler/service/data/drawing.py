@@ -1,7 +1,7 @@
 """The picture of an item's runs, from the bins computed at import."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from labeler.model import Protocol
@@ -18,32 +18,44 @@ def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
     return payload
 
 
-def refresh(db: Database, *, all_items: bool = False, advance: Callable[[int, int], None] = lambda *_: None) -> int:
-    """Make the bins anew that are missing or of an older version, or of all items; inside the caller's transaction.
+def refresh(db: Database, *, all_items: bool = False) -> int:
+    """Update stored bins and return how many; inside the caller's transaction.
 
     Parameters
     ----------
     db : Database
     all_items : bool
-        Also those that are of this version, as after a change of the protocol.
-    advance : callable
-        (items done, items in all).
-
-    Returns
-    -------
-    int
-        How many were made.
+        Whether to update also the bins of this version, for example after a change of the protocol.
     """
     protocol = studies.get(db).protocol
-    stale = [
+    item_ids = [item.item_id for item in items.all_items(db) if item.n_runs] if all_items else stale(db)
+    for item_id in item_ids:
+        bins.put(db, item_id, binning.VERSION, _packed(db, item_id, protocol))
+    return len(item_ids)
+
+
+def stale(db: Database) -> list[int]:
+    """The items with measurements whose bins are missing or of an older version."""
+    return [
         item.item_id
         for item in items.all_items(db)
-        if item.n_runs and (all_items or not bins.is_there(db, item.item_id, binning.VERSION))
+        if item.n_runs and not bins.is_there(db, item.item_id, binning.VERSION)
     ]
-    for n_done, item_id in enumerate(stale, start=1):
-        bins.put(db, item_id, binning.VERSION, json.dumps(_new(db, item_id, protocol)).encode())
-        advance(n_done, len(stale))
-    return len(stale)
+
+
+def renew(db: Database, item_id: int) -> bool:
+    """Update the bins of one item in a short transaction; False if they were updated elsewhere in the meantime."""
+    protocol = studies.get(db).protocol
+    payload = _packed(db, item_id, protocol)  # before the transaction, so that no answer waits for it
+    with db.atomic():
+        if bins.is_there(db, item_id, binning.VERSION) or studies.get(db).protocol != protocol:
+            return False
+        bins.put(db, item_id, binning.VERSION, payload)
+    return True
+
+
+def _packed(db: Database, item_id: int, protocol: Protocol) -> bytes:
+    return json.dumps(_new(db, item_id, protocol)).encode()
 
 
 def _new(db: Database, item_id: int, protocol: Protocol) -> Mapping[str, Any]:

@@ -1,5 +1,6 @@
 """Functions for coordinators: create a study, change its settings, and read its status."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -137,10 +138,17 @@ def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime)
         events.add(db, now.isoformat(), actor, "set protocol", asdict(protocol))
 
 
-def refresh_pictures(db: Database) -> int:
-    """Update the stored pictures to this version of the software, and return the number of updated items."""
-    with db.atomic():
-        return drawing.refresh(db)
+def refresh_pictures(db: Database, *, pause: Callable[[], None] = lambda: None) -> int:
+    """Update the stored pictures to this version of the software, and return the number of updated items.
+
+    Each item has its own short transaction, and `pause` is called after it, so that no page waits for all items. A page
+    that shows an item before its turn computes the picture itself.
+    """
+    n_updated = 0
+    for item_id in drawing.stale(db):
+        n_updated += drawing.renew(db, item_id)
+        pause()
+    return n_updated
 
 
 def list_items(db: Database) -> list[Item]:

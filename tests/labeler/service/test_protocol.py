@@ -153,16 +153,18 @@ def test_refreshing_draws_only_what_is_missing_or_of_an_older_version(planned):
     assert pictures(planned) == wanted
 
 
-def test_refreshing_tells_how_far_it_is(planned):
-    seen = []
+def test_refreshing_holds_no_lock_between_items_and_leaves_what_somebody_else_updated(planned):
     make_stale(planned)
-    with planned.atomic():
-        assert drawing.refresh(planned, advance=lambda *counts: seen.append(counts)) == 2
-    assert seen == [(1, 2), (2, 2)]
-    seen.clear()
-    with planned.atomic():
-        assert drawing.refresh(planned, all_items=True, advance=lambda *counts: seen.append(counts)) == 8
-    assert seen == [(number, 8) for number in range(1, 9)]
+    seen = []
+
+    def write_elsewhere():
+        with open_database(planned.path) as other, other.atomic():
+            seen.append(len(drawing.stale(other)))
+            bins.put(other, 2, binning.VERSION, b"{}")
+
+    assert coordinating.refresh_pictures(planned, pause=write_elsewhere) == 1
+    assert seen == [1, 0]
+    assert pictures(planned)[2] == (binning.VERSION, {})
 
 
 def test_items_without_measurements_have_no_picture_and_need_none(study):

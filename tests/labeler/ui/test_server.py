@@ -15,6 +15,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from labeler.errors import InputError
 from labeler.model import Role
+from labeler.service.data import drawing
 from labeler.service.people import identity
 from labeler.service.plan import coordinating
 from labeler.store import open_database
@@ -22,7 +23,8 @@ from labeler.ui import limits, sign_in
 from labeler.ui.app import session_cookie
 from labeler.ui.gate import Gate
 from labeler.ui.resources import bound_heap
-from labeler.ui.server import allowed_hosts, streamlit_settings
+from labeler.ui.server import allowed_hosts, refresh_in_background, streamlit_settings
+from tests.labeler.conftest import make_study
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a link from a fixed day would expire
 BASE = "http://testserver"
@@ -582,3 +584,20 @@ def test_a_message_that_streamlit_cannot_read_is_dropped_and_the_window_goes_on(
         window.send_bytes(page_run.SerializeToString())
         assert window.receive()["type"] == "websocket.close"
     assert received == [page_run.SerializeToString()]
+
+
+def test_pictures_of_an_older_version_are_updated_in_the_background(tmp_path):
+    study = tmp_path / "old.study"
+    make_study(study, n_items=3)
+    with open_database(study) as db:
+        db.execute("UPDATE bins SET version = 0")
+        assert len(drawing.stale(db)) == 3
+        updating = refresh_in_background(study)  # returns at once
+        updating.join(60)
+        assert not updating.is_alive() and updating.daemon
+        assert drawing.stale(db) == []
+
+
+def test_a_study_that_cannot_be_opened_does_not_stop_the_server(tmp_path, caplog):
+    refresh_in_background(tmp_path / "gone.study").join(60)
+    assert "The stored pictures were not updated" in caplog.text
