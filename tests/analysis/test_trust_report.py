@@ -167,7 +167,7 @@ def test_a_suite_without_false_alarms_is_told_so():
 def test_a_survey_of_nothing_is_a_document():
     found = survey([])
     text = text_of(found)
-    assert "No benchmark has two or more runs" in text and "What was left out ----------------- Nothing" in text
+    assert "No benchmark has two or more runs" in text and "Left out -------- Nothing" in text
     assert trust_charts(found) == {}
     assert plain(found)["summaries"] == []
 
