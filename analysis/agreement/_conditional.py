@@ -17,7 +17,7 @@ from scipy.sparse import csgraph
 from analysis.tables import Floats
 
 _MAX_STEPS, _TOLERANCE, _ROUNDING, _LEAST_SHARE = 100, 1e-10, 1e-12, 1e-6
-_MAX_CELLS = 4_000_000  # of the polynomials of groups that are computed at once
+_MAX_CELLS = 4_000_000  # maximum number of array elements for polynomials that are computed together
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,9 @@ def maximise(data: Informative) -> Fit:
 
 
 def _groups(y: Floats) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats]]:
-    """Yield items with equally many raters, as distinct (raters, number of dissimilar labels), and their number.
+    """Yield groups of equal items: raters, number of dissimilar labels, and number of items.
+
+    One batch for each number of raters per item.
 
     Shapes (n_groups, n_raters of an item), (n_groups,) and (n_groups,).
     """

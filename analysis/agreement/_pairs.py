@@ -24,7 +24,7 @@ from analysis.tables import (
 )
 
 NO_COMMON_ITEM = "no item was labelled by both"
-_MAX_STEPS, _TOLERANCE = 200, 1e-7  # of the search for the ends of the interval of kappa
+_MAX_STEPS, _TOLERANCE = 200, 1e-7  # of the search for the limits of the interval of kappa
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,9 +63,9 @@ def cohen_kappa(
     categories, weights
         As in `fleiss_kappa`.
     level : float
-        Confidence level of the interval: every kappa that some table of probabilities has whose likelihood ratio to
-        the observed table does not exceed the quantile of F with 1 and n - 1 degrees of freedom (profile
-        likelihood [4]_). The normal interval of `se` would be too short with few items or a rare category.
+        Confidence level of the interval (profile likelihood [4]_): the kappas of all tables of probabilities whose
+        likelihood ratio to the observed table is at most the quantile of F with 1 and n - 1 degrees of freedom. The
+        normal interval of `se` would be too short with few items or a rare category.
 
     Returns
     -------
@@ -113,9 +113,9 @@ def cohen_kappa(
 
 
 def _likelihood_ends(table: Floats, w: Floats, level: float) -> tuple[float, float]:
-    """Return the smallest and largest kappa of all tables of probabilities that the labels do not exclude.
+    """Return the smallest and the largest kappa of all tables of probabilities that the labels do not exclude.
 
-    These tables form a convex set. Each step goes towards the table of the set that is best for the gradient of kappa.
+    These tables form a convex set. Each step goes towards the table in the set that is best for the gradient of kappa.
     """
     n = float(table.sum())
     limit = float(special.stdtrit(n - 1, (1 + level) / 2)) ** 2 / (2 * n)
@@ -146,7 +146,8 @@ def _with_gradient(p: Floats, w: Floats) -> tuple[float, Floats]:
 def _best_table(p: Floats, gradient: Floats, limit: float) -> Floats:
     """Return the table q with the largest sum of gradient * q, for sum of p log(p / q) <= limit.
 
-    Where p > 0, q is proportional to p / (nu - gradient). If an empty cell has the largest gradient, it gets the rest.
+    Where p > 0, q is proportional to p / (nu - gradient). If an empty cell has the largest gradient, it gets the
+    remaining probability.
     """
     used = p > 0
     x, g = p[used], gradient[used]

@@ -280,7 +280,7 @@ def _parameters(checked: Check) -> dict[str, object]:
 
 def _next_steps(checked: Check) -> Iterator[str]:
     if not checked.benchmarks and not checked.only_in_baseline:
-        yield "Pass result files in a known format; labeler formats lists them."
+        yield "Pass result files in a supported format. To list the formats, run labeler formats."
         return
     kinds = {finding.kind for finding in _open(checked)}
     rules = checked.parameters

@@ -26,16 +26,16 @@ from analysis.results import Result
 SHARED = "shared errors"
 DIFFICULTY = "items differ in difficulty"
 HARD = "some items are hard for all raters"
-HARD_BY = 2.0  # on the log-odds scale: 88 % right becomes 50 %
-# Largest strength that is tried. Difficulty: errors of two raters then correlate by 0.5. Hard: half of the items.
+HARD_BY = 2.0  # difficulty of a hard item in log odds: 88 % correct labels become 50 %
+# Largest strength to fit. For difficulty 1, errors of two raters have a correlation of 0.5; hard: half of the items.
 MAX_STRENGTH = {DIFFICULTY: 1.0, HARD: 0.5}
-NOT_EXCLUDED = 2.71  # decrease of twice the log likelihood, for a one-sided level of 95 %
+NOT_EXCLUDED = 2.71  # limit for the decrease of twice the log likelihood: a one-sided level of 95 %
 MAX_PAIRS = 6  # maximum number of pairs to fit: those with the largest residual correlation
 MAX_WORK = 60_000  # maximum of patterns times raters; models of dependence are not fitted above it
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 _STEP = 1e-5
 _ROUGH, _FINE = 1e-6, 1e-9  # tolerances of the log posterior: to choose the best start, and for the final fit
-_N_HALVINGS = 5  # of the search for the largest strength that the labels do not exclude
+_N_HALVINGS = 5  # steps of the search for the largest strength that the labels do not exclude
 _SINGULAR = 1e-7  # tolerance relative to the largest eigenvalue of the information
 
 

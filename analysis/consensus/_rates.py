@@ -16,7 +16,7 @@ from analysis.intervals import Estimate
 _N_DRAWS = 400  # draws of the reviewers' parameters
 _N_STEPS = 15  # steps of each classifier's chain per draw
 _TOLERANCE, _MAX_ITERATIONS = 1e-9, 10_000
-_MAX_CELLS = 1_000_000  # draws times patterns that fit in memory
+_MAX_CELLS = 1_000_000  # maximum of draws times patterns, for memory
 
 
 def classifier_rates(

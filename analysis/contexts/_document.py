@@ -146,7 +146,7 @@ def _overview(survey: Survey) -> str:
 
 
 def _meaning(survey: Survey) -> str:
-    """Say what a ratio above 1 means."""
+    """Explain the meaning of a ratio above 1."""
     known = [bool(sweep.better) for sweep in survey.benchmarks]
     faster = f"A {_term(survey)} above 1 means that the candidate is faster, for times and for rates."
     higher = (
@@ -243,7 +243,7 @@ def _speedups(survey: Survey) -> Iterator[Block]:
     yield first_rows(
         f"{term} of the candidate over the contexts; benchmarks that depend most on the context first. ↔: below 1 in "
         f"one context and above 1 in another. {term}: geometric mean with its interval. Overall: verdict of the "
-        "paired t test with Holm's correction for the number of benchmarks. Both take the larger of two standard "
+        "paired t test with Holm's correction for the number of benchmarks. Both use the larger of two standard "
         "errors: from the differences between contexts, and from the noise of the runs.",
         ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", term, "Candidate is", "p (Holm)",
          "Overall"),

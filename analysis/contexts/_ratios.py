@@ -74,11 +74,11 @@ class Noise:
     df: float
 
     def half_width(self, level: float) -> float:
-        """Half the length of Student's interval."""
+        """Return half the length of Student's interval."""
         return float(stats.t.ppf((1 + level) / 2, self.df)) * self.se
 
     def p(self, mean: float) -> float:
-        """The two-sided p of the t test that the true mean is zero."""
+        """Return the two-sided p of the t test for a true mean of zero."""
         return float(2 * stats.t.sf(abs(mean) / self.se, self.df)) if self.se else float(mean == 0)
 
 
@@ -249,14 +249,14 @@ def mean_ratios(ratios: ArrayLike) -> MeanRatios:
 
 
 def _between(values: Floats) -> Noise:
-    """The standard error of the mean from the differences between contexts."""
+    """Compute the standard error of the mean from the differences between contexts."""
     return Noise(float(values.std(ddof=1) / np.sqrt(len(values))), len(values) - 1)
 
 
 def noise_of_runs(
     baseline: Sequence[Sequence[float]], candidate: Sequence[Sequence[float]], *, logs: bool = False
 ) -> Noise | None:
-    """Estimate the standard error that noise of the runs gives to the mean difference of two versions.
+    """Estimate the standard error of the mean difference of two versions that is due to noise of the runs.
 
     Parameters
     ----------
@@ -268,8 +268,8 @@ def noise_of_runs(
     Returns
     -------
     Noise or None
-        With Welch and Satterthwaite's degrees of freedom [1]_. None if a version has a single run in a context, since
-        its noise is then unknown, or if no run differs.
+        With Welch-Satterthwaite degrees of freedom [1]_. None if a version has a single run in a context, because its
+        noise is then unknown, or if all runs are equal.
 
     References
     ----------
@@ -298,9 +298,9 @@ def paired_t(x: ArrayLike, y: ArrayLike, *, noise: Noise | None = None) -> Test:
     ----------
     x, y : array_like of float, shape (n_contexts,)
     noise : Noise, optional
-        Noise of the runs in the mean difference. p is then the larger one of two t tests: with the standard error
-        from the differences between contexts, and with that of the runs. A few contexts can be close together by
-        chance; their differences alone would then make noise of the runs significant.
+        Noise of the runs in the mean difference. p is then the larger p of two t tests: one with the standard error
+        from the differences between contexts, one with the standard error from the runs. If a few contexts are close
+        together by chance, the first test alone would find significant differences that are only noise of the runs.
 
     Returns
     -------
