@@ -2,7 +2,7 @@
 
 As a program, it prints the table in docs/consensus.md:
 
-    python -m tests.analysis.honesty_goals RESULTS.jsonl REPLICATES
+    python -m tests.analysis.honesty_goals RESULTS.jsonl REPLICATES [SIZE ...]
 
 Each finished study is appended to the file and not simulated again, so that a run can be stopped and resumed. With 0
 replicates, the program prints the table for the studies in the file.
@@ -11,15 +11,15 @@ replicates, the program prints the table for the studies in the file.
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from analysis.report import Resampling
 from analysis.report._of_consensus import Truths, latent_numbers
@@ -32,7 +32,7 @@ DESIGNS = ("k = 3", "three on all")
 SIZES, PREVALENCES = (60, 120, 324, 586), (0.05, 0.2, 0.5, 0.8, 0.95)
 LEVEL, FAR = 0.90, 0.10
 COPIED = 0.95
-MANY_ITEMS = 60_000  # gives the rates with an error below .003
+HARD, MISLEADING = Difficulty(0.3, 2.0), SharedError(0.2, ("r2", "r3", "c1"))
 
 
 @dataclass
@@ -68,8 +68,8 @@ def made(kind: str, design: str, n_items: int, prevalence: float, rng: np.random
         CLASSIFIERS,
         prevalence,
         rng=rng,
-        item_difficulty=Difficulty(0.3, 2.0) if kind == "difficulty" else None,
-        shared_error=SharedError(0.2, ("r2", "r3", "c1")) if kind == "shared errors" else None,
+        item_difficulty=HARD if kind == "difficulty" else None,
+        shared_error=MISLEADING if kind == "shared errors" else None,
     )
     return Study(_copied(study.labels, rng), study.verdicts, study.truth) if kind == "copying" else study
 
@@ -82,17 +82,23 @@ def _copied(labels: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     return labels.assign(category=labels["category"].where(~takes, pd.Series(taken, index=labels.index[takes])))
 
 
-@cache
 def true_rates(kind: str, design: str, prevalence: float) -> dict[str, float]:
-    """Return the prevalence, and the rates of each rater, in the population of items."""
-    study = made(kind, design, MANY_ITEMS, prevalence, np.random.default_rng(7))
+    """Prevalence, and how often each rater is right, over all items that could be drawn."""
     rates = {"prevalence": prevalence}
-    for table, rater, category in ((study.labels, "rater", "category"), (study.verdicts, "classifier", "verdict")):
-        truth = study.truth.reindex(table["item"]).to_numpy()
-        right = pd.Series(table[category].to_numpy() == truth)
-        for of_truth, rate in (("dissimilar", "sensitivity"), ("similar", "specificity")):
-            shares = right[truth == of_truth].groupby(table.loc[truth == of_truth, rater].to_numpy()).mean()
-            rates |= {f"{name} {rate}": float(share) for name, share in shares.items()}
+    for rater in (*REVIEWERS, *CLASSIFIERS):
+        for name, right, of_first in (
+            ("sensitivity", rater.sensitivity, REVIEWERS[0].sensitivity),
+            ("specificity", rater.specificity, REVIEWERS[0].specificity),
+        ):
+            if kind == "difficulty":
+                hard = special.expit(special.logit(right) - HARD.hard_by)
+                right = (1 - HARD.hard_share) * right + HARD.hard_share * hard
+            elif kind == "shared errors" and rater.name in MISLEADING.raters:
+                right *= 1 - MISLEADING.share
+            elif kind == "copying" and rater.name == "r2":
+                # with three of four reviewers on an item, the first is there for 2/3 of the second's items
+                right += COPIED * (1 if design == "three on all" else 2 / 3) * (of_first - right)
+            rates[f"{rater.name} {name}"] = float(right)
     return rates
 
 
@@ -159,11 +165,11 @@ def line(kind: str, design: str, n_items: int, cell: Cell) -> str:
     return f"| {name} | {design} | {n_items} | {cell.states.total()} | {states} | {marked} | {covered} | {shown} |"
 
 
-def main(path: Path, n_replicates: int) -> None:
-    """Simulate the studies that are missing in the file, alternating between cells, and print the table."""
+def main(path: Path, n_replicates: int, sizes: Sequence[int] = SIZES) -> None:
+    """Simulate what the file does not hold yet, all cells in turn, and print the table."""
     path.touch()
     found = {tuple(study["study"]): study for study in map(json.loads, path.read_text().splitlines())}
-    cells = list(product(KINDS, DESIGNS, SIZES, PREVALENCES))
+    cells = list(product(KINDS, DESIGNS, sizes, PREVALENCES))
     for key in [(*cell, replicate) for replicate in range(n_replicates) for cell in cells]:
         if key not in found:
             found[key] = simulated(*key)
@@ -176,4 +182,4 @@ def main(path: Path, n_replicates: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), tuple(map(int, sys.argv[3:])) or SIZES)

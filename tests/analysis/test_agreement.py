@@ -238,6 +238,13 @@ def test_few_minority_items_are_warned_about():
     assert minority_warning([[2, 0]] * 40 + [[1, 1]] * 3) == (
         "interval unreliable: only 3 items have a label of the rarer category"
     )
-    assert minority_warning([[2, 0]] * 40 + [[1, 1]] * 10) is None
+    # chance agreement on the rarer category is expected for n p^2 items: 50 x .4^2 = 8, 25 x .4^2 = 4
+    common = [[2, 0], [2, 0], [1, 1], [1, 1], [0, 2]]
+    assert minority_warning(common * 10) is None
+    assert minority_warning(common * 5) == "interval unreliable: only 15 items have a label of the rarer category"
+    assert minority_warning([[2, 0]] * 40 + [[0, 2]] * 40 + [[1, 1]] * 5) is None
+    assert minority_warning([[2, 0]] * 40 + [[0, 2]] * 40 + [[1, 1]]) == (
+        "interval unreliable: only 1 item has different labels"
+    )
     assert minority_warning([[2, 0]] * 40) is None
     assert minority_warning([[1, 0]]) is None

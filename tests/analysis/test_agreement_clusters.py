@@ -10,6 +10,7 @@ from analysis.agreement import (
     bootstrap_coefficient,
     bootstrap_cohen_kappa,
     brennan_prediger,
+    category_weights,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac1,
@@ -18,6 +19,8 @@ from analysis.agreement import (
     specific_agreement,
 )
 from analysis.intervals import wilson
+from tests.analysis import interval_coverage
+from tests.analysis.interval_coverage import cohen_coverage, count_coverage
 from tests.analysis.strategies import count_tables
 
 COEFFICIENTS = [percent_agreement, fleiss_kappa, gwet_ac1, brennan_prediger, krippendorff_alpha]
@@ -236,12 +239,37 @@ def test_the_cluster_robust_interval_covers_where_the_plain_one_does_not():
     assert covered["plain"] / n_repeats < 0.85
 
 
+@pytest.mark.parametrize("n_items", [5, 10])
+def test_the_interval_of_cohens_kappa_covers_with_few_items(n_items):
+    for kappa, share, bias, coverage, _ in cohen_coverage(n_items):
+        assert coverage >= 0.92, (kappa, share, bias)
+
+
 @pytest.mark.slow
-def test_few_minority_items_make_the_interval_of_kappa_unreliable():
-    # the reason for minority_warning: for n = 30 and p = .1, a 95 % interval covers far less often than 95 %
-    rng, covered, n_defined = np.random.default_rng(51), 0, 0
-    for _ in range(4000):
-        estimate = fleiss_kappa(drawn_counts(30, 2, rng, kappa=0.4, p=0.1))
-        n_defined += estimate.value is not None
-        covered += estimate.low is not None and estimate.low <= 0.4 <= estimate.high
-    assert covered / n_defined < 0.85
+@pytest.mark.parametrize("n_items", [15, 20, 30])
+def test_the_interval_of_cohens_kappa_covers_where_the_normal_one_does_not(n_items):
+    rows = cohen_coverage(n_items)
+    assert min(coverage for *_, coverage, _ in rows) >= 0.92
+    assert min(normal for *_, normal in rows) < 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_items", [30, 50, 80])
+@pytest.mark.parametrize("name", interval_coverage.COEFFICIENTS)
+def test_an_interval_with_few_items_covers_or_is_marked(name, n_items):
+    for kappa, share, coverage, marked, of_unmarked in count_coverage(name, n_items):
+        assert marked >= 0.8 or max(coverage, of_unmarked) >= 0.92, (kappa, share)
+
+
+@pytest.mark.slow
+def test_the_interval_of_weighted_kappa_covers_with_twenty_items():
+    # three categories and two equal raters: with probability .5 the second repeats the first, else both are drawn
+    rng, p, weights = np.random.default_rng(61), np.array([0.5, 0.3, 0.2]), category_weights("linear", 3)
+    cells = 0.5 * np.diag(p) + 0.5 * np.outer(p, p)
+    expected = (weights * np.outer(p, p)).sum()
+    true, covered, n_defined = ((weights * cells).sum() - expected) / (1 - expected), 0, 0
+    for _ in range(1500):
+        estimate = cohen_kappa(rng.multinomial(20, cells.ravel()).reshape(3, 3), weights="linear")
+        n_defined += estimate.low is not None
+        covered += estimate.low is not None and estimate.low <= true <= estimate.high
+    assert 0.92 <= covered / n_defined <= 0.985
