@@ -132,14 +132,18 @@ def welcome(db: Database) -> None:
             reviewing.begin(db, person.person_id, now=datetime.now(UTC))
 
 
+def invited(study: Path, *, with_first_visit: bool = False) -> dict[str, str]:
+    """Invite everyone in a study: the secret of each person's sign-in link."""
+    with open_database(study) as db:
+        if not with_first_visit:
+            welcome(db)
+        return demo.invitations(db, now=datetime.now(UTC))
+
+
 @contextmanager
 def serving(study: Path, *, with_first_visit: bool = False) -> Iterator[Served]:
     """A server on a study that is there, with a sign-in link for everyone in it."""
-    port = free_port()
-    with open_database(study) as db:
-        secrets = demo.invitations(db, now=datetime.now(UTC))
-        if not with_first_visit:
-            welcome(db)
+    port, secrets = free_port(), invited(study, with_first_visit=with_first_visit)
     one = Served(study, f"http://127.0.0.1:{port}", secrets, start_server(study, port))
     try:
         yield one

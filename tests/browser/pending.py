@@ -14,12 +14,11 @@ from uuid import uuid4
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from labeler.plan.lifecycle import Step
-from labeler.service.data import demo
 from labeler.service.plan import course
 from labeler.store import open_database
 from labeler.store.database import discard
 from tests.browser import studies
-from tests.browser.conftest import Served, start_server, stop_server
+from tests.browser.conftest import Served, invited, start_server, stop_server
 from tests.browser.hands import answers, item_on_screen
 
 BACK_LIMIT_MS = 60_000
@@ -183,8 +182,7 @@ def other_study(one: Scene, n: int) -> None:
     own = one.served.study
     one.restart(other)
     try:
-        with open_database(other) as db:
-            secret = demo.invitations(db, now=datetime.now(UTC))[one.name]
+        secret = invited(other)[one.name]
         one.is_cut = False
         one.page.goto(f"{one.served.url}/join/{secret}")
         item_on_screen(one.page)

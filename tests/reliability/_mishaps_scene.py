@@ -9,16 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from playwright.sync_api import Browser, BrowserContext, Page
 from playwright.sync_api import TimeoutError as TooLate
 
-from labeler.service.data import demo
-from labeler.store import open_database
 from tests.browser import studies
-from tests.browser.conftest import Served, free_port, stop_server, wait_until_served
+from tests.browser.conftest import Served, free_port, invited, stop_server, wait_until_served
 from tests.browser.hands import SAVED, answers, is_sound, item_on_screen
 from tests.reliability.outcome import Case
 
@@ -232,8 +229,7 @@ def start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
 def scene(room: Room, study: Path, command: Command = command_of, *, enter: bool = True) -> Iterator[Scene]:
     """A server on the study, and a reviewer who has answered one item already; all ended afterwards."""
     port, log = free_port(), Path(tempfile.mkdtemp(dir=room.folder)) / "server.log"
-    with open_database(study) as db:
-        secrets = demo.invitations(db, now=datetime.now(UTC))
+    secrets = invited(study)
     process = start(command(study, port), log)
     served = Served(study, f"http://127.0.0.1:{port}", secrets, process)
     context = room.browser.new_context(viewport={"width": 1440, "height": 800})

@@ -9,15 +9,12 @@ import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from labeler.service.data import demo
-from labeler.store import open_database
 from labeler.ui import limits
 from tests.browser import studies
-from tests.browser.conftest import free_port, stop_server, wait_until_served
+from tests.browser.conftest import free_port, invited, stop_server, wait_until_served
 from tests.reliability._asking import LIMIT_S, LOOPBACK, Reply, ask
 from tests.reliability._declared import ROOT
 from tests.reliability._proxy import proxying
@@ -42,8 +39,7 @@ class Site:
         for name in ("home", "tmp", "here"):
             (self.surroundings / name).mkdir(parents=True)
         studies.make(self.study, studies.many(4))
-        with open_database(self.study) as db:
-            self.secrets = demo.invitations(db, now=datetime.now(UTC))
+        self.secrets = invited(self.study)
 
     @contextmanager
     def serving(self, **environment: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
