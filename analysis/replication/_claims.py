@@ -164,6 +164,10 @@ class _Rows:
     def _claim(self, where: str, claim: str, paper: str, ours: str | None, agrees: bool, why: str = "") -> Claim:
         if ours is None:
             return Claim(where, claim, paper, "–", UNKNOWN, _joined("The labels do not give this number.", why))
+        n_items = self.content["consensus"]["n_items"]
+        if n_items < N_ITEMS:
+            part = _joined(f"The labels cover only {n_items} of the {N_ITEMS} items.", why)
+            return Claim(where, claim, paper, ours, REPRODUCED if agrees else UNKNOWN, part)
         if not agrees:
             return Claim(where, claim, paper, ours, DIFFERS, _joined(OTHER_LABELS, why))
         return Claim(where, claim, paper, ours, BY_CONSTRUCTION if self.by_construction else REPRODUCED, why)

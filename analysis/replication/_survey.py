@@ -1,7 +1,7 @@
 """Check the claims about measurements, study the effect of the choices, and compare with an external criterion."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 from statistics import fmean
@@ -439,8 +439,20 @@ class _Claims:
 
     def in_order(self, of_labels: Sequence[Claim]) -> Iterator[Claim]:
         """Return all claims, including those about labels, in the order of the paper's sections."""
-        claims = [*self._data(), *self._measures(), *self._example(), *self._verdicts(), *of_labels]
+        labels = (self._of_labels(claim) for claim in of_labels)
+        claims = [*self._data(), *self._measures(), *self._example(), *self._verdicts(), *labels]
         return iter(sorted(claims, key=lambda claim: natural(claim.where)))
+
+    def _of_labels(self, claim: Claim) -> Claim:
+        """Return a claim about labels; labels of other measurements cannot be compared with the paper's labels."""
+        if claim.outcome == BY_CONSTRUCTION or claim.is_contradiction:
+            return claim
+        if not self.scope.is_paper:
+            return replace(claim, outcome=NOT_APPLICABLE, why=OTHER_DATA)
+        if claim.outcome == DIFFERS and claim.where.startswith(("4.2", "4.3")) and not self.scope.is_complete:
+            why = f"Only {self.scope.n} of the {N_BENCHMARKS} benchmarks are present, so only these have verdicts."
+            return replace(claim, outcome=UNKNOWN, why=why)
+        return claim
 
     @property
     def judged(self) -> list[Measured]:

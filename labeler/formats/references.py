@@ -14,9 +14,11 @@ from labeler.model import Category
 ITEM = ("item", "benchmark", "file", "filename", "file_name", "name")
 REVIEWER = ("reviewer", "rater", "annotator", "person", "user", "author", "voter")
 LABEL = ("label", "vote", "rating", "category", "answer", "classification", "similar", "dissimilar")
+UNNAMED = ("", "Unnamed: 0")
 CLASS = ("class", "classification", "category", "steadiness")
 SIMILAR = {"similar", "same", "alike", "s"}
 DISSIMILAR = {"dissimilar", "different", "not similar", "unsimilar", "d"}
+EMPTY = {"", "na", "n/a", "nan", "none", "null", "-"}  # a cell of an item that a reviewer did not label
 ONE, ZERO = {"1", "1.0", "yes", "true"}, {"0", "0.0", "no", "false"}
 
 
@@ -42,8 +44,9 @@ def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMIL
     Parameters
     ----------
     source : Source
-        CSV with a column for the item (item, benchmark, file or name) and either columns for the reviewer and the label
-        or one column for each reviewer, whose cells may be empty. Labels are words or 0 and 1.
+        CSV with a column for the item (item, benchmark, file or name, or a first column without a name) and either
+        columns for the reviewer and the label or one column for each reviewer, whose cells may be empty or NA. JSON: a
+        list of such rows as objects, or an object item -> reviewer -> label. Labels are words or 0 and 1.
     one_is : Category
         What 1 stands for, unless the column of labels is called similar or dissimilar.
 
@@ -52,7 +55,7 @@ def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMIL
     Refused
         If it is no such table, a label is none, or a reviewer has two labels on an item as the file writes it.
     """
-    table, lines = _text_table(source)
+    table, lines = _label_table(source)
     item = _column(source, table, ITEM, "item")
     reviewer = _first(table, REVIEWER)
     if reviewer is not None:
@@ -65,11 +68,13 @@ def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMIL
         ]
     else:
         reviewers = [name for name in table.columns if name != item]
+        if reviewers and all(name.strip().lower() in LABEL for name in reviewers):
+            _column(source, table, REVIEWER, "reviewer")  # raises Refused
         cells = [
             (row[item], name, row[name], line)
             for row, line in zip(table.to_dict("records"), lines, strict=True)
             for name in reviewers
-            if row[name].strip()
+            if row[name].strip().lower() not in EMPTY
         ]
     words = {**dict.fromkeys(SIMILAR, Category.SIMILAR), **dict.fromkeys(DISSIMILAR, Category.DISSIMILAR)}
     other = Category.SIMILAR if one_is is Category.DISSIMILAR else Category.DISSIMILAR
@@ -78,7 +83,9 @@ def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMIL
     for name, person, text, line in cells:
         said = text.strip().lower()
         if said not in words and said not in numbers:
-            raise Refused(source.name, f"label {text[:60]!r} is not similar, dissimilar, 0 or 1", f"line {line}")
+            column = "" if reviewer is not None else f"; if column {person!r} has no labels of a reviewer, remove it"
+            why = f"label {text[:60]!r} is not similar, dissimilar, 0 or 1{column}"
+            raise Refused(source.name, why, f"line {line}")
         if not name.strip() or not person.strip():
             raise Refused(source.name, f"the {'reviewer' if name.strip() else 'item'} is empty", f"line {line}")
         if (name, person) in seen:
@@ -129,6 +136,30 @@ def _classes_of(content: object) -> Iterator[tuple[str, str]]:
         if not isinstance(found, str):
             raise ValueError(f'{name!r} has no class: expected a text, or an object with "class"')
         yield str(name), found
+
+
+def _label_table(source: Source) -> tuple[pd.DataFrame, list[int]]:
+    """The rows of a table or of JSON as texts, with the line, or in JSON the position, of each row."""
+    content = source.content()
+    if content.lstrip()[:1] not in (b"[", b"{"):
+        table, lines = _text_table(source)
+        unnamed = str(table.columns[0])
+        if unnamed in UNNAMED:  # the index that pandas and R write
+            table = table.drop(columns=unnamed) if _first(table, ITEM) else table.rename(columns={unnamed: ITEM[0]})
+        return table, lines
+    try:
+        rows = json_text.parse(content)
+    except ValueError as error:
+        raise Refused(source.name, str(error)) from None
+    if isinstance(rows, Mapping):
+        rows = [{ITEM[0]: name, **entry} for name, entry in rows.items() if isinstance(entry, Mapping)] or None
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, Mapping) for row in rows):
+        why = "expected a list of objects with item, reviewer and label, or an object item -> reviewer -> label"
+        raise Refused(source.name, why)
+    table = pd.DataFrame(
+        [{str(name): "" if value is None else str(value) for name, value in row.items()} for row in rows], dtype=str
+    )
+    return table.fillna(""), list(range(1, len(rows) + 1))
 
 
 def _text_table(source: Source) -> tuple[pd.DataFrame, list[int]]:
