@@ -100,14 +100,14 @@ class Measure:
 
 
 def correlation(runs: Runs) -> Floats:
-    """M1: 1 - max(rho, 0), Pearson; one constant run: rho = 0, two: rho = 1."""
+    """M1: 1 - max(rho, 0) with Pearson's rho; rho = 0 if one run is constant, 1 if both are."""
     rho = _cosines(runs.centred_gram, runs)
     both_constant = runs.is_constant[runs.i] & runs.is_constant[runs.j]
     return 1 - _within_unit(np.where(both_constant, 1.0, rho))
 
 
 def compression(runs: Runs) -> Floats:
-    """M2: clip(2 c(xy) / (c(x) + c(y)) - 1, 0, 1), c = length of the compressed SAX string."""
+    """M2: clip(2 c(xy) / (c(x) + c(y)) - 1, 0, 1), where c is the length of the compressed SAX string."""
     lengths = np.zeros((runs.k, runs.k))
     for i, j, length in _compressed_lengths(runs.sax_strings):
         lengths[i, j] = length
@@ -153,12 +153,12 @@ def kolmogorov_smirnov(runs: Runs) -> Floats:
 
 
 def cosine(runs: Runs) -> Floats:
-    """SAME: 1 - <x, y> / (||x|| ||y||)."""
+    """SAME, cosine: 1 - <x, y> / (||x|| ||y||)."""
     return 1 - _within_unit(_cosines(runs.gram, runs))  # no cosine of non-negative runs is below 0
 
 
 def wave_hedges(runs: Runs) -> Floats:
-    """SAME: mean over t of |x_t - y_t| / max(x_t, y_t), 0 where both are 0."""
+    """SAME, Wave-Hedges: mean over t of |x_t - y_t| / max(x_t, y_t), 0 if both are 0."""
     means = []
     for i in range(runs.k - 1):
         x, y = runs.values[i], runs.values[i + 1 :]
@@ -169,7 +169,7 @@ def wave_hedges(runs: Runs) -> Floats:
 
 
 def kumar_hassebrook(runs: Runs) -> Floats:
-    """SAME: 1 - <x, y> / (||x||^2 + ||y||^2 - <x, y>), 0 where both are all 0."""
+    """SAME, Kumar-Hassebrook: 1 - <x, y> / (||x||^2 + ||y||^2 - <x, y>), 0 if both runs are zero."""
     square = np.diag(runs.gram)
     squared_distance = _squared_distances(runs, centred=False)
     union = square[runs.i] + square[runs.j] - runs.gram[runs.i, runs.j]
@@ -178,7 +178,7 @@ def kumar_hassebrook(runs: Runs) -> Floats:
 
 
 def scaled_rmse(runs: Runs) -> Floats:
-    """SAME: root mean squared difference divided by the range of both runs, 0 if the range is 0."""
+    """SAME, scaled RMSE: root mean squared difference divided by the range of both runs, 0 if the range is 0."""
     low, high = runs.scaled.min(axis=1), runs.scaled.max(axis=1)
     span = np.maximum(high[runs.i], high[runs.j]) - np.minimum(low[runs.i], low[runs.j])
     rmse = np.sqrt(_squared_distances(runs, centred=False) / runs.n)

@@ -209,7 +209,7 @@ def _drawn_patterns(
 
 
 def _copy(labels: NDArray[np.int8], has_label: NDArray[np.bool_], rng: np.random.Generator) -> None:
-    """Let one rater copy three of four labels of another in each set, on items that both labelled."""
+    """Simulate copying: one rater copies three of four labels of another in each set, on items that both labelled."""
     shared = np.triu(has_label.T.astype(float) @ has_label.astype(float), 1)
     first, second = np.nonzero(shared)
     chosen = rng.choice(len(first), size=len(labels), p=shared[first, second] / shared.sum())

@@ -71,7 +71,7 @@ def variant_plan(
     if runs < 1:
         raise ValueError(f"runs must be at least 1, got {runs}")
     if n_chosen * runs * prod(map(len, outer.values())) > MAX_RUNS:
-        raise ValueError(f"the plan would have more than {MAX_RUNS} runs: draw n of the {total} contexts")
+        raise ValueError(f"the plan would have more than {MAX_RUNS} runs; use n to draw some of the {total} contexts")
     rng = np.random.default_rng(seed)
     chosen = pd.DataFrame(_combinations(inner, total, n_chosen, rng))
     chosen["context"] = [" ".join(f"{k}={v}" for k, v in zip(inner, row, strict=True)) for row in chosen.to_numpy()]

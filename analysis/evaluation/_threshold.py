@@ -297,7 +297,7 @@ def _out_of_fold(
     if n_folds < planned:
         remarks.append(f"{n_folds} folds instead of {planned} because there are no more groups")
     if None in chosen:
-        remarks.append(f"{chosen.count(None)} folds keep {choice.fixed:g} because the other folds lack a category")
+        remarks.append(f"{chosen.count(None)} folds use {choice.fixed:g} because the other folds lack a category")
     return replace(
         choice,
         theta=tuple(theta.tolist()),

@@ -202,9 +202,9 @@ def _reviewers(content: Content) -> Iterator[Block]:
     if leniency["raters"]:
         yield stat_table(
             "leniency",
-            "Share of dissimilar labels of each reviewer, and log odds of dissimilar on equal items (0: like the "
+            "Share of dissimilar labels of each reviewer, and log odds of dissimilar on the same items (0: like the "
             "others).",
-            ("Reviewer", "First labels", f"Dissimilar ({level})", f"Log odds on equal items ({level})"),
+            ("Reviewer", "First labels", f"Dissimilar ({level})", f"Log odds on the same items ({level})"),
             [
                 (row["rater"], row["n"], share(row["dissimilar"]), plain_number(row["log_odds"]))
                 for row in leniency["raters"]

@@ -70,7 +70,7 @@ def document(survey: Survey) -> Document:
         Section("Left out", tuple(_left_out(survey))),
         Section("Method", tuple(_parameters(survey))),
     ]
-    lead = "How far apart the runs of each benchmark are, and how small a slowdown they can show"
+    lead = "How much the runs of each benchmark differ, and which slowdowns they can show"
     return Document("Spread of runs", lead, "", tuple(sections), kind="spread report")
 
 
@@ -159,7 +159,7 @@ def _limits_in_short(survey: Survey) -> Iterator[str]:
 def _score_in_short(score: Score, where: str) -> Iterator[str]:
     total = score.variants["total"]
     if total.score.value is None:
-        yield f"It is unknown what the suite notices{where}: {total.score.reason}."
+        yield f"It is unknown which altered methods the suite notices{where}: {total.score.reason}."
         return
     yield (
         f"The suite notices {len(total.covered)} of {counted(len(score.methods), 'altered method')}{where}: an API "
@@ -341,7 +341,7 @@ def _time(environment: Environment) -> Iterator[Block]:
     )
     unknown = f" {counted(time.n_unknown, 'benchmark')} without a known time left out." if time.n_unknown else ""
     yield Paragraph(
-        f"Time for all runs once: {_duration(time.seconds)}. The time of a run is {source}.{unknown} A part of the "
+        f"Time to run the suite once: {_duration(time.seconds)}. The time of a run is {source}.{unknown} A part of the "
         "suite includes all runs of its benchmarks, so each benchmark notices the same methods as in the whole suite."
     )
     parts = [("smallest part that notices the same methods", time.smallest)] if time.smallest else []
@@ -397,7 +397,7 @@ def _left_out(survey: Survey) -> Iterator[Block]:
     if not rows and not score:
         yield Paragraph("Nothing was left out.")
     if rows:
-        yield first_rows("Benchmarks in no bucket.", ("Benchmark", "Reason"), rows)
+        yield first_rows("Benchmarks without a bucket.", ("Benchmark", "Reason"), rows)
     if score:
         yield first_rows("Left out of the API benchmarking score, entirely or in part.", ("Benchmark", "Reason"), score)
 

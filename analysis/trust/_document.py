@@ -194,8 +194,8 @@ def _slowdowns(survey: Survey) -> Iterator[Block]:
     change, slower = change_of(survey)
     yield Paragraph(
         f"The second sample is made {slower} by a factor. The smallest detected {change} is the smallest factor at "
-        "which a test reaches the power in the table. The factor for merged iterations means little, because their "
-        f"tests also find differences without any {change}."
+        "which a test reaches the power in the table. The factor for merged iterations has little meaning, "
+        f"because tests on them also find differences without any {change}."
     )
     yield table(
         f"Smallest detected {change} over benchmarks; if no tested factor is detected, it counts as larger than all "
@@ -292,7 +292,7 @@ def _parameters(survey: Survey) -> Iterator[Block]:
         n_curve = sum(bool(entry.by_n_runs) for entry in survey.benchmarks)
         yield Paragraph(f"Coverage by number of runs was computed for {n_curve} evenly spaced benchmarks.", "note")
     yield table(
-        "Every option with the value used.",
+        "All options with their values.",
         ("Option", "Value"),
         [(words(name), _parameter(value)) for name, value in survey.parameters.items()],
     )

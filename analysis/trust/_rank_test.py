@@ -54,7 +54,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Compared:
-    """Comparison of runs with the same runs times a factor.
+    """Comparison of runs with the same runs multiplied by a factor.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def counted(runs: Sequence[Floats]) -> Values:
 
 
 def compared(values: Values, factor: float) -> Compared:
-    """Compare each run with each run times a factor."""
+    """Compare each run with each run multiplied by a factor."""
     different, table = values.different, values.table
     scaled = different * factor
     at = np.searchsorted(different, scaled) if factor != 1 else np.arange(len(scaled))

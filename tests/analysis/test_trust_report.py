@@ -140,8 +140,8 @@ def test_the_document_says_in_short_what_to_do():
     text = text_of(suite())
     merged, single = (row.type_1_error[WELCH].median for row in suite().summaries[:2])
     assert text.index("In short") < text.index("Do not merge the iterations") < text.index("Intervals: do they contain")
-    assert f"in {100 * merged:.1f} % of the pairs with all iterations merged" in text
-    assert f"and in {100 * single:.1f} % with one number per run. It should be 5 %." in text
+    assert f"on merged iterations finds a difference in {100 * merged:.1f} % of the pairs" in text
+    assert f"and in {100 * single:.1f} % with one number per run. The share should be 5 %." in text
     assert "α is correct" in text
     assert "stricter criterion than α" in text
     assert "single one run: every sample is the same" in text
