@@ -86,6 +86,11 @@ def n_by_answer(db: Database, person_id: int, *, calibration: bool) -> Counter[A
     return Counter({Answer(newest) if newest else None: n for newest, n in rows})
 
 
+def has_code(db: Database, code: str) -> bool:
+    """Whether an assignment of the study, ended or not, has this code."""
+    return db.execute("SELECT 1 FROM assignments WHERE code = ?", (code,)).fetchone() is not None
+
+
 def task_by_code(db: Database, person_id: int, code: str) -> Task | None:
     """The reviewer's task with this code, from any round, ended or not; None if it belongs to another reviewer."""
     row = db.execute(f"{_TASKS} WHERE a.person_id = ? AND a.code = ? {_EACH}", (person_id, code)).fetchone()

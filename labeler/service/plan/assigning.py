@@ -178,7 +178,8 @@ def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
     """Store assignments, or reactivate assignments that had ended."""
     person_ids = {person.name: person.person_id for person in people.all_people(db)}
     item_ids = {item.name: item.item_id for item in items.all_items(db)}
-    for assignment, code in zip(new, codes.new_codes(len(new)), strict=True):
+    free = codes.new_codes(len(new), partial(assignments.has_code, db))
+    for assignment, code in zip(new, free, strict=True):
         block = None if assignment.block == ALL else assignment.block
         row = NewAssignment(
             person_ids[assignment.reviewer],

@@ -4,6 +4,7 @@ Codes are random and do not depend on the seed of the plan, so nobody can derive
 """
 
 import secrets
+from collections.abc import Callable
 
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no 0, O, 1, I
 LENGTH = 6
@@ -14,9 +15,14 @@ def new_code() -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
 
 
-def new_codes(n: int) -> list[str]:
-    """n different codes, in random order."""
+def new_codes(n: int, is_taken: Callable[[str], bool]) -> list[str]:
+    """n different codes, none of them taken, in random order.
+
+    Among 30 000 random codes, two are equal in about one of three cases.
+    """
     codes: dict[str, None] = {}
     while len(codes) < n:
-        codes[new_code()] = None
+        code = new_code()
+        if not is_taken(code):
+            codes[code] = None
     return list(codes)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -272,7 +273,8 @@ def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
         task = assignments.find(db, person_id, item.item_id, kind)
         if task is not None:
             return task
-    new = NewAssignment(person_id, item.item_id, row.kind, row.block, row.position, codes.new_code(), Origin.IMPORT)
+    (code,) = codes.new_codes(1, partial(assignments.has_code, db))
+    new = NewAssignment(person_id, item.item_id, row.kind, row.block, row.position, code, Origin.IMPORT)
     assignments.add(db, [new])
     return assignments.get(db, person_id, item.item_id, row.kind)
 

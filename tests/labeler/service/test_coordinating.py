@@ -143,11 +143,12 @@ def test_codes_are_opaque_and_do_not_follow_from_the_seed(study):
     assert in_order != sorted(in_order)
 
 
-def test_codes_are_all_different():
-    drawn = codes.new_codes(3000)
-    assert len(set(drawn)) == 3000
+def test_codes_are_all_different_and_none_is_taken():
+    drawn = codes.new_codes(300, lambda code: code[0] in codes.ALPHABET[:16])
+    assert len(set(drawn)) == 300
     assert drawn != sorted(drawn)
-    assert codes.new_codes(0) == []
+    assert {code[0] for code in drawn} <= set(codes.ALPHABET[16:])
+    assert codes.new_codes(0, lambda _: False) == []
 
 
 @pytest.mark.parametrize(
