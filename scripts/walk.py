@@ -60,7 +60,8 @@ class Walk:
         self.counts[self.part]["fields"] += 1
 
     def key(self, key: str) -> None:
-        """Press a key on the picture of an item."""
+        """Press a key on the picture of an item, once the page stands still."""
+        self.settle()
         self.page.wait_for_function(SEEN)
         self.page.keyboard.press(key)
         self.counts[self.part]["keys"] += 1
@@ -158,9 +159,9 @@ def calibrate(walk: Walk, everybody: Callable[[], None]) -> None:
     walk.click(walk.page.get_by_text("the reviewers agree with each other"))
     walk.said("saved")
     walk.picture("calibration-goal")
-    for key in "sds":
+    for key, left in ("s", 2), ("d", 1), ("s", 0):
         walk.key(key)
-        walk.said("Reference label")
+        walk.said(f"{left} of 3 items have no reference label yet")
     walk.picture("calibration-references")
     everybody()
     walk.go("Progress")
@@ -299,7 +300,7 @@ def label_as(browser: Browser, study: Path, links: dict[str, str], *, comment: b
                 page.wait_for_function("() => window.__review?.paintedAt")
                 page.keyboard.press("m")
                 page.keyboard.type("Run 3 starts on another level: was the machine warm?")
-                page.keyboard.press("Escape")
+                page.keyboard.press("Control+Enter")
                 comment = False
             label(page, db, name)
         context.close()

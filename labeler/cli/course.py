@@ -102,7 +102,7 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
     show(rows_of_calibration(result), as_json=False)
     for name, share in (("Percent agreement", result.percent), ("Fleiss' kappa", result.kappa)):
         remark(f"{name} between the reviewers: {calibrating.in_words(share)}.")
-    remark("Passed." if not result.not_passed else f"Not passed: {'; '.join(result.not_passed)}.")
+    remark(calibrating.outcome(result))
 
 
 def rows_of_calibration(result: Calibration) -> list[dict[str, Any]]:

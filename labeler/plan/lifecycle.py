@@ -27,7 +27,7 @@ class Action(StrEnum):
 
     IMPORT = "import measurements"
     PLAN = "draw a plan"
-    CALIBRATE = "set the goal of the calibration round"
+    CALIBRATE = "set the gate of the calibration round"
     PEOPLE = "change who takes part"
     LABEL = "label items"
     ADD_LABELS = "import labels"
@@ -64,6 +64,10 @@ ALLOWED: Mapping[Action, frozenset[State]] = {
     Action.SEE_VERDICTS: frozenset((State.DRAFT, State.UNBLINDED)),
     Action.SEE_NAMES: frozenset((State.UNBLINDED,)),
 }
+STANDING: Mapping[State, str] = {
+    State.DRAFT: "being set up", State.CALIBRATION: "in its calibration round", State.OPEN: "open",
+    State.THIRD: "in its third-label round", State.CLOSED: "closed", State.UNBLINDED: "unblinded",
+}  # fmt: skip
 _NOT_WHILE_PAUSED = frozenset((Action.LABEL, Action.PLAN))
 SIGHTS = frozenset((Action.SEE_AGREEMENT, Action.SEE_CALIBRATION, Action.SEE_VERDICTS, Action.SEE_NAMES))
 
@@ -119,4 +123,4 @@ def why_hidden(study: Study, roles: Iterable[Role], action: Action) -> str:
         return ""
     where = " or ".join(state for state in State if state in ALLOWED[action] - {State.DRAFT})
     view = action.removeprefix("see ").removesuffix(" in the browser")
-    return f"Hidden until the study is {where}: {view}. The study is {study.phase} now."
+    return f"Hidden until the study is {where}: {view}. The study is {STANDING[study.phase]} now."

@@ -10,7 +10,7 @@ import pandas as pd
 
 INK, BAR, SOFT = "#1b2a41", "#1f5a94", "#8a94a6"
 SHADES = ("#eef2f7", "#dbe4ef")  # neighbouring phases also differ in greyscale
-HEIGHT, BAND_HEIGHT = 190, 40
+HEIGHT, BAND_HEIGHT = 190, 70
 HEADROOM = 1.3  # space above the highest bar for the names of phases
 
 
@@ -36,7 +36,11 @@ def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[
             for number, (name, begin, end) in enumerate(phases)
         ]
     )  # fmt: skip
-    x = alt.X("begin:T", title=None, axis=alt.Axis(grid=False, tickCount=8))
+    clock = "%e %b" if span > timedelta(days=3) else "%H:%M" if span > timedelta(minutes=10) else "%H:%M:%S"
+    domain = [1000 * moment.timestamp() for moment in (phases[0][1], phases[-1][2])]
+    x = alt.X(
+        "begin:T", title=None, axis=alt.Axis(grid=False, tickCount=6, format=clock), scale=alt.Scale(domain=domain)
+    )
     band = (
         alt.Chart(bands)
         .mark_rect(stroke="#ffffff")
@@ -51,9 +55,9 @@ def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[
         x=x, y=alt.value(12), text="shown:N"
     )  # fmt: skip
     layers = [band, name]
-    if counts:
+    if len(counts) > 1:  # a single bar says nothing, and may be far wider than the phases
         layers.append(_bars(counts))
-    return alt.layer(*layers).properties(height=HEIGHT if counts else BAND_HEIGHT, width="container")
+    return alt.layer(*layers).properties(height=HEIGHT if len(counts) > 1 else BAND_HEIGHT, width="container")
 
 
 def labels_over_time(counts: Sequence[tuple[datetime, int]]) -> Any:
@@ -103,9 +107,9 @@ def precision(rows: Sequence[Mapping[str, Any]], *, wanted: float, planned: int)
         alt.Chart(pd.DataFrame(rows))
         .mark_line(strokeWidth=2)
         .encode(
-            x=alt.X("items:Q", title="items", scale=alt.Scale(nice=False)),
+            x=alt.X("items:Q", title="items", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=10)),
             y=alt.Y("half-width:Q", title="half-width of the 95 % interval", scale=alt.Scale(zero=True)),
-            color=alt.Color("quantity:N", title=None, legend=alt.Legend(orient="top", labelLimit=0),
+            color=alt.Color("quantity:N", title=None, legend=alt.Legend(orient="top", labelLimit=0, columns=2),
                             scale=alt.Scale(range=[INK, BAR, SOFT])),
             strokeDash=alt.StrokeDash("quantity:N", title=None, legend=None),
             tooltip=["quantity:N", "items:Q", alt.Tooltip("half-width:Q", format=".3f")],
@@ -123,7 +127,7 @@ def _bars(counts: Sequence[tuple[datetime, int]]) -> Any:
     top = HEADROOM * max(n for _, n in counts)
     return (
         alt.Chart(table)
-        .mark_rect(color=BAR, stroke="#ffffff", strokeWidth=1)
+        .mark_rect(color=BAR, stroke="#ffffff", strokeWidth=1, clip=True)
         .encode(
             x=alt.X("from:T", title=None, axis=alt.Axis(grid=False, tickCount=8)),
             x2="to:T",

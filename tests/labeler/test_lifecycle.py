@@ -4,7 +4,7 @@ import pytest
 
 from labeler.errors import NotAllowed
 from labeler.model import Protocol, Role, State, Study
-from labeler.plan.lifecycle import ALLOWED, SIGHTS, STEPS, Action, Step, after, possible, require, why_hidden
+from labeler.plan.lifecycle import ALLOWED, SIGHTS, STANDING, STEPS, Action, Step, after, possible, require, why_hidden
 
 PHASES = tuple(state for state in State if state is not State.PAUSED)
 IN_ORDER = ["draft", "calibration", "open", "third", "closed", "unblinded"]
@@ -63,7 +63,7 @@ def test_nobody_sees_agreement_verdicts_or_names_while_people_label():
 
 def test_an_action_is_refused_in_words_where_the_table_does_not_allow_it():
     assert refusal(require, study_in("open"), Action.CALIBRATE) == (
-        "The study is open: you can set the goal of the calibration round only while it is draft or calibration."
+        "The study is open: you can set the gate of the calibration round only while it is draft or calibration."
     )
     for action in Action:
         for phase in PHASES:
@@ -82,7 +82,7 @@ def test_a_coordinator_is_told_until_when_something_is_hidden():
         for phase in PHASES:
             why = why_hidden(study_in("paused", phase), [Role.COORDINATOR], sight)
             assert (why == "") == (phase in ALLOWED[sight])
-            assert not why or (why.endswith(f" is {phase} now.") and "draft" not in why.partition(":")[0])
+            assert not why or (why.endswith(f" is {STANDING[phase]} now.") and "draft" not in why.partition(":")[0])
 
 
 def test_who_labels_and_coordinates_sees_nothing_before_the_study_is_unblinded():

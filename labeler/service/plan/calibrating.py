@@ -154,6 +154,8 @@ def reference(db: Database) -> dict[str, Category]:
 
 def outcome(result: Calibration) -> str:
     """A sentence on whether the study can be opened; never "passed" if nothing was compared."""
+    if not any(reviewer.n_done for reviewer in result.reviewers):
+        return "No reviewer has labelled a calibration item yet."
     if result.not_passed:
         return f"Not passed: {'; '.join(result.not_passed)}."
     if result.gate is None:
@@ -222,7 +224,11 @@ def _below(gate: Gate | None, by_reviewer: tuple[OfReviewer, ...], percent: "Est
     if gate.on == "reviewers":
         shares = {ON["reviewers"]: percent}
     return [
-        f"{name} is {'unknown' if share.value is None else f'{share.value:.0%}'}, but the gate is {gate.least:.0%}"
+        f"{name} is {_percent(share.value)}, but the gate is {_percent(gate.least)}"
         for name, share in shares.items()
         if share.value is None or share.value < gate.least
     ]
+
+
+def _percent(share: float | None) -> str:
+    return "unknown" if share is None else f"{100 * share:.0f} %"

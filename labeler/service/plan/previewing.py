@@ -77,7 +77,7 @@ class Preview:
         joined = "all reviewers" if self.is_connected else f"reviewers only within {len(self.groups)} groups"
         return (
             f"Shared items connect {joined}, directly or through other reviewers.",
-            *(f"Not met: {shortfall}." for shortfall in self.shortfalls),
+            *(f"Not met: {shortfall}." for shortfall in _joined(self.shortfalls)),
         )
 
     def rows_of_loads(self) -> list[dict[str, Any]]:
@@ -92,15 +92,17 @@ class Preview:
         }  # fmt: skip
 
 
-def preview(db: Database, parameters: PlanParameters, assumed: Assumptions = STANDARD) -> Preview:
-    """Draw a plan without saving it, and describe its consequences.
+def preview(
+    db: Database, parameters: PlanParameters, assumed: Assumptions = STANDARD, *, first: int | None = None
+) -> Preview:
+    """Draw a plan without saving it, and describe its consequences; with `first`, for that number of random items.
 
     Raises
     ------
     InputError
         If there are too few items or reviewers, or a parameter or an assumption is invalid.
     """
-    plan = assigning.preview_plan(db, parameters)
+    plan = assigning.preview_plan(db, parameters, first)
     reviewers = tuple(_reviewers(db))
     applications = {item.name: item.application for item in items.all_items(db)}
     design = _design_of(plan, reviewers, parameters, applications)
@@ -122,13 +124,18 @@ def preview(db: Database, parameters: PlanParameters, assumed: Assumptions = STA
 
 
 def preview_for_page(
-    db: Database, parameters: PlanParameters, assumed: Assumptions, *, waiting: Callable[[float], object]
+    db: Database,
+    parameters: PlanParameters,
+    assumed: Assumptions,
+    *,
+    first: int | None = None,
+    waiting: Callable[[float], object],
 ) -> dict[str, Any]:
     """The result of `Preview.plain`; a separate process computes a large plan and ends if the page stops waiting.
 
     Parameters
     ----------
-    db, parameters, assumed
+    db, parameters, assumed, first
         As for `preview`.
     waiting : callable
         As for `background.output_of`.
@@ -139,19 +146,25 @@ def preview_for_page(
         As `preview`.
     """
     if not _is_large(db, parameters):
-        return preview(db, parameters, assumed).plain()
-    command = [*_plan_command(db, parameters), "--dry-run", "--seconds", str(assumed.seconds), "--json"]
+        return preview(db, parameters, assumed, first=first).plain()
+    command = [*_plan_command(db, parameters, first), "--dry-run", "--seconds", str(assumed.seconds), "--json"]
     return dict(json.loads(background.output_of(command, waiting=waiting)))
 
 
 def confirm_on_page(
-    db: Database, parameters: PlanParameters, *, actor: str, now: datetime, waiting: Callable[[float], object]
+    db: Database,
+    parameters: PlanParameters,
+    *,
+    first: int | None = None,
+    actor: str,
+    now: datetime,
+    waiting: Callable[[float], object],
 ) -> None:
     """Save the plan like `assigning.confirm_plan`; a separate process handles a large plan."""
     if not _is_large(db, parameters):
-        assigning.confirm_plan(db, parameters, actor=actor, now=now)
+        assigning.confirm_plan(db, parameters, first=first, actor=actor, now=now)
         return
-    background.output_of([*_plan_command(db, parameters), "--actor", actor], waiting=waiting)
+    background.output_of([*_plan_command(db, parameters, first), "--actor", actor], waiting=waiting)
 
 
 def _is_large(db: Database, parameters: PlanParameters) -> bool:
@@ -162,12 +175,13 @@ def _is_large(db: Database, parameters: PlanParameters) -> bool:
     return min(n_blocks, MAX_LISTED_BLOCKS) > MAX_BLOCKS or n_items * each > MAX_ASSIGNMENTS
 
 
-def _plan_command(db: Database, parameters: PlanParameters) -> list[str]:
+def _plan_command(db: Database, parameters: PlanParameters, first: int | None) -> list[str]:
     """The command that draws this plan."""
     size = {} if parameters.paper else {
         "--per-item": parameters.per_item, "--overlap": parameters.overlap, "--retest": parameters.retest
     }  # fmt: skip
     options = {"--study": db.path, "--seed": parameters.seed, "--calibration": parameters.calibration, **size}
+    options |= {} if first is None else {"--first": first}
     texts = [str(text) for option in options.items() for text in option]
     return ["plan", *texts, *(["--paper"] if parameters.paper else [])]
 
@@ -238,6 +252,15 @@ def _not_identified(shared: Sequence[tuple[str, ...]], reviewers: Sequence[str])
         return None
     result = identifiability_of_plan(shared[:: max(1, len(shared) // max(MAX_SETS, 10 * len(reviewers)))])
     return None if result.identified else result.words
+
+
+def _joined(shortfalls: Iterable[str]) -> list[str]:
+    """One text for all reviewers of whom the same is said."""
+    names_of: dict[str, list[str]] = defaultdict(list)
+    for shortfall in shortfalls:
+        name, _, text = shortfall.rpartition(": ")
+        names_of[text].append(name)
+    return [f"{', '.join(names)}: {text}" for text, names in names_of.items()]
 
 
 def _reviewers(db: Database) -> list[str]:

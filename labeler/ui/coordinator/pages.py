@@ -20,11 +20,11 @@ from labeler.ui.coordinator.results import (
 )
 from labeler.ui.coordinator.run import calibration, inbox, progress, splits
 from labeler.ui.coordinator.set_up import data, people, plan, study
-from labeler.ui.coordinator.shared import acknowledge
+from labeler.ui.coordinator.shared import STUDY, acknowledge, next_step
 
 GROUPS: Mapping[str, Mapping[str, ModuleType]] = {
     "Set up": {
-        "Study": study,
+        STUDY: study,
         "Data": data,
         "People": people,
         "Plan": plan,
@@ -66,7 +66,8 @@ _FILLED_FROM: Mapping[str, State] = {
 def show(db: Database, person: str, title: str) -> None:
     """Show a page: heading, message about the last action, and content."""
     st.title(title, anchor=False)
-    acknowledge()
+    if acknowledge() and title != STUDY:
+        next_step(db, person, title)
     PAGES[title].render(db, person)
 
 

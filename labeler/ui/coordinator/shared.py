@@ -6,8 +6,11 @@ from contextlib import contextmanager
 import streamlit as st
 
 from labeler.errors import LabelerError
+from labeler.service.plan import overview
+from labeler.store import Database
 from labeler.ui.coordinator.escaping import plain
 
+STUDY = "Study"
 _MESSAGE, _ROUND = "message", "actions-done"
 
 
@@ -38,10 +41,22 @@ def fresh(key: str) -> str:
     return f"{key}-{st.session_state.get(_ROUND, 0)}"
 
 
-def acknowledge() -> None:
-    """Show the message about the completed action once."""
-    if _MESSAGE in st.session_state:
-        st.success(plain(st.session_state.pop(_MESSAGE)))
+def acknowledge() -> bool:
+    """Show the message about the completed action once, at the top and where the page stands; whether there was one."""
+    if _MESSAGE not in st.session_state:
+        return False
+    message = plain(st.session_state.pop(_MESSAGE))
+    st.success(message)
+    st.toast(message)  # the button may be far below the top of the page
+    return True
+
+
+def next_step(db: Database, person: str, here: str) -> None:
+    """Show a link to the next step of the study, unless this page is where it is done."""
+    ahead = overview.overview(db, person).next
+    page = ahead.page or STUDY
+    if page != here:
+        link(page, f"Next step: {ahead.words}")
 
 
 @contextmanager

@@ -179,10 +179,10 @@ def test_a_study_without_a_round_has_an_empty_one(planned):
     ("gate", "missing"),
     [
         (None, ()),
-        (Gate("reference", 0.5), ("agreement with the reference labels of dan is 25%, but the gate is 50%",)),
+        (Gate("reference", 0.5), ("agreement with the reference labels of dan is 25 %, but the gate is 50 %",)),
         (Gate("reference", 0.25), ()),
         (Gate("reviewers", 0.5), ()),
-        (Gate("reviewers", 0.51), ("agreement between the reviewers is 50%, but the gate is 51%",)),
+        (Gate("reviewers", 0.51), ("agreement between the reviewers is 50 %, but the gate is 51 %",)),
     ],
 )
 def test_a_gate_passes_what_reaches_it(round_, gate, missing):
@@ -196,7 +196,7 @@ def test_what_is_unknown_does_not_pass(round_):
     calibrating.set_gate(round_, Gate("reference", 0.0), **CAROL)
     answer_everything(round_, SPLIT)
     assert calibrating.result(round_).not_passed == tuple(
-        f"agreement with the reference labels of {name} is unknown, but the gate is 0%" for name in REVIEWERS
+        f"agreement with the reference labels of {name} is unknown, but the gate is 0 %" for name in REVIEWERS
     )
 
 
@@ -231,7 +231,7 @@ def test_after_the_round_neither_gate_nor_reference_changes(round_, state):
         lambda: calibrating.set_gate(round_, None, **CAROL),
         lambda: calibrating.set_reference(round_, {item_name(1): S}, **CAROL),
     ):
-        with pytest.raises(NotAllowed, match=f"The study is {state}: you can set the goal of the calibration round"):
+        with pytest.raises(NotAllowed, match=f"The study is {state}: you can set the gate of the calibration round"):
             change()
 
 

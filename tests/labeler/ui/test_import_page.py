@@ -14,7 +14,8 @@ __all__ = ["copied", "empty", "made"]  # fixtures
 
 def upload(page, *files):
     page.file_uploader[0].set_value([(name, content, "") for name, content in files]).run()
-    return checked(button(page, f"Import {len(files)} files").click().run())
+    words = "file" if len(files) == 1 else "files"
+    return checked(button(page, f"Import {len(files)} {words}").click().run())
 
 
 def test_files_that_are_a_run_each_become_one_item(empty):

@@ -199,10 +199,12 @@ def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(e
 def test_plan_page_previews_and_confirms(study):
     page = coordinator_page("plan", study)
     assert page.dataframe[0].value["in all"].tolist() == [15, 15, 15, 15]
+    assert [button.label for button in page.button] == ["Verify the plan"]
+    page.toggle[0].set_value(True).run()  # another plan
     page.radio[0].set_value(page.radio[0].options[1]).run()
-    assert page.dataframe[0].value["in all"].tolist() == [12, 12, 12, 12]
+    assert page.dataframe[2].value["in all"].tolist() == [12, 12, 12, 12]
     page.number_input[0].set_value(77).run()
-    page.button[0].click().run()
+    page.button[1].click().run()
     with open_database(study) as db:
         assert coordinating.get_study(db).plan_parameters["seed"] == 77
         assert coordinating.get_study(db).plan_parameters["paper"] is True

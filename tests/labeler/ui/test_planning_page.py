@@ -3,11 +3,11 @@
 import pytest
 
 from labeler.model import PlanParameters
-from labeler.service.plan import coordinating, planning, previewing
+from labeler.service.plan import coordinating, planning, previewing, sampling
 from labeler.service.plan.planning import Assumptions
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, make_study
-from tests.labeler.ui.pages import checked, coordinator_page
+from tests.labeler.ui.pages import checked, coordinator_page, texts
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +116,17 @@ def test_looking_at_the_page_changes_nothing(study):
     with open_database(study) as db:
         assert planning.size_of_study(db) == (8, 4, 2)
     assert study.read_bytes() == before
+
+
+def test_a_plan_in_batches_is_drawn_and_extended_on_the_page(tmp_path):
+    path = tmp_path / "batches.study"
+    make_study(path)  # eight items
+    page = chosen(coordinator_page("plan", path), Items_in_the_first_batch=4, Hidden_copies=0)
+    promised = page.dataframe[0].value["in all"].sum()
+    checked(next(button for button in page.button if button.label.startswith("Confirm this plan")).click().run())
+    assert f"Plan saved: {promised} labels for 4 reviewers. The study is open." in page.success[0].value
+    assert page.dataframe[0].value["in all"].sum() == promised
+    with open_database(path) as db:
+        assert len(sampling.sampled(db).waiting) == 4
+    assert "4 items are not in the plan yet." in texts(page)
+    assert [toast.value for toast in page.toast] == [page.success[0].value]

@@ -79,7 +79,7 @@ def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
         import_all(db, *(result_file(item_name(n), series(n)) for n in range(4)))
     checked(page.run())
     assert "the study has 0. Add reviewers first" in page.info[0].value
-    assert (len(page.button), len(page.number_input)) == (0, 7)  # items and reviewers of a study to be
+    assert (len(page.button), len(page.number_input)) == (0, 8)  # items and reviewers of a study to be
     with open_database(empty) as db:
         for name in REVIEWERS:
             identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=TODAY)

@@ -51,10 +51,14 @@ def reached(result: Calibration, hidden: str) -> None:
         st.caption(hidden)
         return
     for row, reviewer in zip(rows, result.reviewers, strict=True):
-        row["agreement with the reference (95 % interval)"] = calibrating.in_words(reviewer.with_reference)
+        shared = reviewer.with_reference
+        row["agreement with the reference (95 % interval)"] = (
+            "—" if shared.value is None else calibrating.in_words(shared)
+        )
     st.dataframe(rows, hide_index=True)
-    st.write(plain(f"Percent agreement between reviewers: {calibrating.in_words(result.percent)}"))
-    st.write(plain(f"Fleiss' kappa between reviewers: {calibrating.in_words(result.kappa)}"))
+    if result.percent.value is not None:
+        st.write(plain(f"Percent agreement between reviewers: {calibrating.in_words(result.percent)}"))
+        st.write(plain(f"Fleiss' kappa between reviewers: {calibrating.in_words(result.kappa)}"))
     st.write(plain(calibrating.outcome(result)))
 
 
@@ -75,7 +79,8 @@ def set_gate(db: Database, result: Calibration, person: str, *, can_change: bool
         st.caption("The round has begun, so the gate can no longer be changed." if begun else "The round is over.")
     elif (wanted := None if on == NO_GATE else Gate(str(on), least)) != gate:
         calibrating.set_gate(db, wanted, actor=person, now=datetime.now(UTC))
-        done(f"Gate saved: the study opens once {GATES[on]}{'' if wanted is None else f' in {least:.0%} or more'}.")
+        share = "" if wanted is None else f" in {100 * least:.0f} % or more"
+        done(f"Gate saved: the study opens once {GATES[on]}{share}.")
 
 
 def set_reference(db: Database, result: Calibration, person: str) -> None:

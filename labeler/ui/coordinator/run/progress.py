@@ -49,8 +49,8 @@ def watch(path: str, person: str) -> None:
     for sentence in filter(None, (watching.warning(paces), watching.fast_warning(paces))):
         st.warning(plain(sentence))
     table(paces)
-    left, right = st.columns(2)
-    if counts:
+    left, right = st.columns(2) if len(counts) > 1 else (st, st)
+    if len(counts) > 1:
         left.altair_chart(course_charts.labels_over_time(counts))
     if seconds:
         right.altair_chart(course_charts.time_per_item(seconds))
@@ -66,11 +66,11 @@ def table(paces: Sequence[watching.Pace]) -> None:
     ]  # fmt: skip
     st.dataframe(
         rows, hide_index=True, placeholder="—",
-        column_order=("reviewer", "state", "done", "assigned", "not sure", "days", "seconds per item", "labels per day",
-                      "hours left", "estimated finish", "last seen (UTC)"),
+        column_order=("reviewer", "state", "done", "assigned", "estimated finish", "last seen (UTC)", "days",
+                      "seconds per item", "labels per day", "hours left", "not sure"),
         column_config={
             "done": st.column_config.ProgressColumn("done", format="%.0f %%", max_value=100, width="small"),
-            "days": st.column_config.BarChartColumn("labels by day", y_min=0, width="small"),
+            "days": st.column_config.BarChartColumn("by day", help="Labels on each day.", y_min=0, width="small"),
             "estimated finish": st.column_config.TextColumn("estimated finish", help="80 % interval in brackets."),
             "hours left": st.column_config.NumberColumn("hours left", format="%.1f"),
         },

@@ -11,6 +11,7 @@ from labeler.plan.lifecycle import Action, require
 from labeler.service.data import folders, importing
 from labeler.service.plan import coordinating
 from labeler.store import Database
+from labeler.ui.coordinator.shared import link, next_step
 
 N_NAMED = 10  # refused files shown above the table; the table has all of them
 
@@ -24,7 +25,13 @@ def render(db: Database, person: str) -> None:
         st.info(str(refusal))
     else:
         offer_import(db, person)
-    st.write(f"The study has {len(coordinating.list_items(db))} items. The page Items lists all of them.")
+    n_items = len(coordinating.list_items(db))
+    if n_items:
+        st.write(f"The study has {n_items} items.")
+        link("Items", "See all items")
+        next_step(db, person, "Data")
+    else:
+        st.write("The study has no items yet.")
 
 
 def offer_import(db: Database, person: str) -> None:
@@ -32,7 +39,7 @@ def offer_import(db: Database, person: str) -> None:
     file_is = st.selectbox("Content of one file", (None, *importing.FILE_IS), format_func=folders.file_is_in_words)
     options = importing.read_options(None, {}, file_is=file_is)
     files = st.file_uploader("Result files, in any format that `labeler formats` lists", folders.UPLOADED, True)
-    if files and st.button(f"Import {len(files)} files", type="primary"):
+    if files and st.button(f"Import {len(files)} {'file' if len(files) == 1 else 'files'}", type="primary"):
         take_in(db, importing.uploads((file.name, file.getvalue()) for file in files), options, person)
     root = settings().import_root or db.path.parent
     with st.form("folder"):

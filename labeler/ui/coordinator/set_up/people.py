@@ -80,7 +80,7 @@ def add(db: Database, actor: str) -> None:
     with st.form("add-people"):
         names = st.text_area("Names, one per line", key=fresh("names"))
         role = st.radio("Add as", list(ROLES), horizontal=True)
-        if not st.form_submit_button("Add people"):
+        if not st.form_submit_button("Add people", type="primary"):
             return
         with errors_here():
             added = staffing.add_all(db, names.splitlines(), ROLES[role], actor=actor, now=datetime.now(UTC))

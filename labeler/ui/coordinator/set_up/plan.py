@@ -17,6 +17,10 @@ from labeler.store import Database
 from labeler.ui.coordinator.escaping import plain, points
 from labeler.ui.coordinator.shared import done
 
+REDRAW, MIN_BATCH = "draw-another-plan", 2
+BATCH = "Items in the first batch (0: all items at once)"
+BATCH_HELP = """Begin with this number of random items. While the study is open, this page then adds further items: some
+at random, the others where a label is most informative."""
 BALANCED, PAPER = "Balanced blocks", "Design of the paper: random parts, one pair of reviewers each"
 STANDARD = Assumptions()
 GRID = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)  # shares of the study's items, for the figure
@@ -34,20 +38,25 @@ def render(db: Database, person: str) -> None:
     study, fixed = coordinating.get_study(db), previewing.why_fixed(db)
     if fixed:
         st.info(fixed)
-    else:
-        draw(db, person)
     if study.plan_hash:
         standing(db, study)
         add_items(db, person)
+    if not fixed and (not study.plan_hash or st.toggle("Draw another plan, which replaces this one", key=REDRAW)):
+        draw(db, person)
 
 
 def draw(db: Database, person: str) -> None:
     """Ask for a design, show its loads and expected precision, and save the plan on confirmation."""
-    parameters, assumed = asked_for()
+    n_items, n_reviewers, _ = planning.size_of_study(db)
+    parameters, first, assumed = asked_for(n_items)
     progress = st.empty()
     try:
         preview = previewing.preview_for_page(
-            db, parameters, assumed, waiting=lambda seconds: progress.caption(f"Drawing the plan: {seconds:.0f} s")
+            db,
+            parameters,
+            assumed,
+            first=first,
+            waiting=lambda seconds: progress.caption(f"Drawing the plan: {seconds:.0f} s"),
         )
     except InputError as error:
         st.info(plain(str(error)))
@@ -57,8 +66,8 @@ def draw(db: Database, person: str) -> None:
     st.subheader("Load of each reviewer", anchor=False)
     st.dataframe(preview["loads"], hide_index=True)
     st.caption(f"Plan `{preview['hash']}`")
-    n_items, n_reviewers, _ = planning.size_of_study(db)
-    expected_precision(preview["expected"], max(n_items - parameters.calibration, 1), n_reviewers, parameters, assumed)
+    n_planned = max((first or n_items) - parameters.calibration, 1)
+    expected_precision(preview["expected"], n_planned, n_reviewers, parameters, assumed)
     for sentence in preview["remarks"]:
         st.caption(plain(sentence))
     cannot_estimate([sentence.removeprefix(previewing.CANNOT_ESTIMATE) for sentence in preview["warnings"]])
@@ -67,6 +76,7 @@ def draw(db: Database, person: str) -> None:
         previewing.confirm_on_page(
             db,
             parameters,
+            first=first,
             actor=person,
             now=datetime.now(UTC),
             waiting=lambda seconds: progress.caption(f"Saving the plan: {seconds:.0f} s"),
@@ -96,10 +106,10 @@ def expected_precision(
     st.subheader("Expected precision", anchor=False)
     digits = st.column_config.NumberColumn(format="%.3g")
     config = {"expected": digits, "half-width": digits, "hours": st.column_config.NumberColumn(format="%.1f")}
-    left, right = st.columns(2)
-    left.dataframe(rows, hide_index=True, column_config=config, placeholder="—")
-    right.dataframe(planning.items_needed(assumed), hide_index=True, column_config=config, placeholder="—")
-    right.caption(f"Items needed for intervals of ±{assumed.half_width:g}.")
+    st.dataframe(rows, hide_index=True, column_config=config, placeholder="—")
+    with st.expander(f"Items needed for intervals of ±{assumed.half_width:g}"):
+        needed = planning.items_needed(assumed)
+        st.dataframe(needed, hide_index=True, column_config=config, placeholder="—")
     sizes = sorted({max(2, round(share * n_items)) for share in GRID})
     per_item = {parameters.per_item, 2, 3, 4}
     curve = planning.precision(sizes, n_reviewers, parameters.overlap, assumed, per_item=sorted(per_item))
@@ -120,10 +130,15 @@ def standing(db: Database, study: Study) -> None:
     """Show the current plan with its loads, and a button that verifies it against seed and log."""
     st.subheader("Current plan", anchor=False)
     st.write(f"Plan hash `{study.plan_hash}`")
-    st.dataframe(previewing.loads_now(db), hide_index=True)
+    loads = previewing.loads_now(db)
+    st.dataframe(loads, hide_index=True)
     chosen = study.plan_parameters or {}
+    planned = {"retest": min((row.get("retest", 0) for row in loads), default=0)}
     st.dataframe(
-        [{"design": PARAMETERS.get(name, name), "value": in_words(value)} for name, value in chosen.items()],
+        [
+            {"design": PARAMETERS.get(name, name), "value": in_words(value, planned.get(name))}
+            for name, value in chosen.items()
+        ],
         hide_index=True,
     )
     if st.button("Verify the plan"):
@@ -158,25 +173,28 @@ def add_items(db: Database, person: str) -> None:
         done(" ".join(added.sentences))
 
 
-def in_words(value: object) -> str:
-    """The value of a plan parameter as text, with yes and no for true and false."""
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"{value}"
+def in_words(value: object, planned: int | None = None) -> str:
+    """The value of a plan parameter as text; where the plan has fewer than requested, both numbers."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value}" if planned in (None, value) else f"{planned} planned, {value} requested"
 
 
-def asked_for() -> tuple[PlanParameters, Assumptions]:
-    """The parameters of the design, and the assumptions about the labels."""
+def asked_for(n_items: int) -> tuple[PlanParameters, int | None, Assumptions]:
+    """The parameters of the design, the size of the first batch if there is one, and assumptions about the labels."""
     st.session_state.setdefault("plan-seed", assigning.random_seed())
     design = st.radio("Design", [BALANCED, PAPER], horizontal=True)
     left, right = st.columns(2)
     seed = int(left.number_input("Seed", min_value=0, max_value=2**31 - 1, key="plan-seed"))
     calibration = int(left.number_input("Calibration items, labelled by all reviewers before the study", 0, 1000, 0))
+    first = (int(left.number_input(BATCH, 0, n_items, 0, help=BATCH_HELP)) or None) if n_items > MIN_BATCH else None
     if design == PAPER:
-        return PlanParameters(seed, overlap=0, retest=0, paper=True, calibration=calibration), assumptions()
+        return PlanParameters(seed, overlap=0, retest=0, paper=True, calibration=calibration), first, assumptions()
     standard = asdict(PlanParameters(seed))
     per_item = int(right.number_input("Reviewers per item", 2, 20, standard["per_item"]))
     overlap = left.slider("Share of items that all reviewers label", 0.0, 1.0, standard["overlap"], 0.05)
     retest = int(right.number_input("Hidden copies per reviewer (test-retest)", 0, 1000, standard["retest"]))
-    return PlanParameters(seed, per_item, overlap, retest, calibration=calibration), assumptions()
+    return PlanParameters(seed, per_item, overlap, retest, calibration=calibration), first, assumptions()
 
 
 def assumptions() -> Assumptions:
