@@ -163,7 +163,7 @@ def test_reasons_of_what_could_not_be_chosen():
     of_category = cross_validated_threshold(truth, scores, ["a", "b", "b", "a"], rng=rng)
     assert of_category.theta == (0.25, 0.25)
     assert of_category.reason == (
-        "2 folds instead of 5 because there are no more groups; 2 folds keep 0.25 because the other folds lack a "
+        "2 folds instead of 5 because there are no more groups; 2 folds use 0.25 because the other folds lack a "
         "category"
     )
     constant = cross_validated_threshold(truth * 3, [0.5] * 12, rng=rng)

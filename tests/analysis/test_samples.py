@@ -324,8 +324,8 @@ def test_the_interval_holds_the_mean_as_often_as_it_says():
 # --- invalid samples
 
 BAD = [
-    ([1, nan], "must hold finite values, got nan"),
-    ([1, inf], "must hold finite values, got inf"),
+    ([1, nan], "must be finite values, got nan"),
+    ([1, inf], "must be finite values, got inf"),
     ([[1, 2], [3, 4]], r"must be a series of values, got shape \(2, 2\)"),
     (3, r"must be a series of values, got shape \(\)"),
 ]

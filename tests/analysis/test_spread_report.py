@@ -87,7 +87,7 @@ def test_long_tables_are_cut_and_say_so():
 
 def test_what_was_left_out_is_named_with_its_reason():
     found = survey([benchmark(1, 2, 3, name="has"), benchmark(1, 2, name="lacks")])
-    (left_out,) = (one for one in tables(found) if "in no bucket" in one.caption)
+    (left_out,) = (one for one in tables(found) if "without a bucket" in one.caption)
     assert left_out.rows == (("lacks", "2 of 3 runs"),)
 
 
@@ -122,7 +122,9 @@ def test_a_suite_that_notices_everything_is_told_no_more_than_that():
 
 
 def test_a_score_that_is_undefined_says_why():
-    assert "unknown what the suite notices: no run has an altered method" in words(survey([measured("a", baseline=1)]))
+    assert "unknown which altered methods the suite notices: no run has an altered method" in words(
+        survey([measured("a", baseline=1)])
+    )
 
 
 def test_what_cannot_be_detected_is_marked_in_table_and_figure():

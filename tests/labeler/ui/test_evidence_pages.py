@@ -101,7 +101,7 @@ def test_item_page_gives_reasons_beside_the_verdicts_whichever_is_explained(stud
     for headline in ("same: similar", "spread: similar"):
         choose(page, "radio", f"verdict-{FIRST}", headline)
         for word in ("Level: the 3 runs are within", "Pattern: M1 is", "Distribution: M5 is", "Warm-up: ",
-                     "With 3 runs on each side a difference of"):  # fmt: skip
+                     "3 runs on each side detect a difference of"):  # fmt: skip
             assert f"- {word}" in texts(page)
 
 
