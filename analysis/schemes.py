@@ -12,23 +12,6 @@ N_ITERATIONS = 300
 N_CYCLES = 3
 
 
-def figure_1_pairs(*, rng: np.random.Generator) -> Mapping[str, Pair]:
-    """Generate three schematic pairs of the paper's Figure 1: offset, double frequency, noise.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Random generator for the noise.
-
-    Returns
-    -------
-    mapping of str to (ndarray, ndarray), each of shape (300,)
-        Milliseconds per iteration.
-    """
-    pairs = schematic_pairs(rng=rng)
-    return {name: pairs[name] for name in ("offset", "double frequency", "noise")}
-
-
 def figure_1_signals(*, rng: np.random.Generator) -> Mapping[str, Pair]:
     """Generate the four pairs of the paper's Figure 1 as signals around zero.
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import re
 import subprocess
 import sys
 from xml.etree import ElementTree as ET
@@ -148,6 +149,13 @@ def test_files_for_other_services_follow_their_schemas(schema, files):
     command = [*SCHEMAS, f"vendor.{schema}", *paths]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_every_action_of_the_workflows_is_pinned_to_a_commit_and_names_its_version():
+    for path in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if "uses:" in line:
+                assert re.search(r"uses: [\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+$", line), (path.name, line)
 
 
 def test_the_workflow_of_the_page_follows_its_schema_and_finds_a_slower_branch(runner, pull_request, tmp_path):

@@ -240,7 +240,7 @@ def test_made_pairs_show_the_values_that_the_measures_give(shown_pairs, figure_o
 
 
 def test_made_pairs_are_written_as_pdf():
-    pairs = schemes.figure_1_pairs(rng=np.random.default_rng(1))
+    pairs = schemes.figure_1_signals(rng=np.random.default_rng(1))
     assert figures.render(measures.schematic_pairs(pairs), "pdf").startswith(b"%PDF-")
 
 
@@ -262,12 +262,6 @@ def test_the_same_seed_makes_the_same_pairs(made_pairs):
     other = schemes.schematic_pairs(rng=np.random.default_rng(2))
     assert all(np.array_equal(made_pairs[name], again[name]) for name in made_pairs)
     assert not np.array_equal(made_pairs["noise"], other["noise"])
-
-
-def test_figure_1_has_three_of_the_made_pairs(made_pairs):
-    first = schemes.figure_1_pairs(rng=np.random.default_rng(1))
-    assert list(first) == ["offset", "double frequency", "noise"]
-    assert all(np.array_equal(first[name], made_pairs[name]) for name in first)
 
 
 def test_means_stand_as_numbers_beside_the_threshold():

@@ -86,8 +86,8 @@ def means(reasoned: Reasoned) -> figures.Chart:
 
 @lru_cache(maxsize=1)
 def schematic_pairs() -> figures.Chart:
-    """Figure 1 of the paper: generated pairs of runs that differ in one way, with their five measures."""
-    return measures.schematic_pairs(schemes.figure_1_pairs(rng=np.random.default_rng(FIGURE_1_SEED)))
+    """Figure 1 of the paper: generated pairs of signals that differ in one way, with their five measures."""
+    return measures.schematic_pairs(schemes.figure_1_signals(rng=np.random.default_rng(FIGURE_1_SEED)), unit=None)
 
 
 def by_application(db: Database, classifier: str = "heuristic") -> figures.Chart:
