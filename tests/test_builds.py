@@ -1,8 +1,8 @@
 """The check in builds: the action and the workflows of docs/ci.md, run with a made-up pull request."""
 
 import json
-import shutil
 import re
+import shutil
 import subprocess
 import sys
 from xml.etree import ElementTree as ET
