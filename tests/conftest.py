@@ -1,4 +1,4 @@
-"""What several tests share: golden values, the folders of real data, strategies."""
+"""Shared parts of several tests: golden values, folders of real data, strategies."""
 
 import json
 import os
@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# As the command line does: threads of OpenBLAS multiply the cost of small matrices. NumPy reads this when imported.
+# As on the command line: several threads of OpenBLAS slow down small matrices. NumPy reads this when it is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# A slow machine is no failure. Every day a third of the examples are tried, and all of them by `make test-all`.
+# A slow machine is not a failure. Ordinary runs try a third of the examples; `make test-all` tries all of them.
 settings.register_profile("all", deadline=None)
 settings.register_profile("daily", settings.get_profile("all"), max_examples=33)
 settings.load_profile("daily")
@@ -22,13 +22,13 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def examples(n: int) -> int:
-    """`n` examples where all are tried, and fewer of them every day."""
+    """Settings for `n` examples with `make test-all`, and for a third of them in ordinary runs."""
     assert settings.default is not None
     return -(-n * settings.default.max_examples // 100)
 
 
 def some_slow(values: Iterable[Any], slow: Collection[Any]) -> list[Any]:
-    """The values to try a test with; those that are slow only by `make test-all`."""
+    """The values for a parametrised test; the slow values only run with `make test-all`."""
     return [pytest.param(value, marks=pytest.mark.slow) if value in slow else value for value in values]
 
 
@@ -61,7 +61,7 @@ def icpe_dir() -> Path:
 
 @pytest.fixture(scope="session")
 def published_classes() -> Path:
-    """The file with the classes of the benchmarks of the ICPE 2023 data challenge, by change-point detection."""
+    """The file with the published classes of the ICPE 2023 benchmarks (change-point detection)."""
     folder = os.environ.get("LABELER_STEADY_STATE_DIR")
     if not folder:
         pytest.skip("set LABELER_STEADY_STATE_DIR to the folder with published.json to run this test")

@@ -1,4 +1,4 @@
-"""Who may import whom, as an allow-list; each test lists every offender in the tree."""
+"""Allowed imports between modules; each test lists every violation."""
 
 import ast
 import sys
@@ -13,7 +13,7 @@ FIGURES = {"altair", "vl_convert"}
 PURE = {"labeler.model", "labeler.errors", "numpy", "pandas"}
 SHELL = {"labeler.service", "labeler.model", "labeler.errors", "labeler.config", "labeler.screen",
          "labeler.store.Database", "labeler.store.open_database"}  # fmt: skip
-# path prefix -> what may be imported beside the standard library; the longest matching prefix counts
+# path prefix -> allowed imports in addition to the standard library; the longest matching prefix counts
 ALLOWED: dict[str, set[str]] = {
     "analysis": {"analysis", "numpy", "pandas", "scipy", "statsmodels"},
     "analysis/document": {"analysis.document", "analysis.intervals.Estimate", "jinja2"},
@@ -76,7 +76,7 @@ ALLOWED: dict[str, set[str]] = {
     },
 }  # fmt: skip
 CLOCK_AND_CHANCE = {"time", "datetime", "random", "secrets"}
-# the standard library is free, but not everything everywhere
+# the standard library is allowed, with exceptions
 FORBIDDEN_STDLIB: dict[str, set[str]] = {
     "analysis": {"sqlite3", "time", "datetime", "random", "pathlib", "os", "io", "subprocess"},
     "labeler/plan": CLOCK_AND_CHANCE,
@@ -102,13 +102,13 @@ def imported_names(path: Path) -> list[str]:
 
 
 def rule(path: Path, rules: dict[str, set[str]]) -> set[str] | None:
-    """What the longest matching prefix says; None where none matches."""
+    """The rule of the longest matching prefix; None if none matches."""
     matching = [prefix for prefix in rules if str(path) == prefix or str(path).startswith(f"{prefix}/")]
     return rules[max(matching, key=len)] if matching else None
 
 
 def is_allowed(name: str, allowed: set[str]) -> bool:
-    """`labeler` alone allows its constants, not its modules; any other entry allows all below it."""
+    """Whether an import is allowed: `labeler` alone allows only its constants; other entries include submodules."""
     if name.split(".")[0] in sys.stdlib_module_names or (
         "labeler" in allowed and name in ("labeler", "labeler.__version__")
     ):

@@ -1,4 +1,4 @@
-"""What the documents say is so: commands, files, settings."""
+"""The documents are correct: commands, files, settings."""
 
 import re
 import runpy
@@ -110,7 +110,7 @@ def test_files_and_pictures_that_documents_link_to_exist(document):
 
 
 def blocks(document, heading):
-    """The Python blocks under a heading, run; what they define."""
+    """Run the Python blocks under a heading; returns the names that they define."""
     text = document.read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     defined = {"__name__": "contribution"}
     for block in re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL):
@@ -138,7 +138,7 @@ def test_the_sources_of_the_paper_are_cited_and_listed():
     assert set(re.findall(r"(?<!\w)@([a-z]+\d{4})", paper)) == set(listed)
     for heading in ("Summary", "Statement of need", "State of the field", "References"):
         assert f"\n# {heading}\n" in paper
-    assert 250 < len(paper.split()) < 1000  # what the journal asks for
+    assert 250 < len(paper.split()) < 1000  # the instructions of the journal
 
 
 def test_the_glossary_has_at_most_forty_terms_each_once():

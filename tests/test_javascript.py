@@ -33,7 +33,7 @@ DENIED = (
 
 
 def node() -> str:
-    """Where node is; without it the test is skipped, but fails where everything is to be run."""
+    """The path of node; without node the test is skipped, but fails if everything must run."""
     path = shutil.which("node")
     if path is not None:
         version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True, timeout=NODE_LIMIT_S)
@@ -49,14 +49,14 @@ def node() -> str:
 
 @pytest.fixture(scope="module")
 def outcome() -> subprocess.CompletedProcess[str]:
-    """What node says of all its tests, in the Test Anything Protocol."""
+    """The results of all tests by node, in the Test Anything Protocol."""
     files = sorted(map(str, TESTS.glob("*.test.mjs")))
     command = [node(), "--test", "--test-reporter=tap", *files]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=NODE_LIMIT_S)
 
 
 def lint(folder: Path, environment: str, config: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    """What oxlint says of a folder; which globals there are can only be told in a file."""
+    """Lint a folder with oxlint; the known globals can only be set in a file."""
     rules = {
         "plugins": ["eslint", "import", "oxc", "unicorn"],
         "categories": {"correctness": "error", "suspicious": "error", "perf": "error"},

@@ -1,4 +1,4 @@
-"""The software as people install it: sdist, wheel, and the commands of the wheel without a checkout."""
+"""The package as people install it: sdist, wheel, and the commands of the wheel without a checkout."""
 
 import email
 import os
@@ -27,7 +27,7 @@ START_S = 120.0  # on a busy machine
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The folder with the sdist, and the wheel made from it."""
+    """The folder with the sdist and the wheel built from it."""
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     subprocess.run(command, check=True, capture_output=True, text=True)
@@ -65,7 +65,7 @@ def installed(wheel, tmp_path_factory):
 
 
 def output(*command, folder):
-    """What a command prints in an empty folder, with no setting of ours."""
+    """The output of a command in an empty folder, without our settings."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder, env=environment)
     return done.stdout
@@ -160,7 +160,7 @@ def test_the_demo_starts_from_the_wheel_alone(installed, tmp_path):
 
 
 def answer(url, server):
-    """What the server says at an address, as soon as it answers."""
+    """The server's response at an address, as soon as the server responds."""
     end = time.monotonic() + START_S
     while time.monotonic() < end and server.poll() is None:
         try:

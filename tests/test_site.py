@@ -1,4 +1,4 @@
-"""The documentation as a site: built without a warning, whole, without a dead link, and with nothing from elsewhere."""
+"""The documentation as a site: built without warnings, complete, without dead links and without external resources."""
 
 import functools
 import http.server
@@ -18,7 +18,7 @@ import analysis
 from labeler.cli import main
 
 ROOT = Path(__file__).parent.parent
-# pages that are looked things up in, not read: tables of formats, options, functions and figures
+# pages for looking things up: tables of formats, options, functions and figures
 REFERENCES = {"api.md", "commands.md", "formats.md", "glossary.md", "performance.md", "reliability.md"}
 MAX_WORDS, MAX_README_WORDS = 1500, 900
 
@@ -34,7 +34,7 @@ def site(tmp_path_factory):
 
 
 def references(page):
-    """What a page links to or loads: attribute, address."""
+    """The links and resources of a page: attribute, address."""
     text = page.read_text(encoding="utf-8")
     return [(name, unescape(value)) for name, value in re.findall(r'\s(href|src|action)="([^"]*)"', text)]
 
@@ -95,7 +95,7 @@ def test_every_public_function_is_in_its_reference_with_its_docstring(site):
 
 
 def words_of(path):
-    """Words that are read: without blocks of code, output of commands, and tables."""
+    """The number of words in the prose: without code, output of commands, and tables."""
     text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     return sum(len(line.split()) for line in text.splitlines() if not line.startswith(("    ", "|")))
 

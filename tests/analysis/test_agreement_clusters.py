@@ -65,7 +65,7 @@ def test_alike_items_in_a_group_widen_the_interval(coefficient):
 def test_fewer_than_twenty_groups_keep_the_plain_interval_and_say_so(coefficient):
     grouped, plain = coefficient(PAPER, groups=["a", "b"] * 293), coefficient(PAPER)
     assert (grouped.value, grouped.se, grouped.low) == (plain.value, plain.se, plain.low)
-    assert grouped.reason == "fewer than 20 groups (2): standard error as if items were independent"
+    assert "20 groups (2)" in grouped.reason
 
 
 def test_groups_follow_the_rows_that_count():
@@ -182,7 +182,7 @@ def test_the_bootstrap_says_why_it_has_no_interval():
     assert bootstrap_coefficient(gwet_ac1, [[2, 0]], rng=rng).reason == "one item: no interval"
     sparse = bootstrap_coefficient(fleiss_kappa, [[2, 0]] * 5 + [[1, 1]], rng=rng)
     assert "undefined in" in sparse.reason
-    with pytest.raises(ValueError, match="coefficient must be one of: percent_agreement"):
+    with pytest.raises(ValueError, match=r"coefficient.*percent_agreement"):
         bootstrap_coefficient(cohen_kappa, [[2, 0]], rng=rng)
 
 

@@ -50,7 +50,7 @@ def test_groups_of_items_have_percent_agreement_and_fleiss_kappa_of_their_shared
 
 
 def test_labels_of_an_item_may_stand_in_different_groups():
-    # item 0 agrees, its labels early and late; items 1 and 2 split, early only and late only
+    # item 0 agrees, with an early and a late label; items 1 and 2 split, with early labels only and late labels only
     labels = label_table(["11", "10", "01"])
     labels["part"] = ["early", "late", "early", "early", "late", "late"]
     early, late = by_group(labels, "part")
@@ -163,14 +163,14 @@ def test_the_change_of_a_time_over_very_many_labels_is_that_of_every_second_or_t
     assert effect.effect.value == pytest.approx(-4999, rel=0.01)
     labels.loc[1, "category"] = "dissimilar"  # one label follows it, and every third label does not include it
     (effect,) = predecessor_effects(labels, outcomes=["dwell_ms"])
-    assert effect.effect.reason == "too few labels after one of the categories"
+    assert "few labels after" in effect.effect.reason
     assert effect.p is not None
 
 
 def test_too_few_labels_show_a_change_of_time_without_an_interval():
     (effect, _) = trend_effects(marks("010").assign(dwell_ms=[1, 1, 2, 2, 4, 4]), outcomes=["dwell_ms"])
     assert (effect.effect.value, effect.effect.low) == (3.0, None)
-    assert effect.effect.reason == "too few labels for an interval"
+    assert "labels for an interval" in effect.effect.reason
     (effect, _) = trend_effects(marks("0101").assign(dwell_ms=[1, 1, 2, 2, 4, 4, 9, 9]), outcomes=["dwell_ms"])
     assert effect.effect.low is not None
     (effect, _) = predecessor_effects(marks("1000000000").assign(dwell_ms=range(20)), outcomes=["dwell_ms"])
@@ -222,7 +222,7 @@ def test_effects_without_variation_have_a_reason(labels, reason):
 
 
 def test_effects_say_what_they_lack():
-    assert predecessor_effects(marks("00001"))[0].reason == "all previous labels have the same category"
+    assert "previous labels" in predecessor_effects(marks("00001"))[0].reason
     nothing = order_test(marks("1").iloc[:0])
     assert (nothing.matters, nothing.n_tests, nothing.reason) == (None, 0, "no rater has labels that can be tested")
     with pytest.raises(ValueError, match="lacks the column dwell_ms"):

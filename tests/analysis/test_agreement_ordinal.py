@@ -38,8 +38,8 @@ def test_weights_by_hand():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ("cubic", "linear, quadratic or a table, got 'cubic'"),
-        ([[1, 0], [0, 1]], r"shape \(3, 3\), one row per category, got \(2, 2\)"),
+        ("cubic", "got 'cubic'"),
+        ([[1, 0], [0, 1]], r"shape \(3, 3\).*\(2, 2\)"),
         ([[1, 0.5, 0], [0.2, 1, 0], [0, 0, 1]], "symmetric"),
         (np.eye(3) / 2, "1 on the diagonal"),
         (np.eye(3) * 2 - 1, r"within \[0, 1\]"),
@@ -164,5 +164,5 @@ def test_the_bands_share_all_probability_and_a_sharp_estimate_falls_in_its_band(
 def test_bands_without_a_standard_error_have_no_probability_but_a_reason():
     assert band_membership(Estimate(None, reason="no item has two labels")).reason == "no item has two labels"
     assert band_membership(Estimate(1.0)).reason == "no standard error"
-    with pytest.raises(ValueError, match=r"wanted must be within \(0, 1\), got 95"):
+    with pytest.raises(ValueError, match=r"wanted.*got 95"):
         band_membership(Estimate(0.5, se=0.1), wanted=95)

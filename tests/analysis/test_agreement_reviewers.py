@@ -38,7 +38,7 @@ def test_two_reviewers_are_no_sample():
 
 def test_labels_not_given_are_added_one_way_and_the_other():
     labels = labels_of(["11-", "000", "110"])
-    missing = pd.DataFrame({"item": [0, 0, 1], "rater": ["c", "c", "a"]})  # one twice, one that was given
+    missing = pd.DataFrame({"item": [0, 0, 1], "rater": ["c", "c", "a"]})  # one twice, one that exists
     similar, dissimilar = if_given(labels, missing)
     assert (similar.category, dissimilar.category, similar.n, dissimilar.n) == ("similar", "dissimilar", 1, 1)
     assert dissimilar.value == fleiss_kappa([[0, 3], [3, 0], [1, 2]])

@@ -77,5 +77,5 @@ def test_what_is_no_table_of_verdicts_is_refused(ask):
         ask(pd.DataFrame({"item": [1], "classifier": ["a"]}))
     with pytest.raises(ValueError, match="'unclear' is not one of: similar, dissimilar"):
         ask(table(a=["unclear"]))
-    with pytest.raises(ValueError, match="classifier 'a' has two verdicts on item '1'"):
+    with pytest.raises(ValueError, match=r"classifier 'a'.*'1'"):
         ask(pd.concat([table(a=[S]), table(a=[D])]))

@@ -76,9 +76,9 @@ def test_wrong_arguments_are_refused():
     rng = np.random.default_rng(1)
     with pytest.raises(ValueError, match="groups has 2 entries for 3 items"):
         bootstrap(mean_of(np.ones(3)), 3, rng=rng, groups=["a", "b"])
-    with pytest.raises(ValueError, match="n_draws must be at least 1, got 0"):
+    with pytest.raises(ValueError, match=r"n_draws.*got 0"):
         bootstrap(mean_of(np.ones(3)), 3, rng=rng, n_draws=0)
-    with pytest.raises(ValueError, match=r"level must be within \(0, 1\), got 95"):
+    with pytest.raises(ValueError, match=r"level.*got 95"):
         bootstrap(mean_of(np.ones(3)), 3, rng=rng, level=95)
 
 

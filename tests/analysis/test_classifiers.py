@@ -130,7 +130,7 @@ def test_what_spread_and_kruskal_cannot_judge_has_a_reason():
 
 @pytest.mark.parametrize("judge", [spread, kruskal])
 def test_a_limit_must_be_a_number(judge):
-    with pytest.raises(ValueError, match="limit must be a number, got nan"):
+    with pytest.raises(ValueError, match=r"limit.*got nan"):
         judge([[1.0, 2.0], [1.0, 2.0]], limit=np.nan)
 
 

@@ -238,7 +238,7 @@ def test_three_runs_that_vary_too_much_have_a_ratio_without_interval_and_say_so(
     change = change_of([0.01, 5.0, 0.02], [0.03, 0.02, 4.0])
     assert change.ratio.value is not None
     assert (change.ratio.low, change.ratio.high) == (None, None)
-    assert change.reason == "the runs are too few or vary too much for an interval"
+    assert "vary too much" in change.reason
 
 
 # verdicts
@@ -357,10 +357,10 @@ def test_nothing_to_compare_is_no_error():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"test": "t"}, "test must be one of combined, welch, mann-whitney, got 't'"),
-        ({"alpha": 1}, r"alpha must be in \(0, 1\), got 1"),
-        ({"min_change": -0.1}, "min_change must be a share >= 0, got -0.1"),
-        ({"max_slowdown": 0}, "max_slowdown must be a share > 0, got 0"),
+        ({"test": "t"}, "test.*got 't'"),
+        ({"alpha": 1}, "alpha.*got 1"),
+        ({"min_change": -0.1}, "min_change.*got -0.1"),
+        ({"max_slowdown": 0}, "max_slowdown.*got 0"),
     ],
 )
 def test_an_option_out_of_range_is_refused(options, message):
@@ -369,7 +369,7 @@ def test_an_option_out_of_range_is_refused(options, message):
 
 
 def test_a_run_that_is_no_finite_number_is_refused_by_name():
-    with pytest.raises(ValueError, match="benchmark 'parse': one finite number per run is needed"):
+    with pytest.raises(ValueError, match=r"benchmark 'parse'.*finite"):
         compare([timed("parse", BASE, [1.0, float("nan")])])
 
 

@@ -77,7 +77,7 @@ def test_a_majority_of_nothing():
 def test_decisions_and_third_labels_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="decision 'maybe' \\(item 'a'\\) is not one of: similar, dissimilar"):
         majority(label_table(SPLIT_AND_AGREED), decisions={"a": "maybe"})
-    with pytest.raises(ValueError, match="rater 'ada' has two labels on item 'a'"):
+    with pytest.raises(ValueError, match=r"rater 'ada'.*'a'"):
         majority(label_table(SPLIT_AND_AGREED), label_table([("a", "ada", "similar")]))
 
 

@@ -84,7 +84,7 @@ def test_the_geometric_mean_turned_round_is_its_inverse(values):
 
 def test_the_geometric_mean_says_why_it_is_undefined():
     assert geometric_mean([]).reason == "no contexts"
-    assert geometric_mean([1.0, 0.0]).reason == "a number is not above zero, so it has no logarithm"
+    assert "not above zero" in geometric_mean([1.0, 0.0]).reason
     assert (
         geometric_mean([1.5]).value == 1.5 and geometric_mean([1.5]).reason == "an interval needs at least two contexts"
     )
@@ -127,7 +127,7 @@ def test_fiellers_interval_of_equal_ratios_has_no_width():
 
 def test_a_ratio_of_means_says_why_it_is_undefined():
     assert paired_ratio([], []).reason == "no contexts"
-    assert paired_ratio([1.0, 1.0], [1.0, -1.0]).reason == "the mean in the denominator is zero"
+    assert "denominator is zero" in paired_ratio([1.0, 1.0], [1.0, -1.0]).reason
     one = paired_ratio([3.0], [2.0])
     assert (one.value, one.reason) == (1.5, "an interval needs at least two contexts")
 
@@ -159,7 +159,7 @@ def test_the_two_means_of_ratios_multiply_to_at_least_one(values):
 
 def test_the_mean_of_ratios_says_why_it_is_undefined():
     assert mean_ratios([]).reason == "no contexts"
-    assert mean_ratios([-1.0]).reason == "a number is not above zero, so it has no logarithm"
+    assert "not above zero" in mean_ratios([-1.0]).reason
     assert not mean_ratios([1.0, 1.0]).both_faster
 
 
@@ -256,15 +256,15 @@ def test_the_share_by_chance_is_what_an_idle_factor_has_on_average():
 @pytest.mark.parametrize(
     ("values", "levels", "reason"),
     [
-        ([1.0, 2.0], ["a", "a"], "the factor has one level"),
-        ([1.0, 2.0], ["", ""], "the factor is unknown in every context"),
-        ([1.0, 2.0, 3.0], ["a", "b", "c"], "each level occurs in one context only"),
-        ([1.0, -2.0], ["a", "b"], "a number is not above zero, so it has no logarithm"),
+        ([1.0, 2.0], ["a", "a"], "one level"),
+        ([1.0, 2.0], ["", ""], "unknown"),
+        ([1.0, 2.0, 3.0], ["a", "b", "c"], "one context only"),
+        ([1.0, -2.0], ["a", "b"], "not above zero"),
     ],
 )
 def test_a_factor_that_cannot_be_tested_says_why(values, levels, reason):
     found = factor_effect("x", values, levels)
-    assert (found.test.p, found.test.reason, found.share) == (None, reason, None)
+    assert (found.test.p, found.share) == (None, None) and reason in found.test.reason
 
 
 def test_a_factor_of_speed_ups_that_are_all_alike_has_no_share():
@@ -311,7 +311,7 @@ def test_an_observer_effect_is_over_the_contexts_that_both_levels_have():
 
 def test_one_run_a_version_has_no_range():
     effect = speedup_by_level({"0": {"c": ([2.0], [1.0])}, "1": {"c": ([3.0], [1.0])}})
-    assert effect.levels[1].reason == "the range needs more than one run of each version at the lowest level"
+    assert "more than one run" in effect.levels[1].reason
     assert effect.levels[1].exceeds is None and effect.levels[1].against_least == pytest.approx(1.5)
 
 
@@ -330,7 +330,7 @@ def test_runs_that_do_not_vary_have_a_range_of_no_width():
 
 @pytest.mark.parametrize("runs", [{}, {"0": {"c": ([1.0], [1.0])}}])
 def test_an_observer_effect_needs_two_levels(runs):
-    assert speedup_by_level(runs).reason == "fewer than two levels of instrumentation"
+    assert "levels of instrumentation" in speedup_by_level(runs).reason
 
 
 # a suspected cause
@@ -357,7 +357,7 @@ def test_brown_and_forsythes_test_without_variation():
     assert brown_forsythe([1, 1, 1], [2, 2, 2]).reason == NO_VARIATION
     apart = brown_forsythe([1, 1, 1, 1], [1, 3, 1, 3])
     assert (apart.p, apart.reason) == (0.0, "the deviations do not vary within the samples")
-    assert brown_forsythe([1, 2], [1, 2, 3]).reason == "at least three contexts are needed on each side"
+    assert "needed on each side" in brown_forsythe([1, 2], [1, 2, 3]).reason
 
 
 def test_a_cause_held_fixed_makes_the_spread_smaller():
@@ -377,7 +377,7 @@ def test_spreads_do_not_depend_on_the_unit(unit):
 
 
 def test_spreads_that_cannot_be_compared_say_why():
-    assert compare_spreads([1.0, 2.0, 3.0], [1.0, 0.0, 2.0]).test.reason.startswith("a number is not above zero")
+    assert compare_spreads([1.0, 2.0, 3.0], [1.0, 0.0, 2.0]).test.reason.startswith("a number is not")
     few = compare_spreads([1.0, 2.0], [])
     assert (few.verdict, few.ratio, few.fixed.deviation) == (None, None, None)
     same = compare_spreads([2.0, 2.0, 2.0], [1.0, 1.0, 1.0])
@@ -390,19 +390,19 @@ def test_spreads_that_cannot_be_compared_say_why():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: speedups([1.0], [1.0, 2.0]), "baseline and candidate must be pairs, got 1 and 2"),
-        (lambda: speedups([0.0], [1.0]), "baseline must be above 0 in every context, got 0"),
+        (lambda: speedups([1.0], [1.0, 2.0]), "baseline.*got 1 and 2"),
+        (lambda: speedups([0.0], [1.0]), "baseline.*got 0"),
         (lambda: speedups([1.0], [-1.0]), "candidate must be above 0"),
         (
             lambda: speedups([1.0], [1.0], better="more"),
-            "better must be 'lower' or 'higher', or '' .*, got 'more'",
+            "better.*got 'more'",
         ),
         (lambda: quartiles([np.nan]), "ratios must be a series of finite numbers"),
         (lambda: geometric_mean([[1.0]]), "ratios must be a series"),
         (lambda: paired_ratio([1.0], []), "x and y must be pairs"),
         (lambda: factor_effect("x", [1.0], []), "levels has 0 entries for 1 ratios"),
-        (lambda: speedup_by_level({"0": {"c": ([], [1.0])}, "1": {"c": ([1.0], [1.0])}}), "runs must be above 0"),
-        (lambda: speedup_by_level({"0": {"c": ([1.0], [1.0])}, "1": {"c": ([-1.0], [1.0])}}), "runs must be above 0"),
+        (lambda: speedup_by_level({"0": {"c": ([], [1.0])}, "1": {"c": ([1.0], [1.0])}}), "runs.*above 0"),
+        (lambda: speedup_by_level({"0": {"c": ([1.0], [1.0])}, "1": {"c": ([-1.0], [1.0])}}), "runs.*above 0"),
         (lambda: brown_forsythe([np.inf], [1.0]), "x must be a series of finite numbers"),
     ],
 )

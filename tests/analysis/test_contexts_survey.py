@@ -98,14 +98,14 @@ def test_one_run_a_version_is_not_tested_alone():
     found = only(sweep(n_runs=1, sizes=SIZES[:8]))
     assert (found.n_untested, found.n_not_shown) == (8, 0)
     assert found.contexts[0].speedup.reason == "an interval needs at least two runs"
-    assert found.contexts[0].test.reason == "at least two values on each side are needed"
+    assert "values on each side" in found.contexts[0].test.reason
     assert found.verdict is not None  # over contexts there is a test
 
 
 def test_runs_that_vary_without_end_have_no_interval():
     cells = {("O2", "a"): [1.0, 2.0], ("O3", "a"): [0.1, 4.0]}
     (context,) = only(measured(cells)).contexts
-    assert context.speedup.reason == "the runs vary so much that the interval has no limit"
+    assert "vary so much" in context.speedup.reason
 
 
 def test_without_any_variation_p_is_one_and_intervals_have_no_width():
@@ -133,7 +133,7 @@ def test_the_warm_up_is_left_out_and_runs_are_aggregated():
     assert (found.contexts[0].baseline, found.contexts[0].candidate) == (2.0, 1.0)
 
 
-# what is left out
+# left-out benchmarks and runs
 
 
 def test_incomplete_contexts_are_listed_and_left_out():
@@ -161,14 +161,14 @@ def test_failed_runs_and_other_versions_are_listed():
 @pytest.mark.parametrize(
     ("cells", "options", "reason"),
     [
-        ({("", "x"): [1.0]}, {}, "the version of every run is unknown"),
-        ({("O2", "x"): [1.0]}, {}, "no benchmark has two versions; known versions: O2"),
-        ({("O2", "x"): [1.0]}, {"baseline": "O2"}, "no benchmark has two versions; known versions: O2"),
-        ({(v, "x"): [1.0] for v in "abc"}, {}, "there are 3 versions (a, b, c): name a baseline and a candidate"),
-        ({(v, "x"): [1.0] for v in "abc"}, {"candidate": "b"}, "there are 3 versions (a, b, c): name a baseline"),
+        ({("", "x"): [1.0]}, {}, "the version of every"),
+        ({("O2", "x"): [1.0]}, {}, "known versions: O2"),
+        ({("O2", "x"): [1.0]}, {"baseline": "O2"}, "known versions: O2"),
+        ({(v, "x"): [1.0] for v in "abc"}, {}, "there are 3 versions (a, b, c)"),
+        ({(v, "x"): [1.0] for v in "abc"}, {"candidate": "b"}, "there are 3 versions (a, b, c)"),
         (
             {("a", "x"): [1.0], ("b", "y"): [1.0]}, {},
-            "no context has usable runs of both versions: no run of version b; no run of version a",
+            "no run of version b; no run of version a",
         ),
         ({("a", "x"): [1.0], ("b", "x"): [1.0]}, {"sampling": Sampling(5)}, "a run has 1 iterations, all of them"),
     ],
@@ -176,7 +176,7 @@ def test_failed_runs_and_other_versions_are_listed():
 def test_a_benchmark_that_cannot_be_compared_is_left_out_with_the_reason(cells, options, reason):
     found = survey([measured(cells)], **options)
     assert found.benchmarks == ()
-    assert found.left_out[0].name == "b" and found.left_out[0].reason.startswith(reason)
+    assert found.left_out[0].name == "b" and reason in found.left_out[0].reason
 
 
 # factors, instrumentation, cause
@@ -498,9 +498,9 @@ def test_a_long_table_is_surveyed():
     ("options", "message"),
     [
         ({"alpha": 1.0}, "alpha must be within"),
-        ({"resamples": 0}, "resamples must be at least 1, got 0"),
-        ({"baseline": "a", "candidate": "a"}, "must be different versions, got 'a'"),
-        ({"baseline": "x"}, r"baseline must be one of the versions \(none\), got 'x'"),
+        ({"resamples": 0}, "resamples.*got 0"),
+        ({"baseline": "a", "candidate": "a"}, "different versions, got 'a'"),
+        ({"baseline": "x"}, "baseline.*got 'x'"),
     ],
 )
 def test_wrong_options_are_refused(options, message):
@@ -546,7 +546,7 @@ def test_drawn_contexts_do_not_repeat_and_are_run_with_every_version():
 
 
 def test_contexts_are_drawn_from_more_combinations_than_could_be_listed():
-    factors = {f"f{at}": [str(level) for level in range(50)] for at in range(12)}  # 50^12, more than 64 bits count
+    factors = {f"f{at}": [str(level) for level in range(50)] for at in range(12)}  # 50^12, more than 64 bits can count
     plan = variant_plan(factors, n=500, seed=1)
     assert plan["context"].nunique() == 500
 
@@ -568,18 +568,18 @@ def test_a_plan_carried_out_is_surveyed_as_planned():
 @pytest.mark.parametrize(
     ("factors", "options", "message"),
     [
-        ({}, {}, "factors must name at least one factor other than version and intervention"),
-        ({"version": ["a"]}, {}, "factors must name at least one"),
+        ({}, {}, "factors must name"),
+        ({"version": ["a"]}, {}, "factors must name"),
         ({"env": []}, {}, "env must have different levels"),
         ({"env": ["1", "1"]}, {}, "env must have different levels"),
-        ({"env": "abc"}, {}, "env must have different levels, at least one, got 'abc'"),
+        ({"env": "abc"}, {}, "env.*got 'abc'"),
         ({"env": ["a b"]}, {}, "env has the level 'a b'"),
         ({"env": ["a=b"]}, {}, "env has the level 'a=b'"),
-        ({"a b": ["1"]}, {}, "'a b' cannot be the name of a factor"),
-        ({"run": ["1"]}, {}, "'run' cannot be the name of a factor"),
-        ({"env": ["1", "2"]}, {"n": 3}, "n must be within 1..2, the number of contexts, got 3"),
+        ({"a b": ["1"]}, {}, "'a b' cannot"),
+        ({"run": ["1"]}, {}, "'run' cannot"),
+        ({"env": ["1", "2"]}, {"n": 3}, "n must.*got 3"),
         ({"env": ["1", "2"]}, {"n": 0}, "n must be within 1..2"),
-        ({"env": ["1"]}, {"runs": 0}, "runs must be at least 1, got 0"),
+        ({"env": ["1"]}, {"runs": 0}, "runs.*got 0"),
         ({"env": ["1"]}, {"runs": 200_001}, "more than 200000 runs"),
         ({"env": ["1"]}, {"benchmarks": ["x", "x"]}, "benchmarks must differ"),
     ],

@@ -128,7 +128,7 @@ def test_no_measure_depends_on_the_unit(rows, name, exponent):
 
 @given(pairs_of_runs(), flagged("offset_invariant"), st.integers(1, 64))
 def test_offset_invariant_measures_ignore_the_level_of_either_run(rows, name, offset):
-    rows = np.round(rows)  # sums of whole numbers are exact: no letter of M2 flips at a cut by rounding
+    rows = np.round(rows)  # sums of whole numbers are exact: rounding changes no letter of M2 at a cut
     measure = MEASURES[name]
     assert measure.function(rows[0] + offset, rows[1]) == pytest.approx(measure.function(*rows), abs=1e-6)
 
@@ -164,7 +164,7 @@ def test_nearly_equal_runs_keep_their_digits():
 def test_measurements_that_are_not_finite_are_named(bad):
     run = np.ones(60)
     run[17] = bad
-    with pytest.raises(MeasurementError, match=r"run 1, iteration 17: .* is not a finite measurement"):
+    with pytest.raises(MeasurementError, match="1, iteration 17"):
         Runs([np.ones(60), run])
 
 

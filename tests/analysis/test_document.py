@@ -45,7 +45,7 @@ def test_names_that_differ_only_in_the_order_of_their_parts_are_numbered():
 
 
 def test_a_width_that_leaves_no_room_for_a_number_is_refused():
-    with pytest.raises(ValueError, match="width must be at least 8, got 7"):
+    with pytest.raises(ValueError, match=r"width.*got 7"):
         shortened(["b"], 7)
 
 

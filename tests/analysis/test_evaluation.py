@@ -111,7 +111,7 @@ def test_mccs_interval_is_that_of_drawing_items():
 
 def test_mcc_is_undefined_where_a_margin_is_empty():
     rng = np.random.default_rng(1)
-    assert mcc(Confusion(0, 0, 0, 0), rng=rng).reason == "no item has both a consensus and a verdict"
+    assert "consensus and a verdict" in mcc(Confusion(0, 0, 0, 0), rng=rng).reason
     assert mcc(Confusion(3, 2, 0, 0), rng=rng).reason == "no item was called similar"
     assert mcc(Confusion(0, 0, 3, 2), rng=rng).reason == "no item was called dissimilar"
     assert mcc(Confusion(3, 0, 2, 0), rng=rng).reason == "no item is similar"
@@ -179,9 +179,9 @@ def test_bounds_are_reached(tp, fp, fn, tn, up, down):
 
 def test_an_item_twice_is_refused():
     once, twice = pd.Series({"a": "similar"}), pd.Series(["similar", "similar"], index=["a", "a"])
-    with pytest.raises(ValueError, match="verdicts has two rows for item 'a'"):
+    with pytest.raises(ValueError, match=r"verdicts.*item 'a'"):
         confusion_matrix(once, twice)
-    with pytest.raises(ValueError, match="consensus has two rows for item 'a'"):
+    with pytest.raises(ValueError, match=r"consensus.*item 'a'"):
         confusion_matrix(twice, once)
     with pytest.raises(ValueError, match="verdicts holds 'yes'"):
         bounds([None], ["yes"])
@@ -210,8 +210,6 @@ def test_one_of_three_categories_is_evaluated_against_the_other_two():
     truth, called = ["low", "medium", "high", "high"], ["medium", "low", "high", "low"]
     options = {"categories": ("low", "medium", "high"), "positive": "high"}
     assert confusion_matrix(truth, called, **options) == Confusion(tp=1, fp=0, fn=1, tn=2)
-    assert (
-        compare(truth, called, truth, **options).overall.a.value == 0.25
-    )  # a label is right only if it is the same category
-    with pytest.raises(ValueError, match="positive must be one of: low, medium, high; got None"):
+    assert compare(truth, called, truth, **options).overall.a.value == 0.25  # correct means exactly this category
+    with pytest.raises(ValueError, match=r"positive.*low, medium, high"):
         confusion_matrix(truth, called, categories=("low", "medium", "high"))

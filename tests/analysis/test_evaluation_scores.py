@@ -177,7 +177,7 @@ def test_areas_without_a_standard_error_say_why():
     assert (auc(truth, [1] * 6).value, auc(truth, [1] * 6).reason) == (0.5, "all scores are equal: no standard error")
     assert (auc(truth, [3, 3, 2, 1, 1, 0]).value, auc(truth, [3, 3, 2, 1, 1, 0]).reason) == (1, SPLIT)
     assert auc(truth, [0, 0, 0, 1, 1, 2]).value == 0
-    assert auc(truth[:4], [1, 2, 3, 2]).reason == "only one item in a category: no standard error"
+    assert "item in a category" in auc(truth[:4], [1, 2, 3, 2]).reason
     assert average_precision(truth, [3, 3, 2, 1, 1, 0]).reason == SPLIT
     assert average_precision(truth, [1] * 6).value == 0.5
 
@@ -197,14 +197,14 @@ def test_compare_auc_uses_the_items_with_both_scores():
     compared = compare_auc(truth, [3, 2, 1, 2, None], [3, None, 1, 4, 5])
     assert (compared.n, compared.n_without_score) == (3, 2)
     assert (compared.a.value, compared.b.value) == (1, 0.5)
-    assert compared.difference.reason == "only one item in a category: no standard error"
+    assert "item in a category" in compared.difference.reason
 
 
 def test_equal_rankings_do_not_differ():
     truth, scores = two_normals(np.random.default_rng(1), 20, 20, 1.0)
     compared = compare_auc(truth, scores, np.exp(scores))
     assert (compared.difference.value, compared.p) == (0, 1)
-    assert compared.difference.reason == "all items contribute equally: no standard error"
+    assert "contribute equally" in compared.difference.reason
     perfect = compare_auc(["dissimilar"] * 2 + ["similar"] * 2, [2, 2, 1, 1], [1, 1, 1, 1])
     assert (perfect.difference.value, perfect.difference.se, perfect.p) == (0.5, None, None)
 

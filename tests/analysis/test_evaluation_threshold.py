@@ -98,7 +98,7 @@ def test_folds_of_applications_are_near_balanced():
 
 
 def test_what_is_chosen_by_hand():
-    # six applications of one dissimilar (.8) and one similar (.2) item each: every choice is halfway
+    # six applications with one dissimilar (.8) and one similar (.2) item each: every choice is halfway
     truth, scores = ["dissimilar", "similar"] * 6, [0.8, 0.2] * 6
     groups = np.repeat(list("abcdef"), 2)
     choice = cross_validated_threshold(truth, scores, groups, rng=np.random.default_rng(1))
@@ -152,7 +152,7 @@ def test_out_of_fold_no_item_is_called_by_a_threshold_chosen_with_its_applicatio
 
 def test_reasons_of_what_could_not_be_chosen():
     rng = np.random.default_rng(1)
-    assert cross_validated_threshold([], [], [], rng=rng).reason == "no item has both a consensus and a score"
+    assert "consensus and a score" in cross_validated_threshold([], [], [], rng=rng).reason
     one_class = cross_validated_threshold(["similar"] * 3, [0.1, 0.2, 0.3], rng=rng)
     assert (one_class.reason, one_class.in_sample) == ("no item is dissimilar", None)
     assert one_class.at_fixed == Confusion(0, 1, 0, 2)
@@ -227,17 +227,17 @@ def test_a_tolerance_widens_the_cost_range():
 
 def test_wrong_options_are_refused():
     rng = np.random.default_rng(1)
-    with pytest.raises(ValueError, match="folds must be at least 2, got 1"):
+    with pytest.raises(ValueError, match=r"folds.*got 1"):
         cross_validated_threshold([], [], [], rng=rng, folds=1)
-    with pytest.raises(ValueError, match="fixed must be a finite number, got nan"):
+    with pytest.raises(ValueError, match=r"fixed.*got nan"):
         cross_validated_threshold([], [], [], rng=rng, fixed=float("nan"))
-    with pytest.raises(ValueError, match="cost_ratio must be a finite number > 0, got 0"):
+    with pytest.raises(ValueError, match=r"cost_ratio.*got 0"):
         cross_validated_threshold([], [], [], rng=rng, cost_ratio=0)
     with pytest.raises(ValueError, match="truth has 1 items, groups has 2"):
         cross_validated_threshold(["similar"], [1], ["a", "b"], rng=rng)
-    with pytest.raises(ValueError, match="theta must be a number, got nan"):
+    with pytest.raises(ValueError, match=r"theta.*got nan"):
         cost_range(["similar"], [1], float("nan"))
-    with pytest.raises(ValueError, match="tolerance must be a finite number >= 0, got -1"):
+    with pytest.raises(ValueError, match=r"tolerance.*got -1"):
         cost_range(["similar"], [1], 0.25, tolerance=-1)
 
 

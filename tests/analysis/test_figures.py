@@ -104,7 +104,7 @@ def test_a_measure_that_was_not_computed_does_not_enter_the_mean():
 
 
 def test_a_table_without_measures_is_refused():
-    with pytest.raises(ValueError, match="no measures, only application and benchmark"):
+    with pytest.raises(ValueError, match="measures, only application"):
         measures.mean_measures(pd.DataFrame({"application": ["a"], "benchmark": ["b"]}))
 
 
@@ -182,7 +182,7 @@ def test_benchmarks_without_an_application_have_a_figure_too():
 
 
 def test_an_unknown_application_is_refused_by_its_name():
-    with pytest.raises(ValueError, match="no benchmark has the application 'Org/Other'"):
+    with pytest.raises(ValueError, match="application 'Org/Other'"):
         measures.measures_by_benchmark(of_benchmarks("x"), "Org/Other", theta=0.25)
 
 

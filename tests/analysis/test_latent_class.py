@@ -205,8 +205,8 @@ def test_the_order_of_rows_changes_no_drawn_number():
     ("settings_", "message"),
     [
         ({"level": 1.0}, "level must be within"),
-        ({"n_sweeps": 9}, "n_sweeps must be at least 10"),
-        ({"undecided": (0.9, 0.1)}, "undecided must be two probabilities in order"),
+        ({"n_sweeps": 9}, "n_sweeps.*10"),
+        ({"undecided": (0.9, 0.1)}, "probabilities in order"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings_, message):
@@ -216,7 +216,7 @@ def test_settings_out_of_range_are_refused(settings_, message):
 
 def test_rates_need_a_verdict_table():
     labels, verdicts = label_table([[1, 0]]), verdict_table([[1]])
-    with pytest.raises(ValueError, match="verdict table lacks the column verdict"):
+    with pytest.raises(ValueError, match="lacks the column verdict"):
         classifier_rates(labels, verdicts.drop(columns="verdict"), rng=rng())
     with pytest.raises(ValueError, match="'maybe'"):
         classifier_rates(labels, verdicts.assign(verdict="maybe"), rng=rng())

@@ -195,7 +195,7 @@ def test_the_numbers_of_a_copying_reviewer_are_shown_on_request_with_their_state
 def test_without_a_classifier_three_reviewers_rest_on_independence():
     content = report_of(copying(), verdicts=False)
     assert {row["state"] for row in content["consensus"]["latent"]["reviewers"]} == {"untestable"}
-    assert "independence, which these data cannot test" in to_html(content)
+    assert "cannot test" in to_html(content)
 
 
 @pytest.mark.slow

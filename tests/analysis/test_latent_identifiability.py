@@ -145,7 +145,7 @@ def test_full_agreement_of_three_is_identified():
 def test_a_design_identified_by_a_single_item_is_weak():
     told = identifiability(study(2, overlap=1 / 586).labels)
     assert told.identified and told.weak
-    assert "no more information about the prevalence than its prior" in told.words
+    assert "about the prevalence" in told.words
     strong = identifiability(study(3).labels)
     assert strong.identified and not strong.weak
     assert strong.words.startswith("identified:") and "all 9 parameters" in strong.words
@@ -177,7 +177,7 @@ def test_a_plan_is_judged_before_anything_is_labelled():
     assert identifiability_of_plan([*pairs, "abcd"]).identified
     assert identifiability_of_plan(pairs, n_classifiers=1).identified
     assert identifiability_of_plan([]).identified is False
-    with pytest.raises(ValueError, match="n_classifiers must be >= 0"):
+    with pytest.raises(ValueError, match=r"n_classifiers.*>= 0"):
         identifiability_of_plan(pairs, n_classifiers=-1)
 
 

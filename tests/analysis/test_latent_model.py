@@ -60,9 +60,9 @@ def test_more_raters_than_one_code_holds_keep_their_patterns_apart():
 
 def test_tables_that_are_none_are_refused():
     labels = label_table([[1, 0]])
-    with pytest.raises(ValueError, match="verdict table lacks the column verdict"):
+    with pytest.raises(ValueError, match="lacks the column verdict"):
         patterns_of(labels, pd.DataFrame({"item": [0], "classifier": ["same"]}))
-    with pytest.raises(ValueError, match="'same' has two labels on item"):
+    with pytest.raises(ValueError, match="'same' has two labels"):
         patterns_of(labels, pd.concat([verdict_table([[1]], ["same"])] * 2))
     with pytest.raises(ValueError, match="is in no stratum"):
         patterns_of(labels, strata=pd.Series({1: "x"}))

@@ -148,7 +148,7 @@ def test_weights_count_items_several_times():
 
 
 def test_a_penalty_below_zero_and_a_table_of_another_length_are_refused():
-    with pytest.raises(ValueError, match="penalty must be >= 0, got -1"):
+    with pytest.raises(ValueError, match=r"penalty.*got -1"):
         fit_logistic(np.zeros((2, 1)), np.array([True, False]), -1)
     with pytest.raises(ValueError, match=r"x must have shape \(2, n_features\), got \(3, 1\)"):
         fit_logistic(np.zeros((3, 1)), np.array([True, False]), 1)
@@ -199,7 +199,7 @@ def test_folds_never_split_an_application(sizes, seed):
 
 def test_folds_that_split_an_application_are_refused():
     found = examples(default_rng(1))
-    with pytest.raises(ValueError, match="keep all items of an application together"):
+    with pytest.raises(ValueError, match="application together"):
         cross_validate(found, rng=default_rng(1), folds=np.arange(len(found.items)) % 5)
 
 
@@ -217,7 +217,7 @@ def test_nothing_of_a_held_out_fold_enters_its_scores():
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda e: e.of(np.arange(59)), "59 items have a category and all features; at least 60"),
+        (lambda e: e.of(np.arange(59)), "59.*features.*60"),
         (
             lambda e: Examples(e.items, e.applications, np.arange(len(e.items)) < 9, e.x, e.features),
             "9 are dissimilar; at least 10",
@@ -309,7 +309,7 @@ def test_votes_and_verdicts_without_scores_compete():
     assert (both.called == ((found.x[:, 0] > 0) & (found.x[:, 1] > 0))).all()
     arena = compete(found.dissimilar, found.group, [*voters, both], rng=default_rng(1), n_draws=100, cost_ratio=3)
     row = next(row for row in arena.standings if row.name == "a")
-    assert row.auc.reason == "the classifier gives verdicts without scores"
+    assert "classifier gives" in row.auc.reason
     assert row.cost == pytest.approx((3 * row.confusion.fn + row.confusion.fp) / len(found.items))
     assert arena.standings[-1].name in ("always similar", "always dissimilar")
 
@@ -317,12 +317,12 @@ def test_votes_and_verdicts_without_scores_compete():
 def test_a_vote_of_one_or_of_more_than_there_are_is_refused():
     voter = Contestant("a", np.zeros(2), np.zeros(2))
     for voters, k in (([voter], 1), ([voter, voter], 3)):
-        with pytest.raises(ValueError, match="a vote needs at least two classifiers"):
+        with pytest.raises(ValueError, match="vote needs"):
             vote(voters, k)
 
 
 def test_the_interval_by_application_is_wider_where_applications_differ():
-    # each application is all right or all wrong: 24 independent pieces, not 192
+    # each application is completely right or wrong: 24 independent pieces, not 192
     rng = default_rng(1)
     group = np.repeat(np.arange(24), 8)
     dissimilar = np.tile([True, False], 96)
@@ -403,5 +403,5 @@ def test_targets(consensus, expected):
 
 
 def test_an_unknown_target_is_refused():
-    with pytest.raises(ValueError, match="the target must be one of agreed, majority, labels, got 'all'"):
+    with pytest.raises(ValueError, match=r"target.*got 'all'"):
         target_of(ANSWERS, "all")

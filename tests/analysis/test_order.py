@@ -112,10 +112,10 @@ def test_a_level_outside_of_0_to_1_is_refused(level):
 
 
 def test_another_compat_and_what_is_no_series_are_refused():
-    with pytest.raises(ValueError, match="compat must be one of ordersage, or None, got 'R'"):
+    with pytest.raises(ValueError, match=r"compat.*got 'R'"):
         median_interval([1, 2], compat="R")
     for wrong in ([[1, 2]], [1, np.nan]):
-        with pytest.raises(ValueError, match="values must be a one-dimensional series"):
+        with pytest.raises(ValueError, match="one-dimensional series"):
             median_interval(wrong)
 
 
@@ -127,9 +127,9 @@ def test_delta_percent_by_hand():
 
 def test_delta_percent_of_equal_values_is_exactly_0_and_undefined_at_a_mean_of_0():
     assert delta_percent([0.1] * 3, [0.1] * 7).value == 0
-    assert delta_percent([0, 0], [1]).reason == "the mean of the fixed order is not positive"
+    assert "order is not positive" in delta_percent([0, 0], [1]).reason
     assert delta_percent([-1], [1]).value is None
-    assert delta_percent([1], [-1]).reason == "the mean of the random order is negative"
+    assert "order is negative" in delta_percent([1], [-1]).reason
     assert delta_percent([], [1]).reason == "no values in one of the orders"
 
 
@@ -147,7 +147,7 @@ def test_values_near_the_largest_number_have_a_mean_and_a_median():
     large = [1e308, 1.7e308]
     assert delta_percent(large, [1.35e308]).value == pytest.approx(0, abs=1e-12)
     assert median_interval(large).value == 1.35e308
-    assert delta_percent([5e-324], [1e308]).reason == "the difference is too large for a floating-point number"
+    assert "too large" in delta_percent([5e-324], [1e308]).reason
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_values_near_the_largest_number_have_a_mean_and_a_median():
         (estimate(1, 2, 3), estimate(3, 5, 6), 3),  # touching intervals overlap
         (estimate(1, 2, 4), estimate(2, 3, 6), 2),
         (estimate(1, 2, 3), estimate(2.5, 5, 6), 3),
-        (estimate(1, 2, 9), estimate(3, 4, 5), 2),  # one within the other
+        (estimate(1, 2, 9), estimate(3, 4, 5), 2),  # one inside the other
         (estimate(1, 1, 1), estimate(1, 1, 1), 2),
         (estimate(1, 1, 1), Estimate(2), None),
         (Estimate(2), estimate(1, 1, 1), None),

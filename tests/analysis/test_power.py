@@ -37,7 +37,7 @@ def test_power_with_an_estimated_spread_is_the_mean_over_what_the_spread_may_be(
 
 def test_without_a_difference_power_is_at_most_the_level_and_far_out_it_is_one():
     assert power(0.0, 200, alpha=0.01) == pytest.approx(0.01, abs=1e-3)
-    assert power(0.0, 3) < 0.05  # Welch's test of three runs is cautious
+    assert power(0.0, 3) < 0.05  # Welch's test is conservative for three runs
     assert power(1e6, 1000) == pytest.approx(1)
     assert power(-50, 30) == pytest.approx(1)
 
@@ -105,7 +105,7 @@ def test_two_runs_of_very_many_benchmarks_show_nothing_and_it_is_said():
 
 @pytest.mark.parametrize("difference", [0, -0.1, np.nan])
 def test_a_difference_must_be_positive(difference):
-    with pytest.raises(ValueError, match="difference must be > 0"):
+    with pytest.raises(ValueError, match=r"difference.*> 0"):
         runs_needed(TEN, difference)
 
 
@@ -113,7 +113,7 @@ def test_a_difference_must_be_positive(difference):
 @pytest.mark.parametrize("n_tests", [5, 20, 100])
 @pytest.mark.parametrize("n_runs", [3, 5, 10, 20])
 def test_the_promised_power_is_kept_whatever_the_number_of_benchmarks(n_tests, n_runs):
-    # one benchmark of each suite slower by what its own runs were said to show; the others unchanged
+    # one benchmark of each suite is slower by its stated detectable change; the others are unchanged
     rng = np.random.default_rng([n_tests, n_runs])
     n_suites = 4000
     known = rng.normal(100, 1, (n_suites, n_runs))

@@ -97,8 +97,8 @@ def test_the_columns_of_a_count_table_are_taken_in_the_order_of_the_categories()
 @pytest.mark.parametrize(
     ("ratings", "categories", "message"),
     [
-        ([[1, 2], [2, 2]], [1, 2], "can be counts or ratings"),
-        ([[1, None], [2, 2]], None, "row 0 is .*If these are ratings by numbered categories, name the categories"),
+        ([[1, 2], [2, 2]], [1, 2], "counts or ratings"),
+        ([[1, None], [2, 2]], None, "row 0 .*numbered categories"),
         ([[1, 7]], [1, 2, 3], r"7 \(row 0, column 1\) is not one of: 1, 2, 3"),
         ([["low", "hihg"]], LEVELS, r"'hihg' \(row 0, column 1\) is not one of: low, medium, high"),
         ([["low", 3]], LEVELS, r"3 \(row 0, column 1\) is not one of"),
@@ -117,7 +117,7 @@ def test_what_has_no_form_or_could_have_two_is_refused(ratings, categories, mess
 
 def test_cohens_kappa_refuses_more_than_two_raters():
     wide = pd.DataFrame({"a": ["similar"], "b": ["similar"], "c": ["similar"]})
-    with pytest.raises(ValueError, match=r"must have two columns, got shape \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"shape \(1, 3\)"):
         cohen_kappa(wide)
     with pytest.raises(ValueError, match="Use pair_agreements"):
         cohen_kappa(labels_of(wide))
@@ -126,7 +126,7 @@ def test_cohens_kappa_refuses_more_than_two_raters():
 def test_the_positive_category_must_be_named_where_there_are_more_than_two():
     assert positive_category(LEVELS, "medium") == "medium"
     for wrong in (None, "hihg"):
-        with pytest.raises(ValueError, match="positive must be one of: low, medium, high"):
+        with pytest.raises(ValueError, match=r"positive.*low, medium, high"):
             positive_category(LEVELS, wrong)
 
 
@@ -192,7 +192,7 @@ FUNCTIONS = {
     "send_first": lambda labels: send_first(labels.rename(columns={"rater": "classifier", "category": "verdict"})),
 }  # fmt: skip
 MISSING = [None, float("nan"), pd.NA, pd.NaT]
-NO_VALUE_HERE = {("classifiers", "category"), ("send_first", "category")}  # a missing verdict is no verdict
+NO_VALUE_HERE = {("classifiers", "category"), ("send_first", "category")}  # a missing verdict does not count
 
 
 def label_table(n_items=6):

@@ -46,14 +46,14 @@ def test_a_slow_start_is_a_warmup_and_a_steady_one_is_none():
     found = reasons(Benchmark.of_series("b", tuple(slow)))
     # first tenth 1.3, the rest around 1
     assert found.warmup.value == pytest.approx(1.3, abs=0.01)
-    assert any("the first tenth of a run is 29.9 % slower than the rest" in one for one in found.sentences)
+    assert any("29.9 % slower" in one for one in found.sentences)
     assert any(one.startswith("Warm-up: not visible") for one in reasons(steady).sentences)
 
 
 def test_where_more_is_better_a_low_start_is_the_slow_one():
     ramp = tuple(np.concatenate([np.full(20, 50.0), np.full(180, 100.0)]) for _ in range(3))
     found = reasons(Benchmark.of_series("b", ramp, unit="ops/s", better="higher"))
-    assert any("the first tenth of a run is 50 % slower" in one for one in found.sentences)
+    assert any("50 % slower" in one for one in found.sentences)
 
 
 def test_a_warmup_that_is_left_out_no_longer_counts_in_level_and_pattern():
@@ -102,7 +102,7 @@ def test_short_runs_have_a_level_but_no_pattern():
     found = reasons(noise(1.0, 1.1, 1.2, n=5))
     assert found.pattern.reason == found.distribution.reason == "too short for pattern measures"
     assert found.max_spread.value is not None
-    assert found.warmup.reason == "runs need at least 20 iterations to compare the first tenth"
+    assert "20 iterations" in found.warmup.reason
 
 
 def test_runs_of_unequal_length_are_said_to_be_judged_on_what_they_share():

@@ -19,7 +19,7 @@ def defaults(function):
     return {key: value.default for key, value in keywords.items() if key not in NO_PARAMETERS}
 
 
-# flag -> two pairs of runs that are equally far apart if it is set
+# flag -> two pairs of runs that are equally far apart if the flag is set
 PROPERTIES = {
     "symmetric": (RUNS[:2], RUNS[1::-1]),
     "zero_for_same": (RUNS[[0, 0]], np.ones((2, 100))),

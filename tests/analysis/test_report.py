@@ -56,7 +56,7 @@ def test_items_that_everybody_saw_are_counted_apart():
     [
         (pd.DataFrame({"item": [], "label": []}), NO_VERDICTS, "answer table lacks the column reviewer"),
         (answers(), pd.DataFrame({"item": [], "verdict": []}), "verdicts lack the column classifier"),
-        (answers(), verdicts(("a", "c", "similar"), ("a", "c", "similar")), "'c' has two verdicts on item 'a'"),
+        (answers(), verdicts(("a", "c", "similar"), ("a", "c", "similar")), "'c'.*verdicts.*'a'"),
         (answers(("a", "ada", "maybe")), NO_VERDICTS, "'maybe' is not one of"),
     ],
 )

@@ -255,11 +255,11 @@ def test_a_figure_is_drawn_and_named_where_there_is_something_to_show(case, figu
 @pytest.mark.parametrize(
     ("case", "sentence"),
     [
-        ("no labels", "Agreement cannot be computed yet: no item has two labels."),
+        ("no labels", "no item has two"),
         ("reviewers without a common item", "No two reviewers have labelled"),
-        ("one category only", "Fleiss' kappa is undefined: only one category was used: expected agreement is 1."),
-        ("a classifier that judges no labelled item", "No agreed item has a verdict"),
-        ("verdicts all missing", "No agreed item has a verdict"),
+        ("one category only", "only one category"),
+        ("a classifier that judges no labelled item", "item has a verdict"),
+        ("verdicts all missing", "item has a verdict"),
         ("a classifier without scores", "cannot be evaluated: rule."),
         ("only third labels", "With 4 third labels and 0 adjudications"),
         ("only decisions", "With 0 third labels and 2 adjudications"),

@@ -64,8 +64,8 @@ def test_spreads_are_compared_benchmark_by_benchmark():
 
 def test_environments_that_share_no_benchmark_say_so():
     found = survey([in_environments("x", a=[1.0, 2.0]), in_environments("y", b=[1.0, 2.0])])
-    assert found.environment_pairs[0].ratio.reason == "no benchmark has a spread above 0 in both environments"
-    assert "a and b cannot be compared: no benchmark has a spread above 0 in both environments." in words(found)
+    assert "spread above 0" in found.environment_pairs[0].ratio.reason
+    assert "a and b cannot" in words(found)
 
 
 def test_one_named_environment_is_as_none():
@@ -127,7 +127,7 @@ def test_the_score_of_each_environment_is_its_own():
     assert json.dumps(plain(found), allow_nan=False)
 
 
-# how long a suite takes
+# the duration of a suite
 
 
 def noticing(name, methods, *, seconds=1.0, all_methods="abc"):
@@ -196,7 +196,7 @@ def test_without_altered_methods_a_budget_buys_as_many_benchmarks_as_fit():
     time = found.environments[0].time
     assert (time.seconds, time.is_measured, time.smallest) == (30, False, None)
     assert time.parts[-1].benchmarks == ("b3", "b2", "b1") and time.parts[-1].seconds == 18
-    assert "the sum of its measured times" in words(found)
+    assert "measured times" in words(found)
 
 
 def test_a_table_says_how_long_its_runs_took():
@@ -216,5 +216,5 @@ def test_what_is_not_in_seconds_has_no_known_time():
 
 @pytest.mark.parametrize("budget", [0, -1.0, float("inf")])
 def test_a_budget_that_is_no_time_is_refused(budget):
-    with pytest.raises(ValueError, match="budget must be a positive number of minutes, got"):
+    with pytest.raises(ValueError, match="minutes, got"):
         survey([Benchmark.of_series("b", (np.ones(3),) * 2)], budget=budget)

@@ -200,7 +200,7 @@ def test_runs_of_other_contexts_do_not_belong_together():
         "b", (LOW, LOW), conditions={"altered": ("baseline", "m"), "context": ("x", "y"), "run": ("0", "0")}
     )
     (found,) = api_benchmarking_score([one], v=0.1).detections
-    assert found.regression.reason == "no run was measured both with and without the change"
+    assert "with and without" in found.regression.reason
     assert (found.p_bonferroni, found.p_holm) == (None, None)
 
 
@@ -215,8 +215,8 @@ def test_the_baseline_can_be_named_and_what_lacks_it_is_left_out():
 @pytest.mark.parametrize(
     ("suite", "reason"),
     [
-        ([measured("b", old=1, m=2)], "no level of altered is called baseline"),
-        ([measured("b", baseline=1)], "no run has an altered method"),
+        ([measured("b", old=1, m=2)], "called baseline"),
+        ([measured("b", baseline=1)], "an altered method"),
         (
             [Benchmark.of_series("b", (LOW, HIGH), conditions={"altered": ("baseline", "m")})],
             "v is undefined: fewer than two",
@@ -227,7 +227,7 @@ def test_a_score_that_has_no_meaning_says_why(suite, reason):
     score = api_benchmarking_score(suite)
     for variant in score.variants.values():
         assert variant.score.value is None
-        assert variant.score.reason.startswith(reason)
+        assert reason in variant.score.reason
     assert not any(one.regression.found for one in score.detections)
 
 
@@ -253,16 +253,16 @@ def test_a_survey_forgives_that_a_benchmark_to_be_left_out_is_all_warm_up(suite)
     ("call", "message"),
     [
         (lambda suite: is_regression([LOW], [], 0.1), r"altered_runs .* base_runs \(1\), got 0"),
-        (lambda suite: is_regression([LOW], [HIGH], -0.1), "v must be a share >= 0, got -0.1"),
-        (lambda suite: is_regression([LOW], [HIGH], np.inf), "v must be a share >= 0, got inf"),
-        (lambda suite: is_regression([LOW], [HIGH], 0.1, p=1), r"p must be within \(0, 1\), got 1"),
+        (lambda suite: is_regression([LOW], [HIGH], -0.1), "v must.*got -0.1"),
+        (lambda suite: is_regression([LOW], [HIGH], np.inf), "v must.*got inf"),
+        (lambda suite: is_regression([LOW], [HIGH], 0.1, p=1), "p must.*got 1"),
         (lambda suite: is_regression([LOW], [HIGH], 0.1, names=["a", "b"]), r"names .* \(1\), got 2"),
         (
             lambda suite: api_benchmarking_score(suite, baseline="old"),
-            r"baseline must be one of .*Baseline.*, got 'old'",
+            "baseline.*got 'old'",
         ),
         (lambda suite: api_benchmarking_score(suite, without=["x"]), "without must name benchmarks .*, got 'x'"),
-        (lambda suite: api_benchmarking_score(suite, v=-1), "v must be a share >= 0, got -1"),
+        (lambda suite: api_benchmarking_score(suite, v=-1), "v must.*got -1"),
     ],
 )
 def test_arguments_that_cannot_be_meant_are_refused(suite, call, message):

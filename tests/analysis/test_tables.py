@@ -25,7 +25,7 @@ def test_count_table_keeps_declared_categories_that_nobody_used():
     ("rows", "message"),
     [
         ([("a", "ada", "maybe")], "'maybe' \\(item 'a'\\) is not one of: similar, dissimilar"),
-        ([("a", "ada", "similar"), ("a", "ada", "dissimilar")], "rater 'ada' has two labels on item 'a'"),
+        ([("a", "ada", "similar"), ("a", "ada", "dissimilar")], "rater 'ada'.*'a'"),
     ],
 )
 def test_label_tables_that_are_none_are_refused(rows, message):
@@ -57,7 +57,7 @@ def answers(*rows):
     ("given_answers", "first"),
     [
         ([("ada", 1, "similar"), ("ada", 2, "similar"), ("ada", 1, "dissimilar")], [0, 1]),  # a later revision
-        ([("ada", 1, "similar"), ("ada", 1, "dissimilar"), ("ada", 2, "similar")], [1, 2]),  # corrected at once
+        ([("ada", 1, "similar"), ("ada", 1, "dissimilar"), ("ada", 2, "similar")], [1, 2]),  # corrected immediately
         ([("ada", 1, "similar"), ("ada", 1, "withdrawn"), ("ada", 1, "dissimilar")], [2]),  # undo
         ([("ada", 1, "similar"), ("ada", 1, "withdrawn")], []),
         ([("ada", 1, "not sure"), ("ada", 2, "similar"), ("ada", 1, "similar")], [1, 2]),  # shown again

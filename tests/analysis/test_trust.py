@@ -147,7 +147,7 @@ def test_warm_up_and_aggregate_are_those_of_the_sampling():
 
 def test_type_1_error_worked_by_hand():
     # pairs of two draws out of the run means 1.5, 3.5: (1.5, 1.5) against (3.5, 3.5), chance 1/16 each way, differ
-    # without any variance: p = 0; with one of each on a side p is large; so are the intervals: 3.5 is inside
+    # without any variance: p = 0; with different means on a side p is large, and the intervals overlap: 3.5 is inside
     found = type_1_error([[1, 2], [3, 4]], 2, aggregations=[RUN_MEANS], rng=rng())[RUN_MEANS]
     assert found[WELCH] == Rate(0.125, None, 9, True)
     assert found[INTERVALS] == Rate(0.125, None, 9, True)
@@ -326,7 +326,7 @@ def test_constant_runs_of_different_values_are_told_apart_without_variance():
 
 def test_a_mean_of_zero_has_no_slowdown():
     for curve in sensitivity([[-1, 1], [-2, 2]], 2, rng=rng()):
-        assert curve.reason == "the mean is not above zero, so a relative change is undefined"
+        assert "relative change" in curve.reason
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_a_mean_of_zero_has_no_slowdown():
         (lambda: coverage([], 2, rng=rng()), "runs is empty"),
         (lambda: coverage([[1], []], 2, rng=rng()), "run 1: not a series"),
         (lambda: coverage([[1, np.nan]], 2, rng=rng()), "run 0: not a series"),
-        (lambda: coverage([[1]], 0, rng=rng()), "n_runs must be a whole number >= 1, got 0"),
+        (lambda: coverage([[1]], 0, rng=rng()), "n_runs.*got 0"),
         (lambda: coverage([[1]], cast("int", 1.5), rng=rng()), "n_runs"),
         (lambda: coverage([[1]], 2, level=1, rng=rng()), "level must be within"),
         (lambda: coverage([[1]], 2, resamples=0, rng=rng()), "resamples"),

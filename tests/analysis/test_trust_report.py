@@ -112,7 +112,7 @@ def test_coverage_by_number_of_runs_is_spread_evenly_over_the_suite():
     assert [bool(trust.by_n_runs) for trust in found.benchmarks] == [True, False, True, False, True]
     assert "median of 3 of 5 benchmarks" in to_svg(trust_charts(found)["coverage"])
     assert "computed for 3 evenly spaced benchmarks" in text_of(found)
-    with pytest.raises(ValueError, match="n_curve must be at least 0, got -1"):
+    with pytest.raises(ValueError, match=r"n_curve.*got -1"):
         survey([], n_curve=-1)
 
 
@@ -160,7 +160,7 @@ def test_the_most_misleading_benchmark_stands_first():
 def test_a_suite_without_false_alarms_is_told_so():
     values = np.random.default_rng(1).normal(10, 1, 20)
     text = text_of(survey([Benchmark.of_series("even", tuple(np.roll(values, run) for run in range(4)))], **QUICK))
-    assert "the runs differ little from each other" in text
+    assert "differ little" in text
     assert "(median" not in text.split("Intervals: do they contain")[0]
 
 
@@ -175,7 +175,7 @@ def test_a_survey_of_nothing_is_a_document():
 def test_without_curves_and_with_another_test_the_document_says_what_it_has():
     found = survey([benchmark("a")], n_runs=3, gammas=(), tests=[MANN_WHITNEY], n_curve=0, resamples=100)
     text = text_of(found)
-    assert "Not requested, or undefined for all benchmarks." in text
+    assert "requested, or undefined" in text
     assert "false alarms (Mann-Whitney U test)" in text
     assert trust_charts(found) == {}
     assert text_of(survey([benchmark("a")], n_runs=3, tests=[], n_curve=0)).count("no test") == 1
@@ -188,7 +188,7 @@ def test_undefined_numbers_are_dashes_with_their_reason():
     assert "flat, merged: no variation" in text
     assert found.summaries[1].coverage == Quartiles(0, None, None, None)
     nothing_defined = survey([Benchmark.of_series("b", (np.array([1.0]), np.array([2.0])))], **{**QUICK, "n_runs": 1})
-    assert "the iterations of a run are not independent" in text_of(nothing_defined)
+    assert "run are not independent" in text_of(nothing_defined)
     assert trust_charts(nothing_defined).keys() == {"coverage"}
 
 
@@ -201,7 +201,7 @@ def test_long_lists_are_cut_and_say_so():
         tests=[WELCH],
     )
     text = text_of(found)
-    assert "First 40 of 45 rows; all are in the JSON." in text
+    assert "40 of 45 rows" in text
     assert "and 95 more" in text  # 3 remarks each
     assert "31 values" in text_of(survey([benchmark("a")], n_runs=2, resamples=50, tests=[WELCH]))
 
@@ -255,7 +255,7 @@ def test_without_a_stated_direction_the_second_draw_is_higher_not_slower():
     unknown = [without_direction(benchmark(f"b{n}")) for n in range(2)]
     found = survey(unknown, **QUICK)
     said = text_of(found)
-    assert "The second sample is made higher by a factor. The smallest detected increase" in said
+    assert "smallest detected increase" in said
     assert not {"slower", "faster", "slowdown", "slowdowns"} & set(re.findall(r"\w+", said))
     assert "the second sample is higher by" in titles(trust_charts(found)["rejections"])
     stated = survey([benchmark("b0"), benchmark("b1")], **QUICK)

@@ -1,4 +1,4 @@
-"""A real server on a free port of this machine, and a real Chromium to look at it with."""
+"""A real server on a free port of this machine, and a real Chromium to test it."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ from labeler.service.data import demo
 from labeler.service.people import identity
 from labeler.store import Database, open_database
 
-START_LIMIT_S = 300  # on a machine that does other things meanwhile: what is waited for comes long before
+START_LIMIT_S = 300  # generous, for a busy machine: the awaited event comes long before
 END_LIMIT_S = 120
 CHROMIUM_OPTIONS = [
     "--no-sandbox",
@@ -41,7 +41,7 @@ expect.set_options(timeout=60_000)
 
 @dataclass
 class Served:
-    """A study with the server that shows it."""
+    """A study and its server."""
 
     study: Path
     url: str
@@ -52,7 +52,7 @@ class Served:
         return f"{self.url}/join/{self.secrets[name]}"
 
     def kill(self) -> None:
-        """As when the machine loses power: SIGKILL, nothing is closed or written any more."""
+        """Kill the server with SIGKILL, as in a power failure: nothing is closed or written."""
         self.process.kill()
         self.process.communicate(timeout=END_LIMIT_S)
 
@@ -115,7 +115,7 @@ def wait_until_served(process: subprocess.Popen, port: int) -> None:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1):
                 return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.05)  # polls a bounded loop; the server says when it is there
+            time.sleep(0.05)  # polls in a bounded loop; the server reports when it is ready
     stop_server(process)
     raise AssertionError(f"the server did not answer within {START_LIMIT_S} s")
 
@@ -126,7 +126,7 @@ def stop_server(process: subprocess.Popen[bytes]) -> None:
 
 
 def welcome(db: Database) -> None:
-    """Every reviewer was told already what is asked: they begin with an item."""
+    """Mark the introduction as seen by every reviewer, so that they begin with an item."""
     for person in identity.everyone(db):
         if Role.REVIEWER in person.roles and person.active:
             reviewing.begin(db, person.person_id, now=datetime.now(UTC))
@@ -142,7 +142,7 @@ def invited(study: Path, *, with_first_visit: bool = False) -> dict[str, str]:
 
 @contextmanager
 def serving(study: Path, *, with_first_visit: bool = False) -> Iterator[Served]:
-    """A server on a study that is there, with a sign-in link for everyone in it."""
+    """A server with an existing study, with a sign-in link for everyone in it."""
     port, secrets = free_port(), invited(study, with_first_visit=with_first_visit)
     one = Served(study, f"http://127.0.0.1:{port}", secrets, start_server(study, port))
     try:
@@ -153,7 +153,7 @@ def serving(study: Path, *, with_first_visit: bool = False) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The demo study; a module that needs another one has a fixture of this name."""
+    """The demo study; a module that needs another study defines a fixture of this name."""
     study = tmp_path_factory.mktemp("served") / "browser.study"
     demo.build(
         study, bundled("data", "demo", "demo.parquet"), advance=lambda _done, _total: None, now=datetime.now(UTC)
@@ -180,7 +180,7 @@ def empty_server(tmp_path):
 
 @pytest.fixture(scope="module")
 def desk(browser: Browser, served: Served) -> Iterator[Callable[[str], Page]]:
-    """A page signed in as a reviewer, one a module and reviewer, loaded anew each time it is asked for."""
+    """A page signed in as a reviewer: one per module and reviewer, reloaded each time it is requested."""
     pages: dict[str, Page] = {}
 
     def of(name: str) -> Page:

@@ -1,7 +1,7 @@
-"""What a reviewer does in a browser and what came of it, the same in every test.
+"""Actions of a reviewer in a browser and their results, shared by the tests.
 
-Keys are trusted ones: Playwright's keyboard sends `Input.dispatchKeyEvent` of Chromium's DevTools protocol. A second
-`down` of a key that is down carries the mark of a repeat, as a held key does.
+Key presses are trusted events: Playwright's keyboard sends `Input.dispatchKeyEvent` of Chromium's DevTools protocol. A
+second `down` of a key is marked as a repeat, as for a held key.
 """
 
 import sqlite3
@@ -21,25 +21,25 @@ REPEAT_EVERY_MS = 33
 
 
 def item_on_screen(page: Page) -> str:
-    """The code of the item, once it has been painted for long enough to be answered."""
+    """The code of the item, once it has been shown long enough to be answered."""
     page.wait_for_function(SHOWN)
     return page.evaluate("() => window.__review.code")
 
 
 def enter(page: Page, served: Served, name: str) -> str:
-    """Sign in; the code of the first item."""
+    """Sign in; returns the code of the first item."""
     page.goto(served.link(name))
     return item_on_screen(page)
 
 
 def go(page: Page, url: str, path: str, heading: str) -> None:
-    """Open a page of coordinators and wait until it is there."""
+    """Open a coordinators' page and wait until it is complete."""
     page.goto(f"{url}/{path}")
     expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
 
 
 def links_on(page: Page, n: int) -> list[str]:
-    """The sign-in links on the page People, once there are so many."""
+    """The sign-in links on the page People, once there are this many."""
     code = page.get_by_test_id("stCode").first
     expect(code).to_contain_text("/join/")
     links = [line.partition(": ")[2] for line in code.inner_text().strip().splitlines()]
@@ -57,7 +57,7 @@ TAKEN = {
 
 
 def take_step(page: Page, url: str, button: str, why: str) -> None:
-    """Take a step of the study's life on the page Study, whether it is the next one or one of the others."""
+    """Take a step on the page Study, whether it is the next step or one of the others."""
     go(page, url, "", "Study")
     form = page.get_by_test_id("stForm").filter(has=page.get_by_role("button", name=button))
     page.get_by_text("Event log").wait_for()
@@ -71,7 +71,7 @@ def take_step(page: Page, url: str, button: str, why: str) -> None:
 
 
 def press(page: Page, key: str) -> str:
-    """Press a key on the item that is shown, and wait until the server has it."""
+    """Press a key on the current item, and wait until the server has saved the answer."""
     code = item_on_screen(page)
     page.keyboard.press(key)
     page.wait_for_function(SAVED)
@@ -79,7 +79,7 @@ def press(page: Page, key: str) -> str:
 
 
 def strike(page: Page, keys: str, every_ms: float) -> None:
-    """Press one key after the other, each when it is due: the gaps are what is tested."""
+    """Press one key after another at the given times: the test is about the gaps."""
     begun = time.monotonic()
     for number, key in enumerate(keys):
         wait_until_due(page, begun, number * every_ms)
@@ -102,7 +102,7 @@ def wait_until_due(page: Page, begun: float, after_ms: float) -> None:
 
 
 def answers(served: Served, name: str) -> list[OwnAnswer]:
-    """What the study holds of a reviewer, in the order given."""
+    """The answers of a reviewer in the study, in order of saving."""
     with open_database(served.study) as db:
         person = people.by_name(db, name)
         assert person is not None
@@ -114,7 +114,7 @@ def said(served: Served, name: str) -> list[str]:
 
 
 def rows(served: Served, name: str):
-    """The same as the tidy table."""
+    """The same as rows of the tidy table."""
     with open_database(served.study) as db:
         table = labels.table(db)
     return table[table["reviewer"] == name].reset_index(drop=True)

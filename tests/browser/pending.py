@@ -1,7 +1,7 @@
-"""What may come between a key press and its answer being saved; nothing of it may lose the answer.
+"""Events between a key press and the saving of its answer; none of them may lose the answer.
 
-Each mishap takes a reviewer's page, presses answers while nothing reaches the server, lets one thing happen, and comes
-back. `tests/browser/test_pending.py` tries each with a few answers, `tests/reliability/pending.py` with many.
+Each function takes a reviewer's page, gives answers while nothing reaches the server, causes one event, and returns to
+the page. `tests/browser/test_pending.py` runs each with a few answers, `tests/reliability/pending.py` with many.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,14 +25,14 @@ BACK_LIMIT_MS = 60_000
 STREAM = "**/_stcore/stream"
 PENDING = "() => (window.__review ? window.__review.owner.queue.length : window.__pending)"
 SAVED = f"() => ({PENDING})() === 0"
-# As a key press does it, without waiting until each item was seen.
+# Like key presses, but without waiting until each item was seen.
 PUSH = """events => events.forEach((event) => window.__review.owner.queue.push(event))"""
 IN_STORAGE = "prefix => Object.keys(localStorage).filter((key) => key.startsWith(prefix)).length"
 
 
 @dataclass
 class Scene:
-    """A reviewer at a page whose line to the server can be cut; `pressed` are their answers in order, by code."""
+    """A reviewer at a page whose connection can be cut; `pressed` are the answers in order, by code."""
 
     browser: Browser
     served: Served
@@ -42,7 +42,7 @@ class Scene:
     is_cut: bool = False
 
     def connect(self, page: Page) -> None:
-        """Lets nothing from the page through while the line is cut."""
+        """Connect the page so that nothing passes while the connection is cut."""
 
         def through(route: WebSocketRoute) -> None:
             server = route.connect_to_server()
@@ -76,29 +76,29 @@ class Scene:
         assert len(self.stored()) == before
 
     def stored(self) -> list[tuple[str, str]]:
-        """What the study has of the reviewer, in order."""
+        """The reviewer's answers in the study, in order."""
         return [(answer.code, answer.answer.value) for answer in answers(self.served, self.name)]
 
     def wait_until_saved(self) -> None:
-        """Until the page has nothing left to send."""
+        """Wait until the page has nothing left to send."""
         self.page.wait_for_function(SAVED, timeout=BACK_LIMIT_MS)
 
     def wait_until_stored(self, n: int) -> None:
-        """Until the study has n answers of the reviewer."""
+        """Wait until the study has n answers of the reviewer."""
         for _ in range(BACK_LIMIT_MS // 100):
             if len(self.stored()) == n:
                 return
-            self.page.wait_for_timeout(100)  # polls a bounded loop
+            self.page.wait_for_timeout(100)  # polls in a bounded loop
         raise AssertionError(f"the study has {len(self.stored())} answers of {n}")
 
     def come_back(self) -> None:
-        """Load the page for labelling anew with the line whole, and wait until everything is saved."""
+        """Restore the connection, reload the page for labelling, and wait until everything is saved."""
         self.is_cut = False
         self.page.goto(self.served.url)
         self.wait_until_saved()
 
     def restart(self, study: Path, meanwhile: Callable[[], object] = lambda: None) -> None:
-        """Stop the server, do something, and start it at the same address with a study."""
+        """Stop the server, do something, and restart it at the same address with a study."""
         stop_server(self.served.process)
         meanwhile()
         self.served.process = start_server(study, int(self.served.url.rpartition(":")[2]))
@@ -119,13 +119,13 @@ def scene(browser: Browser, served: Served, name: str) -> Iterator[Scene]:
 
 
 def move(one: Scene, step: Step) -> None:
-    """The coordinator moves the study on."""
+    """The coordinator changes the state of the study."""
     with open_database(one.served.study) as db:
         course.move(db, step, why="a test", actor="carol", now=datetime.now(UTC))
 
 
 def paused(one: Scene, n: int) -> None:
-    """The study is paused before the answers arrive, and goes on later."""
+    """The study is paused before the answers arrive, and continues later."""
     one.press_in_vain(n)
     move(one, Step.PAUSE)
     one.is_cut = False
@@ -138,7 +138,7 @@ def paused(one: Scene, n: int) -> None:
 
 
 def signed_out(one: Scene, n: int) -> None:
-    """The reviewer signs out although the page says that answers are not saved, and signs in again."""
+    """The reviewer signs out although the page warns about unsaved answers, and signs in again."""
     one.press_in_vain(n)
     one.page.goto(f"{one.served.url}/sign-out")
     words = f"{n} answers are not saved yet" if n > 1 else "1 answer is not saved yet"
@@ -152,7 +152,7 @@ def signed_out(one: Scene, n: int) -> None:
 
 
 def restored(one: Scene, n: int) -> None:
-    """The study goes back to a backup from before n answers, all but one of them acknowledged."""
+    """The study is replaced by a backup without the last n answers, all but one of which were acknowledged."""
     backup = one.served.study.with_name("backup.study")
     backup.unlink(missing_ok=True)
     with open_database(one.served.study) as db:
@@ -168,7 +168,7 @@ def restored(one: Scene, n: int) -> None:
         assert len(one.stored()) == before
 
     one.restart(one.served.study, take_its_place)
-    one.press(1)  # a page that is left alone does not learn of it
+    one.press(1)  # an idle page does not notice it
     one.wait_until_stored(before + n)
     one.wait_until_saved()
 
@@ -197,7 +197,7 @@ def other_study(one: Scene, n: int) -> None:
 
 
 def closed_window(one: Scene, n: int) -> None:
-    """The window is closed with the answers in it, and another one opened later."""
+    """The window is closed with the answers in it, and another window is opened later."""
     one.press_in_vain(n)
     context = one.page.context
     one.page.close()
@@ -207,7 +207,7 @@ def closed_window(one: Scene, n: int) -> None:
 
 
 def another_page(one: Scene, n: int) -> None:
-    """The reviewer goes to the guide instead of waiting."""
+    """The reviewer opens the guide instead of waiting."""
     one.press_in_vain(n)
     one.is_cut = False
     one.page.goto(f"{one.served.url}/guide")

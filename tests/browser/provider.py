@@ -1,7 +1,7 @@
 """An identity provider (OpenID Connect) on a free port of this machine, and the secrets.toml that names it.
 
-It is as strict as a real one: it knows one client with one address to return to, wants PKCE, gives each code once, to
-that client only, and signs with RS256. Whoever comes chooses an account on its page, or is sent back at once.
+It is as strict as a real provider: it knows one client with one redirect address, requires PKCE, gives each code once
+and only to that client, and signs with RS256. People choose an account on its page, or are redirected at once.
 """
 
 import base64
@@ -37,25 +37,25 @@ Claims = Mapping[str, Any]
 
 @dataclass
 class Provider:
-    """What tests say to the provider, and what it saw."""
+    """What tests tell the provider, and what it recorded."""
 
     url: str
-    redirect_uri: str = ""  # the only address it sends people back to
-    accounts: dict[str, Claims] = field(default_factory=dict)  # what it tells about whom, by address
-    signed_in: str | None = None  # sent back at once, without being asked anything
-    instead: Claims = field(default_factory=dict)  # what an id token says in place of the truth
-    visits: int = 0  # how often somebody was sent here
+    redirect_uri: str = ""  # the only redirect address
+    accounts: dict[str, Claims] = field(default_factory=dict)  # claims by address
+    signed_in: str | None = None  # redirected at once, without a question
+    instead: Claims = field(default_factory=dict)  # false claims in an id token
+    visits: int = 0  # number of visits
     published: RSAKey = field(default_factory=lambda: new_key())
-    key: RSAKey | None = None  # what tokens are signed with, if not the published one
+    key: RSAKey | None = None  # the key for signing tokens, if it is not the published key
     _codes: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def knows(self, address: str, **claims: Any) -> str:
-        """Open an account."""
+        """Create an account."""
         self.accounts[address] = {"email": address, "email_verified": True, "name": "Somebody"} | claims
         return address
 
     def forget(self) -> None:
-        """As it was when it started, but for the accounts."""
+        """Reset everything except the accounts."""
         self.signed_in, self.instead, self.visits, self.key = None, {}, 0, None
 
     def app(self) -> Starlette:
@@ -84,7 +84,7 @@ class Provider:
         )
 
     def _authorize(self, request: Request) -> Response:
-        """Ask who is there, or send back with a code who has been asked."""
+        """Ask for the account, or redirect with a code if the account is known."""
         asked = dict(request.query_params)
         known = {
             "client_id": CLIENT_ID, "redirect_uri": self.redirect_uri, "response_type": "code",
@@ -104,7 +104,7 @@ class Provider:
         return RedirectResponse(f"{self.redirect_uri}?{answer}", status_code=302)
 
     async def _token(self, request: Request) -> Response:
-        """Exchange a code for what the provider says about the person who was given it."""
+        """Exchange a code for the claims of the person who received it."""
         form = dict(parse_qsl((await request.body()).decode()))
         asked = self._codes.pop(form.get("code", ""), None)
         given = (request.headers.get("authorization"), form.get("grant_type"), form.get("redirect_uri"))
@@ -141,7 +141,7 @@ def _challenge(verifier: str) -> str:
 
 
 def write_secrets(folder: Path, provider: Provider, *, cookie_secret: str = COOKIE_SECRET) -> None:
-    """Name the provider to the server that is started in this folder."""
+    """Write the provider's settings for a server that starts in this folder."""
     settings = {
         "redirect_uri": provider.redirect_uri,
         "cookie_secret": cookie_secret,
@@ -156,7 +156,7 @@ def write_secrets(folder: Path, provider: Provider, *, cookie_secret: str = COOK
 
 @contextmanager
 def providing(redirect_uri: str) -> Iterator[Provider]:
-    """A provider that answers until the end of the block."""
+    """Run a provider until the end of the block."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         provider = Provider(f"http://127.0.0.1:{listener.getsockname()[1]}", redirect_uri)
@@ -179,4 +179,4 @@ def _wait_until_started(server: uvicorn.Server, thread: threading.Thread) -> Non
     while not server.started:
         if not thread.is_alive() or time.monotonic() > deadline:
             raise AssertionError("the provider did not start")
-        time.sleep(0.01)  # polls a bounded loop; the server says when it is there
+        time.sleep(0.01)  # polls in a bounded loop; the server reports when it is ready

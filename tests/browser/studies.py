@@ -1,4 +1,4 @@
-"""The studies that browser tests are about; all made of noise."""
+"""The studies of the browser tests; all measurements are noise."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Every page with a screen reader's eyes: axe-core finds nothing serious, and the keyboard alone is enough."""
+"""Accessibility of every page: axe-core finds nothing serious, and the keyboard alone is enough."""
 
 import re
 
@@ -22,7 +22,7 @@ SKIP = "Skip practice and start labelling"
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """A study that nobody has looked at yet."""
+    """A study that nobody has opened yet."""
     study = tmp_path_factory.mktemp("access") / "access.study"
     studies.make(study, studies.many(6))
     with serving(study, with_first_visit=True) as one:
@@ -30,7 +30,7 @@ def served(tmp_path_factory):
 
 
 def findings(page: Page) -> list[str]:
-    """What axe-core says against a page: what is serious, and of headings and titles everything."""
+    """The findings of axe-core on a page: all serious ones, and everything about headings and titles."""
     expect(page.locator("h1")).to_have_count(1)
     assert page.title().endswith("Benchmark runs") and len(page.title()) > len("Benchmark runs")
     found = Axe().run(page).response["violations"]
@@ -42,7 +42,7 @@ def findings(page: Page) -> list[str]:
 
 
 def doubled(page: Page) -> set[str]:
-    """Names that several buttons on the page have."""
+    """Names that several buttons on the page share."""
     names = page.get_by_role("button").evaluate_all(
         "buttons => buttons.filter(one => one.offsetParent).map(one => one.innerText.trim() || one.ariaLabel)"
     )

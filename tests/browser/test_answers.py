@@ -1,4 +1,4 @@
-"""What a reviewer can say of an item beside similar and dissimilar, by key, mouse and finger."""
+"""The other answers and actions of a reviewer: by key, mouse and touch."""
 
 import sqlite3
 from contextlib import closing
@@ -31,7 +31,7 @@ def served(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def asking(tmp_path_factory):
-    """3 items for everybody, and each label needs a confidence."""
+    """3 items for everybody; each label needs a confidence."""
     study = tmp_path_factory.mktemp("asking") / "asking.study"
     items = {item_name(number): series(number) for number in range(3)}
     protocol = Protocol(asks_confidence=True)
@@ -228,7 +228,7 @@ def test_an_answer_that_cannot_be_written_now_is_said_kept_and_saved_later(desk,
     page = desk("ben")
     code, before = item_on_screen(page), len(answers(served, "ben"))
     with closing(sqlite3.connect(served.study, isolation_level=None)) as writer:
-        writer.execute("BEGIN IMMEDIATE")  # somebody else is writing, for longer than anyone waits
+        writer.execute("BEGIN IMMEDIATE")  # another process writes for longer than the server waits
         page.keyboard.press("s")
         expect(page.get_by_text("Not saved yet: 1. Kept in this browser")).to_be_visible()
         assert page.evaluate("() => window.__review.pending") == 1
@@ -263,7 +263,7 @@ def test_an_answer_still_on_its_way_does_not_end_the_look_at_another_item(browse
     enter(page, served, "cleo")
     labelled, waiting = press(page, "s"), item_on_screen(page)
     event = {"event_id": "late", "code": waiting, "revision": 0, "answer": "similar", "dwell_ms": 900, "view": {}}
-    page.goto(f"{served.url}/my-labels")  # as after a press while the server was away
+    page.goto(f"{served.url}/my-labels")  # as after a key press while the server was down
     keep = "([reviewer, event]) => sessionStorage.setItem(`labeler-answers-${reviewer}`, JSON.stringify([event]))"
     with open_database(served.study) as db:
         page.evaluate(keep, [id_of(db, "cleo"), event])

@@ -1,4 +1,4 @@
-"""A coordinator from an empty study to a report, in a real browser only."""
+"""A coordinator takes an empty study to a report, only in a real browser."""
 
 import json
 
@@ -24,7 +24,7 @@ def result_files(folder):
     return sorted(folder.glob("*.json"))
 
 
-@pytest.mark.slow  # test_whole_study goes most of this way too
+@pytest.mark.slow  # test_whole_study covers most of this too
 def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
     study, url, link = empty_server
     page.goto(link)

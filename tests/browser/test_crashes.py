@@ -1,7 +1,7 @@
-"""The server killed with SIGKILL while five reviewers are each at another stage of a press, then started again.
+"""The server is killed with SIGKILL while five reviewers are at different stages of a key press, then restarted.
 
-Every press is in the study exactly once, in order. Three to four seconds after the server is gone Streamlit shows a
-dialog of its own, "Connection error"; until then presses are taken. A page connects again by itself.
+Every key press is in the study exactly once, in order. Three to four seconds after the server is gone, Streamlit shows
+its dialog "Connection error"; until then, key presses are accepted. A page reconnects by itself.
 """
 
 import re
@@ -24,7 +24,7 @@ IDLE, BEFORE, AFTER, DOWN, RELOADING, CUT = "ada", "ben", "cleo", "dan", "eve", 
 
 
 class Line:
-    """The connection between a page and the server; cut in a direction, it stays so until the page connects anew."""
+    """The connection between a page and the server; a direction stays cut until the page reconnects."""
 
     def __init__(self, page: Page) -> None:
         self.n_from_server = 0
@@ -45,7 +45,7 @@ class Line:
 
 @dataclass
 class Desk:
-    """A reviewer at work: the page, its line, and what was pressed on which item so far."""
+    """A reviewer's page, its connection, and the keys pressed on each item so far."""
 
     name: str
     page: Page
@@ -59,7 +59,7 @@ class Desk:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """24 items, 8 for each of six reviewers, one reviewer a test."""
+    """24 items, 8 for each of six reviewers; one reviewer per test."""
     study = tmp_path_factory.mktemp("crashes") / "crashes.study"
     studies.make(study, studies.many(24), reviewers=(IDLE, BEFORE, AFTER, DOWN, RELOADING, CUT))
     with serving(study) as one:
@@ -80,7 +80,7 @@ def desks(browser, served):
 
 @contextmanager
 def writing(study):
-    """Hold the study's only write lock, as another process that is writing."""
+    """Hold the study's only write lock, like another writing process."""
     with closing(sqlite3.connect(study, isolation_level=None)) as file:
         file.execute("BEGIN IMMEDIATE")
         try:
@@ -94,16 +94,16 @@ def kept(served, name):
 
 
 def wait_until(page: Page, holds) -> None:
-    """Let the page go on until something holds outside of it."""
+    """Let the page run until a condition outside of it is true."""
     for _ in range(500):
         if holds():
             return
-        page.wait_for_timeout(20)  # polls a bounded loop
+        page.wait_for_timeout(20)  # polls in a bounded loop
     raise AssertionError("it did not become true within 10 s")
 
 
 def press_before_the_commit(desk, served):
-    """The server has begun to run the page for this press, and waits for the lock that this test holds."""
+    """The server has started the page run for this key press, and waits for the lock that this test holds."""
     n_before = desk.line.n_from_server
     desk.press("s")
     wait_until(desk.page, lambda: desk.line.n_from_server > n_before)
@@ -111,7 +111,7 @@ def press_before_the_commit(desk, served):
 
 
 def press_after_the_commit(desk, served):
-    """The answer is in the file; its acknowledgement never reaches the page."""
+    """The answer is in the file, but its acknowledgement never reaches the page."""
     desk.line.is_open_to_page = False
     desk.press("s")
     wait_until(desk.page, lambda: kept(served, desk.name) == desk.pressed)
@@ -119,7 +119,7 @@ def press_after_the_commit(desk, served):
 
 
 def press_while_down(desks, keys):
-    """In turn, so that all is pressed before Streamlit's dialog opens."""
+    """Press keys in turn, all before Streamlit's dialog opens."""
     for pair in zip(*keys.values(), strict=True):
         for name, key in zip(keys, pair, strict=True):
             desks[name].press(key)
@@ -129,7 +129,7 @@ def press_while_down(desks, keys):
 
 @dataclass
 class Outage:
-    """What was on the screen while there was no server."""
+    """The screens while there was no server."""
 
     words: dict[str, str]
     is_covered: bool
@@ -137,7 +137,7 @@ class Outage:
 
 @pytest.fixture(scope="module")
 def outage(desks, served):
-    """Five presses at five stages, the kill, and the same study served again on the same port."""
+    """Five key presses at five stages, the kill, and the same study served again on the same port."""
     for name in desks:
         item_on_screen(desks[name].page)
     press_after_the_commit(desks[AFTER], served)
@@ -156,7 +156,7 @@ def outage(desks, served):
 
 
 def status_is_covered(page):
-    """Whether Streamlit's own dialog lies over the words on the screen."""
+    """Whether Streamlit's dialog covers the status line."""
     dialog = page.get_by_role("dialog", name="Connection error")
     expect(dialog).to_be_visible(timeout=90_000)
     over, under = dialog.bounding_box(), page.locator(".status").bounding_box()
@@ -167,7 +167,7 @@ def status_is_covered(page):
 
 
 def assert_goes_on(desk, served):
-    """Connected again: everything saved once and in order, said so in words, and the next press counts."""
+    """After reconnecting, everything is saved once and in order, the page says so, and the next key press counts."""
     page = desk.page
     page.wait_for_function(SAVED, timeout=BACK_LIMIT_MS)
     assert kept(served, desk.name) == desk.pressed

@@ -1,4 +1,4 @@
-"""Every screen of a reviewer, and everything the browser is sent for it, holds nothing that a reviewer may not know."""
+"""Screens and data of a reviewer: nothing that the browser receives reveals forbidden data."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from tests.labeler.conftest import answer_next, series
 from tests.reliability._crawl_study import name_of
 from tests.reliability._hidden import from_reviewer, leaves
 
-# tests/reliability/test_blindness.py looks at more every day, without a browser.
+# tests/reliability/test_blindness.py checks more in every run, without a browser.
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 OWN, OTHERS = "wilhelmina", ("ottokar", "kunigunde")
@@ -34,7 +34,7 @@ SCREENS = {
 
 
 def answer_until_a_retest_is_next(db, name):
-    """Label all that comes before the first hidden copy."""
+    """Label all items before the first hidden copy."""
     row = db.execute(
         """SELECT min(a.position) FROM assignments a JOIN people USING (person_id)
            WHERE name = ? AND kind = 'retest'""",
@@ -46,7 +46,7 @@ def answer_until_a_retest_is_next(db, name):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """Overlap and retest items, verdicts, labels of the others; the reviewer's next item is a retest."""
+    """Overlap and retest items, verdicts, labels of others; the reviewer's next item is a retest."""
     study = tmp_path_factory.mktemp("leaks") / "leaks.study"
     items = {name_of(number): series(number) for number in range(N_ITEMS)}
     studies.make(study, items, reviewers=(OWN, *OTHERS), parameters=WITH_RETESTS)
@@ -62,7 +62,7 @@ def served(tmp_path_factory):
 
 @dataclass
 class Listener:
-    """Everything that a page was sent or asked for, and what its screens held: texts by where they were found."""
+    """Everything that a page received or requested, and the content of its screens: texts by place."""
 
     page: Page
     found: dict[str, list[str]] = field(default_factory=lambda: {"frames": [], "addresses": []})
@@ -78,7 +78,7 @@ class Listener:
         self.found["frames"] += [part if isinstance(part, str) else part.decode("latin-1") for part in parts]
 
     def look(self, screen):
-        """The page as it is now: markup with all shadow roots, what a screen reader finds, what the browser keeps."""
+        """The page now: markup with all shadow roots, the accessible texts, and the browser's storage."""
         tree = self.page.context.new_cdp_session(self.page).send("Accessibility.getFullAXTree")
         self.found[screen] = [
             self.page.evaluate(MARKUP),
@@ -90,7 +90,7 @@ class Listener:
         ]
 
     def answers(self):
-        """Headers and bodies of what came over HTTP, less Streamlit's own files and our scripts: for everybody."""
+        """Headers and bodies of HTTP responses, without Streamlit's files and our scripts, which are public."""
         answered, self.unread[:] = [one for one in self.unread if one.url.startswith("http")], []
         for one in answered:
             if not any(part in one.url for part in STATIC) and one.request.resource_type in ("document", "fetch"):
@@ -108,14 +108,14 @@ MARKUP = """() => {
 
 @pytest.fixture(scope="module")
 def hidden(served):
-    """All that the reviewer may not see."""
+    """All data that the reviewer must not see."""
     with open_database(served.study) as db:
         return from_reviewer(db, OWN)
 
 
 @pytest.fixture(scope="module")
 def listener(browser, served):
-    """A reviewer's visit to every screen there is."""
+    """A reviewer's visit to every screen."""
     page = browser.new_context(viewport={"width": 1440, "height": 800}).new_page()
     heard = Listener(page)
     page.goto(served.link(OWN))
@@ -219,5 +219,5 @@ def test_a_retest_item_comes_under_another_code_and_in_the_same_words(listener, 
 
 
 def summaries(text):
-    """The accessible names of the canvas, less their numbers."""
+    """The accessible names of the canvas, without their numbers."""
     return {re.sub(r"[\d.]+", "0", label) for label in re.findall(r'<canvas[^>]* aria-label="([^"]*)"', text)}

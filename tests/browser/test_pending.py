@@ -1,4 +1,4 @@
-"""Answers that wait in the browser while something else happens: none is lost, and none is stored twice."""
+"""Answers that wait in the browser during other events: none is lost, and none is stored twice."""
 
 import json
 
@@ -20,7 +20,7 @@ REFUSED, LEAVING, LOADING = "gus", "hal", "ida"
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """8 items for each of nine reviewers, one reviewer a test."""
+    """8 items for each of nine reviewers; one reviewer per test."""
     study = tmp_path_factory.mktemp("pending") / "pending.study"
     names = (*NAMES.values(), REFUSED, LEAVING, LOADING)
     studies.make(study, studies.many(8), reviewers=names, parameters=studies.EVERYTHING_BY_ALL)

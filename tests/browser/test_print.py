@@ -1,4 +1,4 @@
-"""The report on paper: everything within the page, tables with their headers, figures whole."""
+"""The printed report: everything fits the page, tables repeat their headers, figures are not cut."""
 
 import re
 from functools import cache
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 MM = 96 / 25.4
 PAPERS = {"a4": 210, "letter": 215.9}  # mm wide
-MARGIN = 14  # mm on either side, as in the style sheet
+MARGIN = 14  # mm on each side, as in the style sheet
 CLIPPED = """
     () => [...document.querySelectorAll('table, th, td, caption, figure, svg, p, li, h1, h2, h3, pre, code')]
         .filter(element => {
@@ -40,7 +40,7 @@ def test_nothing_is_clipped_on_paper(browser, paper):
     assert view.evaluate(CLIPPED) == []
     assert view.evaluate("() => getComputedStyle(document.querySelector('thead')).display") == "table-header-group"
     view.set_content(page().replace("<td>", "<td><div style='width: 3000px'>", 1))
-    assert view.evaluate(CLIPPED) != []  # the check finds what it looks for
+    assert view.evaluate(CLIPPED) != []  # proves that the check finds a problem
     view.close()
 
 

@@ -1,4 +1,4 @@
-"""Signing in through an identity provider, in a real browser and at a real provider."""
+"""Sign in through an identity provider, in a real browser and with a real provider."""
 
 import json
 import os
@@ -35,7 +35,7 @@ SIGNED = ("ada", "ben", "cleo", "dan")  # the reviewers, each with an address an
 
 @contextmanager
 def running(folder: Path, port: int) -> Iterator[Served]:
-    """A server started in a folder, which finds the .streamlit/secrets.toml there and no other."""
+    """A server started in a folder, which reads only the .streamlit/secrets.toml there."""
     study = folder / "provider.study"
     make(study, many(3), reviewers=SIGNED)
     with open_database(study) as db:
@@ -77,17 +77,17 @@ def provider(started: tuple[Served, Provider]) -> Provider:
 
 @pytest.fixture(scope="module")
 def without(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server that was told of no provider."""
+    """A server without a provider."""
     with running(tmp_path_factory.mktemp("without"), free_port()) as served:
         yield served
 
 
 def address(name: str) -> str:
-    return f"{name.title()}@example.org"  # in other capitals than the study has it
+    return f"{name.title()}@example.org"  # in other letter case than in the study
 
 
 def click(page: Page, role: Literal["button", "link"], name: str) -> None:
-    """Click what leads elsewhere, and wait until the browser is there."""
+    """Click a link to another page, and wait until the browser is there."""
     with page.expect_navigation(wait_until="commit"):
         page.get_by_role(role, name=name).click()
 
@@ -98,7 +98,7 @@ def follow_link(page: Page, served: Served) -> None:
 
 
 def enter(page: Page, served: Served, provider: Provider, name: str) -> None:
-    """Come in through the provider, which asks nothing."""
+    """Sign in through the provider, which asks no question."""
     provider.signed_in = address(name)
     follow_link(page, served)
     assert page.url == f"{served.url}/"
@@ -122,7 +122,7 @@ def names_of_cookies(page: Page) -> set[str]:
 
 
 def kept(page: Page) -> set[str]:
-    """The cookies that say who somebody is."""
+    """The cookies that identify a person."""
     return {name for name in names_of_cookies(page) if name.startswith((SESSION_COOKIE, USER_COOKIE))}
 
 
@@ -146,7 +146,7 @@ def test_who_follows_the_link_is_back_as_the_person_of_their_address(page, serve
 
 
 def test_a_long_account_comes_in_as_well_and_leaves_nothing_in_the_browser(page, served, provider):
-    letters = random.Random(7)  # do not compress, so that Streamlit needs several cookies for them
+    letters = random.Random(7)  # incompressible, so that Streamlit needs several cookies
     provider.instead = {"groups": [letters.randbytes(20).hex() for _ in range(120)]}
     enter(page, served, provider, "dan")
     assert kept(page) == {session_cookie(served.study)}
@@ -168,7 +168,7 @@ def test_who_comes_back_without_a_verified_address_reads_why_and_is_forgotten(pa
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     assert "verified e-mail address" in page.inner_text("body")
     assert kept(page) == set()
-    assert provider.visits == 1  # no endless going back and forth
+    assert provider.visits == 1  # no endless redirects
     assert is_out(page, served)
 
 
@@ -210,7 +210,7 @@ def test_without_a_provider_there_is_no_link_and_its_addresses_lead_to_the_sign_
 
 
 def account(name: str = "ada") -> str:
-    """What Streamlit keeps about who came back from the provider."""
+    """The data that Streamlit keeps about a person who returned from the provider."""
     return json.dumps({"email": address(name), "email_verified": True, "is_logged_in": True, "provider": "default"})
 
 
@@ -262,7 +262,7 @@ def test_no_forged_cookie_is_a_way_in(page, served, provider):
 
 @pytest.mark.slow
 def test_a_cookie_that_the_server_itself_could_have_signed_is_a_way_in(page, served):
-    page.context.add_cookies([cookie_of(served, signed(account()))])  # or else the forged ones would prove nothing
+    page.context.add_cookies([cookie_of(served, signed(account()))])  # otherwise the forged cookies would prove nothing
     page.goto(served.url, wait_until="commit")
     assert (page.url, kept(page)) == (f"{served.url}/", {session_cookie(served.study)})
 
@@ -283,7 +283,7 @@ def test_an_address_of_which_the_provider_does_not_say_that_it_is_verified_is_re
 def test_only_the_secrets_of_the_folder_in_which_the_server_is_started_count(tmp_path):
     home, here, port = tmp_path / "home", tmp_path / "here", free_port()
     (home / ".streamlit").mkdir(parents=True)
-    (home / ".streamlit" / "secrets.toml").write_text('auth = "x"\n')  # which would keep the server from starting
+    (home / ".streamlit" / "secrets.toml").write_text('auth = "x"\n')  # would prevent the server from starting
     here.mkdir()
     study = here / "any.study"
     coordinating.create_study(study, name="x", question="?", coordinator="carol", now=datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""Keys in quick succession, held keys, keys meant for something else: what is labelled was seen, and only once."""
+"""Keys in quick succession, held keys, keys for other purposes: every labelled item was seen, and labelled once."""
 
 import pytest
 from playwright.sync_api import expect
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 MIN_DWELL_MS = 250
 ATTEMPTS = 5
 
-# Notes every press: what was on the screen, for how long by the frames that showed it, and whether it was gone after.
+# Records every key press: the item on the screen, how long frames had shown it, and whether it was gone afterwards.
 WATCH = """
 () => {
   let { code, paintedAt: since } = window.__review;
@@ -63,7 +63,7 @@ def presses(page):
 
 
 def strike_with_gap(page, keys, gap_ms, begin=item_on_screen):
-    """What was noted of two presses that were this far apart by the browser's own time stamps."""
+    """The record of two key presses with this gap by the browser's time stamps."""
     for _ in range(ATTEMPTS):
         begin(page)
         presses(page)
@@ -89,7 +89,7 @@ def test_a_second_press_before_the_next_item_could_be_seen_labels_nothing(desk, 
 
 
 def test_two_presses_within_one_task_of_the_browser_are_one_label(desk, served):
-    # No keyboard is that fast; made by the page itself, because keys from outside are never 0 ms apart.
+    # No keyboard is that fast, so the page creates the events: keys from outside are never 0 ms apart.
     page = desk("ada")
     item_on_screen(page)
     before = len(answers(served, "ada"))
@@ -235,7 +235,7 @@ def test_keys_with_a_modifier_do_nothing_and_capital_letters_count(desk, served)
     for keys in ("Control+s", "Control+d", "Alt+s", "Meta+d", "Control+u"):
         page.keyboard.press(keys)
     assert page.evaluate("() => [window.__review.code, window.__review.pending]") == [first, 0]
-    assert press(page, "Shift+S") == first  # as with the caps lock on
+    assert press(page, "Shift+S") == first  # as with caps lock on
     assert said(served, "dan")[before:] == ["similar"]
 
 

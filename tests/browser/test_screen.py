@@ -1,4 +1,4 @@
-"""What the labelling screen looks like and says: sizes, densities, shapes of items, keys without a mouse, time."""
+"""The labelling screen: sizes, pixel densities, kinds of items, keys without a mouse, time."""
 
 import json
 import re
@@ -46,7 +46,7 @@ SHARP = """() => {
   const { canvas } = window.__review.owner.picture;
   const right = (own, shown) => Math.abs(own - shown * devicePixelRatio) <= devicePixelRatio;
   return right(canvas.width, canvas.clientWidth) && right(canvas.height, canvas.clientHeight);
-}"""  # one pixel of its own for each of the screen
+}"""  # one canvas pixel per screen pixel
 
 
 FITTED = """() => {
@@ -70,7 +70,7 @@ def served(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shapes(tmp_path_factory):
-    """An item of 2 runs, one of 20, one of short runs, for everybody."""
+    """An item of 2 runs, an item of 20 runs and an item of short runs, for everybody."""
     study = tmp_path_factory.mktemp("shapes") / "shapes.study"
     studies.make(study, SHAPES, parameters=studies.EVERYTHING_BY_ALL)
     with serving(study) as one:
@@ -172,7 +172,7 @@ def test_on_a_dense_screen_the_picture_has_twice_the_pixels(browser, served):
 
 
 def set_window(page, width, height, density):
-    """As the zoom of the browser does: fewer and larger pixels of the page."""
+    """Set the window as the browser's zoom does: fewer and larger pixels of the page."""
     metrics = {"width": width, "height": height, "deviceScaleFactor": density, "mobile": False}
     page.context.new_cdp_session(page).send("Emulation.setDeviceMetricsOverride", metrics)
     page.wait_for_function("density => devicePixelRatio === density", arg=density)
@@ -259,7 +259,7 @@ def test_dialogs_hold_the_focus_and_give_it_back(desk):
 def test_time_while_the_page_is_hidden_is_a_pause_and_not_time_on_task(desk, served):
     page = desk("dan")
     item_on_screen(page)
-    # Headless Chromium never hides a page, so the page says so of itself.
+    # Headless Chromium never hides a page, so the page pretends to be hidden.
     since = page.evaluate("""() => {
       Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
       document.dispatchEvent(new Event("visibilitychange"));
@@ -295,7 +295,7 @@ def test_a_practice_round_leaves_no_row_and_says_how_each_item_was_made(desk, se
         page.keyboard.press("Enter")
     expect(page.get_by_text("The practice round is over.")).to_be_visible()
     assert page.evaluate("() => Object.keys(sessionStorage).filter((name) => name.startsWith('labeler'))") in (
-        [], ["labeler-owner"],  # whose window it is; no answer
+        [], ["labeler-owner"],  # the owner of the window; not an answer
     )  # fmt: skip
     assert len(answers(served, "dan")) == before
     page.get_by_role("button", name="Once more, with other items").click()

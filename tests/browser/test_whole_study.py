@@ -1,4 +1,4 @@
-"""A whole small study in a real browser only, from twelve result files to a report; its numbers are counted again."""
+"""A small study in a real browser only, from twelve result files to a report whose numbers are computed again."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 
 REVIEWERS = ("ada", "ben", "cleo", "dan")
 N_ITEMS, N_CALIBRATION = 12, 2
-LIMIT = 60  # more items nobody has
+LIMIT = 60  # nobody has more items
 ALL_DONE = "() => window.__review && window.__review.code === null && window.__review.done !== null"
 
 
@@ -35,7 +35,7 @@ def result_files(folder):
 
 
 def label_all(reviewer: Page, keys: str) -> int:
-    """Answer everything that is offered, with these keys in turn; how many answers it took."""
+    """Answer every offered item with these keys in turn; returns the number of answers."""
     for n_done in range(LIMIT):
         reviewer.wait_for_function(f"() => ({SHOWN})() || ({ALL_DONE})()")
         if reviewer.evaluate(ALL_DONE):
@@ -134,7 +134,7 @@ def downloaded(page: Page, name: str) -> str:
 
 
 def check(report, rows):
-    """The numbers of the report, counted a second time from the label file."""
+    """Compute the numbers of the report again from the label file."""
     said = defaultdict(dict)
     for row in rows:
         if row["kind"] in ("fresh", "overlap"):

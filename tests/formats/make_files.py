@@ -1,13 +1,13 @@
-"""Make the result files that the tests of the readers read, into tests/labeler/formats/files.
+"""Create the result files for the tests of the readers, in tests/labeler/formats/files.
 
     python tests/formats/make_files.py [TOOL...]
 
-Tools of PyPI come into a throw-away environment, those of Debian are installed (as root) where they are missing. The
-names of machine and folder are taken out. criterion.rs and BenchmarkDotNet come from other registries, and krun and pa
-are no longer kept up: files of these four have the layout that their documentation or source gives, and made-up times.
-So have the short files of libtest, github-action-benchmark, Bencher, k6, wrk, Catch2, BenchmarkTools.jl, nanobench,
-JMeter and `go test -json`, which are written by hand. The tools in JavaScript need npm.
-Benchmark times differ from one making to the next; what the tests check does not.
+Tools from PyPI are installed into a temporary environment, tools from Debian are installed (as root) if they are
+missing. Names of the machine and the folder are removed. criterion.rs and BenchmarkDotNet come from other registries,
+and krun and pa are no longer maintained: files of these four follow their documentation or source, with invented times.
+So do the short files of libtest, github-action-benchmark, Bencher, k6, wrk, Catch2, BenchmarkTools.jl, nanobench,
+JMeter and `go test -json`, which are written by hand. The JavaScript tools need npm. Times differ each time the files
+are created; the tests do not depend on them.
 """
 
 import json
@@ -146,7 +146,7 @@ def asv(folder):
 
 
 def commit_of(folder, name):
-    """The hash of a new commit, the same in every making."""
+    """The hash of a new commit, always the same."""
     told = {"NAME": "a", "EMAIL": "a@example.org", "DATE": "2024-01-01T00:00:00Z"}
     always = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in told.items()}
     run("git", "commit", "-q", "--allow-empty", "-m", name, cwd=folder, env=os.environ | always)
@@ -199,7 +199,7 @@ def benchmarkdotnet(folder):
 
 
 def measurements(rng):
-    """Two launches with their stages; results are actual times without the slowest one, less the mean overhead."""
+    """Two launches with their stages; results are the actual times without the slowest, minus the mean overhead."""
     stages = [
         ("Overhead", "Jitting", 1), ("Workload", "Jitting", 1), ("Workload", "Pilot", 2), ("Overhead", "Warmup", 1),
         ("Overhead", "Actual", 2), ("Workload", "Warmup", 1), ("Workload", "Actual", 5),
@@ -221,7 +221,7 @@ def measurements(rng):
 
 
 def javascript(folder):
-    """vitest, tinybench, Benchmark.js and mitata; of mitata's thousands of samples and their code the first 20."""
+    """vitest, tinybench, Benchmark.js and mitata; of mitata's samples and their code only the first 20."""
     shutil.copytree(PROGRAMS / "js", folder, dirs_exist_ok=True)
     run("npm", "install", "--silent", "vitest", "tinybench", "benchmark", "mitata", cwd=folder)
     run("npx", "vitest", "bench", "--run", "--outputJson=vitest.json", cwd=folder)

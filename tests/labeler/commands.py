@@ -1,4 +1,4 @@
-"""Running the command `labeler` inside the test."""
+"""Run the command `labeler` inside the test."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from labeler.cli import main
 
 
 def run(*arguments: Any, code: int | None = 0) -> Result:
-    """What a command printed; an error that is no refusal in words is raised. `code` None: any exit code."""
+    """Run a command; returns its output, and raises unexpected errors. `code` None accepts any exit code."""
     result = CliRunner().invoke(main, [str(a) for a in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception

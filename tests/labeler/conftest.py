@@ -1,4 +1,4 @@
-"""What the tests of the application share: small studies at several stages, and hands that do what people do."""
+"""Shared parts of the tests of the application: small studies at several stages, and actions of people."""
 
 import json
 import os
@@ -28,7 +28,7 @@ NOBODY, ENTER = 65534, 0o011
 
 
 def series(seed: int, n_runs: int = 3, n_iterations: int = 60) -> list[list[float]]:
-    """Runs of positive noise, the same for the same seed."""
+    """Runs of positive noise, always the same for the same seed."""
     return np.random.default_rng(seed).uniform(1, 1.2, (n_runs, n_iterations)).tolist()
 
 
@@ -46,7 +46,7 @@ def import_all(db: Database, *files: Source, as_new: bool = False) -> list[impor
 
 
 def make_study(path: Path, *, n_items: int = 8, reviewers: Sequence[str] = REVIEWERS, plan: bool = False) -> None:
-    """Eight items in two applications, 3 runs of 60 iterations each; four reviewers; the coordinator is carol."""
+    """Eight items in two applications, 3 runs of 60 iterations each; four reviewers; carol is the coordinator."""
     coordinating.create_study(path, name="Caches", question="Are these runs alike?", coordinator="carol", now=NOW)
     with open_database(path) as db:
         import_all(db, *(result_file(item_name(number), series(number)) for number in range(n_items)))
@@ -58,7 +58,7 @@ def make_study(path: Path, *, n_items: int = 8, reviewers: Sequence[str] = REVIE
 
 @pytest.fixture(scope="session")
 def masters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """One closed file a stage, to be copied."""
+    """One closed file per stage, to be copied."""
     folder = tmp_path_factory.mktemp("masters")
     made = {stage: folder / f"{stage}.study" for stage in ("empty", "unplanned", "planned")}
     make_study(made["empty"], n_items=0, reviewers=())
@@ -69,7 +69,7 @@ def masters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture
 def study_path(tmp_path: Path) -> Path:
-    """Where a new study may be made."""
+    """The path for a new study."""
     return tmp_path / "new.study"
 
 
@@ -83,7 +83,7 @@ def copy_of(master: Path, folder: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def db(masters: dict[str, Path], tmp_path: Path) -> Iterator[Database]:
-    """A new study: one coordinator, nothing else."""
+    """A new study with one coordinator and nothing else."""
     with copy_of(masters["empty"], tmp_path) as opened:
         yield opened
 
@@ -97,14 +97,14 @@ def study(masters: dict[str, Path], tmp_path: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def planned(masters: dict[str, Path], tmp_path: Path) -> Iterator[Database]:
-    """The same study, planned and open: 5 assignments a reviewer, 2 items seen by all."""
+    """The same study, planned and open: 5 assignments per reviewer, 2 items seen by all."""
     with copy_of(masters["planned"], tmp_path) as opened:
         yield opened
 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """Where packages of others can be installed; this process finds them, and those that it starts."""
+    """A folder for other packages, which this process and its child processes find."""
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(folder)
@@ -121,13 +121,13 @@ def id_of(db: Database, name: str) -> int:
 
 
 def submission(task: Task, answer: str, event_id: str = "", *, dwell_ms: int | None = 900) -> Submission:
-    """What the screen sends for a task; the event's id names task, revision and answer unless given."""
+    """The submission of the screen for a task; the event id is made from task, revision and answer unless given."""
     event_id = event_id or f"{task.code}-{task.revision}-{answer}"
     return Submission(event_id, task.code, task.revision, Answer(answer), dwell_ms, {"axis": "core"})
 
 
 def answer_next(db: Database, reviewer: str, answer: str, *, now: datetime = NOW) -> Task:
-    """Answer the first task on offer."""
+    """Answer the first offered task."""
     reviewer_id = id_of(db, reviewer)
     task = reviewing.review_queue(db, reviewer_id).offers[0]
     reviewing.submit(db, reviewer_id, submission(task, answer), now=now)
@@ -135,7 +135,7 @@ def answer_next(db: Database, reviewer: str, answer: str, *, now: datetime = NOW
 
 
 def answer_everything(db: Database, says: dict[str, str]) -> None:
-    """Every reviewer answers all tasks with the one answer that stands beside the name."""
+    """Every reviewer gives the same answer, stated beside the name, to all tasks."""
     for name, answer in says.items():
         for _ in range(200):
             if not reviewing.review_queue(db, id_of(db, name)).offers:
@@ -146,13 +146,13 @@ def answer_everything(db: Database, says: dict[str, str]) -> None:
 
 
 def log(db: Database) -> list[tuple[str, str]]:
-    """Who did what."""
+    """The rows of the log: person and action."""
     return list(events.table(db)[["actor", "action"]].itertuples(index=False, name=None))
 
 
 @contextmanager
 def unprivileged(folder: Path) -> Iterator[None]:
-    """As somebody without special rights, let in as far as the folder: permissions do not hold root back."""
+    """Drop root's rights, keeping access to the folder, because permissions do not restrict root."""
     if os.geteuid() != 0:
         yield
         return

@@ -1,4 +1,4 @@
-"""Packages of others, installed for the length of a test: the files that pip leaves, where Python really finds them."""
+"""Install other packages during a test: the files that pip writes, where Python finds them."""
 
 import importlib
 import shutil
@@ -10,7 +10,7 @@ from labeler.plugins import CLASSIFIER_GROUP, classifier_plugins, format_plugins
 
 STEADY_LIMIT = 0.057
 
-# a classifier as somebody else would write it: dissimilar where the measurements scatter
+# a classifier in another package: dissimilar if the measurements vary widely
 STEADY = f"""
 from analysis.classifiers import Verdict
 
@@ -23,7 +23,7 @@ def judge(runs):
 
 
 class Site:
-    """A folder on the import path into which packages are installed; each is one module of its name."""
+    """A folder on the import path for packages; each package is one module of the same name."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -32,7 +32,7 @@ class Site:
         self, name: str, source: str, *, version: str = "1.0", points: Mapping[str, str] | None = None,
         group: str = CLASSIFIER_GROUP,
     ) -> None:  # fmt: skip
-        """Put a package there in place of its other versions; it registers its `judge` under its own name."""
+        """Install a package and replace its other versions; it registers its `judge` under its name."""
         self.uninstall(name)
         (self.folder / f"{name}.py").write_text(source, encoding="utf-8")
         info = self.folder / f"{name}-{version}.dist-info"
@@ -43,7 +43,7 @@ class Site:
         importlib.invalidate_caches()
 
     def uninstall(self, name: str) -> None:
-        """Take a package out again, as for a process that starts afterwards."""
+        """Remove a package, as for a process that starts afterwards."""
         for path in self.folder.glob(f"{name}-*.dist-info"):
             shutil.rmtree(path)
         shutil.rmtree(self.folder / "__pycache__", ignore_errors=True)
@@ -54,6 +54,6 @@ class Site:
         format_plugins.cache_clear()
 
     def clear(self) -> None:
-        """Leave nothing behind."""
+        """Remove everything."""
         for path in list(self.folder.glob("*.py")):
             self.uninstall(path.stem)

@@ -27,7 +27,7 @@ VALUES = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 100.0]), st.floats(-1e6, 1e6
 
 @st.composite
 def series(draw, min_iterations=1, max_iterations=700):
-    """One run on some level, with noise or without, and with spikes anywhere; exact in float32."""
+    """One run at some level, with or without noise, and with spikes anywhere; exact in float32."""
     n = draw(st.integers(min_iterations, max_iterations))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     run = draw(VALUES) + draw(st.sampled_from([0.0, 1e-3, 5.0])) * rng.normal(size=n)
@@ -51,7 +51,7 @@ def unpack(text):
 
 
 def drawn(run):
-    """The drawing of a run beside another one."""
+    """The drawing of a run beside another run."""
     return payload([run, run], "s")["runs"][0]
 
 
@@ -165,7 +165,7 @@ def test_the_levels_axis_worked_by_hand():
     assert levels([low, high]) == pytest.approx((9.6, 20.4))
     high[::10] = 90.0  # a tenth of the iterations: the 95th percentile is far, and the tail is capped
     assert levels([low, high]) == pytest.approx((9.6, 21.5))
-    high[high == 90.0] = 21.0  # nearer than the cap: the axis ends where the tail does
+    high[high == 90.0] = 21.0  # closer than the cap: the axis ends with the tail
     assert levels([low, high]) == pytest.approx((9.6, 21.0))
     low[::50] = 9.0  # the 1st percentile, on the other side
     assert levels([low, high]) == pytest.approx((9.0, 21.0))
@@ -181,7 +181,7 @@ def test_a_level_of_5_percent_of_the_windows_is_passed_over_and_one_of_more_is_n
 
 @given(several(min_iterations=50, max_iterations=3500), st.data())
 def test_every_median_every_middle_half_and_every_lasting_level_is_on_the_levels_axis(runs, data):
-    """The promise of the guide."""
+    """The promise of the guide about the axis rule `levels`."""
     run = runs[data.draw(st.integers(0, len(runs) - 1))]
     n = n_windows(len(run))
     n_lasting = data.draw(st.integers(int(0.05 * n) + 1, n))
@@ -281,7 +281,7 @@ def test_what_lies_beyond_an_axis_is_told_of_each_window_above_and_below(runs, r
         edges = [*starts_of(len(run), n_windows(len(run))), len(run)]
         pieces = [run[start:end] for start, end in pairwise(edges)]
         for view, (low, high) in content["axes"].items():
-            if len(run) < 50:  # as float32, which is exact here, but limits are not
+            if len(run) < 50:  # as float32, which is exact here; limits are not
                 slack = 1e-6 * (high - low)
                 low, high = low - slack, high + slack
             above, below = shares_of(content, shown, view)

@@ -29,14 +29,14 @@ S, D = Category.SIMILAR, Category.DISSIMILAR
 
 @dataclass(frozen=True)
 class Balance:
-    """What one reviewer carries: the load, and what of it is still open."""
+    """The load of one reviewer, and its open part."""
 
     load: int
     remaining: int
 
 
 def balance_of(slots: Iterable[Slot]) -> dict[str, Balance]:
-    """The balance of every reviewer who has a slot, by name."""
+    """The balance of every reviewer with a slot, by name."""
     load: Counter[str] = Counter()
     remaining: Counter[str] = Counter()
     for slot in slots:
@@ -47,7 +47,7 @@ def balance_of(slots: Iterable[Slot]) -> dict[str, Balance]:
 
 @dataclass(frozen=True)
 class Running:
-    """A study under way; the last of `people` may have left before."""
+    """A running study; the last of `people` may have left already."""
 
     people: list[str]
     staying: list[str]
@@ -57,7 +57,7 @@ class Running:
 
 
 def fresh(item, *names):
-    """Slots of an item, one for each name; a capital letter first says that it is answered."""
+    """Slots of an item, one per name; a capital first letter means answered."""
     return [Slot(name.lower(), item, Kind.FRESH, name[0].isupper()) for name in names]
 
 
@@ -81,7 +81,7 @@ def running_studies(draw):
 
 
 def slots_of_an_item(item, people, random):
-    """Any mix that a study can come to: a few reviewers or all of them, third labels, hidden copies."""
+    """Any combination that a study can reach: few or all reviewers, third labels, hidden copies."""
     kind = random.choices([Kind.FRESH, Kind.OVERLAP, Kind.CALIBRATION], [6, 2, 1])[0]
     n = random.randint(1, min(3, len(people)))
     on_item = random.sample(people, n) if kind == Kind.FRESH else people
@@ -95,7 +95,7 @@ def slots_of_an_item(item, people, random):
 
 
 def after(slots, changes):
-    """The slots as they are once the moves are made."""
+    """The slots after the moves."""
     for move in changes.moves:
         slots = after_move(slots, move)
     return slots
@@ -121,7 +121,7 @@ def remaining(slots, name):
 
 
 def rank(slots, applications, item, giver, taker):
-    """Load, co-load and load in the application, counted anew from all slots."""
+    """Load, shared load and load in the application, counted again from all slots."""
     own = items_of(slots, taker)
     others = set(on(slots, item, LOADING)) - {giver}
     co_load = sum(len(own & items_of(slots, other)) for other in others)
@@ -139,7 +139,7 @@ def join_of(study):
 
 
 def succeed_of(study):
-    """The successor is somebody new, or one of those who stay."""
+    """The successor is a new person, or one of the remaining reviewers."""
     successor = (JOINER, *sorted(study.staying))[study.seed % (len(study.staying) + 1)]
     return succeed(
         study.slots, study.people[0], successor, applications=study.applications, staying=study.staying, seed=study.seed
@@ -167,7 +167,7 @@ def test_an_open_slot_goes_to_the_lowest_load_first():
 
 
 def test_of_equal_loads_the_one_who_shares_fewer_items_with_the_others_on_the_item_takes_the_slot():
-    # loads 2 and 2; with ben, who is on x, one shares y, the other nothing
+    # loads 2 and 2; one shares y with ben, who is on x, the other shares nothing
     for one, other in (("cleo", "dan"), ("dan", "cleo")):
         slots = [*fresh("x", "ada", "ben"), *fresh("y", one, "ben"), *fresh("z", other, "eve")]
         slots += fresh("w", other) + fresh("v", one)
@@ -328,7 +328,7 @@ def test_a_remainder_of_one_stays_with_those_who_had_the_work():
 
 
 def test_a_joiner_gets_items_they_share_with_others_evenly_before_items_of_another_application():
-    # ada gives two of four slots: the first with ben or with cleo, the second with the other one
+    # ada gives two of four slots: one shared with ben and one with cleo
     slots = [*fresh("x0", "ada", "Ben"), *fresh("x1", "ada", "Ben"), *fresh("y0", "ada", "Cleo")]
     slots += fresh("y1", "ada", "Cleo")
     for seed in range(8):
@@ -341,7 +341,7 @@ def test_a_joiner_gets_items_they_share_with_others_evenly_before_items_of_anoth
 
 
 def test_a_slot_stays_with_its_hidden_copy_and_overlap_slots_stay_too():
-    # ada has five to do; only x can go
+    # ada has five open items; only x can move
     slots = [*fresh("x", "ada"), *fresh("y", "ada"), Slot("ada", "y", Kind.RETEST, answered=False)]
     slots += [Slot("ada", f"o{j}", Kind.OVERLAP, answered=False) for j in range(3)]
     changes = join(slots, JOINER, applications=one_application(slots), seed=1)
@@ -361,7 +361,7 @@ def test_two_open_slots_of_one_item_give_the_joiner_one_of_them():
     slots += [Slot(name, "o", Kind.OVERLAP, answered=False) for name in ("ada", "ben")]
     changes = join(slots, JOINER, applications=one_application(slots), seed=1)
     assert [(move.item, move.taker) for move in changes.moves] == [("x", JOINER)]
-    assert changes.shortfalls == ()  # two to do against one
+    assert changes.shortfalls == ()  # two open items against one
 
 
 @pytest.mark.parametrize("slots", [[], fresh("x", "ada"), fresh("x", "Ada", "Ben") + fresh("y", "Ada")])
@@ -370,7 +370,7 @@ def test_where_nobody_has_two_slots_to_do_a_joiner_gets_nothing(slots):
 
 
 def test_who_comes_back_gets_no_item_they_had_and_what_they_have_to_do_counts():
-    # zoe has one to do and has labelled y; ada has four, of which x0 to x2 can go: 4 1 -> 3 2
+    # zoe has one open item and has labelled y; ada has four, of which x0 to x2 can move: 4 1 -> 3 2
     slots = [slot for j in range(3) for slot in fresh(f"x{j}", "ada")]
     slots += fresh("y", "ada", "Zoe") + fresh("z", "zoe")
     moves = join(slots, JOINER, applications=one_application(slots), seed=1).moves
@@ -379,7 +379,7 @@ def test_who_comes_back_gets_no_item_they_had_and_what_they_have_to_do_counts():
 
 
 def on_offer(state, study):
-    """The slots the joiner could take, by giver."""
+    """The slots that the new reviewer could take, by giver."""
     copied = {(slot.reviewer, slot.item) for slot in study.slots if slot.kind == Kind.RETEST}
     return {
         name: [
@@ -446,7 +446,7 @@ def test_where_the_items_allow_it_nobody_has_two_more_to_do_than_the_joiner(n_an
     assert changes.shortfalls == ()
 
 
-# --- somebody takes over
+# --- a person takes over
 
 
 def test_every_open_slot_goes_to_a_new_successor_and_what_is_answered_stays():
@@ -470,7 +470,7 @@ def test_a_successor_takes_over_calibration_and_third_slots_but_no_hidden_copy()
 
 
 def test_what_the_successor_is_on_already_goes_to_others_as_when_somebody_leaves():
-    # ben is on x and y; cleo is on y too, so that x goes to cleo and y to nobody
+    # ben is on x and y; cleo is also on y, so x moves to cleo and y to nobody
     slots = [*fresh("x", "ada", "Ben"), *fresh("y", "ada", "ben", "cleo"), *fresh("z", "ada")]
     changes = succession(slots, "ben")
     assert {move.item: move.taker for move in changes.moves} == {"x": "cleo", "y": None, "z": "ben"}
@@ -490,7 +490,7 @@ def test_nobody_succeeds_themselves():
 @pytest.mark.parametrize(
     ("slots", "staying", "message"),
     [
-        (fresh("x", "ada", "ben"), ["ada", "ben"], r"ada cannot both leave and stay"),
+        (fresh("x", "ada", "ben"), ["ada", "ben"], "both leave"),
         (fresh("x", "ben", "ben"), ["ben"], r"ben has item x twice"),
     ],
 )
@@ -581,7 +581,7 @@ def test_a_plan_of_586_items_is_level_again_after_one_left_and_another_joined():
 @pytest.mark.parametrize(
     ("slots", "staying", "message"),
     [
-        (fresh("x", "ada", "ben"), ["ada", "ben"], r"ada cannot both leave and stay"),
+        (fresh("x", "ada", "ben"), ["ada", "ben"], "both leave"),
         (fresh("x", "ben", "ben"), ["ben"], r"ben has item x twice"),
         ([*fresh("x", "ada"), Slot("ada", "x", Kind.THIRD, answered=True)], ["ben"], r"ada has item x twice"),
         (fresh("elsewhere", "ben"), ["ben"], r"The application of item elsewhere is not known"),
@@ -604,7 +604,7 @@ def test_slots_that_cannot_be_are_refused_when_a_reviewer_joins(slots, message):
         join(slots, JOINER, applications={"x": "a"}, seed=1)
 
 
-# --- the third round
+# --- the third-label round
 
 
 def answered(first):
@@ -612,7 +612,7 @@ def answered(first):
 
 
 def test_a_third_round_worked_by_hand():
-    # x and y are split, and only cleo is on neither; of the agreed items she has not seen a and b, but c; i is neither
+    # x and y are split, and only cleo is on neither; of the agreed items she has seen c, but not a and b; i is neither
     first = {
         "x": {"ada": S, "ben": D},
         "y": {"ada": D, "ben": S},
@@ -674,7 +674,7 @@ def test_without_split_items_there_is_no_third_round():
 
 
 def test_a_third_round_without_reviewers_is_refused():
-    with pytest.raises(InputError, match="No reviewer can give third labels"):
+    with pytest.raises(InputError, match="give third"):
         third_round({"x": {"ada": S, "ben": D}}, [], reviewers=[], start={}, seed=1)
 
 

@@ -9,7 +9,7 @@ from analysis.document import figures
 from labeler.screen import binning, charts
 from tests.analysis.drawn import contrast, parts, titles
 
-BORDER_PX = 4  # what is this near to the border of a panel belongs to its axes
+BORDER_PX = 4  # elements this close to the border of a panel belong to its axes
 
 
 def noise(n_runs=3, n_iterations=60, level=1.0, seed=1):
@@ -21,12 +21,12 @@ def drawn(runs, unit="s", rule="levels", **options):
 
 
 def encodings(chart):
-    """Of each panel, what its dots are drawn by."""
+    """The encodings of the dots in each panel."""
     return [panel["layer"][1]["encoding"] for panel in chart.to_dict()["concat"]]
 
 
 def limits(encoding):
-    """What is between the lanes."""
+    """The range between the lanes."""
     low, high = encoding["y"]["scale"]["domain"]
     lane = (high - low) * charts.LANE_SHARE / (1 + 2 * charts.LANE_SHARE)
     return low + lane, high - lane
@@ -46,7 +46,7 @@ def first_panel(chart):
 
 
 def picture(chart, panel):
-    """What is drawn in a panel, in grey."""
+    """The content of a panel, in grey."""
     image = np.asarray(Image.open(io.BytesIO(figures.render(chart, "png"))).convert("L"))
     scale = figures.PNG_SCALE
     left, top = round(panel.x * scale), round(panel.y * scale)
@@ -157,7 +157,7 @@ def test_no_spike_is_lost(n_iterations, at):
     runs = noise(2, n_iterations)
     runs[1, n_iterations // 2] = 3.0  # so that the axis is the same without the spike
     chart = drawn(runs, rule="full")
-    panel, upper = first_panel(chart), slice(0, 110)  # the half where nothing but the spike reaches
+    panel, upper = first_panel(chart), slice(0, 110)  # the half that contains only the spike
     runs[0, at] = 2.9
     spiky = drawn(runs, rule="full")
     assert not np.array_equal(picture(spiky, panel)[upper], picture(chart, panel)[upper])

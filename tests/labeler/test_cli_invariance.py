@@ -1,4 +1,4 @@
-"""Copying, renaming, splitting or shuffling files, shuffling rows or options: no command gives another number."""
+"""Copying, renaming, splitting or shuffling files, and shuffling rows or options, changes no number."""
 
 import csv
 import json
@@ -44,7 +44,7 @@ def write(folder, files):
 
 
 def answer(command, folder, files, *options):
-    """What a command prints in JSON, without the names of files and runs."""
+    """The JSON output of a command, without names of files and runs."""
     given = [word for option in (*OPTIONS[command], *options) for word in option]
     if command == "convert":
         out = folder / "out.csv"
@@ -135,7 +135,7 @@ def test_nothing_is_called_faster_or_slower_where_nobody_knows_what_is_better(tm
     against = ("--against", file) if command == "check" else ()
     options = [word for option in OPTIONS[command] for word in option]
     content = run(command, file, *against, *options, "--json", code=None).stdout
-    values = re.findall(r': "([^"]*)"', content.replace('"fail_on": "slower"', ""))  # an option, no result
+    values = re.findall(r': "([^"]*)"', content.replace('"fail_on": "slower"', ""))  # an option, not a result
     assert not [value for value in values if re.search("faster|slower", value)]
     known = run(command, file, *against, *options, "--better", "higher", "--json", code=None).stdout
     assert ('"higher"' in known) or "faster" in known or command in ("check", "trust")

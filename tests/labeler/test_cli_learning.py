@@ -1,4 +1,4 @@
-"""Learning and comparing on the command line: from a study, from its files, and what a model is used for."""
+"""Learning and comparing on the command line: from a study, from its files, and using a model."""
 
 import csv
 import json
@@ -22,7 +22,7 @@ def item_name(number):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A study of 72 judged items with the labels of two reviewers who mind the level, and its files."""
+    """A study of 72 items with verdicts and labels of two reviewers who follow the level, and its files."""
     folder = tmp_path_factory.mktemp("learning")
     path = folder / "all.study"
     make_study(path, n_items=0, reviewers=())
@@ -177,4 +177,4 @@ def test_a_made_study_goes_from_measurements_to_habits_and_doses(tmp_path):
 def test_options_that_exclude_each_other_are_refused(folder):
     base = ("learn", "--study", folder / "all.study", "--reviewers")
     assert "--out writes a model" in run(*base, "--out", "x.json", code=1).output
-    assert "Give either --reviewers or --interventions" in run(*base, "--interventions", "i.csv", code=1).output
+    assert "Give either --reviewers" in run(*base, "--interventions", "i.csv", code=1).output

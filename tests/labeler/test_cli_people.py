@@ -1,4 +1,4 @@
-"""The protocol at `labeler init`, and the commands about people and their sign-in links, as a person runs them."""
+"""The protocol of `labeler init`, and the commands about people and sign-in links, as a person runs them."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from labeler.service.plan import coordinating
 from labeler.store import events, open_database
 from tests.labeler.test_cli import SECRET_LINK, run
 
-NOW = datetime.now(UTC)  # commands go by the clock
+NOW = datetime.now(UTC)  # commands use the current time
 
 
 @pytest.fixture
@@ -98,14 +98,14 @@ def test_a_link_is_valid_for_the_days_asked_for(study, group):
         assert result.stderr == "The previous link no longer works.\n"
         now = datetime.now(UTC)
         assert sign_in(study, secret_in(result), now + timedelta(days=days, minutes=-1))
-        with pytest.raises(SignInFailed, match="This sign-in link expired on"):
+        with pytest.raises(SignInFailed, match="link expired"):
             sign_in(study, secret_in(result), now + timedelta(days=days, minutes=5))
 
 
 def test_a_new_reviewer_gets_a_link_valid_for_the_days_asked_for(study):
     result = run("reviewers", "add", "--study", study, "cleo", "--valid-days", "3")
     assert result.stderr == "Added 1. Each link is for one person and is not shown again.\n"
-    with pytest.raises(SignInFailed, match="This sign-in link expired on"):
+    with pytest.raises(SignInFailed, match="link expired"):
         sign_in(study, secret_in(result), NOW + timedelta(days=4))
 
 
@@ -138,7 +138,7 @@ def test_revoke_ends_the_link_and_signs_out_everywhere(study, group, name):
         result.stderr == f"The link of {name} no longer works, and {name} is signed out everywhere. Labels are kept.\n"
     )
     assert [who(study, token) for token in (*tokens, ben)] == [None, None, "ben"]
-    with pytest.raises(SignInFailed, match="This sign-in link was revoked on"):
+    with pytest.raises(SignInFailed, match="link was revoked"):
         sign_in(study, secret)
     assert sign_in(study, secret_in(run(group, "link", name, "--study", study)))
     assert actions(study).count("revoke") == 1
@@ -150,10 +150,10 @@ def test_an_address_is_set_and_taken_away(study):
     with open_database(study) as db:
         assert who(study, identity.sign_in_as(db, "ada@example.org", now=NOW)) == "ada"
     taken = run("coordinators", "email", "grace", "ADA@example.org", "--study", study, code=1)
-    assert taken.stderr == "Error: ADA@example.org is already the address of ada.\n"
+    assert "ADA@example.org" in taken.stderr and "address of ada" in taken.stderr
     assert "'ada' is not an e-mail address." in run("reviewers", "email", "ben", "ada", "--study", study, code=1).stderr
     run("reviewers", "email", "ada", "", "--study", study)
-    with open_database(study) as db, pytest.raises(SignInFailed, match="nobody in this study has this address"):
+    with open_database(study) as db, pytest.raises(SignInFailed, match="nobody in this study"):
         identity.sign_in_as(db, "ada@example.org", now=NOW)
 
 

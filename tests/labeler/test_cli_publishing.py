@@ -1,4 +1,4 @@
-"""The command publish as a person runs it: the file of answers, what it lacks, the data set, comments."""
+"""The command publish as a person runs it: the answer file, missing answers, the data set, comments."""
 
 import json
 
@@ -70,4 +70,4 @@ def test_one_thing_at_a_time(study, arguments):
 
 def test_without_a_file_of_answers_the_next_step_is_named(study, tmp_path):
     result = run("publish", tmp_path / "out", "--study", study, code=1)
-    assert "Create it with --init, then fill it in." in result.stderr
+    assert "Create it with --init" in result.stderr

@@ -1,4 +1,4 @@
-"""The commands that look through the items of a study and make a study of some, as a person runs them."""
+"""The commands that list the items of a study and create a study from some, as a person runs them."""
 
 import json
 
@@ -21,7 +21,7 @@ SAID = f"""item,classifier,verdict
 
 @pytest.fixture
 def study(tmp_path):
-    """Four items, two of them judged by two classifiers, the third excluded."""
+    """Four items, two of them with verdicts of two classifiers, the third excluded."""
     path = tmp_path / "cache.study"
     make_study(path, n_items=4)
     (tmp_path / "verdicts.csv").write_text(SAID)

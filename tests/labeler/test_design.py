@@ -19,7 +19,7 @@ NAMES = ["ada", "ben", "cleo", "dan", "eve", "fay", "gus"]
 FEWER = settings(max_examples=examples(50), deadline=None)
 SIZES = st.lists(st.one_of(st.integers(1, 4), st.integers(5, 40)), min_size=1, max_size=6)
 N_REVIEWERS = st.integers(2, 7)
-# A change of these hashes means that stored plans of this size can no longer be verified.
+# If these hashes change, stored plans of this size can no longer be verified.
 GOLDEN_HASHES = {
     (50, 8): "38b2f506645d40c31c2cf3561d0f029957959fd5d6527a4429a61ff45cd4d784",
     (200, 2): "f2b2ccd902f220e69578ba4432bc00bae94bd66382b26fe2df373647cd5a7a35",
@@ -30,7 +30,7 @@ SHARES = st.sampled_from([0.0, 0.2, 0.25, 0.5, 0.75, 1.0])
 
 @dataclass(frozen=True)
 class Drawn:
-    """A plan, and what it was drawn from."""
+    """A plan and its inputs."""
 
     items: dict[str, str]
     people: list[str]
@@ -268,26 +268,26 @@ def test_the_papers_586_items_make_four_parts_of_98_and_two_of_97():
 @pytest.mark.parametrize(
     ("n_items", "n_reviewers", "parameters", "message"),
     [
-        (0, 4, PlanParameters(1), r"nothing to plan: the study has no items"),
-        (9, 0, PlanParameters(1), r"Each item needs 2 reviewers, but the study has 0"),
-        (9, 1, PlanParameters(1), r"Each item needs 2 reviewers, but the study has 1"),
-        (9, 2, PlanParameters(1, per_item=3), r"Each item needs 3 reviewers, but the study has 2"),
-        (9, 4, PlanParameters(1, per_item=1), r"at least two reviewers, got 1"),
-        (9, 4, PlanParameters(1, overlap=-0.1), r"overlap is a share between 0 and 1, got -0\.1"),
-        (9, 4, PlanParameters(1, overlap=1.5), r"overlap is a share between 0 and 1, got 1\.5"),
-        (9, 4, PlanParameters(1, overlap=float("nan")), r"overlap is a share between 0 and 1, got nan"),
-        (9, 4, PlanParameters(1, retest=-1), r"retest items cannot be negative, got -1"),
-        (9, 4, PlanParameters(1, calibration=-1), r"calibration items cannot be negative, got -1"),
+        (0, 4, PlanParameters(1), "nothing to plan"),
+        (9, 0, PlanParameters(1), "needs 2.*0"),
+        (9, 1, PlanParameters(1), "needs 2.*1"),
+        (9, 2, PlanParameters(1, per_item=3), "needs 3.*2"),
+        (9, 4, PlanParameters(1, per_item=1), "got 1"),
+        (9, 4, PlanParameters(1, overlap=-0.1), r"overlap.*got -0\.1"),
+        (9, 4, PlanParameters(1, overlap=1.5), r"overlap.*got 1\.5"),
+        (9, 4, PlanParameters(1, overlap=float("nan")), "overlap.*got nan"),
+        (9, 4, PlanParameters(1, retest=-1), "got -1"),
+        (9, 4, PlanParameters(1, calibration=-1), "got -1"),
         (
             9,
             4,
             PlanParameters(1, calibration=8),
-            r"At most 7 of 9 items can be calibration items, got 8.* needs at least 2",
+            "7.*9.*calibration.*8.*2",
         ),
-        (1, 4, PlanParameters(1, calibration=1), r"At most 0 of 1 items can be calibration items, got 1"),
+        (1, 4, PlanParameters(1, calibration=1), "0.*1.*calibration.*1"),
         (9, 4, PlanParameters(1, overlap=0.2, retest=0, paper=True), r"paper's design has .* no overlap"),
         (9, 4, PlanParameters(1, overlap=0, retest=5, paper=True), r"paper's design has .* no retest"),
-        (9, 4, PlanParameters(1, per_item=3, overlap=0, retest=0, paper=True), r"paper's design has two reviewers"),
+        (9, 4, PlanParameters(1, per_item=3, overlap=0, retest=0, paper=True), "design has two reviewers"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(n_items, n_reviewers, parameters, message):
@@ -332,7 +332,7 @@ def test_a_plan_of_few_items_does_without_retests(drawn):
 
 @pytest.mark.parametrize("n_items", [50, 55, 60, 69, 80, 300])
 def test_as_many_retests_as_fit_are_planned(n_items):
-    # a copy at the very end is as far behind its first time as a copy can be
+    # a copy at the very end is as far from the first time as possible
     plan = draw_plan(items_of([1] * n_items), NAMES[:2], PlanParameters(1, overlap=0, retest=20))
     gap = max(50, ceil(0.25 * n_items))
     for reviewer in NAMES[:2]:
@@ -358,13 +358,13 @@ def test_a_retest_makes_no_third_in_a_row_where_another_place_is_far_enough(draw
 
 
 def third_in_a_row(applications, at, application):
-    """Whether `application`, put at that place, stands beside two of its own or between them."""
+    """Whether `application`, at that place, would be beside two items of the same application, or between them."""
     before, after = applications[:at][::-1], applications[at:]
     return sum(len(list(takewhile(application.__eq__, side))) for side in (before, after)) >= 2
 
 
 def test_the_hash_of_a_plan_stays_the_same_between_versions():
-    # Plans are drawn again from their seed to be verified: a change here breaks every study under way.
+    # Plans are drawn again from their seed for verification: a change here breaks every running study.
     plan = draw_plan(items_of([7, 3, 1]), NAMES[:4], PlanParameters(11, overlap=0.25, retest=0))
     assert plan.hash == "a8f08568c76c7e73543a0a3cc30538b0f8002cf4c855b29218018c9429aad241"
 
@@ -441,7 +441,7 @@ def test_calibration_takes_the_first_items_by_key_of_every_application_in_turn(d
         names = [item for item, other in drawn.items.items() if other == application]
         names.sort(key=lambda item: key_by_hand(seed, "calibration", application, item))
         assert calibration >= set(names[: taken[application]])
-        # who has given less has no more to give, or comes later in the last turn
+        # a reviewer who has given less has no more to give, or comes later in the last round
         behind = [other for other in taken if taken[other] > taken[application]]
         for other in behind if taken[application] < len(names) else []:
             assert taken[other] == taken[application] + 1
@@ -461,12 +461,12 @@ def test_calibration_items_come_in_another_order_for_each_reviewer():
     orders = [[a.item for a in plan.assignments if a.reviewer == name][:20] for name in NAMES[:2]]
     assert sorted(orders[0]) == sorted(orders[1])
     assert orders[0] != orders[1]
-    for name, order in zip(NAMES, orders, strict=False):  # each item is of an application of its own
+    for name, order in zip(NAMES, orders, strict=False):  # each item has its own application
         assert order == sorted(order, key=lambda item: key_by_hand(1, "calibration", name, item))
 
 
 def test_calibration_of_three_applications_worked_by_hand():
-    # six of 5 + 2 + 1 items: one of each application, then one of each of the two left, then one of the last
+    # six of 5 + 2 + 1 items: one of each application, then one of each of the two others, then one of the last
     items = items_of([5, 2, 1])
     plan = draw_plan(items, NAMES[:3], PlanParameters(1, overlap=0, retest=0, calibration=6))
     taken = Counter(items[a.item] for a in plan.assignments if a.kind == Kind.CALIBRATION and a.reviewer == "ada")
@@ -477,7 +477,7 @@ def test_calibration_of_three_applications_worked_by_hand():
 
 @st.composite
 def even(draw):
-    """Reviewers, how many of them on each item, and so many blocks that everybody is in two or more."""
+    """Reviewers, the number per item, and enough blocks that everybody is in two or more."""
     people = [f"r{i}" for i in range(draw(st.integers(4, 60)))]
     per_item = draw(st.integers(2, min(20, len(people) - 1)))
     at_least = ceil(2 * len(people) / per_item)
@@ -519,9 +519,9 @@ def test_pairs_meet_in_even_blocks_almost_equally_often(drawn):
     people, blocks, per_item = drawn
     counts = pair_counts(blocks, people)
     mean = sum(counts) / len(counts)
-    least = mean - floor(mean)  # the variance cannot be smaller than that of the two whole numbers beside the mean
+    least = mean - floor(mean)  # the variance is at least that of the two whole numbers around the mean
     variance = sum((n - mean) ** 2 for n in counts) / len(counts)
-    by_chance = mean * (1 - (per_item - 1) / (len(people) - 1))  # of blocks drawn at random
+    by_chance = mean * (1 - (per_item - 1) / (len(people) - 1))  # of randomly drawn blocks
     assert variance <= least * (1 - least) + 0.9 * by_chance
 
 

@@ -1,4 +1,4 @@
-"""The tables themselves are printed in docs/study-life.md, which a test compares; here is what they must never say."""
+"""The tables are printed in docs/study-life.md, and a test compares them; this file tests general rules."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def study_in(state, resumes_to=None):
 
 
 def refusal(function, *arguments):
-    """What a refusal says; empty if it is none."""
+    """The message of a refusal; empty if there is none."""
     try:
         function(*arguments)
     except NotAllowed as error:
@@ -27,7 +27,7 @@ def refusal(function, *arguments):
 def test_no_step_leads_back_and_every_state_is_reached():
     forward = [(state, to) for step in set(Step) - {Step.PAUSE} for state, to in STEPS[step].items()]
     assert [(state, to) for state, to in forward if IN_ORDER.index(to) <= IN_ORDER.index(state)] == []
-    # the calibration round begins with the plan, not with a step
+    # the plan starts the calibration round; there is no step for it
     assert {to for _, to in forward} == set(PHASES) - {State.DRAFT, State.CALIBRATION}
 
 

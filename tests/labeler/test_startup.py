@@ -1,4 +1,4 @@
-"""Commands import only what they need: a command that shows a few lines must not wait for the statistics."""
+"""Commands import only what they need: a short listing must not wait for the statistics."""
 
 import json
 import os

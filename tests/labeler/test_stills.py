@@ -1,4 +1,4 @@
-"""Still pictures of an item: well-formed, with all runs and every spike, small, and without anything that runs."""
+"""Small pictures of an item: well-formed, with all runs and every spike, small, and without scripts."""
 
 import re
 from xml.etree import ElementTree
@@ -34,7 +34,7 @@ def points(path):
 
 
 def band_and_line(panel):
-    """The lanes come first; dots, where there is room, and bars have other colours."""
+    """Lanes come first; dots (if there is room) and bars have other colours."""
     paths = panel.findall(f"{SVG}path")
     (band,) = (path for path in paths if path.attrib.get("fill") == thumbnails.BAND)
     (line,) = (path for path in paths if path.attrib.get("stroke") == thumbnails.INK)

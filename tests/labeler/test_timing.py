@@ -1,4 +1,4 @@
-"""Time on task: what of the time between the painting of an item and its answer counts."""
+"""Time on task: the counted part of the time between showing an item and its answer."""
 
 import pytest
 from hypothesis import given
@@ -21,15 +21,15 @@ anything = st.recursive(
     ("pauses", "expected"),
     [
         ([], 200_000),
-        ([[0, 60_000, IDLE]], 200_000),  # up to a minute without a sign counts: they may be looking
+        ([[0, 60_000, IDLE]], 200_000),  # up to a minute without input counts: the person may be looking
         ([[0, 60_001, IDLE]], 199_999),
-        ([[5_000, 150_000, IDLE]], 110_000),  # 150 s, of which 60 s count: 90 s less
+        ([[5_000, 150_000, IDLE]], 110_000),  # 150 s without input, of which 60 s count: 90 s less
         ([[5_000, 150_000, HIDDEN]], 50_000),
         ([[5_000, 1, HIDDEN]], 199_999),
-        ([[0, 70_000, IDLE], [80_000, 70_000, IDLE]], 180_000),  # each pause has a minute of its own
+        ([[0, 70_000, IDLE], [80_000, 70_000, IDLE]], 180_000),  # each pause has its own minute
         ([[0, 20_000, HIDDEN], [30_000, 90_000, IDLE], [150_000, 1_000, HIDDEN]], 149_000),
         ([[0, 200_000, HIDDEN]], 0),
-        ([[0, 900_000, HIDDEN]], 0),  # a clock that stepped
+        ([[0, 900_000, HIDDEN]], 0),  # a clock that jumped
     ],
 )
 def test_time_on_task_worked_by_hand(pauses, expected):

@@ -19,7 +19,7 @@ def row(reviewer, item, position, kind=Kind.FRESH, block=0):
 
 
 def underway(*rows, answers=None, excluded=(), imported=(), seed=1):
-    """A plan of these assignments, each known by (reviewer, item, kind)."""
+    """A plan with these assignments, each identified by (reviewer, item, kind)."""
     standing = {place_of(one): one for one in rows}
     applications = {one.item: "org/project" for one in rows}
     return ActivePlan(standing, answers or {}, applications, frozenset(excluded), frozenset(imported), seed)
@@ -30,14 +30,14 @@ def said(reviewer, item, *answers, kind=Kind.FRESH):
 
 
 def rows_of(state, reviewer):
-    """(item, kind, position) of all a reviewer has, in the order of presentation."""
+    """(item, kind, position) of a reviewer's assignments, in the order of presentation."""
     own = [one for one in state.standing.values() if one.reviewer == reviewer]
     return [(one.item, one.kind.value, one.position) for one in sorted(own, key=lambda one: one.position)]
 
 
 @st.composite
 def states(draw):
-    """A drawn plan with answers at random and something excluded."""
+    """A drawn plan with random answers and some excluded items."""
     parameters = PlanParameters(draw(st.integers(0, 99)), overlap=0.25, retest=0, calibration=draw(st.integers(0, 3)))
     plan = draw_plan(ITEMS, NAMES, parameters)
     answers = draw(
@@ -57,7 +57,7 @@ def states(draw):
 
 @st.composite
 def states_with_imports(draw):
-    """The same with labels made elsewhere, also of a reviewer on the same item in another kind."""
+    """The same with imported labels, also of a reviewer on the same item under another kind."""
     state = draw(states())
     on = sorted({place[:2] for place in state.standing} | {("zed", item) for item in ITEMS})
     come = draw(st.lists(st.tuples(st.sampled_from(on), st.sampled_from(LOADING)), max_size=6, unique=True))
@@ -73,7 +73,7 @@ def states_with_imports(draw):
 
 
 def has_label(state, place):
-    """Whether a category was given that was not taken back with the next answer."""
+    """Whether a category was given that the next answer did not undo."""
     given = state.answers.get(place, ())
     return any(
         answer in tuple(Category) and given[at + 1 : at + 2] != (Answer.WITHDRAWN,) for at, answer in enumerate(given)
@@ -97,7 +97,7 @@ def test_what_was_imported_changes_no_hash():
     assert underway(*plan.assignments, more).hash != plan.hash
 
 
-# --- who leaves and who takes over
+# --- leaving and taking over
 
 
 def test_taken_items_come_after_what_the_taker_had_in_the_order_of_a_key():
@@ -153,7 +153,7 @@ def test_a_successor_begins_where_nothing_was_before():
     assert [position for _, _, position in rows_of(state.succeeded("ada", "eve", [])[0], "eve")] == [0, 1]
 
 
-# --- who joins
+# --- joining
 
 
 def test_a_joiner_gets_nothing_that_is_on_a_screen_or_fetched_ahead():
@@ -232,7 +232,7 @@ def test_what_comes_back_without_an_answer_is_at_the_end():
     assert sorted(position for _, _, position in rows_of(back, "ada")) == [0, 1]
 
 
-# --- what is waited for, and the third round
+# --- pending work, and the third-label round
 
 
 def test_something_waits_for_an_answer_until_there_is_one():
@@ -264,7 +264,7 @@ def test_third_labels_come_after_what_a_reviewer_had_and_only_for_items_that_cou
     assert shortfalls == ()
 
 
-# --- whatever the plan and the answers
+# --- any plan and any answers
 
 
 @given(states(), st.sampled_from(("leaves", "is replaced", "is joined")))

@@ -1,1 +1,1 @@
-"""Benchmarks, run by hand (`make bench`); nothing here is a test, and no test asserts a time."""
+"""Benchmarks, run by hand (`make bench`); they are not tests and assert no times."""

@@ -1,10 +1,10 @@
-"""How often a comparison is wrong, and how often it sees a real change, on made-up runs whose truth is known.
+"""Error rates and power of comparisons, on simulated runs with known truth.
 
     python -m tests.performance.comparison_grid [--benchmarks 40000]
 
-Prints the three tables of docs/check-accuracy.md. A run is a process: three values around a level of its own, as pyperf
-measures by default. Ours, Welch's and Mann and Whitney's test get the mean of each run; pyperf's own test gets all
-values.
+Prints the three tables of docs/check-accuracy.md. A run is a process: three values around an individual level, as
+pyperf measures by default. Our test, Welch's and Mann and Whitney's test get the mean of each run; pyperf's own test
+gets all values.
 """
 
 import argparse
@@ -21,19 +21,19 @@ ALPHA = 0.05
 N_RUNS = (3, 5, 10, 20)
 CHANGES = (0.02, 0.05, 0.2)
 N_VALUES = 3
-WITHIN = 0.003  # noise of the values of one run
+WITHIN = 0.003  # noise of the values within a run
 N_SUITE = 20
-N_PYPERF = 300  # benchmarks for which pyperf is asked, which takes one pair at a time
+N_PYPERF = 300  # the number of benchmarks for pyperf's test, which takes one pair at a time
 PYPERF = "pyperf"
 
 
 def typical(rng: np.random.Generator, shape: tuple[int, int, int]) -> Floats:
-    """Runs 1 % apart."""
+    """Runs that differ by 1 %."""
     return 0.01 * rng.normal(size=shape)
 
 
 def noisy(rng: np.random.Generator, shape: tuple[int, int, int]) -> Floats:
-    """Runs 5 % apart."""
+    """Runs that differ by 5 %."""
     return 0.05 * rng.normal(size=shape)
 
 
@@ -48,7 +48,7 @@ def bimodal(rng: np.random.Generator, shape: tuple[int, int, int]) -> Floats:
 
 
 def drift(rng: np.random.Generator, shape: tuple[int, int, int]) -> Floats:
-    """Both sides measured by turns, A B A B, while the machine slows down by 10 %."""
+    """Both sides measured alternately, A B A B, while the machine slows down by 10 %."""
     turns = np.arange(2 * shape[2]).reshape(shape[2], 2).T
     return typical(rng, shape) + 0.1 * turns / turns.max()
 
@@ -83,13 +83,13 @@ def draw(rng: np.random.Generator, kind: str, n_benchmarks: int, n_runs: int, ch
 
 
 def shares(baseline: Floats, candidate: Floats, alpha: float = ALPHA) -> dict[str, float]:
-    """For each test of run means, the share of benchmarks that it finds changed at level alpha."""
+    """For each test of run means, the share of benchmarks that it reports as changed at level alpha."""
     x, y = candidate.mean(2), baseline.mean(2)
     return {test: float((p_values(x, y, test) <= alpha).mean()) for test in (COMBINED, WELCH, MANN_WHITNEY)}
 
 
 def found_by_pyperf(baseline: Floats, candidate: Floats) -> NDArray[np.bool_]:
-    """Which benchmarks `pyperf compare_to` would call significantly changed."""
+    """The benchmarks that `pyperf compare_to` would report as significantly changed."""
     from pyperf._utils import is_significant  # type: ignore[import-untyped]  # brings no types
 
     sides = (side.reshape(len(side), -1).tolist() for side in (baseline, candidate))
@@ -97,9 +97,9 @@ def found_by_pyperf(baseline: Floats, candidate: Floats) -> NDArray[np.bool_]:
 
 
 def grid(n_benchmarks: int) -> list[list[str]]:
-    """One row per kind and number of runs: the four tests' errors, and their power for each change, in percent.
+    """One row per kind and number of runs: errors of the four tests, and their power for each change, in percent.
 
-    Prints where ours has the largest error, and where it loses most against the better of Welch's and Mann-Whitney.
+    Prints the largest error of our test, and its largest loss against the better of Welch's and Mann-Whitney.
     """
     rows: list[list[str]] = []
     losses: list[tuple[float, str]] = []
@@ -124,7 +124,7 @@ def grid(n_benchmarks: int) -> list[list[str]]:
 
 
 def suites(n_suites: int) -> list[list[str]]:
-    """One row per kind and number of runs: how many suites of unchanged benchmarks raise any alarm, in percent."""
+    """One row per kind and number of runs: the percentage of suites of unchanged benchmarks with any alarm."""
     rows = []
     for kind in (*KINDS, "four of each"):
         for n_runs in N_RUNS:
@@ -150,7 +150,7 @@ def suites(n_suites: int) -> list[list[str]]:
 
 
 def held_out(n_benchmarks: int) -> list[list[str]]:
-    """One row per kind and number of runs that nothing was chosen by: error, suites with an alarm, largest loss."""
+    """One row per kind that was not used for the choice: error, suites with an alarm, largest loss."""
     rows = []
     for kind, noise in HELD_OUT.items():
         for n_runs in N_RUNS:

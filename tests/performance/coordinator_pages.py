@@ -1,4 +1,4 @@
-"""How long a change of page takes for a coordinator, in a real browser, at three sizes of a closed and unblinded study.
+"""Measure how long a coordinator's change of page takes, in a real browser, at three sizes of a finished study.
 
 python -m tests.performance.coordinator_pages [--sizes 24 586 10000] [--measured]
 """
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def study(path: Path, n_items: int, n_reviewers: int, per_item: int, *, measured: bool) -> Path:
-    """A made-up study with labels and verdicts, unblinded."""
+    """A synthetic study with labels and verdicts, unblinded."""
     now = datetime.now(UTC) - timedelta(days=2)
     coordinating.create_study(path, name=f"{n_items} items", question="Alike?", coordinator="carol", now=now)
     answers, verdicts = made_up_labels(n_items, n_reviewers, per_item)
@@ -78,7 +78,7 @@ def study(path: Path, n_items: int, n_reviewers: int, per_item: int, *, measured
 
 
 def measurements(path: Path, names: list[str]) -> Path:
-    """Runs of every item as one long table."""
+    """The runs of every item as one long table."""
     rng, n = np.random.default_rng(1), N_RUNS * N_ITERATIONS
     table = pd.DataFrame(
         {
@@ -93,7 +93,7 @@ def measurements(path: Path, names: list[str]) -> Path:
 
 
 def timed(page: Page, title: str) -> dict[str, Any]:
-    """Seconds from the click on a page's link until it stands still: the first time, and the shortest later one."""
+    """Seconds from the click on a page's link until the page is complete: first time, and shortest later time."""
     taken = []
     for _ in range(1 + REPEATS):
         other = "Handover" if title != "Handover" else "Figures"

@@ -1,8 +1,8 @@
-"""How fast the analysis engine is, beside a plain loop over the pairs with library functions.
+"""Measure the speed of the analysis, compared with a plain loop over the pairs with library functions.
 
     python -m tests.performance.engine [--data FOLDER] [--json FILE] [--skip-growth]
 
-FOLDER holds result files; without it LABELER_ICPE_DIR/timeseries is used, and without that the bundled demo data.
+FOLDER has result files; without it, LABELER_ICPE_DIR/timeseries is used, or the bundled demo data.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from tests.analysis import plain
 from tests.performance.measuring import machine, print_table, seconds
 
 NAMES = ("heuristic", "heuristic-printed", "same")
-N_WHOLE = 586  # benchmarks of the whole data set, which the goals are stated for
+N_WHOLE = 586  # the number of benchmarks in the whole data set, to which the goals refer
 MODULES = (
     "analysis",
     "analysis.classifiers",
@@ -71,7 +71,7 @@ def default_data() -> Path:
 
 
 def python_imports() -> list[dict[str, Any]]:
-    """A fresh interpreter that imports, less one that does not."""
+    """The time of a new interpreter with the import, minus the time without it."""
 
     def fresh(code: str) -> float:
         return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), repeats=5)
@@ -83,7 +83,7 @@ def python_imports() -> list[dict[str, Any]]:
 
 
 def import_rate(study: Path, data: Path) -> list[dict[str, Any]]:
-    """Result files into a new study, packed and unpacked; bins and hash included, one commit a file."""
+    """Import result files into a new study, compressed and uncompressed, with bins and hash, one commit per file."""
     sources = list(importing.files_below([data]))
     n_bytes = sum(len(source.content()) for source in sources)
     with tempfile.TemporaryDirectory() as folder:
@@ -118,7 +118,7 @@ def new_study(study: Path, data: Path) -> None:
 
 
 def verdict_times(study: Path) -> list[dict[str, Any]]:
-    """From the opened study to verdicts stored; workers are warm."""
+    """The time from the opened study to stored verdicts, with workers already started."""
     rows = []
     for title, n_jobs, options in (
         ("all measures, one core", 1, JudgeOptions()),
@@ -138,7 +138,7 @@ def verdict_times(study: Path) -> list[dict[str, Any]]:
 
 @contextmanager
 def warm_workers(n_jobs: int) -> Iterator[Executor | None]:
-    """The command's own workers, with everything imported; None for this process."""
+    """The command's own workers, with all imports done; None for this process."""
     if n_jobs == 1:
         yield None
         return
@@ -165,7 +165,7 @@ def judge_study(study: Path, options: JudgeOptions, pool: Executor | None, *, re
 
 
 def memory_of_a_worker(study: Path) -> dict[str, float]:
-    """The peak of a worker's memory over everything it judges, above what its imports take."""
+    """The peak of a worker's memory during verdicts, above the memory after its imports."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         idle = pool.submit(peak_memory_mb).result()
         with open_database(study) as db:
@@ -177,13 +177,13 @@ def memory_of_a_worker(study: Path) -> dict[str, float]:
 
 
 def peak_memory_mb() -> float:
-    """Of this process alone; what getrusage says may be the parent's, kept across the start of a program."""
+    """The peak memory of this process; getrusage may report the parent's, which is kept when a program starts."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def against_plain_loop(study: Path, *, every: int = 4) -> list[dict[str, Any]]:
-    """The same benchmarks judged by a plain loop over pairs, by us on one core, and by us on two."""
+    """The same verdicts by a plain loop over pairs, by our code on one core, and by our code on two cores."""
     with open_database(study) as db:
         measured = [runs.of_item(db, item.item_id) for item in items.all_items(db)[::every]]
     plain_s = seconds(lambda: [plain.verdicts(np.stack(series)) for series in measured], repeats=3)
@@ -203,7 +203,7 @@ def row_beside(title: str, taken: float, plain_s: float, n: int) -> dict[str, An
 
 
 def growth(study: Path) -> dict[str, list[dict[str, Any]]]:
-    """How the time grows with the number of benchmarks, of runs and of iterations; all measures, one core."""
+    """The time by number of benchmarks, of runs and of iterations; all measures, one core."""
     with open_database(study) as db:
         measured = [runs.of_item(db, item.item_id) for item in items.all_items(db)]
     n_base = max(1, len(measured) // 4)
@@ -226,7 +226,7 @@ def grown(size: str, measured: list[list[Series]]) -> dict[str, Any]:
 
 
 def stretched(series: list[Series], k: int, n: int) -> list[Series]:
-    """k runs of n iterations out of real ones: drawn again with a little noise, so that none is a copy of another."""
+    """Benchmarks of k runs with n iterations, resampled from real runs with noise, so that no two are equal."""
     rng = np.random.default_rng(k * n)
     drawn = []
     for run in range(k):

@@ -1,9 +1,9 @@
-"""Where the time of one label goes, from the key press to the acknowledgement, in a real browser.
+"""Measure where the time of one label goes, from the key press to the acknowledgement, in a real browser.
 
     python -m tests.performance.hot_path [--labels 50] [--json FILE]
 
-One reviewer with more than 500 assigned items, 300 of them labelled before. The browser's part is timed by probe.js,
-the server's by traced.py, each with its own clock: what lies between them is the difference of two durations.
+One reviewer with more than 500 assigned items, 300 of them already labelled. probe.js times the browser's part and
+traced.py the server's part, each with its own clock; the time between them is the difference of two durations.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def label_before(made: Made) -> None:
 
 @contextmanager
 def traced(made: Made, file: Path) -> Iterator[str]:
-    """The server with its stopwatch, in a process of its own."""
+    """The server with its stopwatch, in a separate process."""
     port = free_port()
     command = [sys.executable, "-m", "tests.performance.traced", str(made.study), str(port), str(file)]
     with running(command, port) as url:
@@ -85,7 +85,7 @@ def at_work(url: str, n_labels: int) -> list[dict[str, Any]]:
 
 
 class Steps:
-    """What the server did for one label, in ms since the frame."""
+    """The steps of the server for one label, in ms since the frame."""
 
     def __init__(self, steps: list[tuple[str, float, float]]) -> None:
         self._steps = [(name, 1e3 * begun, 1e3 * ended) for name, begun, ended in steps]
@@ -101,7 +101,7 @@ class Steps:
 
 
 def split(press: dict[str, Any], steps: Steps) -> dict[str, float]:
-    """One label's time, step by step; a dash before the name: it is part of the step above."""
+    """The time of one label, step by step; a dash before the name marks a part of the step above."""
     sent = steps.end("send component")
     return {
         "key -> handled, next item drawn (browser)": press["handled"],

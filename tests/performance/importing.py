@@ -1,9 +1,9 @@
-"""How fast result files come in, and how much memory that takes.
+"""Measure how fast result files are imported, and how much memory that takes.
 
     LABELER_ICPE_DIR=... python -m tests.performance.importing [--files N]
 
-Every row is measured in a process of its own, whose memory is that at its highest, less that after the imports. Without
-LABELER_ICPE_DIR the bundled demo data take the place of the files of the data challenge.
+Every row is measured in a separate process; its memory is the peak minus the memory after the imports. Without
+LABELER_ICPE_DIR, the bundled demo data replace the files of the data challenge.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from labeler.service.plan import coordinating
 from labeler.store import open_database
 from tests.performance.measuring import machine, print_table
 
-N_BENCHMARKS, N_ITERATIONS = 50, 200  # of each file that is a run
+N_BENCHMARKS, N_ITERATIONS = 50, 200  # per file with one run
 
 
 def main() -> None:
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def measured(what: str, path: Path, function: Callable[[Path], None]) -> dict[str, object]:
-    """Time and memory of a function of the path, in a new process."""
+    """Time and memory of a function of a path, in a new process."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         n_files, megabytes = pool.submit(size, path).result()
         before = pool.submit(peak_mb).result()
@@ -97,7 +97,7 @@ def convert(path: Path, form: str) -> None:
 
 
 def make_runs(folder: Path, n: int) -> Path:
-    """Files as pytest-benchmark writes them, one a run."""
+    """Files as pytest-benchmark writes them, one per run."""
     folder.mkdir()
     rng = random.Random(1)
     for run in range(n):

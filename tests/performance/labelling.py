@@ -1,9 +1,9 @@
-"""How fast labelling is in a real browser, beside plain Streamlit pages with native buttons and Altair charts.
+"""Measure the speed of labelling in a real browser, compared with plain Streamlit pages with Altair charts.
 
     python -m tests.performance.labelling [--rounds 5] [--json FILE]
 
-On the benchmarks of LABELER_ICPE_DIR, or the bundled demo data (then fewer items). What is timed, and how: probe.js.
-Bytes are payloads of websocket frames before compression, both directions, counted in a round of its own.
+Uses the benchmarks of LABELER_ICPE_DIR, or the bundled demo data (then fewer items). probe.js describes what is timed
+and how. Bytes are payloads of websocket frames before compression, in both directions, counted in a separate round.
 """
 
 import argparse
@@ -29,15 +29,15 @@ HERE = Path(__file__).parent
 PROBE = HERE / "probe.js"
 VIEWPORT: ViewportSize = {"width": 1440, "height": 800}
 PER_ROUND = 10
-N_WARM = 3  # presses before anything is timed
+N_WARM = 3  # key presses before the timing starts
 N_OPENINGS = 7
-LOOKED_MS = 320  # how long an item is on the screen before it is answered
+LOOKED_MS = 320  # time on the screen before an item is answered
 GOALS = {"painted p50": 16, "painted p95": 50, "acknowledged p50": 60, "first item": 1000}
 
 
 @dataclass
 class Subject:
-    """A page that is timed."""
+    """A measured page."""
 
     name: str
     url: str
@@ -73,7 +73,7 @@ def main() -> None:
 
 @contextmanager
 def plain(made: Made, reviewer: str, kind: str) -> Iterator[str]:
-    """The page to compare with, on a server of its own."""
+    """The page to compare with, on a separate server."""
     port = free_port()
     options = {"server.port": port, "server.headless": "true", "server.address": "127.0.0.1",
                "server.fileWatcherType": "none", "browser.gatherUsageStats": "false"}  # fmt: skip
@@ -84,7 +84,7 @@ def plain(made: Made, reviewer: str, kind: str) -> Iterator[str]:
 
 
 def measure(browser: Browser, subjects: list[Subject], rounds: int) -> None:
-    """All pages in turn, so that a noisy moment of the machine hits every one."""
+    """Measure all pages in turn, so that disturbances of the machine affect all of them."""
     pages = [opened(browser, subject.url) for subject in subjects]
     for page in pages:
         label(page, N_WARM)
@@ -111,7 +111,7 @@ def opened(browser: Browser, url: str) -> Page:
 
 
 def label(page: Page, n: int) -> list[dict[str, Any]]:
-    """Label the next n items; the times of each press in ms since the key went down."""
+    """Label the next n items; returns the times of each press in ms since the key went down."""
     before = page.evaluate("() => __probe.times.length")
     for number in range(n):
         page.evaluate(f"() => __probe.ready({LOOKED_MS})")
@@ -121,14 +121,14 @@ def label(page: Page, n: int) -> list[dict[str, Any]]:
 
 
 def bytes_an_item(page: Page) -> float:
-    """What goes through the websocket for one label, both directions together."""
+    """The bytes through the websocket for one label, both directions together."""
     sizes: list[int] = []
     session = page.context.new_cdp_session(page)
     for name in ("Received", "Sent"):
         session.on(f"Network.webSocketFrame{name}", lambda event: sizes.append(payload_size(event["response"])))
     session.send("Network.enable")
     label(page, PER_ROUND)
-    page.evaluate("() => __probe.ready(500)")  # the end of the last page run, too
+    page.evaluate("() => __probe.ready(500)")  # also the end of the last page run
     session.detach()
     return sum(sizes) / PER_ROUND
 
@@ -139,13 +139,13 @@ def payload_size(frame: dict[str, Any]) -> int:
 
 
 def report(subjects: list[Subject]) -> dict[str, Any]:
-    """Print what was measured, and how many times faster the first page is."""
+    """Print the measurements, and the speed-up of the first page."""
     rows = [row_of(subject) for subject in subjects]
     print_table("Labelling by keyboard; times in ms since the key went down, the first item since opening", rows)
     numbers = [name for name in rows[0] if isinstance(rows[0][name], float)]
     ratios = [
         {"page": row["page"]} | {name: row[name] / rows[0][name] for name in numbers} for row in rows[1:]
-    ]  # how many times what the review component takes
+    ]  # how many times longer than the review component
     print_table("The same as multiples of the review component", ratios)
     return {"rows": rows, "ratios": ratios, "presses": {subject.name: subject.presses for subject in subjects}}
 

@@ -1,4 +1,4 @@
-"""What the benchmarks share: repeated timing, the machine in words, tables."""
+"""Shared parts of the benchmarks: repeated timing, a description of the machine, tables."""
 
 import os
 import platform
@@ -40,30 +40,30 @@ def machine() -> dict[str, str | int]:
 
 
 def percentiles(values: Sequence[float], *levels: float) -> list[float]:
-    """Interpolated percentiles, not a number where there are no values."""
+    """Interpolated percentiles; NaN if there are no values."""
     return np.percentile(values, levels).tolist() if values else [float("nan")] * len(levels)
 
 
 def cpu_s(pid: int | str) -> float:
-    """Processor time that a process, all its threads together, has taken so far."""
+    """Processor time of a process so far, with all its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory_mb(pid: int | str) -> float:
-    """Memory of a process that is in use now."""
+    """The memory that a process uses now."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
 def busy_s() -> float:
-    """Processor time that the whole machine has taken so far: what others took tells how noisy a measurement is."""
+    """Processor time of the whole machine so far: the share of other processes shows how noisy a measurement is."""
     user, nice, system, _idle, _wait, *interrupts = map(int, Path("/proc/stat").read_text().splitlines()[0].split()[1:])
     return (user + nice + system + sum(interrupts[:2])) / os.sysconf("SC_CLK_TCK")
 
 
 def print_table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Rows as a Markdown table, ready for the documents."""
+    """Print rows as a Markdown table for the documents."""
     print(f"\n{title}\n")
     header = list(rows[0])
     print("| " + " | ".join(header) + " |")

@@ -1,8 +1,8 @@
-"""How fast the methods are, on 586 benchmarks of 10 runs of 3000 iterations.
+"""Measure the speed of the methods on 586 benchmarks of 10 runs with 3000 iterations.
 
     python -m tests.performance.methods [--benchmarks N]
 
-Measurements are made up (noise around a level of each run): the time does not depend on them.
+The measurements are synthetic (noise around a level of each run), because the time does not depend on them.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def main() -> None:
         ("trust, what is exact, one core", n, seconds(lambda: list(map(exact, suite)), repeats=1)),
     ]
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        list(pool.map(exact, suite[:4]))  # both have imported
+        list(pool.map(exact, suite[:4]))  # both have finished their imports
         spread_out = partial(pool.map, chunksize=8)
         rows.append(("trust, what is exact, two cores", n, seconds(lambda: list(spread_out(exact, suite)))))
         rows.append(("trust, all of it, two cores", N_CHECKED, seconds(lambda: all_of_trust(pool, suite), repeats=1)))
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def exact(benchmark: Benchmark) -> tuple[object, object]:
-    """Coverage and type I error of one benchmark by enumeration, in whatever process."""
+    """Coverage and type I error of one benchmark by enumeration, in any process."""
     rng = np.random.default_rng(1)
     return (
         trust.coverage(benchmark.values, N_DRAWN, rng=rng, aggregations=EXACT),
@@ -64,7 +64,7 @@ def all_of_trust(pool: Executor, suite: list[Benchmark]) -> object:
 
 
 def made(n: int) -> list[Benchmark]:
-    """Each run around a level of its own."""
+    """Synthetic runs, each around an individual level."""
     rng = np.random.default_rng(1)
     levels = rng.lognormal(sigma=0.05, size=(n, N_RUNS, 1))
     return [
@@ -74,7 +74,7 @@ def made(n: int) -> list[Benchmark]:
 
 
 def in_two_orders(n: int) -> list[Benchmark]:
-    """Half of the runs in fixed, half in random order."""
+    """The same runs, half of them in fixed and half in random order."""
     conditions = {
         "run": tuple(map(str, range(N_RUNS))),
         "order_type": ("fixed",) * 5 + ("random",) * 5,
@@ -84,7 +84,7 @@ def in_two_orders(n: int) -> list[Benchmark]:
 
 
 def in_contexts(n: int) -> list[Benchmark]:
-    """A run of each of two versions in five contexts."""
+    """One run of each of two versions in five contexts."""
     conditions = {"version": ("old", "new") * 5, "context": tuple(f"env={at // 2}" for at in range(N_RUNS))}
     return [Benchmark.of_series(one.name, one.values, conditions=conditions) for one in made(n)]
 

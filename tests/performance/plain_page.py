@@ -44,7 +44,7 @@ def keep(study: str, reviewer_id: int, task: Task, answer: Answer) -> None:
 
 
 def every_point(db: Database, task: Task) -> Any:
-    """All measurements, a line a run, small multiples."""
+    """All measurements as small multiples, one line per run."""
     series = runs.of_item(db, task.item_id)
     frame = pd.DataFrame(
         {
@@ -58,7 +58,7 @@ def every_point(db: Database, task: Task) -> Any:
 
 
 def binned(db: Database, task: Task) -> Any:
-    """300 bins a run, as the coordinators' pages show them."""
+    """300 bins per run, as on the coordinators' pages."""
     picture = reviewing.picture(db, task)
     assert picture is not None
     return charts.runs(picture)

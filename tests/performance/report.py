@@ -1,4 +1,4 @@
-"""How long a report takes: its numbers, and the page with its figures.
+"""Measure how long a report takes: the numbers, and the page with figures.
 
 python -m tests.performance.report
 """
@@ -13,7 +13,7 @@ from analysis import simulation
 from analysis.report import Resampling, draw, summarise, to_html
 from tests.performance.measuring import machine, print_table
 
-SIZES = ((586, 4, 2), (586, 4, 3), (586, 4, 4), (10_000, 10, 3))  # items, reviewers, labels an item
+SIZES = ((586, 4, 2), (586, 4, 3), (586, 4, 4), (10_000, 10, 3))  # items, reviewers, labels per item
 N_APPLICATIONS = 30
 
 
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def study(n_items: int, n_reviewers: int, per_item: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Answers with everything that a study knows of them, and verdicts with scores."""
+    """Answers with all their columns, and verdicts with scores."""
     rng = np.random.default_rng(1)
     reviewers = [simulation.Rater(f"r{i}", 0.7 + 0.02 * (i % 10), 0.65 + 0.02 * (i % 10)) for i in range(n_reviewers)]
     classifiers = [simulation.Rater(f"c{i}", 0.5 + 0.1 * i, 0.8 - 0.05 * i) for i in range(4)]

@@ -1,4 +1,4 @@
-"""A study of real measurements with many items a reviewer, and the application serving it."""
+"""A study of real measurements with many items per reviewer, and a server for it."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ ACTOR = "bench"
 
 @dataclass(frozen=True)
 class Made:
-    """A study file with one sign-in secret a reviewer."""
+    """A study file with one sign-in secret per reviewer."""
 
     study: Path
     secrets: dict[str, str]
@@ -40,7 +40,7 @@ def sources() -> list[Source]:
 
 
 def make_study(study: Path, n_reviewers: int, *, n_items: int = 0) -> Made:
-    """A study in which every reviewer labels every item; where more are wanted, the runs again with a little noise."""
+    """A study in which every reviewer labels every item; for more items, the runs are repeated with a little noise."""
     now = datetime.now(UTC)
     coordinating.create_study(study, name=ACTOR, question="Similar?", coordinator=ACTOR, now=now)
     with open_database(study) as db:
@@ -67,7 +67,7 @@ def _noisy(name: str, series: Sequence[np.ndarray], copy: int) -> Source:
 
 @contextmanager
 def running(command: Sequence[str | Path], port: int) -> Iterator[str]:
-    """Any server in a process of its own; its address once it answers."""
+    """Start a server in a separate process; returns its address once it responds."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         wait_until_served(process, port)
@@ -78,7 +78,7 @@ def running(command: Sequence[str | Path], port: int) -> Iterator[str]:
 
 @contextmanager
 def serving(made: Made) -> Iterator[Served]:
-    """`labeler serve` in a process of its own, on a free port."""
+    """Run `labeler serve` in a separate process, on a free port."""
     port = free_port()
     process = start_server(made.study, port)
     try:

@@ -1,4 +1,4 @@
-"""How long plans, changes to them, and the pages of a closed study take at 10,000 items; and what memory they need.
+"""Measure time and memory of plans, of changes to them, and of the pages of a closed study, at 10,000 items.
 
 python -m tests.performance.scale                  # about five minutes; --report adds the report
 """
@@ -27,7 +27,7 @@ from tests.performance.report import study as made_up_labels
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 N_ITEMS, N_APPLICATIONS = 10_000, 30
-PLANS = ((50, 3), (50, 8), (200, 2), (200, 20))  # reviewers, of whom so many label each item
+PLANS = ((50, 3), (50, 8), (200, 2), (200, 20))  # reviewers, and the number of reviewers per item
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def plans() -> list[dict[str, Any]]:
-    """Each in a process of its own, so that memory is that of one."""
+    """Each plan in a separate process, to measure its memory."""
     rows = []
     for size in PLANS:
         with ProcessPoolExecutor(1) as executor:
@@ -56,7 +56,7 @@ def plans() -> list[dict[str, Any]]:
 
 
 def plan(n_reviewers: int, per_item: int) -> dict[str, Any]:
-    """Seconds to draw a plan, and to let somebody leave and join."""
+    """Seconds to draw a plan, and to let a reviewer leave and join."""
     items = {f"org/project.Benchmark{n}.run": f"application {n % N_APPLICATIONS}" for n in range(N_ITEMS)}
     people = [f"reviewer {n}" for n in range(n_reviewers)]
     drawn = draw_plan(items, people, PlanParameters(1, per_item))
@@ -86,7 +86,7 @@ def study(folder: Path) -> Path:
 
 
 def pages(db: Database) -> list[dict[str, Any]]:
-    """Seconds of what a page asks the services for."""
+    """Seconds for the data that a page requests from the services."""
 
     def verdicts() -> None:
         computing.n_missing(db)
@@ -105,14 +105,14 @@ def pages(db: Database) -> list[dict[str, Any]]:
 
 
 def measured(what: str, act: Callable[[], object]) -> dict[str, Any]:
-    """Processor seconds: other work on the machine does not count."""
+    """Processor seconds, which other work on the machine does not change."""
     begun = time.process_time()
     act()
     return {"what": what, "s": time.process_time() - begun}
 
 
 def peak_mb() -> int:
-    """What this process took at its highest."""
+    """The peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == "linux" else 1024**2)
 
 

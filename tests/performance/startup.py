@@ -1,9 +1,9 @@
-"""How fast commands start, and how fast `labeler check` judges small and large suites.
+"""Measure how fast commands start, and how fast `labeler check` evaluates small and large suites.
 
     python -m tests.performance.startup [--repeats N] [--suites N ...]
 
-Every row is a process of its own. The commands take turns, so that a slow minute of the machine slows all of them;
-medians are shown. Goals are ratios to commands measured in the same run, and limits for large suites. CPU is the
+Every row is a separate process. The commands alternate, so that a slow minute of the machine affects all of them;
+values are medians. Goals are ratios to commands measured at the same time, and limits for large suites. CPU is the
 processor time of the process, which other work on the machine disturbs least.
 """
 
@@ -21,14 +21,14 @@ from labeler.config import bundled
 from tests.performance.measuring import machine, print_table
 
 EMPTY, COMPARE = "python -c 'import click'", "pyperf compare_to, 5 benchmarks"
-RATIO_GOALS = {  # command -> (compared with, at most so many times)
+RATIO_GOALS = {  # command -> (compared with, maximum ratio)
     "labeler --help": (EMPTY, 4), "labeler --version": (EMPTY, 4), "labeler check, 5 benchmarks": (COMPARE, 5),
 }  # fmt: skip
 GOALS = {"labeler status": "0.5 s"} | {name: f"{most} times" for name, (_, most) in RATIO_GOALS.items()}
 SUITES = (500, 10_000)
 SUITE_GOALS = {500: "3 s", 10_000: "15 s, 300 MB"}
 LABELER = (sys.executable, "-m", "labeler")
-# A small process in between: the memory of a child at its highest counts that of the process that started it.
+# A small process in between: the peak memory of a child includes that of the process that started it.
 MEASURE = """
 import json, resource, subprocess, sys, time
 begun = time.perf_counter()
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def startup_rows(folder: Path, repeats: int) -> list[dict[str, object]]:
-    """One row a command: medians, and how many times the command it is compared with."""
+    """One row per command: medians, and the ratio to the command that it is compared with."""
     study = make_study(folder)
     before, after = (str(bundled("data", "check", name)) for name in ("before.json", "after.json"))
     commands: dict[str, Sequence[str]] = {
@@ -93,10 +93,10 @@ def suite_row(folder: Path, n: int) -> dict[str, object]:
 
 
 def run(command: Sequence[str]) -> tuple[float, float, float]:
-    """Wall and processor time in s and peak memory in MB of a command that must not end in an error of its own."""
+    """Elapsed and processor time in s and peak memory in MB of a command that must not fail."""
     outcome = subprocess.run([sys.executable, "-c", MEASURE, *command], capture_output=True, text=True, check=True)
     code, wall_s, cpu_s, peak_mb = json.loads(outcome.stdout)
-    if code not in (0, 1):  # 1: `check` found a change
+    if code not in (0, 1):  # exit code 1: `check` found a change
         raise RuntimeError(f"{' '.join(command)} ended with exit code {code}: {outcome.stderr}")
     return wall_s, cpu_s, peak_mb
 
@@ -115,7 +115,7 @@ def make_study(folder: Path) -> str:
 
 
 def enlarged(folder: Path, name: str, n: int) -> Path:
-    """A real result file of five benchmarks, repeated under other names and with noise until it has n."""
+    """A real result file of five benchmarks, repeated under other names and with noise until there are n benchmarks."""
     content = json.loads(bundled("data", "check", name).read_text(encoding="utf-8"))
     rng, originals = random.Random(n), content["benchmarks"]
     content["benchmarks"] = [

@@ -2,8 +2,8 @@
 
     python -m tests.performance.traced STUDY PORT FILE.json
 
-Writes, when it is stopped, one record a label: when each step began and ended, in seconds since the frame with the
-label was handed to Streamlit.
+When it is stopped, it writes one record per label: when each step began and ended, in seconds since Streamlit received
+the frame with the label.
 """
 
 import gc
@@ -51,7 +51,7 @@ Matches = Callable[..., bool]
 
 
 class Trace:
-    """The labels so far; at most one is on its way at a time."""
+    """The labels so far; at most one is in progress at a time."""
 
     def __init__(self) -> None:
         self.labels: list[dict[str, Any]] = []
@@ -80,7 +80,7 @@ class Trace:
         setattr(owner, function, timed)
 
     def begin_with_frames(self) -> None:
-        """A label begins when Streamlit is handed its frame."""
+        """A label begins when Streamlit receives its frame."""
         original = Runtime.handle_backmsg
 
         def handle(runtime: Runtime, session_id: str, message: Any, **named: Any) -> Any:
@@ -93,7 +93,7 @@ class Trace:
         patch.object(Runtime, "handle_backmsg", handle).start()
 
     def time_sending(self) -> None:
-        """Only a coroutine needs a wrapper of its own."""
+        """only coroutines need a separate wrapper"""
         original = WebSocket.send_bytes
 
         async def send(socket: WebSocket, data: bytes) -> None:
@@ -129,7 +129,7 @@ def main(study: str, port: str, file: str) -> None:
     trace.around(StarletteSessionClient, "write_forward_msg", "serialise", shows_component)
     trace.time_sending()
     trace.time_garbage()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # the web server hands it on once it has stopped
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # the web server passes the signal on once it has stopped
     try:
         server.serve(Path(study), address="127.0.0.1", port=int(port))
     finally:

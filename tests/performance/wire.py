@@ -1,4 +1,4 @@
-"""Streamlit's protocol over the websocket, as a browser speaks it; and a reviewer without a browser who does."""
+"""Streamlit's protocol over the websocket, as browsers use it; and a reviewer without a browser."""
 
 import asyncio
 import http.client
@@ -17,15 +17,15 @@ from websockets.asyncio.client import ClientConnection, connect
 from labeler.ui.app import SESSION_COOKIE
 
 ANSWER_LIMIT_S = 180
-REMEMBERED = 8  # pictures that the component keeps
+REMEMBERED = 8  # plots that the component keeps
 VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 1280, "height": 625, "density": 1,
         "pauses": []}  # fmt: skip
 
 
 def answer_to(item: Mapping[str, Any], answer: str, **other: Any) -> dict[str, Any]:
-    """What the screen sends for an answer to an item that is before the reviewer, under an id of its own.
+    """The event that the screen sends for an answer to an offered item, with a new id.
 
-    `other` takes the place of what a browser would send.
+    `other` replaces fields that a browser would send.
     """
     return {
         "event_id": uuid4().hex, "view": VIEW, "code": item["code"], "revision": item["revision"], "answer": answer,
@@ -35,12 +35,12 @@ def answer_to(item: Mapping[str, Any], answer: str, **other: Any) -> dict[str, A
 
 
 def trigger_of(event: object) -> str:
-    """An event as the component hands it over, as JSON."""
+    """The component's message for an event, as JSON."""
     return json.dumps([{"event": "event", "value": event}], separators=(",", ":"))
 
 
 def handshake(url: str, *, origin: str | None, session: str = "", **headers: str) -> dict[str, Any]:
-    """The arguments with which `websockets` opens a window's websocket; `session` is one to go on with."""
+    """The arguments for opening a window's websocket with `websockets`; `session` continues a session."""
     return {
         "uri": f"ws{url.removeprefix('http')}/_stcore/stream", "origin": origin, "additional_headers": headers,
         "subprotocols": ["streamlit", *(["none", session] if session else [])], "max_size": None,
@@ -52,7 +52,7 @@ def page_run(
     url: str, script: str = "", *, page: str = "", known: Iterable[str] = (),
     widgets: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> BackMsg:  # fmt: skip
-    """The message that asks for a page run.
+    """The message that requests a page run.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ def page_run(
 
 
 def events_of(component: Any) -> str:
-    """Streamlit's name for the widget through which the review component hands over events."""
+    """Streamlit's name for the widget through which the review component sends events."""
     return f"$$STREAMLIT_INTERNAL_KEY_{component.id}__events"
 
 
 class Refused(Exception):
-    """The server did not keep an answer; the message is its own. `again` if it asks to be sent it once more."""
+    """The server did not save an answer; has the server's message. `again` if the server asks for another attempt."""
 
     def __init__(self, message: str, *, again: bool) -> None:
         super().__init__(message)
@@ -106,13 +106,13 @@ class Visit:
 
     @classmethod
     async def open(cls, url: str, secret: str) -> Self:
-        """Sign in, open the page, wait for the first items."""
+        """Sign in, open the page, and wait for the first items."""
         visit = cls(url, await asyncio.to_thread(sign_in, url, secret))
         await visit.connect()
         return visit
 
     async def connect(self) -> None:
-        """Open the page, with the session that is there: at first, and again when the connection was lost."""
+        """Open the page in the current session, at first and after the connection was lost."""
         self._socket = await connect(**handshake(self._url, origin=self._url, Cookie=self._cookie))
         self._cached, self._have = [], []
         await self._send()
@@ -120,7 +120,7 @@ class Visit:
         await self._finished()
 
     async def label(self, answer: str) -> tuple[str, float]:
-        """Answer the item that is offered first; the event's id, and how long until it was acknowledged.
+        """Answer the first offered item; returns the event's id and the time to acknowledgement.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class Visit:
         return event["event_id"], await self.send(event)
 
     async def send(self, event: Mapping[str, Any]) -> float:
-        """Send an answer, for the first time or again; how long until it was acknowledged. Raises as `label`."""
+        """Send an answer, for the first time or again; returns the time to acknowledgement. Raises like `label`."""
         sent = time.perf_counter()
         await self._send(trigger_of({**event, "have": self._have}))
         received = await self._until(lambda data: (data["ack"] or {}).get("event_id") == event["event_id"])
@@ -154,7 +154,7 @@ class Visit:
         await self._socket.send(message.SerializeToString())
 
     async def _until(self, wanted: Any) -> float:
-        """Read up to the component's data that are wanted; when they came."""
+        """Read until the expected data of the component arrive; returns their time."""
         async with asyncio.timeout(ANSWER_LIMIT_S):
             while True:
                 message, at = await self._next()
@@ -185,7 +185,7 @@ class Visit:
 
 
 def sign_in(url: str, secret: str) -> str:
-    """Follow a sign-in link; the cookie of the new session."""
+    """Follow a sign-in link; returns the cookie of the new session."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=ANSWER_LIMIT_S)
     connection.request("GET", f"/join/{secret}")
     answer = connection.getresponse()

@@ -1,1 +1,1 @@
-"""Scripts that try to lose answers, to see what is hidden, and to get in; each says PASS or FAIL with figures."""
+"""Scripts that try to lose answers, to find hidden data and to get access; each reports PASS or FAIL with figures."""

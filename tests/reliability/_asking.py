@@ -1,4 +1,4 @@
-"""HTTP as nobody's browser speaks it: any request line and any header, byte for byte."""
+"""Send HTTP requests that no browser would send: any request line and any header, byte for byte."""
 
 import http.client
 import socket
@@ -12,19 +12,19 @@ LIMIT_S = 180
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back; status 0 if the server hung up without a word. Names of headers are lower case."""
+    """A response; status 0 if the server closed the connection without one. Header names are in lower case."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
 
     def header(self, name: str) -> str:
-        """The value of a header, "" without one."""
+        """The value of a header, "" if it is missing."""
         return next((value for found, value in self.headers if found == name), "")
 
     @property
     def raw(self) -> bytes:
-        """Headers and body, to search in."""
+        """Headers and body in one text, for searches."""
         return "\n".join(f"{name}: {value}" for name, value in self.headers).encode() + b"\n\n" + self.body
 
 
@@ -32,7 +32,7 @@ def ask(
     url: str, method: str, target: str | bytes, *, headers: Mapping[str, str | None] | None = None,
     body: bytes = b"", source: str = LOOPBACK,
 ) -> Reply:  # fmt: skip
-    """One request on a connection of its own, from any address of this machine.
+    """Send one request on a new connection, from any address of this machine.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""A study that goes through all of its states while a server shows it, and the people it is shown to.
+"""A study that goes through all states while a server shows it, and the people who look at it.
 
-Every name in it is a word of no other text, so that it can be found wherever it turns up.
+Every name in the study is a word that occurs nowhere else, so a search finds it wherever it leaks.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ COORDINATOR = "carolus"
 APPLICATIONS = ("vexillum/quokkadb", "marzipan/gondola")
 CLASSIFIER, THRESHOLD = "pterodactyl", 0.7351926
 N_ITEMS, N_CALIBRATION = 80, 4
-MOST = 10 * N_ITEMS  # more than anybody has
+MOST = 10 * N_ITEMS  # more items than anybody has
 PLAN = PlanParameters(seed=3, overlap=0.6, retest=4, calibration=N_CALIBRATION)
 QUESTION = "Are these alike?"
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -36,19 +36,19 @@ LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Links:
-    """Sign-in secrets: those that work by name, and those that do not by why."""
+    """Sign-in secrets: valid links by name, and invalid links by the reason."""
 
     good: Mapping[str, str]
     bad: Mapping[str, str]
 
 
 def name_of(number: int) -> str:
-    """The name of an item, as a file of the ICPE format carries it."""
+    """The name of an item, as a file of the ICPE format has it."""
     return f"{APPLICATIONS[number % 2].replace('/', '__')}#abacus.Covert{number}#tonnage={number}"
 
 
 def make(path: Path) -> Links:
-    """The study before its plan, with verdicts."""
+    """A study without a plan, with verdicts."""
     now = datetime.now(UTC)
     coordinating.create_study(path, name="Pumpernickel", question=QUESTION, coordinator=COORDINATOR, now=now)
     with open_database(path) as db:
@@ -62,7 +62,7 @@ def make(path: Path) -> Links:
 
 
 def make_real(path: Path) -> Links:
-    """A study of the benchmarks in LABELER_ICPE_DIR, open, its next own item a hidden copy."""
+    """An open study of the benchmarks in LABELER_ICPE_DIR; the next item of this reviewer is a hidden copy."""
     now = datetime.now(UTC)
     coordinating.create_study(path, name="Pumpernickel", question=QUESTION, coordinator=COORDINATOR, now=now)
     with open_database(path) as db:
@@ -108,12 +108,12 @@ def id_of(db: Database, name: str) -> int:
 
 
 def words_of(name: str) -> str:
-    """What somebody says beside every answer."""
+    """The comment that a person adds to every answer."""
     return f"plover {sum(name.encode())} {name}"
 
 
 def say(db: Database, name: str, n: int | None = None) -> None:
-    """Answer what is offered, all of it or so many, each with a comment; people see some items differently."""
+    """Answer all offered items, or this many, each with a comment; people see some items differently."""
     reviewer_id, place = id_of(db, name), sum(name.encode())
     for number in range(MOST if n is None else n):
         offers = reviewing.review_queue(db, reviewer_id).offers
@@ -148,7 +148,7 @@ def _calibration(db: Database) -> None:
 
 
 def _open(db: Database) -> None:
-    """Others have answered and said things; one has left; the own next item is a hidden copy."""
+    """Others have answered and commented, one has left, and the next item of this reviewer is a hidden copy."""
     for name in (OWN, BOTH):
         say(db, name)
     _say_while_paused(db)
@@ -162,7 +162,7 @@ def _open(db: Database) -> None:
 
 
 def n_before_a_copy(db: Database, name: str) -> int:
-    """How many items of the study proper a reviewer has before the first hidden copy."""
+    """The number of items that a reviewer has before the first hidden copy, without calibration items."""
     return int(
         db.execute(
             """SELECT count(*) FROM assignments WHERE person_id = ? AND ended_utc IS NULL AND kind <> 'calibration'
@@ -195,17 +195,17 @@ STAGES: Mapping[str, Callable[[Database], None]] = {
     "third": _third,
     "closed": _closed,
     "unblinded": lambda db: _take(db, Step.UNBLIND),
-}  # in their order; each from where the one before has led
+}  # in their order; each step starts from the previous state
 
 
 def own_codes(db: Database, name: str) -> set[str]:
-    """The codes under which a reviewer has items."""
+    """The codes of a reviewer's items."""
     rows = db.execute("SELECT code FROM assignments WHERE person_id = ?", (id_of(db, name),))
     return {code for (code,) in rows}
 
 
 def n_in_common(db: Database, one: str, other: str) -> int:
-    """How many items both label."""
+    """The number of items that both reviewers label."""
     row = db.execute(
         """SELECT count(DISTINCT a.item_id) FROM assignments a JOIN assignments b USING (item_id)
            WHERE a.person_id = ? AND b.person_id = ? AND a.kind <> 'calibration'""",

@@ -1,4 +1,4 @@
-"""Does the time that the server takes tell what an item is? Some hundred answers over the wire, compared by kind."""
+"""Test whether response times reveal the kind of an item: some hundred answers over the websocket, compared by kind."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -22,28 +22,30 @@ from tests.reliability.outcome import Case
 
 REVIEWERS = (OWN, *OTHERS)
 N_ITEMS, N_QUICK = 180, 90
-LEAST_P, N_DRAWS, MIN_EACH = 0.001, 4000, 10  # a difference that chance makes once in a thousand runs fails
+LEAST_P, N_DRAWS, MIN_EACH = 0.001, 4000, 10  # chance reaches this difference once in a thousand runs
 
-Times = dict[str, dict[str, float]]  # reviewer -> code -> seconds until the answer to it was acknowledged
+Times = dict[str, dict[str, float]]  # reviewer -> code -> seconds until the answer was acknowledged
 
 
 def cases(folder: Path, *, quick: bool) -> Iterator[Case]:
-    """All reviewers label everything of a study, and then its third round, through one server."""
+    """All reviewers label everything, and then the third-label round, through one server."""
     study = folder / "times.study"
     with serving_made(study, N_QUICK if quick else N_ITEMS) as served:
         times, sizes = label_everything(served)
         copies, fresh = by_kind(study, times)
-        yield compared("a hidden copy is answered as fast as a fresh item", copies, fresh)
+        yield compared("acknowledging a hidden copy takes as long as a fresh item", copies, fresh)
         yield compared_by_size(study, sizes)
         with open_database(study) as db:
             course.move(db, Step.THIRD, why="because", actor=COORDINATOR, now=datetime.now(UTC))
         times, _ = label_everything(served)
         split, agreed = by_agreement(study, times)
-        yield compared("a split item is answered as fast as an agreed one in the third round", split, agreed)
+        yield compared(
+            "acknowledging a split item takes as long as an agreed item in the third-label round", split, agreed
+        )
 
 
 def serving_made(study: Path, n_items: int) -> AbstractContextManager[Served]:
-    """A server on a study in which every third item or so is split, with many hidden copies."""
+    """A server with a study in which about every third item is split, with many hidden copies."""
     now = datetime.now(UTC)
     coordinating.create_study(study, name="S", question="Alike?", coordinator=COORDINATOR, now=now)
     with open_database(study) as db:
@@ -55,7 +57,7 @@ def serving_made(study: Path, n_items: int) -> AbstractContextManager[Served]:
 
 
 def label_everything(served: Served) -> tuple[Times, dict[str, int]]:
-    """How long each answer took, by reviewer and code; and the size of each item as it was sent, by code."""
+    """Label everything; returns the seconds by reviewer and code, and the size of each transmitted item by code."""
     times: Times = {}
     sizes: dict[str, int] = {}
     for name in REVIEWERS:
@@ -63,7 +65,7 @@ def label_everything(served: Served) -> tuple[Times, dict[str, int]]:
         times[name] = {}
         with Window(caller) as window:
             window.go("")
-            while window.data["offers"]:  # each answer makes them fewer
+            while window.data["offers"]:  # the list gets shorter with each answer
                 sizes |= {offer["code"]: size_of(offer) for offer in window.data["offers"]}
                 code = window.data["offers"][0]["code"]
                 answer = "dissimilar" if len(times[name]) % 3 == 0 else "similar"
@@ -75,12 +77,12 @@ def label_everything(served: Served) -> tuple[Times, dict[str, int]]:
 
 
 def size_of(offer: Mapping[str, object]) -> int:
-    """The characters of an item as it is sent; all of its pictures are asked for."""
+    """The number of characters of a transmitted item, with all of its plots."""
     return len(repr(offer))
 
 
 def by_kind(study: Path, times: Times) -> tuple[list[float], list[float]]:
-    """The times of hidden copies, and of the fresh items that came after the first of them."""
+    """The times of hidden copies, and of the fresh items after the first hidden copy."""
     copies: list[float] = []
     fresh: list[float] = []
     with open_database(study) as db:
@@ -94,7 +96,7 @@ def by_kind(study: Path, times: Times) -> tuple[list[float], list[float]]:
 
 
 def by_agreement(study: Path, times: Times) -> tuple[list[float], list[float]]:
-    """The times of split items of the third round, and of agreed ones."""
+    """The times of split items in the third-label round, and of agreed items."""
     found: dict[bool, list[float]] = {True: [], False: []}
     with open_database(study) as db:
         said = given(db)
@@ -122,12 +124,12 @@ def compared(what: str, one: list[float], other: list[float]) -> Case:
 
 
 def median_difference(one: np.ndarray, other: np.ndarray, axis: int) -> np.ndarray:
-    """Of the first less the second."""
+    """Median of the first sample minus median of the second."""
     return np.median(one, axis=axis) - np.median(other, axis=axis)
 
 
 def compared_by_size(study: Path, sizes: Mapping[str, int]) -> Case:
-    """Whoever compares sizes, as they came over the wire, finds a hidden copy's item no oftener than by chance."""
+    """An attacker who compares the sizes of transmitted items finds hidden copies no more often than by chance."""
     hits, n_pairs, n_among = 0, 0, len(sizes)
     with open_database(study) as db:
         for name in REVIEWERS:
@@ -141,5 +143,5 @@ def compared_by_size(study: Path, sizes: Mapping[str, int]) -> Case:
             n_pairs, n_among = n_pairs + len(pairs), min(n_among, len(places))
     figures = in_words([("size", hits)], n_pairs, n_among)
     return Case(
-        "the size of a hidden copy does not find its item", figures, n_pairs > 0 and at_chance(hits, n_pairs, n_among)
+        "the size of a hidden copy does not reveal its item", figures, n_pairs > 0 and at_chance(hits, n_pairs, n_among)
     )

@@ -1,4 +1,4 @@
-"""What somebody does who wants to know everything: every page and address, every error, and what others left behind."""
+"""An attacker who wants to know everything: requests every page, every address, every error, data of other people."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
@@ -35,7 +35,7 @@ PLACES = (
 
 @dataclass
 class Traces:
-    """What a coordinator's windows have left in the server, as they were told themselves."""
+    """Names that the server assigned to a coordinator's windows, as these windows received them."""
 
     session: str = ""
     hashes: set[str] = field(default_factory=set)
@@ -43,7 +43,7 @@ class Traces:
     deferred: set[str] = field(default_factory=set)
 
     def note(self, window: Window) -> None:
-        """Remember what the messages of a page name."""
+        """Store the names in the messages of a page."""
         self.session = window.session
         for message in window.seen:
             self.hashes.add(message.hash)
@@ -53,16 +53,16 @@ class Traces:
 
 
 def browse(window: Window) -> None:
-    """All that a coordinator looks at."""
+    """Visit all pages of a coordinator."""
     for page in BROWSED:
         window.go(page)
 
 
 @contextmanager
 def left_open(coordinator: Caller, *, unblinded: bool, everything: bool) -> Iterator[Traces]:
-    """A coordinator's windows on pages with downloads, which the server keeps while the page is there.
+    """Open a coordinator's windows on pages with downloads, which the server keeps while the page is open.
 
-    One of them has been on every page if `everything` is to be looked at.
+    With `everything`, one of the windows visits every page.
     """
     traces = Traces()
     with ExitStack() as windows:
@@ -81,7 +81,7 @@ def left_open(coordinator: Caller, *, unblinded: bool, everything: bool) -> Iter
 
 
 def see_addresses(caller: Caller) -> None:
-    """Every address there is."""
+    """Request every address."""
     for path in PLACES:
         caller.ask(path)
     caller.ask("/_stcore/metrics", Accept="application/x-protobuf")
@@ -89,13 +89,13 @@ def see_addresses(caller: Caller) -> None:
 
 
 def see_pages(window: Window, shows: str, own_words: str, *, foreign: Iterable[str], made_up: bool) -> None:
-    """All pages of a reviewer, and the addresses of others; `made_up` if also those that know no study."""
+    """Visit all pages of a reviewer and the addresses of others; with `made_up`, also addresses that no study has."""
     window.go("", shows)
     see_own_labels(window, own_words)
     if made_up:
         window.go("guide", "The question for every item")
         practise(window)
-    window.go("feedback")  # only there after a calibration round
+    window.go("feedback")  # exists only after a calibration round
     window.go("sign-out", "You are signed in as")
     for page in (*foreign, "nowhere"):
         window.go(page)
@@ -104,7 +104,7 @@ def see_pages(window: Window, shows: str, own_words: str, *, foreign: Iterable[s
 
 
 def see_own_labels(window: Window, own_words: str) -> None:
-    """The own labels, filtered, on another page, and one again with a new answer where that is possible."""
+    """Visit My labels with a filter and on another page, and revise a label if this is possible."""
     window.go("my-labels", "My labels")
     if "You have not labelled anything yet" in window.text:
         return
@@ -119,7 +119,7 @@ def see_own_labels(window: Window, own_words: str) -> None:
 
 
 def practise(window: Window) -> None:
-    """The whole practice round."""
+    """Do the whole practice round."""
     window.go("practice")
     for number in range(window.data["total"]):
         window.answer(("similar", "dissimilar", "not sure")[number % 3])
@@ -128,7 +128,7 @@ def practise(window: Window) -> None:
 
 
 def provoke(window: Window, own: str, foreign: str, event_of_another: str) -> None:
-    """Every refusal of an answer: each must come, in words that tell nothing."""
+    """Cause every refusal of an answer: each must happen, and its message must reveal nothing."""
     window.go("")
     first: dict[str, Any] = {"code": own, "revision": 0} | _first_offer(window)
     event = {"event_id": NOBODY, "answer": "similar", "dwell_ms": 900, **first}
@@ -150,7 +150,7 @@ def _first_offer(window: Window) -> dict[str, Any]:
 
 
 def label(window: Window, own_words: str) -> list[dict[str, Any]]:
-    """Answer, take it back, answer again, and one more; the offers that were seen."""
+    """Answer, undo, answer again, and give one more answer; returns the offers that were seen."""
     window.go("")
     seen = list(window.data["offers"])
     last = seen[0]["code"]
@@ -166,7 +166,7 @@ def label(window: Window, own_words: str) -> list[dict[str, Any]]:
 
 
 def wait_for_a_busy_study(caller: Caller, study: Path) -> None:
-    """Answer while another process writes for longer than the server waits: the answer is refused, to be sent again."""
+    """Answer while another process writes longer than the server waits; the answer is refused and sent again later."""
     with Window(caller) as window, closing(open_file(study, isolation_level=None)) as other:
         window.go("")
         other.execute("BEGIN IMMEDIATE")
@@ -177,7 +177,7 @@ def wait_for_a_busy_study(caller: Caller, study: Path) -> None:
 
 
 def ask_for_traces(caller: Caller, traces: Traces) -> None:
-    """Ask for all that a coordinator's window has left: downloads, those made on demand, uploads, known messages."""
+    """Request everything that a coordinator's window has left: downloads, uploads, known messages."""
     for path in sorted(traces.media):
         caller.ask(path)
     for method in ("PUT", "DELETE"):
@@ -191,7 +191,7 @@ def ask_for_traces(caller: Caller, traces: Traces) -> None:
 
 
 def take_over(caller: Caller, traces: Traces, coordinator: Caller) -> None:
-    """Go on with the session of a coordinator's window: of one that is there, and of one whose page is being made."""
+    """Try to take over the session of a coordinator's window, idle or while its page is computed."""
     with Window(caller, session=traces.session, prefix="taken over: ") as window:
         window.go("").go("study")
     left = Window(coordinator)
@@ -204,7 +204,7 @@ def take_over(caller: Caller, traces: Traces, coordinator: Caller) -> None:
 
 
 def is_shut_out(caller: Caller, secret: str) -> bool:
-    """Whether somebody with an ended session, and their link, get nowhere."""
+    """Whether a person with an ended session, and their link, gets no access."""
     answers = [caller.ask("/").status, caller.ask(f"/join/{secret}").status]
     try:
         Window(caller)
@@ -214,7 +214,7 @@ def is_shut_out(caller: Caller, secret: str) -> bool:
 
 
 def see_sign_in(caller: Caller, bad: Mapping[str, str], good: str) -> None:
-    """The ways in, with links that work and others."""
+    """Visit the sign-in pages with valid and invalid links."""
     caller.ask("/")
     caller.ask("/sign-in")
     for secret in bad.values():

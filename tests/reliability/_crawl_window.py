@@ -1,6 +1,6 @@
-"""One window of somebody who is signed in, without a browser, and everything that the server says to it.
+"""One window of a signed-in person, without a browser, and everything that the server sends to it.
 
-Pages are asked for as a browser does, over HTTP and the websocket; every answer and every message is kept as it came.
+Pages are requested as a browser does, over HTTP and the websocket; every response and message is kept unchanged.
 """
 
 import json
@@ -23,22 +23,22 @@ from labeler.ui.app import SESSION_COOKIE
 from tests.performance.wire import answer_to, events_of, handshake, page_run, trigger_of
 from tests.reliability._hidden import Hidden, leaves
 
-LIMIT_S = 180.0  # for one page run or one answer
+LIMIT_S = 180.0  # limit for one page run or one answer
 
 
 class Unseen(Exception):
-    """A page does not show what it must show: nothing is proven by searching it."""
+    """A page does not show its expected content, so searching it would prove nothing."""
 
 
 @dataclass
 class Heard:
-    """Everything that somebody was sent, with the place it was sent to."""
+    """Everything that was sent to a person, with the address it was sent for."""
 
     frames: list[tuple[str, bytes]] = field(default_factory=list)
     answers: list[tuple[str, bytes]] = field(default_factory=list)
 
     def sent(self) -> Iterator[tuple[str, str | bytes]]:
-        """Each thing as it came, and the parts of messages: in these, words are not glued to what lies around them."""
+        """Each message as it was received, and its parts, in which words are separate from their surroundings."""
         yield from self.came
         for where, frame in self.frames:
             for leaf in leaves(ForwardMsg.FromString(frame)):
@@ -46,11 +46,11 @@ class Heard:
 
     @property
     def came(self) -> list[tuple[str, bytes]]:
-        """Each thing as it came."""
+        """Each message as it was received."""
         return [*self.answers, *self.frames]
 
     def leaks(self, hidden: Hidden) -> dict[str, list[str]]:
-        """What is found by where it was."""
+        """The forbidden data that were found, by place."""
         places: dict[str | bytes, str] = {}
         for where, piece in self.sent():
             places.setdefault(piece, where)
@@ -61,19 +61,19 @@ class Heard:
         return {where: names for where, names in found.items() if names}
 
     def texts(self) -> Iterator[str]:
-        """The texts of all messages, without their hashes: these follow from what a message says."""
+        """The texts of all messages, without hashes, which are derived from the message."""
         for _, frame in self.frames:
             message = ForwardMsg.FromString(frame)
             message.hash = ""
             yield from (leaf for leaf in leaves(message) if isinstance(leaf, str))
 
     def page_hashes(self) -> set[str]:
-        """Names that Streamlit derives from the titles of pages: a page may appear for two people at once."""
+        """Names that Streamlit derives from the titles of pages: two people may get the same page."""
         messages = (ForwardMsg.FromString(frame) for _, frame in self.frames)
         return {page.page_script_hash for message in messages for page in message.navigation.app_pages}
 
     def screens(self) -> list[dict[str, Any]]:
-        """What the review component was handed."""
+        """The data that the review component received."""
         messages = (ForwardMsg.FromString(frame) for _, frame in self.frames)
         handed = (message.delta.new_element.bidi_component.json for message in messages)
         return [json.loads(text) for text in handed if text]
@@ -89,20 +89,20 @@ class Heard:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a request came back with."""
+    """The response to a request."""
 
     status: int
     headers: Sequence[tuple[str, str]]
     body: bytes
 
     def header(self, name: str) -> str:
-        """The value of a header; empty without it."""
+        """The value of a header, "" if it is missing."""
         return next((value for key, value in self.headers if key.lower() == name), "")
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks: where the server is, with which cookie, and from which address of this machine."""
+    """A client: the address of the server, the cookie, and the client's address on this machine."""
 
     url: str
     heard: Heard
@@ -110,7 +110,7 @@ class Caller:
     source: str = "127.0.0.1"
 
     def ask(self, path: str, method: str = "GET", body: str | None = None, **headers: str) -> Answer:
-        """Ask over HTTP and keep the answer."""
+        """Send an HTTP request and keep the response."""
         place = urlsplit(self.url).netloc
         connection = HTTPConnection(place, timeout=LIMIT_S, source_address=(self.source, 0))
         given = {"Cookie": self.cookie, "Accept-Encoding": "gzip", **headers}
@@ -124,7 +124,7 @@ class Caller:
         return answer
 
     def sign_in(self, secret: str) -> Self:
-        """The same caller with the cookie that a link gives."""
+        """The same client with the cookie that a sign-in link gives."""
         cookie = self.ask(f"/join/{secret}").header("set-cookie").partition(";")[0]
         if not cookie.startswith(SESSION_COOKIE):
             raise Unseen("the sign-in link gave no session")
@@ -137,7 +137,7 @@ class Caller:
 
 
 class Window:
-    """A websocket to the server, with what the page that was asked for last holds."""
+    """A websocket to the server, with the content of the latest page."""
 
     def __init__(self, caller: Caller, *, prefix: str = "", session: str = "", known: Iterable[str] = ()) -> None:
         self._caller, self._prefix, self._known = caller, prefix, list(known)
@@ -158,18 +158,18 @@ class Window:
         self.leave()
 
     def leave(self) -> None:
-        """Close the window without waiting for what it asked for."""
+        """Close the window without waiting for responses."""
         self._open.close()
 
     def go(self, page: str, must_show: str = "") -> Self:
-        """Open a page by its address; raises Unseen if it does not show the words."""
+        """Open a page by its address; raises Unseen if it does not show these words."""
         self._at, self._page_hash = f"{self._prefix}/{page}", ""
         return self.run(page=page, must_show=must_show)
 
     def run(
         self, *, page: str = "", must_show: str = "", widgets: Mapping[str, Mapping[str, Any]] | None = None
     ) -> Self:
-        """One page run, with what was done to widgets: id -> the fields of its state."""
+        """One page run with changed widgets: id -> the fields of the widget's state."""
         begun = time.perf_counter()
         self.begin(page, widgets or {})
         self._listen()
@@ -179,7 +179,7 @@ class Window:
         return self
 
     def begin(self, page: str, widgets: Mapping[str, Mapping[str, Any]]) -> None:
-        """Ask for a page run without waiting for it."""
+        """Request a page run without waiting for it."""
         message = page_run(self._caller.url, self._page_hash, page=page, known=self._known, widgets=widgets)
         self._socket.send(message.SerializeToString())
 
@@ -195,17 +195,17 @@ class Window:
         return found[0]
 
     def tell(self, event: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Hand an event of the review component to the server; what is acknowledged, or {} if the page has moved on."""
-        component = [one for kind, one in self.elements if kind == "bidi_component"][-1]  # before it only what sends
+        """Send an event of the review component; returns the acknowledgement, or {} if the page has changed."""
+        component = [one for kind, one in self.elements if kind == "bidi_component"][-1]  # before it only sent data
         self.run(widgets={events_of(component): {"json_trigger_value": trigger_of(event)}})
         return self.data.get("ack") or {}
 
     def answer(self, answer: str, **other: Any) -> Mapping[str, Any]:
-        """Answer the item that is offered first; `other` takes the place of what a browser would send."""
+        """Answer the first offered item; `other` replaces fields that a browser would send."""
         return self.tell(answer_to(self.data["offers"][0], answer, **other))
 
     def request(self, payload: str, session: str, **fields: Any) -> None:
-        """Ask for one of the server's operations beside page runs, in the name of a session."""
+        """Request an operation of the server outside page runs, in the name of a session."""
         message = BackMsg()
         operation = message.backend_operation_request
         operation.request_id, operation.session_id = uuid4().hex, session
@@ -214,11 +214,11 @@ class Window:
             setattr(getattr(operation, payload), name, value)
         self._socket.send(message.SerializeToString())
         while self._next().WhichOneof("type") != "backend_operation_response":
-            pass  # each waits at most LIMIT_S, and the server sends no other messages unasked
+            pass  # each waits at most LIMIT_S, and the server sends no other unrequested messages
 
     @property
     def data(self) -> dict[str, Any]:
-        """What the review component was handed; {} on another page."""
+        """The data that the review component received; {} on another page."""
         found = [one for kind, one in self.elements if kind == "bidi_component" and one.json]
         return dict(json.loads(found[-1].json)) if found else {}
 
@@ -228,7 +228,7 @@ class Window:
         return "\n".join(str(leaf) for message in self.seen for leaf in leaves(message))
 
     def _listen(self) -> None:
-        """Read up to the end of a page run, and of those that it asked for itself."""
+        """Read until the end of a page run and of the page runs that it requested."""
         self.seen, self.elements = [], []
         while True:
             message = self._next()

@@ -1,4 +1,4 @@
-"""What pyproject.toml, constraints.txt and docs/dependencies.md say, against the code and what is installed."""
+"""Compare pyproject.toml, constraints.txt and docs/dependencies.md with the code and the installed packages."""
 
 import ast
 import re
@@ -20,15 +20,15 @@ from tests.reliability.outcome import Case
 ROOT = Path(__file__).parents[2]
 TESTED = ("cluster", "docs", "oidc", "test")  # the extras that `make test` installs
 FIRST_CELL = re.compile(r"^\| ([^|]+) \|", re.MULTILINE)
-# packages whose import name another distribution declares: dask comes with distributed, which is the same project
+# packages whose import name another distribution declares: dask comes with distributed, the same project
 IN_ONE = {"dask": "distributed"}
 
 licences: dict[str, Any] = runpy.run_path(str(ROOT / "scripts" / "licences.py"))
 
 
 def accepted(extras: Iterable[str] = licences["EXTRAS"]) -> Case:
-    """Everything that a server can have installed has a licence that is accepted."""
-    tally = Tally("licences: each one accepted", "distributions")
+    """Every package that a server can have installed has an accepted licence."""
+    tally = Tally("licences: all accepted", "distributions")
     for name, found in licences["installed"](extras).items():
         words = licences["objection"](licences["licence"](found))
         tally.check(not words, f"{name}: {words}")
@@ -36,21 +36,21 @@ def accepted(extras: Iterable[str] = licences["EXTRAS"]) -> Case:
 
 
 def documented() -> Case:
-    """Every dependency of the application has a line of its own in the table, every test tool is named."""
-    tally = Tally("docs/dependencies.md: a reason for each", "declared dependencies")
+    """Every dependency of the application has a row in the table, and every test tool is named on the page."""
+    tally = Tally("docs/dependencies.md: a purpose for each", "declared dependencies")
     text = page()
     first_table = set(reasons(text.partition("\n## ")[0]))
     for one in declared():
         tally.check(canonicalize_name(one.name) in first_table, f"{one.name} has no line")
-    stubs = {"pandas-stubs", "scipy-stubs"}  # named as the stubs of pandas and SciPy
+    stubs = {"pandas-stubs", "scipy-stubs"}  # the page names them as the stubs of pandas and SciPy
     for one in licences["declared"](["test", "docs"]):
         tally.check(one.name in text or one.name in stubs, f"{one.name} is not named")
     return tally.case()
 
 
 def imported() -> Case:
-    """What the two packages import is declared, also where something else brings it along."""
-    tally = Tally("imports: nothing that is not declared", "imported packages")
+    """Every package that the code imports is declared, even if another package installs it."""
+    tally = Tally("imports: all declared", "imported packages")
     known, owners = {canonicalize_name(one.name) for one in declared()}, packages_distributions()
     for package in sorted(third_party()):
         names = {canonicalize_name(IN_ONE.get(name, name)) for name in owners.get(package, [])}
@@ -59,7 +59,7 @@ def imported() -> Case:
 
 
 def listed() -> Case:
-    """Every part of Streamlit and uvicorn that is imported beneath their front is in the list of undocumented parts."""
+    """Every imported part of Streamlit and uvicorn below their public modules is in the list of undocumented parts."""
     tally = Tally("docs/dependencies.md: undocumented parts", "imports")
     text = page().partition("## Undocumented parts")[2].partition("\n## ")[0]
     for module in sorted(beneath("streamlit") | beneath("uvicorn")):
@@ -69,8 +69,8 @@ def listed() -> Case:
 
 
 def bounded() -> Case:
-    """Each dependency has a lower bound; an upper one stands only where the page says what breaks."""
-    tally = Tally("bounds: a lower one for each, an upper one for a reason", "declared dependencies")
+    """Each dependency has a lower bound; it has an upper bound only if the page says what breaks."""
+    tally = Tally("bounds: a lower bound for each, an upper bound only with a reason", "declared dependencies")
     upper = reasons(page().partition("## Upper bounds")[2].partition("\n## ")[0])
     for one in declared():
         operators = {part.operator for part in one.specifier}
@@ -81,8 +81,8 @@ def bounded() -> Case:
 
 
 def pinned() -> Case:
-    """constraints.txt names one version of everything that is installed, one that its users accept, and no address."""
-    tally = Tally("constraints.txt: one version of each, no address", "requirements")
+    """constraints.txt has one version of every installed package, each allowed by its dependants, and no address."""
+    tally = Tally("constraints.txt: one version of each package, no addresses", "requirements")
     text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     versions = {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
@@ -96,7 +96,7 @@ def pinned() -> Case:
 
 
 def declared() -> list[Requirement]:
-    """The dependencies of the application with its extras; an extra of Streamlit is bounded as Streamlit is."""
+    """The dependencies of the application with its extras; an extra of Streamlit has the bounds of Streamlit."""
     found: list[Requirement] = licences["declared"](licences["EXTRAS"])
     return [one for one in found if not one.extras]
 
@@ -112,13 +112,13 @@ def reasons(text: str) -> list[str]:
 
 
 def third_party() -> set[str]:
-    """The packages that our code imports beside the standard library and itself."""
+    """The packages that our code imports, except the standard library and our own packages."""
     found = {name.partition(".")[0] for name, _ in imports()}
     return found - set(sys.stdlib_module_names) - {"labeler", "analysis"}
 
 
 def beneath(package: str) -> set[str]:
-    """The modules of a package that our code imports, other than the package itself and what it offers at its front."""
+    """The modules of a package that our code imports, except the package itself and its public names."""
     front = set(dir(import_module(package)))
     found = {name for name, _ in imports()}
     found |= {f"{name}.{part}" for name, part in imports() if name == package and part not in front}
@@ -127,7 +127,7 @@ def beneath(package: str) -> set[str]:
 
 @cache
 def imports() -> frozenset[tuple[str, str]]:
-    """What our code imports: the module, and the name out of it, or ""."""
+    """The imports of our code: the module, and the imported name or ""."""
     found: set[tuple[str, str]] = set()
     for path in [*(ROOT / "labeler").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -138,4 +138,4 @@ def imports() -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
-CASES = (accepted, documented, imported, listed, bounded, pinned)  # all that can be told without the network
+CASES = (accepted, documented, imported, listed, bounded, pinned)  # all checks that need no network

@@ -1,4 +1,4 @@
-"""What coordinators do while others label, killed on the way: each is done whole or not at all."""
+"""Kill coordinators' actions while others label: each action is completed or has no effect."""
 
 import random
 import time
@@ -21,7 +21,7 @@ DONE_LIMIT_S = 180
 
 @dataclass
 class Deed(ABC):
-    """One kind of deed. `n_inside` kills came while one was under way, `n_whole` of these had been kept."""
+    """One kind of action. `n_inside` kills came during an action; `n_whole` of these actions were completed."""
 
     study: Path
     folder: Path
@@ -36,11 +36,11 @@ class Deed(ABC):
     act: "ClassVar[staticmethod[[Database, Path, int], None]]"
 
     def start(self) -> Writer:
-        """A process that does one after the other."""
+        """A process that does one action after another."""
         return Writer.start(writers.doing, type(self).act, self.study, self.folder, self.first)
 
     def kill_one(self, rng: random.Random) -> None:
-        """Start a process, kill it at a random moment after its first deed, look at what it left."""
+        """Start a process, kill it at a random moment after its first action, and check the result."""
         before = set(self.ledger.acknowledged)
         writer = self.start()
         try:
@@ -48,7 +48,7 @@ class Deed(ABC):
             begun_at = time.monotonic()
             words += [writer.one_word(DONE_LIMIT_S)]
             took_s = time.monotonic() - begun_at
-            time.sleep(rng.uniform(0, 1.2 * took_s))  # not waited for anything: the moment of the kill
+            time.sleep(rng.uniform(0, 1.2 * took_s))  # waits for nothing: this is the moment of the kill
             words += writer.kill()
             self._after(words, before)
         except (EOFError, TimeoutError):
@@ -69,23 +69,23 @@ class Deed(ABC):
 
     @property
     def figures(self) -> str:
-        """What came of it, in words."""
+        """The results as a sentence."""
         return (
-            f"{self.n_kills} kills, {self.n_inside} while one was under way, {self.n_whole} of these kept; "
-            f"{self.first} kept in all; {in_words(self.faults) or 'each whole or not at all'}"
+            f"{self.n_kills} kills, {self.n_inside} during an action, {self.n_whole} of these completed; "
+            f"{self.first} completed in all; {in_words(self.faults) or 'each complete or without effect'}"
         )
 
     def fault(self, what: str) -> None:
-        """Keep what is wrong, each once."""
+        """Add a fault if it is new."""
         self.faults[what] = None
 
     @abstractmethod
     def left(self, begun: int, done: set[int], acknowledged: set[str]) -> bool:
-        """Look at what the process left; whether the deed of number `begun` was kept."""
+        """Check the state after the kill; returns whether action number `begun` was completed."""
 
 
 class BackUp(Deed):
-    """A backup that has its name holds everything acknowledged before it began, and is sound."""
+    """A backup under its final name is sound and has everything that was acknowledged before it began."""
 
     what = "backup"
     act = staticmethod(writers.back_up)
@@ -106,7 +106,7 @@ class BackUp(Deed):
 
     @property
     def figures(self) -> str:
-        return f"{super().figures}; {self.n_partial} kills left a part under another name"
+        return f"{super().figures}; {self.n_partial} kills left a partial file under a temporary name"
 
     def _look(self, copy: Path, acknowledged: set[str]) -> None:
         with open_database(copy) as db:
@@ -118,7 +118,7 @@ class BackUp(Deed):
 
 
 class ReplaceGuest(Deed):
-    """A change of people is in the log with the plan that it gives, or left no trace."""
+    """A change of people is in the log with the resulting plan, or has no effect."""
 
     what = "change of people"
     act = staticmethod(writers.replace_guest)
@@ -137,14 +137,14 @@ class ReplaceGuest(Deed):
 
 
 class ImportFile(Deed):
-    """A file is in the study with all its items, runs and bins and its line in the log, or not at all."""
+    """A file is in the study with all items, runs and bins and its log entry, or not at all."""
 
     what = "import"
     act = staticmethod(writers.import_file)
 
     @classmethod
     def into_new_study(cls, folder: Path, ledger: Ledger) -> "ImportFile":
-        """Files are imported before a plan is drawn: that is another study than the one that is labelled."""
+        """Files are imported before a plan is drawn, so this is a separate study."""
         study = folder / "draft.study"
         now = datetime.now(UTC)
         coordinating.create_study(study, name="Draft", question="Alike?", coordinator=ACTOR, now=now)

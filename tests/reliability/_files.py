@@ -1,4 +1,4 @@
-"""Files that are too large, lie about themselves or lead elsewhere; and code that would run what it reads."""
+"""Files that are too large, declare a wrong size or lead outside a folder; and code that would execute its input."""
 
 import ast
 import gzip
@@ -31,7 +31,7 @@ from tests.reliability.outcome import Case
 
 MB = 2**20
 UPLOAD_LIMIT = 500 * MB  # server.maxUploadSize
-LIMIT_S = 5  # a file that is looked at for longer holds a page up
+LIMIT_S = 5  # reading a file for longer than this would block a page
 RESULTS = str(series(1)).encode()
 NAMES = (
     b"../../x.json",
@@ -66,16 +66,16 @@ MODULES = {
     "telnetlib",
 }
 EXPECTED = {
-    "labeler/ui/resources.py": ["ctypes"],  # two numbers to the C library's allocator
+    "labeler/ui/resources.py": ["ctypes"],  # two numbers for the C library's allocator
     "labeler/measuring/machine.py": ["system"],  # platform.system, the name of the operating system
-    "labeler/measuring/plan_file.py": ["shell"],  # of a plan's own commands, if it says so
-    "labeler/measuring/process.py": ["ctypes"],  # makes the kernel report the processes that a command leaves behind
+    "labeler/measuring/plan_file.py": ["shell"],  # the commands of a plan, if it sets shell = true
+    "labeler/measuring/process.py": ["ctypes"],  # asks the kernel to report the processes that a command leaves running
 }
 METHODS = {"read_pickle", "to_pickle", "system", "popen", "spawnl", "execv", "execvp", "eval"}
 
 
 def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """All about files."""
+    """All cases about files."""
     yield sizes_and_names(ground, quick=quick)
     yield bombs(ground, quick=quick)
     yield names_in_archives(ground)
@@ -84,7 +84,7 @@ def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
 
 
 def sizes_and_names(ground: Ground, *, quick: bool) -> Case:
-    """What a coordinator's browser may send: one file of at most 500 MB at a time, whatever it is called."""
+    """A coordinator's browser may upload one file of at most 500 MB at a time, with any name."""
     tally, before = Tally("uploads: sizes and names", "uploads"), listing(ground)
     token = token_cookie(ground)
     cookie = f"{ground.sign_in(COORDINATOR)}; {token}"
@@ -104,7 +104,7 @@ def sizes_and_names(ground: Ground, *, quick: bool) -> Case:
 
 
 def upload_without_end(ground: Ground, session: str, headers: dict[str, str]) -> int:
-    """The status of an upload in pieces that says nothing of its length and goes on past the limit."""
+    """The status of a chunked upload that does not state its length and exceeds the limit."""
     where, piece = urlsplit(ground.url), b"x" * MB
     connection = http.client.HTTPConnection(where.netloc, timeout=60)
     connection.putrequest("PUT", f"/_stcore/upload_file/{session}/file")
@@ -124,7 +124,7 @@ def upload_without_end(ground: Ground, session: str, headers: dict[str, str]) ->
 
 
 def bombs(ground: Ground, *, quick: bool) -> Case:
-    """What unpacks to too much is refused by name, and nothing of it is kept."""
+    """A file that unpacks to too much is refused by name, and none of it is kept."""
     tally, size = Tally("files that unpack to too much", "files"), FREELY + MB if quick else 1024 * MB
     many = zipped({f"{number}.json": b"[]" for number in range(MAX_MEMBERS + 1)})
     inner = zipped({"a.json": bytes(size)})
@@ -154,20 +154,20 @@ def zipped(members: dict[str, bytes]) -> bytes:
 
 
 def lying(archive: bytes) -> bytes:
-    """The same with a central directory that says the file is small."""
+    """The same file with a central directory that declares a small size."""
     at = archive.rindex(b"PK\x01\x02") + 24
     return archive[:at] + (1000).to_bytes(4, "little") + archive[at + 4 :]
 
 
 def draft(ground: Ground) -> Any:
-    """A study that takes measurements."""
+    """A study that accepts measurements."""
     path = ground.folder / f"draft-{len(list(ground.folder.iterdir()))}.study"
     coordinating.create_study(path, name="Draft", question="Alike?", coordinator=COORDINATOR, now=datetime.now(UTC))
     return open_database(path)
 
 
 def names_in_archives(ground: Ground) -> Case:
-    """A name in a zip file is a name, never a path: nothing is written."""
+    """A name in a zip file is only a name, never a path: nothing is written."""
     names = (
         "../../x.json",
         "/etc/x.json",
@@ -191,7 +191,7 @@ def names_in_archives(ground: Ground) -> Case:
 
 
 def listing(ground: Ground) -> set[Path]:
-    """All files below the folder of the study and what lies around it, but for the study's own journal."""
+    """All files in and around the folder of the study, except the study's own journal."""
     here = {path for path in ground.folder.rglob("*") if not path.name.endswith(("-wal", "-shm"))}
     return (
         here
@@ -202,8 +202,8 @@ def listing(ground: Ground) -> set[Path]:
 
 
 def places(ground: Ground) -> Case:
-    """From the folder to import from nothing leads out of it, and what is no plain file is not waited for."""
-    tally, root = Tally("places on the server's disk", "paths"), ground.folder / "results"
+    """No path leads out of the import folder, and the import does not wait for special files."""
+    tally, root = Tally("paths on the server's disk", "paths"), ground.folder / "results"
     prepare(root)
     for path in ELSEWHERE:
         found = within(LIMIT_S, partial(contents, root, path, ground.study))
@@ -236,7 +236,7 @@ def places(ground: Ground) -> Case:
 
 
 def prepare(root: Path) -> None:
-    """One file of results, and everything that only looks like one."""
+    """One file of results, and several that only look like one."""
     (root / "good.json").write_bytes(RESULTS)
     (root / "link.json").symlink_to("/etc/passwd")
     (root / "folder-link").symlink_to("/etc")
@@ -248,7 +248,7 @@ def prepare(root: Path) -> None:
 
 
 def contents(root: Path, path: str, study: Path) -> list[bytes]:
-    """What an import from the server's disk reads."""
+    """The content that an import from the server's disk reads."""
     return [source.content() for source in folders.result_files(root, path, study=study) if not refused(source)]
 
 
@@ -261,7 +261,7 @@ def refused(source: Any) -> bool:
 
 
 def within(limit_s: float, work: Callable[[], object]) -> object:
-    """What comes of it, or of its error; a sentence if it takes longer."""
+    """The result or the error message; a different message if it takes too long."""
     found: list[object] = []
 
     def run() -> None:
@@ -277,14 +277,14 @@ def within(limit_s: float, work: Callable[[], object]) -> object:
 
 
 def release(pipe: Path) -> None:
-    """Let go who still waits for something to read."""
+    """Release processes that still wait for input."""
     with suppress(OSError):
         os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
 
 
 def syntax_trees() -> Case:
-    """Nothing in the two packages runs what it reads."""
-    tally = Tally("code that would run what it reads", "modules")
+    """The code of the two packages never executes its input."""
+    tally = Tally("code that would execute its input", "modules")
     for path in sorted([*(REPOSITORY / "labeler").rglob("*.py"), *(REPOSITORY / "analysis").rglob("*.py")]):
         found = sorted(set(filter(None, map(dangerous, ast.walk(ast.parse(path.read_text(encoding="utf-8")))))))
         name = path.relative_to(REPOSITORY).as_posix()
@@ -293,7 +293,7 @@ def syntax_trees() -> Case:
 
 
 def dangerous(node: ast.AST) -> str:
-    """What is dangerous about a part of a program; "" if nothing."""
+    """The danger of a part of a program; "" if there is none."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
         return next((name for name in names if name.partition(".")[0] in MODULES), "")

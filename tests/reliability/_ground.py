@@ -1,4 +1,4 @@
-"""What the access cases stand on: a study with people of every kind, its server, and everything that server said."""
+"""Basis of the access cases: a study with people of every kind, its server, and everything that the server sent."""
 
 import os
 import sqlite3
@@ -23,7 +23,7 @@ from tests.labeler.conftest import series
 from tests.reliability._asking import LOOPBACK, Reply, ask
 
 COORDINATOR, OWN, OTHER = "carol", "ada", "ben"
-PAUSED, REMOVED, REVOKED = "dan", "eve", "fay"  # what becomes of them while their windows are open
+PAUSED, REMOVED, REVOKED = "dan", "eve", "fay"  # their fate while their windows are open
 LEFT = "gus"
 REVIEWERS = (OWN, OTHER, "cleo", PAUSED, REMOVED, REVOKED, LEFT)
 OUTSIDERS = ("greta", "hanno", "ilse")  # coordinators who never sign in: their links ended in three ways
@@ -42,9 +42,9 @@ def name_of(number: int) -> str:
 
 @dataclass
 class Ground:
-    """A study, the server that shows it, and what must be nowhere in clear.
+    """A study, the server that shows it, and the data that must not appear anywhere in plain text.
 
-    `private` are sign-in secrets and session ids as they are given out, `wrong` the secrets that were tried in vain.
+    `private` has the sign-in secrets and session ids that were given out, `wrong` the failed secrets.
     """
 
     study: Path
@@ -57,7 +57,7 @@ class Ground:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie with the session."""
+        """The name of the session cookie."""
         return session_cookie(self.study)
 
     @property
@@ -66,21 +66,21 @@ class Ground:
 
     @property
     def output(self) -> Path:
-        """All that the server wrote to standard output and standard error."""
+        """Everything that the server wrote to standard output and standard error."""
         return self.folder / "output.txt"
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """Everyone's number in the study."""
+        """The number of each person in the study."""
         return dict(self.rows("SELECT name, person_id FROM people"))
 
     def mark(self, name: str) -> str:
-        """How a browser knows whose answers it keeps."""
+        """The name under which a browser stores a person's answers."""
         with open_database(self.study) as db:
             return reviewing.browser_mark(db, self.ids[name]).reviewer
 
     def sign_in(self, name: str, *, source: str = LOOPBACK, cookie: str = "") -> str:
-        """The cookie of a new session, also where a cookie of another person is there."""
+        """The cookie of a new session, even if a cookie of another person is present."""
         answer = ask(self.url, "GET", f"/join/{self.secrets[name]}", headers={"Cookie": cookie}, source=source)
         if b"Continue as" in answer.body:
             form = {"Cookie": cookie, "Origin": self.url, "Content-Type": "application/x-www-form-urlencoded"}
@@ -93,24 +93,24 @@ class Ground:
         return given
 
     def rows(self, query: str, *values: object) -> Rows:
-        """What the study file holds now; read only."""
+        """The rows of a query on the study file, read-only."""
         with closing(sqlite3.connect(f"file:{self.study}?mode=ro", uri=True)) as file:
             return file.execute(query, values).fetchall()
 
     def everything(self, *without: str) -> dict[str, Rows]:
-        """All rows of all tables but those named."""
+        """All rows of all tables except those named."""
         tables = [str(name) for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return {name: self.rows(f"SELECT * FROM {name}") for name in tables if name not in without}
 
     def answers(self) -> Rows:
-        """(label, event, person, code, revision, answer, dwell, comment, view) in the order kept."""
+        """The rows (label, event, person, code, revision, answer, dwell, comment, view) in the order of saving."""
         return self.rows(
             """SELECT label_id, event_id, person_id, code, revision, answer, dwell_ms, comment, view
                FROM labels JOIN assignments USING (assignment_id) ORDER BY label_id"""
         )
 
     def leaks(self, text: bytes, *, person: str = "") -> list[str]:
-        """What somebody who is no coordinator may not read, and is in this text; `person` may read their own name."""
+        """The forbidden data for non-coordinators in this text; `person` may read their own name."""
         others = {COORDINATOR, *REVIEWERS, *OUTSIDERS} - {person}
         words = [*HIDDEN, *EMAILS.values(), str(self.folder), str(REPOSITORY), "site-packages", "Traceback (most"]
         private = [*self.secrets.values(), *self.ended.values(), *self.private]
@@ -119,14 +119,14 @@ class Ground:
 
 
 def session_of(answer: Reply) -> str:
-    """The session cookie that an answer sets, as a browser sends it back; empty if it sets none."""
+    """The session cookie that a response sets, as a browser returns it; empty if there is none."""
     cookies = [value.partition(";")[0] for name, value in answer.headers if name == "set-cookie"]
     return next((cookie for cookie in cookies if cookie.startswith(SESSION_COOKIE) and len(cookie) > 30), "")
 
 
 @contextmanager
 def ground(folder: Path) -> Iterator[Ground]:
-    """Make the study and serve it, with the folders `results` (to import from) and `here` (where it is started)."""
+    """Create and serve the study, with the folders `results` (for imports) and `here` (the working directory)."""
     for name in ("results", "here", "home"):
         (folder / name).mkdir()
     study, port = folder / "access.study", free_port()
@@ -141,7 +141,7 @@ def ground(folder: Path) -> Iterator[Ground]:
 
 
 def _make(study: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Everyone's link by name, and links that ended, by how."""
+    """The valid links by name, and the ended links by reason."""
     items = {name_of(number): series(number) for number in range(N_ITEMS)}
     studies.make(study, items, reviewers=REVIEWERS)
     now = datetime.now(UTC)

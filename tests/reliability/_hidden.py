@@ -1,7 +1,7 @@
-"""What a reviewer must not see, and how it is looked for in whatever a server sends.
+"""The data that a reviewer must not see, and how to find them in everything that a server sends.
 
-A *reading* is a text that can be made of what was sent: the bytes as they came, the texts of JSON, and what base64,
-compression and quoting hold. So a name is found however deep it is wrapped.
+A *reading* is a text that can be decoded from the transmitted data: the bytes themselves, the texts of JSON, and the
+content of base64, compression and quoting. So a name is found at any depth.
 """
 
 import base64
@@ -40,22 +40,22 @@ from labeler.ui import app
 KINDS = frozenset(kind.value for kind in Kind)
 JUDGEMENTS = frozenset(("verdict", "verdicts", "classifier", "heuristic", "consensus", "intervention", "partner"))
 IDS = frozenset(("item_id", "assignment_id", "person_id", "split item"))
-EVERYWHERE = frozenset(("root", "localhost", "user", "app", "admin", "server"))  # words of every page
-ORDINARY = frozenset(("same", "spread"))  # classifiers whose names are words of every text
-ALLOWED = ("the calibration round", "once a calibration round is over")  # which are over by then
+EVERYWHERE = frozenset(("root", "localhost", "user", "app", "admin", "server"))  # words that occur on every page
+ORDINARY = frozenset(("same", "spread"))  # classifiers whose names are ordinary words
+ALLOWED = ("the calibration round", "once a calibration round is over")  # these rounds are over by then
 MIN_PART, MIN_DIGITS, DEEPEST = 5, 6, 4
-MIN_INSIDE = 8  # shorter names are found as whole words only: chance makes them inside of packed numbers
+MIN_INSIDE = 8  # shorter names are searched as whole words only: packed numbers contain them by chance
 
 _WORD = re.compile(r"[^\W_]+")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}")
-_LONG_BASE64 = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")  # chance makes short words of it; what it holds is read
+_LONG_BASE64 = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")  # short words occur in it by chance; its content is searched
 _QUOTED, _ENTITY = re.compile("%[0-9A-Fa-f]{2}"), re.compile(r"&#?\w+;")
-_MAGIC = (b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda")  # gzip, and zlib's three levels
+_MAGIC = (b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda")  # gzip, and the three levels of zlib
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """What somebody may not see: `anywhere` also inside of longer words, `words` only as whole ones; in small letters.
+    """Forbidden data in lower case: `anywhere` also inside longer words, `words` only as whole words.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Hidden:
 
     @classmethod
     def of(cls, names: Iterable[str], words: Iterable[str] = ()) -> "Hidden":
-        """Names, which are found anywhere unless they are short, and words, which are found whole."""
+        """Names, searched anywhere unless they are short, and words, searched as whole words."""
         inside, whole = {name.lower() for name in names if name}, {word.lower() for word in words}
         single = {
             text for text in inside | whole if _WORD.fullmatch(text) and (text in whole or len(text) < MIN_INSIDE)
@@ -81,11 +81,11 @@ class Hidden:
         return len(self.anywhere) + len(self.words)
 
     def without(self, seen: AbstractSet[str]) -> "Hidden":
-        """Less the words that are known to stand there for another reason."""
+        """Without the words that are known to occur for another reason."""
         return Hidden(self.anywhere - seen, self.words - seen)
 
     def found_in(self, sent: Iterable[str | bytes]) -> set[str]:
-        """Everything hidden that any reading of what was sent holds."""
+        """Every forbidden text in any reading of the data."""
         text = "\n".join({reading for piece in sent for reading in readings(piece)}).lower()
         for allowed in ALLOWED:
             text = text.replace(allowed, "")
@@ -93,12 +93,12 @@ class Hidden:
 
 
 def words_in(sent: Iterable[str | bytes]) -> set[str]:
-    """Every word of every reading, in small letters."""
+    """Every word of every reading, in lower case."""
     return {word for piece in sent for reading in readings(piece) for word in _WORD.findall(reading.lower())}
 
 
 def leaves(value: Any) -> Iterator[str | bytes]:
-    """Every text, number and bytes in a message or a value of JSON, with the names of its members."""
+    """Every text, number and bytes value in a message or JSON value, with the names of its members."""
     match value:
         case Message():
             for _, inner in value.ListFields():
@@ -116,7 +116,7 @@ def leaves(value: Any) -> Iterator[str | bytes]:
 
 
 def readings(sent: str | bytes, depth: int = 0) -> Iterator[str]:
-    """What can be read in a text or in bytes, also wrapped in each other a few times."""
+    """All readings of a text or of bytes, also nested a few times."""
     if isinstance(sent, bytes):
         yield from _of_bytes(sent, depth)
         return
@@ -141,7 +141,7 @@ def _of_bytes(sent: bytes, depth: int) -> Iterator[str]:
 
 
 def _of_json(text: str) -> Iterator[str]:
-    """The texts in it, without its escapes: those that are JSON again one by one, all others together."""
+    """The decoded texts in JSON: nested JSON texts separately, all others together."""
     if not _is_json(text):
         return
     try:
@@ -153,7 +153,7 @@ def _of_json(text: str) -> Iterator[str]:
 
 
 def _is_json(text: str) -> bool:
-    """Whether a text begins as JSON that holds texts."""
+    """Whether a text begins like JSON with texts in it."""
     return text.lstrip()[:1] in ("{", "[", '"')
 
 
@@ -169,7 +169,7 @@ def _of_base64(text: str) -> Iterator[bytes]:
 def _unpacked(sent: bytes) -> Iterator[bytes]:
     if sent.startswith(_MAGIC):
         try:
-            yield zlib.decompressobj(wbits=47).decompress(sent)  # either of the two, by its header
+            yield zlib.decompressobj(wbits=47).decompress(sent)  # the header says which of the two
         except zlib.error:
             return
     elif sent.startswith(b"PK\x03\x04"):
@@ -179,7 +179,7 @@ def _unpacked(sent: bytes) -> Iterator[bytes]:
 
 
 def from_reviewer(db: Database, viewer: str) -> Hidden:
-    """What a reviewer of a study may not see before it is unblinded, and after it only of others."""
+    """Data that a reviewer must not see before unblinding; after it, only data of other people."""
     names = [*_measured(db), *_said_by_others(db, viewer), *_numbers(db), studies.get(db).name, db.path.stem]
     others = [person.name for person in people.all_people(db) if person.name != viewer]
     classifiers = set(verdicts.table(db)["classifier"]) - ORDINARY
@@ -187,14 +187,14 @@ def from_reviewer(db: Database, viewer: str) -> Hidden:
 
 
 def from_reviewing_coordinator(db: Database, viewer: str) -> Hidden:
-    """What somebody who labels as well does not see on coordinators' pages before the study is unblinded."""
+    """Data that a coordinator who also labels must not see on coordinators' pages before unblinding."""
     judged = verdicts.table(db)
     return Hidden.of([*_said_by_others(db, viewer), *_precise([*judged["score"], *judged["threshold"]])])
 
 
 @cache
 def general() -> Hidden:
-    """What no study shows: words for what is kept back, and of the demo, whose runs the guide changes, all names."""
+    """Data that no study shows: words for hidden things, and all names of the demo, whose runs the guide uses."""
     with bundled("data", "demo", "interventions.csv").open(encoding="utf-8") as file:
         interventions = {row["intervention"] for row in csv.DictReader(file)}
     demo = read(Source("demo.parquet", bundled("data", "demo", "demo.parquet")))
@@ -204,26 +204,26 @@ def general() -> Hidden:
 
 @cache
 def of_server() -> Hidden:
-    """The server's paths, host, user and versions, and the ids that Streamlit makes of them."""
+    """The server's paths, host, user and versions, and the ids that Streamlit derives from them."""
     program = str(Path(app.__file__).resolve())
     installation = Installation.instance()
     ids = (installation.installation_id, installation.installation_id_v3, installation.installation_id_v4)
     versions = (".".join(map(str, sys.version_info)), platform.platform(), sys.executable, sys.prefix)
     paths = {str(folder) for folder in (*Path(program).parents, Path.home(), Path.cwd()) if len(folder.parts) > 2}
     names = {socket.gethostname(), socket.getfqdn(), getpass.getuser()} - EVERYWHERE
-    long_enough = {name for name in names if len(name) >= MIN_PART}  # chance makes shorter ones of packed numbers
+    long_enough = {name for name in names if len(name) >= MIN_PART}  # shorter ones occur in packed numbers by chance
     return Hidden.of({program, calc_hash(program), *ids, *versions, *paths}, long_enough)
 
 
 def _measured(db: Database) -> Iterator[str]:
     for item in items.all_items(db):
         yield from (item.benchmark, item.application, item.application.replace("/", "__"), item.data_hash[:12])
-        if item.benchmark not in item.name:  # else it is found with the benchmark
+        if item.benchmark not in item.name:  # otherwise it is found with the benchmark
             yield item.name
 
 
 def _parts(db: Database) -> set[str]:
-    """The words that names of benchmarks and applications consist of."""
+    """The words in names of benchmarks and applications."""
     return {
         part
         for item in items.all_items(db)
@@ -234,7 +234,7 @@ def _parts(db: Database) -> set[str]:
 
 
 def _said_by_others(db: Database, viewer: str) -> Iterator[str]:
-    """Comments of others, answers to them, why split items were decided, and why steps were taken."""
+    """Comments of others, replies to them, reasons of decisions, and reasons of steps."""
     table = labels.table(db)
     yield from (text for text in table.loc[table["reviewer"] != viewer, "comment"] if text)
     own = set(table.loc[table["reviewer"] == viewer, "assignment"])
@@ -252,7 +252,7 @@ def _plain(details: Any) -> dict[str, Any]:
 
 
 def _numbers(db: Database) -> Iterator[str]:
-    """Scores and thresholds, and a measurement of each item, unless an axis of its picture ends with it."""
+    """Scores, thresholds and one measurement of each item, unless an axis of its plot ends with it."""
     judged = verdicts.table(db)
     yield from _precise([*judged["score"], *judged["threshold"]])
     for item in items.all_items(db):
@@ -264,6 +264,6 @@ def _numbers(db: Database) -> Iterator[str]:
 
 
 def _precise(values: Iterable[Any]) -> Iterator[str]:
-    """Those with enough digits to be no accident."""
+    """The numbers with enough digits to exclude a coincidence."""
     texts = (repr(float(value)) for value in values if value is not None)
     return (text for text in texts if sum(map(str.isdigit, text)) >= MIN_DIGITS)

@@ -1,4 +1,4 @@
-"""Which answers were sent, and which of them were acknowledged, beside what the study file holds."""
+"""A record of sent and acknowledged answers, to compare with the study file."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection
@@ -25,7 +25,7 @@ class Sent:
 
 @dataclass
 class Ledger:
-    """What reviewers know of their answers, by the id of the event.
+    """The reviewers' record of their answers, by event id.
 
     Attributes
     ----------
@@ -48,22 +48,22 @@ class Ledger:
 
     @property
     def unacknowledged(self) -> set[str]:
-        """The answers that were sent and may be in the file or not."""
+        """The answers that were sent and may or may not be in the file."""
         return self.sent.keys() - self.acknowledged
 
     @property
     def found(self) -> str:
-        """What was found wrong, in words."""
-        return in_words(self.faults) or "nothing lost, nothing twice, the file sound, the plan verified"
+        """The faults that were found, as sentences."""
+        return in_words(self.faults) or "nothing lost or duplicated, file sound, plan verified"
 
     def fault(self, what: str) -> None:
-        """Keep what is wrong."""
+        """Add a fault."""
         self.faults[what] = None
 
     def look(self, study: Path, *, deep: bool = False) -> set[str]:
-        """Open the study as the application does; every acknowledged answer is there once, and none that nobody sent.
+        """Open the study as the application does: every acknowledged answer is there once, and no unsent answer.
 
-        A deep look lets SQLite check the file as well. Returns the events in the file.
+        A deep look also runs SQLite's check of the file. Returns the events in the file.
         """
         self.n_looks += 1
         acknowledged = set(self.acknowledged)
@@ -83,7 +83,7 @@ class Ledger:
         return set(kept)
 
     def check(self, study: Path) -> None:
-        """Everything: the file is sound, its plan verifies, and each answer in it is the one that was sent."""
+        """Check everything: the file is sound, its plan verifies, and each answer in it is the answer that was sent."""
         self.n_checks += 1
         self.look(study, deep=True)
         try:
@@ -105,13 +105,13 @@ class Ledger:
 
 
 def in_words(faults: Collection[str]) -> str:
-    """The first of them, and how many more there are."""
+    """The first few, and the number of the others."""
     more = [f"and {len(faults) - EXAMPLES} more"] if len(faults) > EXAMPLES else []
     return "; ".join([*list(faults)[:EXAMPLES], *more])
 
 
 def unsound(db: Database) -> list[str]:
-    """What SQLite finds wrong with a file."""
+    """The faults that SQLite finds in a file."""
     words = [row[0] for row in db.execute("PRAGMA integrity_check").fetchall()]
     broken = db.execute("PRAGMA foreign_key_check").fetchall()
     return [f"integrity_check: {word}" for word in words if word != "ok"] + [f"foreign_key_check: {r}" for r in broken]
@@ -122,7 +122,7 @@ def _as_sent(one: SavedAnswer) -> Sent:
 
 
 def _unnumbered(kept: list[SavedAnswer]) -> set[str]:
-    """The codes of the items whose answers are not numbered 0, 1, 2, ... in the order given."""
+    """The codes of the items whose answers are not numbered 0, 1, 2, ... in order."""
     revisions: dict[str, list[int]] = defaultdict(list)
     for one in kept:
         revisions[one.code].append(one.label.revision)

@@ -1,4 +1,4 @@
-"""Made-up studies for `round_trip`: hostile names and texts, any measurements, answers of every kind, the whole way."""
+"""Generated studies for `round_trip`: hostile names and texts, any measurements, answers of every kind."""
 
 import csv
 import io
@@ -29,33 +29,33 @@ WORDS = (
     "ﬁ", "e\u0301", " lead", "trail ", "a  b", "|pipe|", "`tick`", "$HOME",
 )  # fmt: skip
 IN_COMMENTS = ("two\nlines", "cr\rlf\r\n.", "\u2028", " inside ", "\x7f", "\u202eabc")
-LIMIT = 500  # more answers nobody gives
+LIMIT = 500  # nobody gives more answers
 
 
 class By(TypedDict):
-    """Who does something, and when."""
+    """The person and the time of an action."""
 
     actor: str
     now: datetime
 
 
 class MadeUp:
-    """A study from a seed; every step takes a second on its clock."""
+    """A study generated from a seed; every step takes a second on its clock."""
 
     def __init__(self, path: Path, seed: int) -> None:
         self.path, self.rng, self.time, self.n_answers = path, random.Random(seed), BEGUN, 0
         self.source = measurements(self.rng)
         self.excluded: list[str] = []
-        self.all_sure = self.rng.random() < 0.6  # nobody is not sure: such a study can be finished
+        self.all_sure = self.rng.random() < 0.6  # nobody answers "not sure", so the study can be finished
 
     @property
     def by(self) -> By:
-        """By whom and when the next step is made."""
+        """The person and the time of the next step."""
         self.time += timedelta(seconds=1)
         return {"actor": ACTOR, "now": self.time}
 
     def tell(self) -> None:
-        """From nothing to any stage of a study's life."""
+        """Take the study from creation to any stage."""
         new_study(self.path, self.source)
         with open_database(self.path) as db:
             self.plan(db)
@@ -68,7 +68,7 @@ class MadeUp:
                 self.end(db)
 
     def plan(self, db: Database) -> None:
-        """Some people with any names, and a plan for them."""
+        """People with random names, and a plan for them."""
         for name in self.rng.sample([word for word in WORDS if word.isprintable()], self.rng.randint(2, 5)):
             identity.add_person(db, name, [Role.REVIEWER], **self.by)
         calibration = self.rng.choice([0, 0, 1])
@@ -82,7 +82,7 @@ class MadeUp:
             course.move(db, Step.OPEN, why="enough", anyway=True, **self.by)
 
     def bring_verdicts(self, db: Database) -> None:
-        """Verdicts of a classifier that ran elsewhere, some of them none, some with a score."""
+        """Verdicts of an external classifier, some missing, some with a score."""
         rows = [
             [
                 item.name,
@@ -99,7 +99,7 @@ class MadeUp:
         stored_verdicts.import_verdicts(db, file, None, **self.by)
 
     def answer(self, db: Database, share: float) -> None:
-        """Everybody says anything, in any order; `share` is how likely they are to go on after each answer."""
+        """Everybody gives random answers in random order and continues after each with the probability `share`."""
         everyone = identity.everyone(db)
         left = [person.person_id for person in everyone if Role.REVIEWER in person.roles and person.active]
         for _ in range(LIMIT):
@@ -117,12 +117,12 @@ class MadeUp:
                 self.say(db, person, offers[0].code, offers[0].revision + 1, self.category())
 
     def category(self) -> Answer:
-        """What somebody says who looks."""
+        """The category that a reviewer chooses for an item."""
         sure = [Answer.SIMILAR, Answer.SIMILAR, Answer.DISSIMILAR]
         return self.rng.choice(sure if self.all_sure else [*sure, Answer.NOT_SURE])
 
     def say(self, db: Database, person: int, code: str, revision: int, answer: Answer) -> None:
-        """An answer with anything beside it, read as the server reads what the browser sent."""
+        """An answer with random details, parsed as the server parses the browser's message."""
         self.n_answers += 1
         event = {
             "event_id": f"{code}-{revision}", "code": code, "revision": revision, "answer": answer.value,
@@ -139,7 +139,7 @@ class MadeUp:
         return all(row.n_assigned == row.n_done for row in coordinating.status(db).reviewers)
 
     def end(self, db: Database) -> None:
-        """A third round where there is somebody for it, decisions, and perhaps the end."""
+        """A third-label round if reviewers are available, decisions, and perhaps the end."""
         if self.rng.random() < 0.7:
             course.move(db, Step.THIRD, why="settle", **self.by)
             self.answer(db, 1.0)
@@ -153,7 +153,7 @@ class MadeUp:
 
 
 def new_study(path: Path, source: Source) -> None:
-    """A study that has nothing but measurements."""
+    """A study that has only measurements."""
     protocol = Protocol(asks_confidence=True)
     coordinating.create_study(path, name="x", question="Alike?", coordinator=ACTOR, protocol=protocol, now=BEGUN)
     with open_database(path) as db:
@@ -163,7 +163,7 @@ def new_study(path: Path, source: Source) -> None:
 
 
 def measurements(rng: random.Random) -> Source:
-    """A long table of benchmarks with any names and numbers, whose runs have other lengths and units."""
+    """A long table of benchmarks with random names and numbers, with runs of unequal length and different units."""
     out = io.StringIO()
     table = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
     table.writerow(["benchmark", "application", "run", "iteration", "value", "unit", "better"])
@@ -179,7 +179,7 @@ def measurements(rng: random.Random) -> Source:
 
 
 def number(rng: random.Random) -> float:
-    """A measurement: an ordinary one, or one at the end of what a number can be."""
+    """A measurement: an ordinary number, or an extreme one."""
     digits = "".join(rng.choices(string.digits, k=rng.randint(1, 17)))
     return rng.choice([rng.uniform(1, 1.2), float(f"0.{digits}"), rng.uniform(1e-12, 1e-9), float(rng.randrange(1, 9)),
                        5e-324, 1e-308, 1e150, 0.1 + 0.2])  # fmt: skip

@@ -1,4 +1,4 @@
-"""Attackers who compare what was sent, to find which two pictures are of one item; and how often chance would."""
+"""Attackers who compare transmitted data to find two plots of the same item; and the result expected by chance."""
 
 import json
 import random
@@ -12,16 +12,16 @@ from labeler.screen.binning import SERIES, series_of, shares_of, unpacked
 
 Picture = Mapping[str, Any]
 Sent = TypeVar("Sent")
-P_CHANCE = 1e-4  # how seldom chance alone finds as many
+P_CHANCE = 1e-4  # the probability of finding as many by chance alone
 
 
 def as_bytes(picture: Picture) -> set[Any]:
-    """The whole picture."""
+    """The whole plot."""
     return {json.dumps(picture, sort_keys=True)}
 
 
 def as_hashes(picture: Picture) -> set[Any]:
-    """Each run, each packed series and each axis by itself, wherever it stands; and all runs in a fixed order."""
+    """Each run, packed series and axis separately, at any place; and all runs in a fixed order."""
     runs = [json.dumps(run, sort_keys=True) for run in picture["runs"]]
     series = [run[name] for run in picture["runs"] for name in SERIES]
     beyond = [(view, text) for run in picture["runs"] for view, text in run["beyond"].items()]
@@ -35,7 +35,7 @@ def as_hashes(picture: Picture) -> set[Any]:
 
 
 def as_values(picture: Picture) -> set[Any]:
-    """Every number in it, as it is on the wire and as it is drawn."""
+    """Every number in the plot, as transmitted and as drawn."""
     packed = {value for run in picture["runs"] for name in SERIES for value in unpacked(run[name]).tolist()}
     packed |= {value for run in picture["runs"] for name in SERIES for value in series_of(picture, run, name).tolist()}
     limits = {limit for pair in picture["axes"].values() for limit in pair}
@@ -43,7 +43,7 @@ def as_values(picture: Picture) -> set[Any]:
 
 
 def as_shapes(picture: Picture) -> set[Any]:
-    """The quantiles of the runs to three digits of the axis, and the heights in the lanes: what the eye sees."""
+    """What the eye sees: the quantiles of the runs to three digits of the axis, and the heights in the lanes."""
     low, high = picture["axes"][picture["rule"]]
     return {
         round((value - low) / (high - low), 3)
@@ -58,7 +58,7 @@ def as_shapes(picture: Picture) -> set[Any]:
 
 
 def as_levels(picture: Picture) -> set[Any]:
-    """The pooled median to four digits, as the axis shows it."""
+    """The pooled median to four digits, as on the axis."""
     return {f"{picture['median']:.3e}"}
 
 
@@ -67,7 +67,7 @@ BY_LOOKING: Mapping[str, Callable[[Picture], set[Any]]] = {"shapes": as_shapes, 
 
 
 def n_found(wanted: Sequence[tuple[Sent, int]], among: Sequence[Sent], marks: Callable[[Sent], set[Any]]) -> int:
-    """How many of the pictures an attacker finds again: the one with the most, and the rarest, marks in common.
+    """The number of plots that an attacker recognises: the candidate with the most, and the rarest, features in common.
 
     Parameters
     ----------
@@ -94,6 +94,6 @@ def at_chance(hits: int, n_wanted: int, n_among: int) -> bool:
 
 
 def in_words(found: Iterable[tuple[str, int]], n_wanted: int, n_among: int) -> str:
-    """How many of the wanted pictures each attacker found, beside what chance would find."""
+    """The number of plots that each attacker found, and the number expected by chance."""
     told = ", ".join(f"{name} {hits}" for name, hits in found)
-    return f"of {n_wanted} among {n_among} by {told}; by chance {n_wanted / n_among:.1f}"
+    return f"{n_wanted} of {n_among} plots: found by {told}; by chance {n_wanted / n_among:.1f}"

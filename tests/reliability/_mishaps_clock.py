@@ -1,4 +1,4 @@
-"""Clocks that step: the server's by a day and ten years, back and forth, and the browser's."""
+"""Clocks that jump: the server's by a day and by ten years, back and forth, and the browser's."""
 
 import sys
 import tempfile
@@ -26,18 +26,18 @@ class Clock:
         self.be_off(timedelta())
 
     def be_off(self, by: timedelta) -> None:
-        """The server's clock is wrong by so much from now on."""
+        """Set the server's clock wrong by this much from now on."""
         new = self.file.with_suffix(".new")
         new.write_text(str(by.total_seconds()))
         new.replace(self.file)
 
     def command_of(self, study: Path, port: int) -> list[str]:
-        """`labeler serve` by this clock."""
+        """The command `labeler serve` with this clock."""
         return [*CLOCKED, str(self.file), *command_of(study, port)[3:]]
 
 
 def of_the_server(room: Room) -> Iterator[Case]:
-    """Labels, an undo and reports while the server's clock steps by a day and by ten years."""
+    """Labels, an undo and reports while the server's clock jumps by a day and by ten years."""
     clock = Clock(room)
     with scene(room, room.copy(), clock.command_of) as one:
         for step in STEPS:
@@ -49,7 +49,7 @@ def of_the_server(room: Room) -> Iterator[Case]:
             one.press("d", is_stored=True)
         _check_order(one)
         yield one.judged(
-            "the server's clock a day back, a day forth and ten years back", one.page.inner_text(".status")
+            "the server's clock moved a day back, a day ahead and ten years back", one.page.inner_text(".status")
         )
         yield from reports(one)
 
@@ -64,7 +64,7 @@ def _take_back(one: Scene) -> None:
 
 
 def _check_order(one: Scene) -> None:
-    """The first labels are those that follow from the order of the presses, and clocks really were off."""
+    """Check that the first labels follow the order of the key presses, and that the clocks really were wrong."""
     with open_database(one.served.study) as db:
         table = labels.table(db)
     named = table.rename(columns={"reviewer": "rater", "label": "answer"})
@@ -81,7 +81,7 @@ def _stands(pressed: list[tuple[str, str]], at: int) -> bool:
 
 
 def reports(one: Scene) -> Iterator[Case]:
-    """What is made of answers with such times: every command that reads them ends well."""
+    """Every command that reads answers with such times succeeds."""
     study, out = one.served.study, Path(tempfile.mkdtemp(dir=one.room.folder))
     commands = {
         "status": ("status",),
@@ -93,11 +93,11 @@ def reports(one: Scene) -> Iterator[Case]:
     for name, arguments in commands.items():
         code, said = labeler(*arguments, "--study", study)
         problems = of_command(code, said) + ([f"exit code {code}"] if code else [])
-        yield case(f"labeler {name} of answers whose times step back", last_line(said), problems)
+        yield case(f"labeler {name} on answers with times that go back", last_line(said), problems)
 
 
 def sign_in_under(room: Room) -> Iterator[Case]:
-    """Sign-in links and sessions while the server's clock is ten years ahead, and ten years late."""
+    """Sign-in links and sessions while the server's clock is ten years ahead, and ten years behind."""
     clock = Clock(room)
     with scene(room, room.copy(), clock.command_of) as one:
         clock.be_off(DECADE)
@@ -109,7 +109,9 @@ def sign_in_under(room: Room) -> Iterator[Case]:
         clock.be_off(timedelta())
         follow_link(one)
         one.comes_back()
-        yield one.judged("the server's clock ten years ahead and right again", f"{ended}”, at the door “{expired}")
+        yield one.judged(
+            "the server's clock ten years ahead, then right again", f"{ended}”; a sign-in link shows “{expired}"
+        )
         clock.be_off(-DECADE)
         follow_link(one)
         one.press("s", is_stored=True)
@@ -118,17 +120,17 @@ def sign_in_under(room: Room) -> Iterator[Case]:
         ended = one.words("signed in while the server's clock was late").sentence
         follow_link(one)
         one.comes_back()
-        yield one.judged("signed in while the server's clock was ten years late, and right again", ended)
+        yield one.judged("signed in while the server's clock was ten years behind, then right again", ended)
 
 
 def follow_link(one: Scene) -> str:
-    """Open the sign-in link in the reviewer's window; what is read there."""
+    """Open the sign-in link in the reviewer's window; returns the text of the page."""
     one.page.goto(one.served.link(ADA))
     return " ".join(one.page.inner_text("body").split())
 
 
 def of_the_browser(room: Room) -> Iterator[Case]:
-    """The browser's clock steps a day and ten years back and forth while an answer is pressed."""
+    """The browser's clock jumps by a day and ten years while an answer is given."""
     with scene(room, room.copy(), enter=False) as one:
         one.page.clock.install()
         one.page.goto(one.served.link(ADA))
@@ -139,4 +141,6 @@ def of_the_browser(room: Room) -> Iterator[Case]:
             one.press("d", is_stored=True)
         if not one.page.evaluate("ms => Date.now() - ms > 0", 1000 * (right + DAY).timestamp()):
             one.problems.append("no clock stepped")
-        yield one.judged("the browser's clock a day and ten years back and forth", one.page.inner_text(".status"))
+        yield one.judged(
+            "the browser's clock moved a day and ten years, back and ahead", one.page.inner_text(".status")
+        )

@@ -1,9 +1,9 @@
-"""`labeler` with a clock that is wrong by as many seconds as a file says, now: the system's own cannot be changed.
+"""Run `labeler` with a wrong clock: the offset in seconds is in a file, because the system's clock must not change.
 
     python -m tests.reliability._mishaps_clocked OFFSET_FILE serve ...
 
-What the application imports as `datetime` from here on reads the file at each look at the clock; the libraries are
-imported before, and keep the right time.
+The `datetime` that the application imports from here on reads the file each time it is asked for the time. The
+libraries are imported before and keep the right time.
 """
 
 import datetime
@@ -24,13 +24,13 @@ class _Kind(type):
 
 
 class Wrong(RIGHT, metaclass=_Kind):
-    """The class `datetime` whose `now` is off."""
+    """The class `datetime` with a wrong `now`."""
 
     file: Path
 
     @classmethod
     def now(cls, tz: Any = None) -> Any:
-        """The right time and the seconds in the file."""
+        """The right time plus the seconds in the file."""
         return RIGHT.now(tz) + datetime.timedelta(seconds=float(cls.file.read_text()))
 
 

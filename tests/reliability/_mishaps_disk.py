@@ -1,4 +1,4 @@
-"""A disk that is full: while people label, when the server starts, under `labeler backup` and `labeler import`."""
+"""A full disk: while people label, when the server starts, during `labeler backup` and during `labeler import`."""
 
 import errno
 import json
@@ -34,7 +34,7 @@ from tests.reliability.outcome import Case
 
 PAGE = 4096
 DISK_BYTES = 6 * 2**20
-ROOM_FOR_A_LABEL = 20  # pages: index and log of one answer fit into fewer
+ROOM_FOR_A_LABEL = 20  # in pages: index and log of one answer need fewer
 COMMAND_LIMIT_S, START_LIMIT_S, TRY_LIMIT_S = 300, 300, 60
 N_FILES, N_RUNS = 30, 5
 
@@ -57,7 +57,7 @@ def small_disk(room: Room) -> Iterator[Path]:
 
 
 def fill(disk: Path, *, but: int = 0) -> None:
-    """Another file takes all room there is but so many pages; asked again, it makes room or takes more."""
+    """Fill the disk with another file until only this many pages are free; a second call adjusts the free space."""
     filler = disk / "filler"
     filler.unlink(missing_ok=True)
     with filler.open("wb", buffering=0) as out:
@@ -71,12 +71,12 @@ def fill(disk: Path, *, but: int = 0) -> None:
 
 
 def free(disk: Path) -> None:
-    """The other file is gone."""
+    """Delete the other file."""
     (disk / "filler").unlink()
 
 
 def labelling(room: Room) -> Iterator[Case]:
-    """The disk is filled by another file while a reviewer labels: without and with room for the log, for all of it."""
+    """Another file fills the disk while a reviewer labels: without room, with room for the log, with enough room."""
     amounts = (0, 9, 10) if room.quick else range(ROOM_FOR_A_LABEL)
     with small_disk(room) as disk, scene(room, room.copy(disk)) as one:
         sentences, n_stored = [], 0
@@ -89,16 +89,16 @@ def labelling(room: Room) -> Iterator[Case]:
             n_problems = len(one.problems)
             one.comes_back()
             if len(one.problems) > n_problems:
-                break  # each amount would only take the same time to fail
+                break  # each amount would only need the same time to fail
         if not sentences:
             one.problems.append("the disk was never full")
         what = f"disk full while labelling, with room for {amounts[0]} to {amounts[-1]} pages"
-        told = " / ".join(dict.fromkeys(sentences)) + f"; {n_stored} stored at once"
+        told = " / ".join(dict.fromkeys(sentences)) + f"; {n_stored} stored immediately"
         yield one.judged(what, told)
 
 
 def _press_on_full_disk(one: Scene, n_pages: int) -> str:
-    """What is said of an answer, or nothing if there was room enough."""
+    """The message about an answer; empty if there was enough room."""
     one.press("d")
     one.page.wait_for_function(f"() => ({SAVED})() || ({IN_TROUBLE})()", timeout=1000 * TRY_LIMIT_S)
     if one.page.evaluate(SAVED) and not one.look().sentence:
@@ -107,7 +107,7 @@ def _press_on_full_disk(one: Scene, n_pages: int) -> str:
 
 
 def starting(room: Room) -> Iterator[Case]:
-    """The disk is full when the server starts: it serves, or ends with a line that says why."""
+    """The disk is full when the server starts: it serves, or exits with a message that gives the reason."""
     with small_disk(room) as disk:
         study = room.copy(disk)
         for n_pages in (0, 9, 12):
@@ -119,7 +119,7 @@ def starting(room: Room) -> Iterator[Case]:
 
 
 def started(room: Room, study: Path, what: str, command: Command = command_of) -> Case:
-    """A server that is started where it cannot write: what it says, or that it answers."""
+    """A server that is started where it cannot write: its message, or that it responds."""
     log, port = Path(tempfile.mkdtemp(dir=room.folder)) / "server.log", free_port()
     process = start(command(study, port), log)
     try:
@@ -136,7 +136,7 @@ def started(room: Room, study: Path, what: str, command: Command = command_of) -
 
 
 def answers(port: int) -> bool:
-    """Whether a server is there."""
+    """Whether a server responds."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5) as response:
             return bool(response.status == 200)
@@ -145,7 +145,7 @@ def answers(port: int) -> bool:
 
 
 def labeler(*arguments: object) -> tuple[int, str]:
-    """A command of the application: exit code and what it said."""
+    """Run a command of the application; returns exit code and output."""
     done = subprocess.run(
         [*LABELER, *map(str, arguments)], capture_output=True, text=True, timeout=COMMAND_LIMIT_S, check=False
     )
@@ -153,12 +153,12 @@ def labeler(*arguments: object) -> tuple[int, str]:
 
 
 def last_line(said: str) -> str:
-    """The last thing that was said."""
+    """The last line of the output."""
     return said.splitlines()[-1].strip() if said else "nothing said"
 
 
 def making(room: Room) -> Iterator[Case]:
-    """No room for a new study: a line says so, nothing is left, and a second try works."""
+    """No room for a new study: a message says so, no file remains, and a second try succeeds."""
     with small_disk(room) as disk:
         for n_pages in (0, 1, 9, 15, 30):
             fill(disk, but=n_pages)
@@ -175,7 +175,7 @@ def making(room: Room) -> Iterator[Case]:
 
 
 def backing_up(room: Room) -> Iterator[Case]:
-    """No room for the copy, or for the event in the study: a line says so, and nothing is left or a whole copy."""
+    """No room for the copy or for the log entry: a message says so, and no copy or a complete copy remains."""
     with small_disk(room) as disk:
         study = room.copy(disk)
         for where, folder in (("the same disk", disk), ("another disk", Path(tempfile.mkdtemp(dir=room.folder)))):
@@ -189,11 +189,11 @@ def backing_up(room: Room) -> Iterator[Case]:
                     code, again = labeler("backup", target, "--study", study)
                     problems += [f"a second try: {again}"] if code else []
                 target.unlink(missing_ok=True)
-                yield case(f"backup to {where} from a full one, {n_pages} pages left", last_line(said), problems)
+                yield case(f"backup to {where} from a full disk, {n_pages} pages left", last_line(said), problems)
 
 
 def _of_copies(folder: Path, target: Path, code: int, said: str) -> list[str]:
-    """What is wrong with what a backup left behind."""
+    """The faults in the files that a backup left."""
     left = sorted(path.name for path in folder.glob(f"{target.name}*"))
     problems = [f"left behind: {name}" for name in left if name != target.name]
     if target.exists():
@@ -213,7 +213,7 @@ def of_command(code: int, said: str) -> list[str]:
 
 
 def importing(room: Room) -> Iterator[Case]:
-    """No room for all of an import: each file is in whole or not at all, and a second import brings the rest."""
+    """No room for all files: each file is imported completely or not at all, and a second import adds the rest."""
     results = Path(tempfile.mkdtemp(dir=room.folder))
     for number in range(N_FILES):
         text = json.dumps(series(number, N_RUNS, 800))
@@ -233,13 +233,13 @@ def importing(room: Room) -> Iterator[Case]:
                 problems.append(f"a second import: {again}")
             yield case(
                 f"import on a full disk, {n_pages} pages left",
-                f"{n_first} of {N_FILES} in; {last_line(said)}",
+                f"{n_first} of {N_FILES} imported; {last_line(said)}",
                 problems,
             )
 
 
 def _whole_items(study: Path, problems: list[str]) -> int:
-    """How many items there are; notes those without all of their runs."""
+    """The number of items; items without all of their runs are noted as faults."""
     with open_database(study) as db:
         there = items.all_items(db)
         if any(len(runs.of_item(db, item.item_id)) != N_RUNS for item in there):

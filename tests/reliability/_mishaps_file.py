@@ -1,4 +1,4 @@
-"""The study file removed, moved away, or replaced by its own backup while the server runs."""
+"""The study file is removed, moved away, or replaced by its own backup while the server runs."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ FALSE_WORDS = re.compile(r"not signed in|not valid|expired|revoked", re.I)
 
 
 def backup_of(study: Path) -> Path:
-    """A copy of the study beside it, as `labeler backup` makes it."""
+    """A copy of the study beside it, made by `labeler backup`."""
     target = study.with_name("copy.study")
     with open_database(study) as db:
         db.backup(target)
@@ -23,13 +23,13 @@ def backup_of(study: Path) -> Path:
 
 
 def remove(study: Path) -> None:
-    """The file and what SQLite keeps beside it."""
+    """Delete the file and the files that SQLite keeps beside it."""
     for path in study.parent.glob(f"{study.name}*"):
         path.unlink()
 
 
 def removed(room: Room) -> Iterator[Case]:
-    """The study removed while a reviewer labels; then a backup takes its place."""
+    """The study is removed while a reviewer labels; then a backup replaces it."""
     with scene(room, room.copy()) as one:
         copy = backup_of(one.served.study)
         remove(one.served.study)
@@ -37,7 +37,7 @@ def removed(room: Room) -> Iterator[Case]:
 
 
 def moved(room: Room) -> Iterator[Case]:
-    """The folder with the study moved away, then back."""
+    """The folder with the study is moved away, then back."""
     with scene(room, room.copy()) as one:
         folder = one.served.study.parent
         away = Path(tempfile.mkdtemp(dir=room.folder)) / "away"
@@ -46,7 +46,7 @@ def moved(room: Room) -> Iterator[Case]:
 
 
 def _while_gone(one: Scene, what: str, bring_back: Callable[[], object]) -> Case:
-    """Two answers where keys are taken, somebody else at the door, and the file is back."""
+    """Give two answers if possible, let another person open a sign-in link, and restore the file."""
     one.press("d")
     sentence = one.words(what).sentence
     if one.look().shows_item:
@@ -54,11 +54,11 @@ def _while_gone(one: Scene, what: str, bring_back: Callable[[], object]) -> Case
     refused = at_the_door(one)
     bring_back()
     one.comes_back()
-    return one.judged(f"{what} while labelling", f"{sentence}”, at the door “{refused}")
+    return one.judged(f"{what} while labelling", f"{sentence}”; a sign-in link shows “{refused}")
 
 
 def at_the_door(one: Scene) -> str:
-    """What somebody reads who opens a sign-in link while there is no study."""
+    """The page of a person who opens a sign-in link while there is no study."""
     page = one.room.browser.new_context(viewport={"width": 1000, "height": 600}).new_page()
     try:
         page.goto(one.served.link(BEN))
@@ -77,7 +77,7 @@ def _check_door(one: Scene, said: str) -> None:
 
 
 def reloaded_meanwhile(room: Room) -> Iterator[Case]:
-    """The study moved away while an answer is unsaved, and the page reloaded before it is back."""
+    """The study is moved away while an answer is unsaved, and the page is reloaded before the study is back."""
     with scene(room, room.copy()) as one:
         study = one.served.study
         away = study.rename(study.with_name("away.study"))
@@ -93,7 +93,7 @@ def reloaded_meanwhile(room: Room) -> Iterator[Case]:
 
 
 def replaced(room: Room) -> Iterator[Case]:
-    """The study replaced by a backup of itself, between two answers and while somebody else has it open."""
+    """The study is replaced by its backup between two answers, while another process has it open."""
     with scene(room, room.copy()) as one:
         for _ in range(2):
             backup_of(one.served.study).replace(one.served.study)
@@ -105,7 +105,7 @@ def replaced(room: Room) -> Iterator[Case]:
             held.backup(copy)
             copy.replace(one.served.study)
             one.press("s")
-            one.page.wait_for_timeout(1000)  # whether it was stored or not is seen below
+            one.page.wait_for_timeout(1000)  # whether it was stored is checked below
         one.comes_back()
         seen = one.look().sentence or one.page.evaluate(f"() => ({SAVED})() && 'Saved'")
         yield one.judged("study replaced by its backup while labelling", str(seen))

@@ -1,4 +1,4 @@
-"""What people do in another window or on another device, and browsers that keep nothing."""
+"""Actions in another window or on another device, and browsers that cannot store data."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ PENDING = "n => window.__review?.pending === n"
 
 
 def signed_out_elsewhere(room: Room) -> Iterator[Case]:
-    """Signed out in another window while an answer is unsaved; then signed in again where the answer waits."""
+    """The reviewer signs out in another window while an answer is unsaved, and signs in again where it waits."""
     with scene(room, room.copy()) as one:
         other = one.context.new_page()
         other.goto(f"{one.served.url}/sign-out")
@@ -40,12 +40,12 @@ def signed_out_elsewhere(room: Room) -> Iterator[Case]:
         other.get_by_text("You are signed out.").wait_for()
         other.close()
         if one.page.evaluate(SAVED):
-            one.press("d")  # the answer came before the sign-out: another one comes after it
+            one.press("d")  # the answer was saved before the sign-out: give another answer after it
         yield _signed_in_again(one, "signed out in another window", _told_to_sign_in(one, "signed out elsewhere"))
 
 
 def revoked(room: Room) -> Iterator[Case]:
-    """The link revoked while an answer is unsaved; then a new link is opened where the answer waits."""
+    """The link is revoked while an answer is unsaved; then a new link is opened where the answer waits."""
     with scene(room, room.copy()) as one:
         now = datetime.now(UTC)
         with open_database(one.served.study) as db:
@@ -58,7 +58,7 @@ def revoked(room: Room) -> Iterator[Case]:
             one.problems.append(f"a revoked link says {said!r}")
         with open_database(one.served.study) as db:
             one.served.secrets[ADA] = identity.invite(db, ADA, Role.REVIEWER, actor="carol", now=now)
-        yield _signed_in_again(one, "revoked, then given a new link", f"{sentence}”, at the door “{said}")
+        yield _signed_in_again(one, "revoked, then given a new link", f"{sentence}”; a sign-in link shows “{said}")
 
 
 def _told_to_sign_in(one: Scene, what: str) -> str:
@@ -91,7 +91,7 @@ def storage_full(room: Room) -> Iterator[Case]:
 
 
 def storage_blocked(room: Room) -> Iterator[Case]:
-    """The browser refuses to keep anything for sites: labelling goes on all the same."""
+    """The browser refuses to store data for sites: labelling still works."""
     with scene(room, room.copy(), enter=False) as one:
         one.page.add_init_script(BLOCKED_STORAGE)
         one.page.goto(one.served.link(ADA))
@@ -102,7 +102,7 @@ def storage_blocked(room: Room) -> Iterator[Case]:
 
 
 def two_tabs(room: Room) -> Iterator[Case]:
-    """The same item answered in two tabs: the second is refused in words, and both go on."""
+    """The same item is answered in two tabs: the second answer is refused with a message, and both tabs continue."""
     with scene(room, room.copy()) as one:
         other = one.context.new_page()
         other.goto(one.served.url)
@@ -110,7 +110,7 @@ def two_tabs(room: Room) -> Iterator[Case]:
 
 
 def two_devices(room: Room) -> Iterator[Case]:
-    """The same item answered on two devices, to both of which the link was given."""
+    """The same item is answered on two devices that both opened the link."""
     with scene(room, room.copy()) as one:
         device = one.room.browser.new_context(viewport={"width": 800, "height": 1100})
         try:
@@ -122,7 +122,7 @@ def two_devices(room: Room) -> Iterator[Case]:
 
 
 def link_again(room: Room) -> Iterator[Case]:
-    """The reviewer opens the sign-in link again in another tab: the first one goes on."""
+    """The reviewer opens the sign-in link again in another tab: the first tab still works."""
     with scene(room, room.copy()) as one:
         other = one.context.new_page()
         other.goto(one.served.link(ADA))
@@ -141,7 +141,7 @@ def _both_answer(one: Scene, other: Page, what: str) -> Iterator[Case]:
     code = item_on_screen(other)
     if code != item_on_screen(one.page):
         one.problems.append("they do not show the same item")
-    with asleep([one.served.process.pid]):  # both answers are on their way before one is dealt with
+    with asleep([one.served.process.pid]):  # both answers are sent before one is processed
         one.press("s")
         other.keyboard.press("d")
         other.wait_for_function(PENDING, arg=1)
@@ -154,14 +154,14 @@ def _both_answer(one: Scene, other: Page, what: str) -> Iterator[Case]:
     else:
         one.room.take(refused[0], what)
     one.check_words(said)
-    one.pressed[-1] = one.kept()[-1]  # whichever came first
+    one.pressed[-1] = one.kept()[-1]  # the order is not fixed
     _goes_on(one, other)
     one.page.reload()
     yield one.judged(f"{what}, the same item at once", said)
 
 
 def _goes_on(one: Scene, other: Page) -> None:
-    """The next press on the other screen counts without more ado."""
+    """The next key press on the other screen counts without any further action."""
     code = item_on_screen(other)
     one.pressed.append((code, SAYS["d"]))
     other.keyboard.press("d")

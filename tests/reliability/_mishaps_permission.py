@@ -1,4 +1,4 @@
-"""The study, or its folder, or its whole disk made read-only while the server runs, and a server started on it."""
+"""The study, its folder or its whole disk becomes read-only while the server runs; and a server that starts then."""
 
 import os
 import stat
@@ -17,13 +17,13 @@ REMOUNT_LIMIT_S = 120
 
 
 def readonly_file(room: Room) -> Iterator[Case]:
-    """The study made read-only while a reviewer labels, then writable again; a server started on it."""
+    """The study becomes read-only while a reviewer labels, then writable again; a server starts with it."""
     study = room.copy()
     yield from _without_permission(room, study, "the study", [study])
 
 
 def readonly_folder(room: Room) -> Iterator[Case]:
-    """The study and its folder made read-only; the same."""
+    """The study and its folder become read-only; otherwise the same."""
     study = room.copy()
     yield from _without_permission(room, study, "the study and its folder", [study, study.parent])
 
@@ -44,7 +44,7 @@ def _without_permission(room: Room, study: Path, what: str, paths: Sequence[Path
 
 @contextmanager
 def closed(paths: Sequence[Path]) -> Iterator[None]:
-    """Files and folders to which nothing can be written."""
+    """Make files and folders read-only."""
     before = [(path, stat.S_IMODE(path.stat().st_mode)) for path in paths]
     for path in paths:
         path.chmod(CLOSED_FOLDER if path.is_dir() else CLOSED_FILE)
@@ -56,7 +56,7 @@ def closed(paths: Sequence[Path]) -> Iterator[None]:
 
 
 def held_back() -> list[str]:
-    """What a command begins with so that permissions hold it back: they do not hold root."""
+    """The prefix of a command that makes permissions effective: they do not restrict root."""
     if os.geteuid() != 0:
         return []
     first = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
@@ -70,7 +70,7 @@ def held_back() -> list[str]:
 
 
 def readonly_disk(room: Room) -> Iterator[Case]:
-    """The disk with the study made read-only; the same."""
+    """The disk with the study becomes read-only; otherwise the same."""
     with small_disk(room) as disk:
         study = room.copy(disk)
         with scene(room, study) as one:
@@ -84,7 +84,7 @@ def readonly_disk(room: Room) -> Iterator[Case]:
 
 
 def _remount(disk: Path, how: str) -> None:
-    """Possible only at a moment when nobody has a file open for writing."""
+    """Works only while no process has a file open for writing."""
     command = ["mount", "-o", f"remount,{how}", str(disk)]
 
     def done() -> bool:

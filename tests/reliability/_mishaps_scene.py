@@ -1,4 +1,4 @@
-"""What every mishap has: a study, a real server, a reviewer at a real browser; what was pressed, seen and stored."""
+"""Shared parts: a study, a real server, a reviewer in a real browser; answers given, seen and stored."""
 
 import re
 import shutil
@@ -31,7 +31,7 @@ UNFIT = re.compile(
 
 KEPT = re.compile(r"kept in (it|this window|this browser)\b|nothing is lost", re.I)
 
-# Everything that can be read, also inside the review component, and what of it is about something that went wrong.
+# All text on the page, also inside the review component, and the part of it that describes a problem.
 LOOK = """() => {
   const root = window.__review?.owner?.root;
   const isHere = Boolean(root?.isConnected);
@@ -59,12 +59,12 @@ IN_TROUBLE = f"""() => {{
 
 
 class CannotTry(Exception):
-    """This machine, or who runs this, does not allow a mishap; the message says why."""
+    """This machine, or the user who runs this, does not allow the test; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The screen at one moment: the sentence about what went wrong, all words, and how many answers wait in it."""
+    """The screen at one moment: the message about a problem, all text, and the number of waiting answers."""
 
     sentence: str
     everything: str
@@ -75,7 +75,7 @@ class Seen:
 
 @dataclass
 class Room:
-    """Where mishaps happen: one browser, a folder, and a study to be copied."""
+    """The environment of the tests: one browser, a folder, and a study to copy."""
 
     browser: Browser
     folder: Path
@@ -84,18 +84,18 @@ class Room:
     quick: bool = False
 
     def copy(self, folder: Path | None = None) -> Path:
-        """A study of its own for a mishap, in a folder of its own unless one is named."""
+        """A copy of the study for one test, in a new folder unless one is named."""
         folder = folder or Path(tempfile.mkdtemp(dir=self.folder))
         return Path(shutil.copy(self.master, folder / "lab.study"))
 
     def take(self, page: Page, name: str) -> None:
-        """A picture of the screen for whoever wants to look at it."""
+        """Save a screenshot."""
         if self.pictures:
             page.screenshot(path=self.pictures / f"{re.sub(r'[^a-z0-9]+', '-', name.lower())}.png")
 
 
 def make_master(folder: Path) -> Path:
-    """24 items, all for both reviewers."""
+    """A study of 24 items, all for both reviewers."""
     master = folder / "master.study"
     studies.make(master, studies.many(24), reviewers=(ADA, BEN))
     return master
@@ -103,7 +103,7 @@ def make_master(folder: Path) -> Path:
 
 @dataclass
 class Scene:
-    """A reviewer at work on a served study."""
+    """A reviewer who labels a served study."""
 
     room: Room
     served: Served
@@ -112,15 +112,15 @@ class Scene:
     pressed: list[tuple[str, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     sentence: str = ""
-    gives_way: bool = False  # whether the review screen made room for the words
+    gives_way: bool = False  # whether the review screen was replaced by the message
 
     @property
     def context(self) -> BrowserContext:
-        """The device of the reviewer."""
+        """The reviewer's device."""
         return self.page.context
 
     def press(self, key: str, *, is_stored: bool = False) -> str:
-        """Answer the item on the screen; wait until the server has it, if it can."""
+        """Answer the item on the screen; wait until the server has saved it, if it can."""
         code = item_on_screen(self.page)
         if dict(self.pressed).get(code, WITHDRAWN) != WITHDRAWN:
             self.problems.append(f"{code} is offered again though it was answered")
@@ -136,7 +136,7 @@ class Scene:
         return Seen(found["sentence"], found["everything"], found["isHere"], found["shows"], found["kept"])
 
     def words(self, what: str, *, n_kept: int | None = 1) -> Seen:
-        """The screen once it says that something is wrong, checked; `n_kept` answers must wait in the browser."""
+        """The screen once it shows a problem; checks its text and that `n_kept` answers wait in the browser."""
         try:
             self.page.wait_for_function(IN_TROUBLE, timeout=1000 * WORDS_LIMIT_S)
         except TooLate:
@@ -152,14 +152,14 @@ class Scene:
         return seen
 
     def check_words(self, text: str) -> None:
-        """Note what a reviewer has no use for: paths, commands, the inside of the application, names of items."""
+        """Note text that is useless for reviewers: paths, commands, internals of the application, names of items."""
         own = [str(self.served.study), str(self.served.study.parent)]
         unfit = sorted({*UNFIT.findall(text), *(path for path in own if path in text)})
         if unfit:
             self.problems.append(f"not for a reviewer: {', '.join(map(repr, unfit))}")
 
     def until(self, holds: Callable[[], bool], limit_s: float) -> bool:
-        """Let the page go on until something holds outside of it; whether it did."""
+        """Let the page run until a condition outside of it is true; returns whether it became true."""
         deadline = time.monotonic() + limit_s
         while not holds():
             if time.monotonic() > deadline:
@@ -168,11 +168,11 @@ class Scene:
         return True
 
     def kept(self) -> list[tuple[str, str]]:
-        """What the study holds of the reviewer, in the order given."""
+        """The reviewer's answers in the study, in order of saving."""
         return [(answer.code, answer.answer.value) for answer in answers(self.served, ADA)]
 
     def comes_back(self) -> None:
-        """Wait until all is saved; where the page does not do it by itself, reload as a person would who is told to."""
+        """Wait until everything is saved; reload as the message asks if the page does not recover by itself."""
         if self._is_saved():
             return
         if "reload" not in self.look().everything.lower():
@@ -189,7 +189,7 @@ class Scene:
         return True
 
     def judged(self, what: str, sentence: str) -> Case:
-        """The end of a mishap: one more press, then the study beside what was pressed."""
+        """End a test: one more key press, then compare the study with the keys pressed."""
         try:
             self.page.wait_for_function(
                 "() => !document.querySelector('[role=\"dialog\"]')", timeout=1000 * BACK_LIMIT_S
@@ -205,29 +205,29 @@ class Scene:
         if "Traceback" in self.log.read_text(errors="replace"):
             self.problems.append("a traceback in the server's log")
         shown = " in place of the review screen" if self.gives_way else ""
-        figures = f"“{sentence}”{shown}; {len(self.pressed)} answers pressed, {len(stored)} stored"
+        figures = f"“{sentence}”{shown}; {len(self.pressed)} answers given, {len(stored)} stored"
         return case(what, figures, self.problems)
 
 
 def case(what: str, figures: str, problems: Sequence[str]) -> Case:
-    """Passed where nothing was wrong."""
+    """A case that passed if there are no faults."""
     return Case(what, "; ".join([figures, *dict.fromkeys(problems)]), not problems)
 
 
 def command_of(study: Path, port: int) -> list[str]:
-    """`labeler serve`."""
+    """The command `labeler serve`."""
     return [*LABELER, "serve", "--study", str(study), "--port", str(port)]
 
 
 def start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
-    """A server whose words go to a file, where a full pipe cannot stop it."""
+    """A server whose output goes to a file, so that a full pipe cannot block it."""
     with log.open("ab") as out:
         return subprocess.Popen(command, stdout=out, stderr=out)
 
 
 @contextmanager
 def scene(room: Room, study: Path, command: Command = command_of, *, enter: bool = True) -> Iterator[Scene]:
-    """A server on the study, and a reviewer who has answered one item already; all ended afterwards."""
+    """A server with the study and a reviewer who has answered one item; both are stopped afterwards."""
     port, log = free_port(), Path(tempfile.mkdtemp(dir=room.folder)) / "server.log"
     secrets = invited(study)
     process = start(command(study, port), log)
@@ -247,7 +247,7 @@ def scene(room: Room, study: Path, command: Command = command_of, *, enter: bool
 
 
 def poll(holds: Callable[[], bool], limit_s: float) -> bool:
-    """Whether something becomes true within the limit."""
+    """Whether a condition becomes true within the limit."""
     deadline = time.monotonic() + limit_s
     while not holds():
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""Machines that sleep and lines that break: nothing is closed, nothing answers, then all goes on."""
+"""Machines that sleep and connections that break: nothing is closed, nothing responds, then everything continues."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from tests.reliability._mishaps_scene import ADA, Room, Scene, scene
 from tests.reliability.outcome import Case
 
 ASLEEP_S, QUICK_S = 40, 5
-AWAKE_MS = 30_000  # no mishap has the reviewer look at an item for so long
+AWAKE_MS = 30_000  # in no test does the reviewer look at an item for so long
 LONG_SLEEP = timedelta(hours=8)
 DEAD_LIMIT_S = 45
 STREAM = re.compile(r"/_stcore/stream")
@@ -26,7 +26,7 @@ STREAM = re.compile(r"/_stcore/stream")
 
 @contextmanager
 def asleep(processes: Sequence[int]) -> Iterator[None]:
-    """Processes that are there and do nothing, as on a machine that sleeps."""
+    """Suspend processes, as on a machine that sleeps."""
     for process in processes:
         os.kill(process, signal.SIGSTOP)
     try:
@@ -41,20 +41,20 @@ def _seconds(room: Room) -> float:
 
 
 def of_the_server(room: Room) -> Iterator[Case]:
-    """The server sleeps: two answers are pressed meanwhile, if keys are taken."""
+    """The server sleeps; meanwhile two answers are given, if the screen accepts them."""
     with scene(room, room.copy()) as one:
         with asleep([one.served.process.pid]):
             until = time.monotonic() + _seconds(room)
             one.press("d")
             one.press("s")
             seen = one.words("server asleep", n_kept=2)
-            one.page.wait_for_timeout(max(1000 * (until - time.monotonic()), 0))  # this wait is the mishap
+            one.page.wait_for_timeout(max(1000 * (until - time.monotonic()), 0))  # this wait is the test
         one.comes_back()
         yield one.judged(f"the server asleep for {_seconds(room)} s", seen.sentence)
 
 
 def of_the_browser(room: Room) -> Iterator[Case]:
-    """The browser sleeps with one answer unsaved: the server slept when it was pressed."""
+    """The browser sleeps with one unsaved answer, because the server slept when it was given."""
     with scene(room, room.copy()) as one:
         seconds = _seconds(room)
         with asleep([one.served.process.pid]):
@@ -62,11 +62,11 @@ def of_the_browser(room: Room) -> Iterator[Case]:
             seen = one.words("before the browser sleeps")
             processes = _processes(room)
             with asleep(processes):
-                time.sleep(seconds / 2)  # this wait is the mishap, this one with both asleep
+                time.sleep(seconds / 2)  # this wait is the test: both are suspended
         one.comes_back()
         code = item_on_screen(one.page)
         with asleep(processes):
-            time.sleep(seconds)  # the same, with the server awake: it closes a line that does not answer
+            time.sleep(seconds)  # the same, with the server awake: it closes connections that do not respond
         one.press("s")
         one.comes_back()
         _check_times(one, code, int(1000 * seconds))
@@ -82,14 +82,14 @@ def _processes(room: Room) -> list[int]:
 
 
 def for_hours(room: Room) -> Iterator[Case]:
-    """A lid closed for eight hours, on a machine whose clock since start goes on in its sleep."""
+    """A laptop lid closed for eight hours, on a machine whose monotonic clock continues during sleep."""
     with scene(room, room.copy(), enter=False) as one:
         one.page.clock.install()
         one.page.goto(one.served.link(ADA))
         one.press("s", is_stored=True)
         code = item_on_screen(one.page)
         one.page.clock.fast_forward(int(1000 * LONG_SLEEP.total_seconds()))
-        one.page.wait_for_timeout(1000)  # the screen says so at its next tick, twice a second
+        one.page.wait_for_timeout(1000)  # the screen says so at its next tick, twice per second
         said = one.page.inner_text(".status")
         if "not counted" not in said:
             one.problems.append("nothing says that this time is not counted")
@@ -101,7 +101,7 @@ def for_hours(room: Room) -> Iterator[Case]:
 
 
 def _check_times(one: Scene, code: str, asleep_ms: int) -> None:
-    """Of the time asleep no more counts than of any time without a sign of the reviewer."""
+    """Check that no more of the sleep counts than of any other time without input."""
     answer = next(answer for answer in _own(one) if answer.code == code)
     dwell = answer.dwell_ms or 0
     counted = time_on_task(dwell, json.loads(answer.view))
@@ -118,19 +118,19 @@ def _own(one: Scene) -> list[labels.OwnAnswer]:
 
 
 def network_off(room: Room) -> Iterator[Case]:
-    """The reviewer's whole network off, then on."""
+    """The reviewer's network is off, then on."""
     with scene(room, room.copy()) as one:
         one.context.set_offline(True)
         one.press("d")
         seen = one.words("network off", n_kept=None)
-        one.page.wait_for_timeout(1000 * _seconds(room))  # this wait is the mishap
+        one.page.wait_for_timeout(1000 * _seconds(room))  # this wait is the test
         one.context.set_offline(False)
         one.comes_back()
         yield one.judged(f"the network off for {_seconds(room)} s", seen.sentence)
 
 
 class Lines:
-    """The connections of a page; one that is dead carries nothing and is never closed."""
+    """The connections of a page; a dead connection transfers nothing and is never closed."""
 
     def __init__(self, page: Page) -> None:
         self.n, self.n_dead = 0, 0
@@ -145,12 +145,12 @@ class Lines:
         server.on_close(lambda code, reason: page.close(code=code, reason=reason) if number > self.n_dead else None)
 
     def die(self) -> None:
-        """All there are now."""
+        """Make all current connections dead."""
         self.n_dead = self.n
 
 
 def dead_line(room: Room) -> Iterator[Case]:
-    """The line is dead after a sleep and nobody tells the browser: the page goes on by itself, or says how."""
+    """The connection is dead after sleep and the browser is not informed: the page recovers by itself, or says how."""
     with scene(room, room.copy(), enter=False) as one:
         lines = Lines(one.page)
         one.page.goto(one.served.link(ADA))
@@ -166,4 +166,4 @@ def dead_line(room: Room) -> Iterator[Case]:
         if not lines.n > lines.n_dead:
             one.page.reload()
         one.comes_back()
-        yield one.judged("a dead line that nobody closes", seen.sentence)
+        yield one.judged("a dead connection that nobody closes", seen.sentence)

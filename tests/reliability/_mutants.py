@@ -1,4 +1,4 @@
-"""Messages that no component sends: what stands in each place, and at random."""
+"""Messages that the component never sends: each field with each value, and random changes."""
 
 import json
 import random
@@ -39,7 +39,7 @@ WIDGETS = (
 
 
 def of_every_type(window: Window) -> Iterator[tuple[str, str]]:
-    """A valid event with each value in each place, one left out, and one said twice: name and text."""
+    """A valid event with each value in each field, with one field missing, and with one field twice: name and text."""
     for field in FIELDS:
         for value in VALUES:
             yield f"{field} = {value[:30]}", with_text(window.event(), field, value)
@@ -52,13 +52,13 @@ def of_every_type(window: Window) -> Iterator[tuple[str, str]]:
 
 
 def with_text(event: Event, field: str, text: str) -> str:
-    """What the component says of an event in which this JSON text stands in the place of a value."""
+    """The message of the component for an event in which this JSON text replaces a value."""
     mark = "4f5a0c7e-this-is-replaced"
     return trigger_of(event | {field: mark}).replace(f'"{mark}"', text)
 
 
 def of_every_kind(window: Window) -> Iterator[tuple[str, BackMsg]]:
-    """Messages of Streamlit's that the component never sends, those for developers among them."""
+    """Streamlit messages that the component never sends, including those for developers."""
     for name in ("clear_cache", "load_git_info", "set_run_on_save", "stop_script", "app_heartbeat",
             "debug_disconnect_websocket",
                  "debug_shutdown_runtime"):  # fmt: skip
@@ -102,7 +102,7 @@ def _values_for_the_component(window: Window) -> Iterator[tuple[str, BackMsg]]:
 
 
 def mutant(rng: random.Random, window: Window) -> bytes:
-    """A valid message with something changed at random: a value, the text of the event, or bytes of the message."""
+    """A valid message with a random change: a value, the text of the event, or bytes of the message."""
     event, kind = window.event(rng.choice(("similar", "dissimilar", "not sure", "withdrawn"))), rng.randrange(3)
     if kind == 0:
         for _ in range(rng.randint(1, 3)):
@@ -116,7 +116,7 @@ def mutant(rng: random.Random, window: Window) -> bytes:
 
 
 def _scrambled(rng: random.Random, data: bytes) -> bytes:
-    """A few bytes changed, left out, repeated or cut off."""
+    """Change, remove, repeat or cut off a few bytes."""
     made = bytearray(data)
     for _ in range(rng.randint(1, 4)):
         at, length = rng.randrange(len(made) + 1), rng.randint(1, 8)

@@ -1,6 +1,6 @@
-"""The studies of tests/golden/studies, and what must be true of one once the code of today has opened it.
+"""The studies of tests/golden/studies, and what must be true after the current code has opened them.
 
-Each was made by the code of its own time (`scripts/old_studies.py`), which also says what is in it.
+Each study was created by the code of its version (`scripts/old_studies.py`), which also recorded its content.
 """
 
 import gzip
@@ -25,9 +25,9 @@ from labeler.store import Database, events, migrations, open_database, people, v
 FOLDER = Path(__file__).resolve().parent.parent / "golden" / "studies"
 PLAN = """SELECT p.name, i.name, i.data_hash, a.kind, a.block, a.position, a.code
     FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id) ORDER BY a.code"""
-# what a report came to say since then; no number of a result is among it
+# added to reports since then; no result is among them
 SAID_SINCE = ("study.excluded_items", "study.calibration_items", "parameters.", "course.")
-# what was said twice in a report and no longer is, and what classifiers say of themselves
+# was in a report twice and no longer is, and descriptions of classifiers
 NOT_KEPT = ("agreement.reviewers", "agreement.by_labels_used", "parameters.classifiers.")
 
 Told = dict[str, Any]
@@ -35,22 +35,22 @@ Told = dict[str, Any]
 
 @cache
 def expected() -> dict[str, Told]:
-    """What the code of its own time says of each study."""
+    """The content of each study, as recorded by the code of its version."""
     return json.loads(gzip.decompress((FOLDER / "expected.json.gz").read_bytes()))
 
 
 def names() -> list[str]:
-    """Of all studies, the oldest first."""
+    """The names of all studies, oldest first."""
     return sorted(expected())
 
 
 def of_older_schemas() -> list[str]:
-    """Of those that are to be changed when they are opened."""
+    """The studies that are migrated when they are opened."""
     return [name for name in names() if expected()[name]["schema"] < len(migrations.MIGRATIONS)]
 
 
 def unpacked(name: str, folder: Path, *, wal: bool = True) -> Path:
-    """The study as a file, in the journal mode of one that was in use, or of a backup."""
+    """The study as a file, in the journal mode of a study in use or of a backup."""
     path = folder / f"{name}.study"
     for end in ("", "-wal", "-shm"):
         path.with_name(path.name + end).unlink(missing_ok=True)
@@ -61,11 +61,11 @@ def unpacked(name: str, folder: Path, *, wal: bool = True) -> Path:
     return path
 
 
-# What must be true of a study once it is open: each a list of what is not
+# Checks of an opened study: each returns a list of faults.
 
 
 def lost(db: Database, told: Told) -> list[str]:
-    """What is not as the code of its own time left it."""
+    """Content that differs from the record of the code of its version."""
     found = {
         "labels": _rows(exchange.all_answers(db)),
         "verdicts": _rows(verdicts.table(db)),
@@ -80,7 +80,7 @@ def lost(db: Database, told: Told) -> list[str]:
 
 
 def unsound(db: Database) -> list[str]:
-    """What SQLite finds wrong with the file."""
+    """The faults that SQLite finds in the file."""
     found = db.execute("PRAGMA integrity_check").fetchall()
     dangling = db.execute("PRAGMA foreign_key_check").fetchall()
     return ([] if found == [("ok",)] else [f"damaged: {found[:3]}"]) + (
@@ -89,7 +89,7 @@ def unsound(db: Database) -> list[str]:
 
 
 def locked_out(db: Database, told: Told) -> list[str]:
-    """Sign-in links that do not do what they did: those of people who take part let them in, others are refused."""
+    """Sign-in links that behave differently: links of participants must work, and others must be refused."""
     now = datetime.fromisoformat(told["now"]) + timedelta(minutes=1)
     inactive = {person.name for person in people.all_people(db) if not person.active}
     problems = []
@@ -102,7 +102,7 @@ def locked_out(db: Database, told: Told) -> list[str]:
         if person is None or person.name != name:
             problems.append(f"{name} is signed out")
     years_later = now + timedelta(days=4000)
-    if _refused(db, told["secrets"]["ada"], years_later) != (told["schema"] >= 3):  # from then on links have an end
+    if _refused(db, told["secrets"]["ada"], years_later) != (told["schema"] >= 3):  # from this version on, links expire
         problems.append("links have another end than they were given with")
     return problems
 
@@ -116,7 +116,7 @@ def _refused(db: Database, secret: str, now: datetime) -> bool:
 
 
 def not_shown(db: Database, told: Told) -> list[str]:
-    """Reviewers to whom their pages do not show what they have."""
+    """Reviewers whose pages do not show their items."""
     labelled = {row[4] for row in told["labels"][1:] if row[7] not in ("adjudicated", "calibration")}
     problems = []
     for person in people.reviewers(db):
@@ -131,12 +131,12 @@ def not_shown(db: Database, told: Told) -> list[str]:
 
 
 def not_verified(db: Database) -> list[str]:
-    """Where the plan is not what its seed and the log give."""
+    """Places where the plan does not follow from its seed and the log."""
     return list(verifying.verify_plan(db).problems)
 
 
 def reported_otherwise(db: Database, told: Told, folder: Path) -> list[str]:
-    """Numbers of the report of then that are others now; a report of a form that is not read is refused in words."""
+    """Results in the old report that differ now; a report of an unreadable form must be refused with a message."""
     file = folder / "report.json"
     file.write_text(told["report"], encoding="utf-8")
     try:
@@ -151,7 +151,7 @@ def reported_otherwise(db: Database, told: Told, folder: Path) -> list[str]:
 
 
 def stuck(db: Database, told: Told) -> list[str]:
-    """Whether labelling does not go on where the study is open, or is not refused in words where it is over."""
+    """Whether labelling fails in an open study, or is not refused with a message in a closed one."""
     now = datetime.fromisoformat(told["now"]) + timedelta(hours=1)
     n_before, ada = len(exchange.all_answers(db)), people.by_name(db, "ada")
     assert ada is not None
@@ -167,7 +167,7 @@ def stuck(db: Database, told: Told) -> list[str]:
 
 
 def not_taken_in(told: Told, folder: Path) -> list[str]:
-    """What a new study does not take of a label file as it was written then."""
+    """The parts of an old label file that a new study does not import."""
     path, file = folder / "fresh.study", folder / "labels.csv"
     path.unlink(missing_ok=True)
     file.write_text(told["labels_csv"], encoding="utf-8")
@@ -197,7 +197,7 @@ def _rows(table: pd.DataFrame) -> list[list[Any]]:
 
 
 def wrong(name: str, folder: Path) -> list[str]:
-    """All of it, of one study."""
+    """All faults of one study."""
     told = expected()[name]
     try:
         with open_database(unpacked(name, folder)) as db:
@@ -209,7 +209,7 @@ def wrong(name: str, folder: Path) -> list[str]:
 
 
 def wrong_after(path: Path, name: str) -> list[str]:
-    """What is lost after a mishap; the file is opened as if nothing had been."""
+    """The data lost after an accident; the file is opened as usual."""
     try:
         with open_database(path) as db:
             return lost(db, expected()[name])

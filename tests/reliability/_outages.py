@@ -1,4 +1,4 @@
-"""The server is killed and started again while reviewers label over the websocket and in real browsers."""
+"""Kill and restart the server while reviewers label over the websocket and in real browsers."""
 
 import asyncio
 import random
@@ -24,20 +24,20 @@ from tests.reliability._pages import Desk
 from tests.reliability.outcome import Case
 
 N_ITEMS = 200
-CALM_S = 0.2, 1.5  # how long everybody labels between two kills
+CALM_S = 0.2, 1.5  # labelling time between two kills
 BACK_LIMIT_S, POLL_S = 180, 0.02
 LOST = (OSError, EOFError, WebSocketException)
 ANSWERS = ("similar", "dissimilar")
 
 
 class Broken(Exception):
-    """Somebody does not come back; nothing more can be learned."""
+    """A client does not come back, so the test cannot continue."""
 
 
 class Outages:
-    """The server, who labels, and what came of the kills so far.
+    """The server, its clients, and the results of the kills so far.
 
-    `n_again` answers were sent again after a kill, `n_stored` of these were in the file before.
+    `n_again` answers were sent again after a kill; `n_stored` of these were already in the file.
     """
 
     def __init__(self, served: Served, seed: int) -> None:
@@ -54,7 +54,7 @@ class Outages:
         self._is_up.set()
 
     async def run(self, n_kills: int, clients: Sequence[str], pages: Sequence[str]) -> None:
-        """Everybody labels; the server is killed again and again."""
+        """Everybody labels while the server is killed again and again."""
         async with AsyncExitStack() as stack:
             if pages:
                 playwright = await stack.enter_async_context(async_playwright())
@@ -67,7 +67,7 @@ class Outages:
             try:
                 await self._all_back()
                 for _ in range(n_kills):
-                    await asyncio.sleep(self.rng.uniform(*CALM_S))  # not waited for anything: the moment of the kill
+                    await asyncio.sleep(self.rng.uniform(*CALM_S))  # waits for nothing: this is the moment of the kill
                     await self._kill_one()
                 await self._end()
             except Broken as error:
@@ -79,7 +79,7 @@ class Outages:
         self.ledger.check(self.served.study)
 
     def sent(self, name: str, event: Mapping[str, Any]) -> None:
-        """Somebody sends an answer, maybe again."""
+        """Record that an answer was sent, perhaps again."""
         one = Sent(name, event["code"], event["revision"], event["answer"])
         if self.ledger.sent.setdefault(event["event_id"], one) != one:
             self.ledger.fault(f"{name} sent another answer with the mark of an earlier one")
@@ -88,7 +88,7 @@ class Outages:
             self.n_stored += self._waiting.pop(event["event_id"])
 
     def acknowledged(self, name: str, event_id: str) -> None:
-        """Somebody was told that an answer is kept."""
+        """Record that an answer was acknowledged."""
         if event_id not in self.ledger.acknowledged and self._killed_at is not None and self._is_up.is_set():
             self.back_s.append(time.monotonic() - self._killed_at)
             self._killed_at = None
@@ -96,11 +96,11 @@ class Outages:
         self._back.add(name)
 
     def refused(self, name: str, why: str) -> None:
-        """Somebody was told that an answer is not kept."""
+        """Record that an answer was refused."""
         self.ledger.fault(f"an answer of {name} was refused: {why}")
 
     async def _label(self, name: str) -> None:
-        """Label without pause over the websocket; what was not acknowledged is sent again on the next connection."""
+        """Label without pause over the websocket; unacknowledged answers are sent again on the next connection."""
         visit = await Visit.open(self.served.url, self.served.secrets[name])
         event: dict[str, Any] | None = None
         while not self._is_over or event is not None:
@@ -127,7 +127,7 @@ class Outages:
         return answer_to(visit.data["last"], "withdrawn")
 
     async def _connect(self, visit: Visit) -> None:
-        """With the session that is there, as soon as there is a server; one that is killed meanwhile is no failure."""
+        """Connect with the current session once a server runs; a server that is killed meanwhile is not a failure."""
         deadline = time.monotonic() + 2 * BACK_LIMIT_S
         while time.monotonic() < deadline:
             await self._is_up.wait()
@@ -154,15 +154,15 @@ class Outages:
         await self._all_back()
 
     def _look(self) -> set[str]:
-        """What the kill left, in a copy: the server that is started next finds the file as it is."""
+        """Check a copy of the file after the kill, so that the next server finds the file unchanged."""
         with tempfile.TemporaryDirectory() as folder:
             for path in self.served.study.parent.glob(f"{self.served.study.name}*"):
-                if not path.name.endswith("-shm"):  # SQLite makes it anew
+                if not path.name.endswith("-shm"):  # SQLite creates it again
                     shutil.copy(path, folder)
             return self.ledger.look(Path(folder) / self.served.study.name, deep=True)
 
     async def _all_back(self) -> None:
-        """Everybody has an answer acknowledged since the server is there; a page that has none is loaded anew."""
+        """Everybody has had an answer acknowledged since the restart; a page without one is reloaded."""
         names = self._tasks.keys()
         if await self._holds(lambda: names <= self._back):
             return
@@ -173,7 +173,7 @@ class Outages:
             raise Broken(f"not labelling again: {', '.join(sorted(names - self._back))}")
 
     async def _end(self) -> None:
-        """Let everybody finish what is under way; then the pages hold what was pressed, in order."""
+        """Let everybody finish; then compare the study with the keys pressed in the pages."""
         self._is_over = True
         for desk in self.desks.values():
             desk.is_over = True
@@ -189,7 +189,7 @@ class Outages:
                 self.ledger.fault(f"{name} pressed {len(desk.pressed)} keys, and the file holds {len(stored)} others")
 
     async def _holds(self, wanted: Callable[[], bool]) -> bool:
-        """Wait until something holds, or for too long; what stops somebody's work is raised here, not waited out."""
+        """Wait for a condition up to a limit; an error in a client is raised here at once."""
         deadline = time.monotonic() + BACK_LIMIT_S
         while not wanted():
             for task in self._tasks.values():
@@ -202,7 +202,7 @@ class Outages:
 
 
 def cases(folder: Path, n_kills: int, n_clients: int, n_pages: int, seed: int) -> Iterator[Case]:
-    """The kills of the server, and what the file held after each."""
+    """The cases: the kills of the server, and the content of the file after each."""
     what = "server killed while reviewers label"
     if n_pages and chromium_path() is None:
         yield Case(f"{what} in a browser", "there is no Chromium", None)
@@ -219,7 +219,7 @@ def cases(folder: Path, n_kills: int, n_clients: int, n_pages: int, seed: int) -
         what,
         f"{outages.n_kills} kills under {n_clients} websocket clients and {n_pages} pages; {len(ledger.sent)} answers "
         f"sent, {len(ledger.acknowledged)} acknowledged, {outages.n_again} sent again after a kill, {outages.n_stored} "
-        f"of these stored before it; {outages.n_reloads} pages loaded anew by hand; from the kill to the first "
+        f"of these already stored; {outages.n_reloads} pages reloaded by hand; from the kill to the first "
         f"acknowledgement p50 {p50:.1f} s, max {most:.1f} s; checked the file {ledger.n_looks} times; {ledger.found}",
         not ledger.faults and outages.n_kills == n_kills and outages.n_again > 0 and not ledger.unacknowledged,
     )

@@ -1,4 +1,4 @@
-"""A reviewer who presses keys in a real browser, and what goes over the websocket meanwhile."""
+"""A reviewer who presses keys in a real browser, and the websocket messages of that browser."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from tests.browser.hands import SAVED, SHOWN
 
 LOAD_LIMIT_MS, POLL_S = 30_000, 0.02
 KEYS = {"s": "similar", "d": "dissimilar"}
-# The item on the screen; whether a press counts now; whether all is answered and saved.
+# The item on the screen; whether a key press counts now; whether everything is answered and saved.
 STATE = f"""() => ({{
     code: window.__review?.code ?? null,
     ready: document.querySelector('[role="dialog"]') === null && Boolean(({SHOWN})()) && window.__review.code !== null,
@@ -23,7 +23,7 @@ STATE = f"""() => ({{
 
 
 class Told(Protocol):
-    """Who wants to know what goes over the websocket."""
+    """A callback for websocket messages."""
 
     def sent(self, name: str, event: Mapping[str, Any]) -> None: ...
     def acknowledged(self, name: str, event_id: str) -> None: ...
@@ -31,7 +31,7 @@ class Told(Protocol):
 
 
 class Desk:
-    """A page, and what was pressed on which item so far."""
+    """A page, and the keys pressed on each item so far."""
 
     def __init__(self, page: Page, name: str, told: Told) -> None:
         self.page, self.name, self._told = page, name, told
@@ -49,7 +49,7 @@ class Desk:
         return desk
 
     async def work(self) -> None:
-        """Press a key whenever one counts, until told to end; then wait until everything is saved."""
+        """Press a key whenever it counts until told to stop; then wait until everything is saved."""
         n = 0
         while not self.is_over:
             before = await self.page.evaluate(STATE)
@@ -63,13 +63,13 @@ class Desk:
         await self.page.wait_for_function(SAVED, timeout=LOAD_LIMIT_MS)
 
     async def settle(self) -> None:
-        """Let everything be told that went over the websocket before."""
+        """Wait until all earlier websocket messages were reported."""
         await self.page.evaluate("() => 0")
 
     async def _press(self, key: str, before: str | None) -> None:
         await self.page.keyboard.press(key)
         after = (await self.page.evaluate(STATE))["code"]
-        if after != before:  # it counted: the next item is there
+        if after != before:  # it counted: the next item is shown
             self.pressed.append((before, KEYS[key]) if before is not None else (after, "withdrawn"))
 
     def _listen(self, socket: WebSocket) -> None:

@@ -1,4 +1,4 @@
-"""A reverse proxy as one stands in front of the server: it adds where a request came from, and passes on bytes."""
+"""A reverse proxy in front of the server: it adds the client's address and passes on bytes."""
 
 import socket
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ AT_ONCE = 65_536
 
 
 class Proxy(ThreadingTCPServer):
-    """Says of every request that it came over https; one request a connection, or one websocket.
+    """Marks every request as https; each connection carries one request or one websocket.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Proxy(ThreadingTCPServer):
 
     @property
     def url(self) -> str:
-        """Where browsers find it; the server does not know this address but from the header Host."""
+        """The public address; the server learns it only from the header Host."""
         return f"http://{LOOPBACK}:{self.server_address[1]}"
 
 
@@ -53,7 +53,7 @@ class _Passing(StreamRequestHandler):
     server: Proxy
 
     def handle(self) -> None:
-        """One connection, until either side hangs up or is silent for too long."""
+        """Serve one connection until either side closes it or is silent for too long."""
         with suppress(OSError):
             head = self._head()
             with socket.create_connection(self.server.upstream, LIMIT_S, (self.server.source, 0)) as upstream:
@@ -64,7 +64,7 @@ class _Passing(StreamRequestHandler):
                 back.join(LIMIT_S)
 
     def _head(self) -> bytes:
-        """Request line and headers as the server gets them; what the client says of its address stays in front."""
+        """Request line and headers for the server; addresses that the client claims stay in front."""
         lines, came_by = [], []
         for line in iter(lambda: self.rfile.readline(MAX_HEAD), b"\r\n"):
             if not line:
@@ -80,7 +80,7 @@ class _Passing(StreamRequestHandler):
 
 
 def _pass(one: socket.socket, other: socket.socket, read=None) -> None:
-    """Everything that comes from one side to the other, and that there is no more."""
+    """Pass all bytes from one side to the other, and then the end of the stream."""
     take = read or one.recv
     with suppress(OSError):
         while part := take(AT_ONCE):

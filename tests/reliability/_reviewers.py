@@ -1,4 +1,4 @@
-"""A reviewer who asks for what is a coordinator's: pages over HTTP and the websocket, files, service functions."""
+"""A reviewer who tries to reach coordinators' data: pages over HTTP and the websocket, files, service functions."""
 
 import inspect
 import re
@@ -31,7 +31,7 @@ KINDS: Mapping[str, Any] = {
 
 
 def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """All that a reviewer tries to get from a coordinator's side."""
+    """All attempts of a reviewer to reach coordinators' data."""
     with Window(ground.url, ground.sign_in(COORDINATOR)) as theirs:
         visit(theirs, step=3 if quick else 1)
         yield addresses(ground, quick=quick)
@@ -42,14 +42,14 @@ def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
 
 
 def visit(window: Window, *, step: int) -> None:
-    """Pages in turn, so that their widgets are known; it ends on one that offers files."""
+    """Visit pages in turn, so that their widgets are known; the last page offers files."""
     window.open()
     for script in [*list(window.pages.values())[::step], window.pages["Figures"]]:
         window.send(window.rerun(page_script_hash=script))
 
 
 def addresses(ground: Ground, *, quick: bool) -> Case:
-    """Every address gives a reviewer the page that is the same for everyone, or nothing."""
+    """Every address gives a reviewer the page that everyone gets, or nothing."""
     tally, cookie = Tally("reviewer: coordinators' addresses", "requests"), ground.sign_in(OWN)
     program = ask(ground.url, "GET", "/", headers={"Cookie": cookie}).body
     for path in routes()[:: 2 if quick else 1]:
@@ -65,7 +65,7 @@ def addresses(ground: Ground, *, quick: bool) -> Case:
 
 
 def files_and_uploads(ground: Ground, theirs: Window) -> Case:
-    """Somebody else's downloads, uploads into somebody else's session or one's own, metrics."""
+    """Downloads of other people, uploads into another or the own session, metrics."""
     tally, cookie = Tally("reviewer: files, uploads, metrics", "requests"), ground.sign_in(OWN)
     token = ask(ground.url, "GET", "/_stcore/health").header("set-cookie").partition(";")[0]
     headers = {
@@ -86,7 +86,7 @@ def files_and_uploads(ground: Ground, theirs: Window) -> Case:
 
 
 def pages_over_the_websocket(ground: Ground, theirs: Window, *, quick: bool) -> Case:
-    """A page run that names a coordinator's page in any way shows an own page."""
+    """A page run that names a coordinator's page in any way shows a page of the reviewer."""
     tally = Tally("reviewer: coordinators' pages over the websocket", "page runs")
     hidden = {title: script for title, script in theirs.pages.items() if title in COORDINATOR_PAGES}
     before = ground.everything("events", "sessions")
@@ -128,11 +128,11 @@ def widgets_of_coordinators(ground: Ground, theirs: Window, *, quick: bool) -> C
     after = ground.everything("sessions", "sqlite_sequence")
     changed = [name for name in after if after[name] != before[name]]
     tally.check(not changed, f"changed in the study: {changed}")
-    return tally.case(f"{len(theirs.ids)} widgets, {len(theirs.files)} files made on demand")
+    return tally.case(f"{len(theirs.ids)} widgets, {len(theirs.files)} deferred downloads")
 
 
 def widget_messages(theirs: Window, window: Window, *, quick: bool) -> Iterator[BackMsg]:
-    """Each widget with each kind of value, on its page and on none; operations that name their session."""
+    """Each widget with each kind of value, on its page and on no page; operations that name their session."""
     for number, widget in enumerate(sorted(theirs.ids)):
         for place, (kind, value) in enumerate(KINDS.items()):
             if quick and (number + place) % (3 * len(KINDS)):
@@ -152,7 +152,7 @@ def widget_messages(theirs: Window, window: Window, *, quick: bool) -> Iterator[
 
 
 def service_functions(ground: Ground) -> Case:
-    """What takes a reviewer's number refuses a coordinator's, one of somebody who left, and one of nobody."""
+    """Functions that take a reviewer's number refuse a coordinator, a person who left, and an unknown number."""
     tally, now, left = Tally("service functions for reviewers", "calls"), datetime.now(UTC), ground.ids[LEFT]
     with open_database(ground.study) as db:
         task = reviewing.review_queue(db, left).offers[0]
@@ -171,7 +171,7 @@ def service_functions(ground: Ground) -> Case:
 
 
 def refuses(function: Callable[..., object], db: Database, who: int, arguments: Mapping[str, object]) -> bool:
-    """Whether it raises a sentence for people."""
+    """Whether it raises a LabelerError with a message for people."""
     try:
         function(db, who, **arguments)
     except LabelerError:

@@ -1,4 +1,4 @@
-"""The application as it runs at a site: installed from a wheel, behind a proxy, stopped by a signal."""
+"""The application as it runs in production: installed from a wheel, behind a proxy, stopped by a signal."""
 
 import os
 import signal
@@ -22,8 +22,8 @@ from tests.reliability._tally import Tally
 from tests.reliability._window import Refused, Window
 from tests.reliability.outcome import Case
 
-STOP_LIMIT_S = 10  # what `docker stop` waits
-ENDED = (0, -signal.SIGTERM)  # by itself, or by the signal after everything was closed: init systems call both clean
+STOP_LIMIT_S = 10  # the time that `docker stop` waits
+ENDED = (0, -signal.SIGTERM)  # exits by itself, or by the signal after closing everything: init systems call both clean
 ELSEWHERE = "127.0.0.2"  # stands for another machine
 REVIEWER = "ada"
 BUNDLED = ("data/demo/demo.parquet", "data/replication/labels.csv", ".streamlit/config.toml")
@@ -31,7 +31,7 @@ BUILD_LIMIT_S = 120
 
 
 class Site:
-    """A study and the server on it, started in an empty folder with an empty home."""
+    """A study and its server, started in an empty folder with an empty home."""
 
     def __init__(self, folder: Path, program: Path = ROOT) -> None:
         self.study, self.surroundings, self._program = folder / "data" / "site.study", folder / "around", program
@@ -43,7 +43,7 @@ class Site:
 
     @contextmanager
     def serving(self, **environment: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-        """The address of a server in a process of its own."""
+        """The address of a server in a separate process."""
         port = free_port()
         own = {
             "HOME": str(self.surroundings / "home"), "TMPDIR": str(self.surroundings / "tmp"),
@@ -62,12 +62,12 @@ class Site:
                 stop_server(process)
 
     def join(self, url: str) -> Reply:
-        """What following a reviewer's link gives."""
+        """The response to a reviewer's sign-in link."""
         return ask(url, "GET", f"/join/{self.secrets[REVIEWER]}")
 
 
 def behind_a_proxy(site: Site) -> Iterator[Case]:
-    """What the server makes of a proxy on its own machine, and of one elsewhere."""
+    """The server behind a proxy on the same machine, and behind a proxy on another machine."""
     with site.serving() as (url, _):
         with proxying(url) as proxy:
             yield _https(site, proxy.url)
@@ -78,7 +78,7 @@ def behind_a_proxy(site: Site) -> Iterator[Case]:
 
 
 def _https(site: Site, url: str) -> Case:
-    """The cookie is for https only, and the websocket goes through, though the server itself speaks http."""
+    """The cookie is for HTTPS only, and the websocket works, although the server itself uses plain HTTP."""
     tally = Tally("behind a proxy with https", "answers")
     joined = site.join(url)
     cookie = joined.header("set-cookie")
@@ -101,8 +101,8 @@ def _shows_an_item(url: str, cookie: str, origin: str) -> bool:
 
 
 def _addresses(url: str) -> Case:
-    """Wrong links count for the client that the proxy names, whatever this client says of itself."""
-    tally, one, other = Tally("behind a proxy, whose wrong links count", "attempts"), "127.0.2.1", "127.0.2.2"
+    """Failed sign-ins count for the client that the proxy names, whatever the client claims."""
+    tally, one, other = Tally("behind a proxy: rate limit by client", "attempts"), "127.0.2.1", "127.0.2.2"
     for _ in range(limits.N_WRONG):
         tally.check(ask(url, "GET", "/join/wrong", source=one).status == 403, "a wrong link is not refused")
     forged = {"X-Forwarded-For": "198.51.100.9"}
@@ -113,9 +113,9 @@ def _addresses(url: str) -> Case:
 
 
 def _elsewhere(site: Site, url: str, *, believed: bool) -> Case:
-    """A proxy on another machine is believed where FORWARDED_ALLOW_IPS names it, and only there."""
+    """A proxy on another machine is trusted only if FORWARDED_ALLOW_IPS names it."""
     named = "named" if believed else "not named"
-    tally = Tally(f"a proxy elsewhere, {named} in FORWARDED_ALLOW_IPS", "answers")
+    tally = Tally(f"a proxy on another machine, {named} in FORWARDED_ALLOW_IPS", "answers")
     with proxying(url, source=ELSEWHERE) as proxy:
         is_secure = "; secure" in site.join(proxy.url).header("set-cookie").lower()
     tally.check(is_secure == believed, f"the cookie is {'' if is_secure else 'not '}for https only")
@@ -123,7 +123,7 @@ def _elsewhere(site: Site, url: str, *, believed: bool) -> Case:
 
 
 def stopping(site: Site) -> Iterator[Case]:
-    """SIGTERM ends the server soon, whoever is connected, and leaves one file."""
+    """SIGTERM stops the server soon, even with open connections, and leaves one file."""
     with site.serving() as (url, process):
         cookie = site.join(url).header("set-cookie").partition(";")[0]
         where = urlsplit(url)
@@ -137,8 +137,8 @@ def stopping(site: Site) -> Iterator[Case]:
         where = urlsplit(url)
         with socket.create_connection((LOOPBACK, where.port or 80), LIMIT_S) as stranger:
             stranger.sendall(f"POST /sign-in HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Length: 99\r\n\r\nl".encode())
-            ask(url, "GET", "/_stcore/health")  # answered after the bytes before it were read
-            yield _stopped("a stranger's form is not complete", process, site)
+            ask(url, "GET", "/_stcore/health")  # the response comes after all earlier bytes were read
+            yield _stopped("a stranger's form is incomplete", process, site)
 
 
 def _stopped(when: str, process: subprocess.Popen[bytes], site: Site) -> Case:
@@ -156,7 +156,7 @@ def _stopped(when: str, process: subprocess.Popen[bytes], site: Site) -> Case:
 
 
 def from_a_wheel(folder: Path) -> Iterator[Case]:
-    """A built wheel holds what it needs, and serves a study from a folder in which it writes nothing."""
+    """A built wheel is complete, and serves a study from a folder without writing to it."""
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
     done = subprocess.run(build, capture_output=True, text=True, timeout=BUILD_LIMIT_S, check=False)
     wheels = list(folder.glob("*.whl"))
@@ -174,8 +174,8 @@ def from_a_wheel(folder: Path) -> Iterator[Case]:
 
 
 def _holds_all(program: Path) -> Case:
-    """Every file of the two packages that is in the checkout, and those at its top that are needed."""
-    tally = Tally("a wheel: what is in it", "files")
+    """The wheel has every file of the two packages in the checkout, and the required files beside them."""
+    tally = Tally("a wheel: its files", "files")
     found = {str(path.relative_to(program)) for path in program.rglob("*") if path.is_file()}
     for package in ("labeler", "analysis"):
         for path in (ROOT / package).rglob("*"):
@@ -190,8 +190,8 @@ def _holds_all(program: Path) -> Case:
 
 
 def _writes_nothing(site: Site, program: Path) -> Case:
-    """Serving, signing in and a page write beside the study and nowhere else."""
-    tally = Tally("a wheel: serves, and writes beside the study only", "checks")
+    """Serving, signing in and loading a page write only beside the study."""
+    tally = Tally("a wheel: serves, and writes only beside the study", "checks")
     before = _files(program)
     with site.serving() as (url, _):
         cookie = site.join(url).header("set-cookie").partition(";")[0]

@@ -1,4 +1,4 @@
-"""Two windows, two devices, somebody else's session, and windows left open when their person may no longer."""
+"""Two windows, two devices, sessions of other people, and open windows of people who lost access."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -20,7 +20,7 @@ SILENCE_S = 2  # an answer takes a fraction of it
 
 
 def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """All of it; what happens to the study as a whole comes last."""
+    """All cases; those that change the study for everybody come last."""
     n = 2 if quick else 20
     yield at_once(ground, "two tabs", 2 * [ground.sign_in(OWN)], n)
     yield at_once(ground, "two devices", [ground.sign_in(OWN), ground.sign_in(OWN)], n)
@@ -32,7 +32,7 @@ def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
 
 
 def at_once(ground: Ground, what: str, cookies: list[str], n: int) -> Case:
-    """Two windows answer one item at the same time: the same event is kept once, of two events one."""
+    """Two windows answer one item at the same time: one event is saved once, and only one of two events is saved."""
     tally = Tally(f"{what}: the same item at once", "pairs of answers")
     with Window(ground.url, cookies[0]).open() as one, Window(ground.url, cookies[1]).open() as two:
         for number in range(3 * n):
@@ -54,7 +54,7 @@ def at_once(ground: Ground, what: str, cookies: list[str], n: int) -> Case:
 
 
 def planted_cookies(ground: Ground) -> Case:
-    """A cookie from before signing in is worth nothing after it; a new one is made each time."""
+    """A cookie from before the sign-in has no effect afterwards; each sign-in creates a new cookie."""
     tally, stolen = Tally("session fixation: cookies planted before signing in", "sign-ins"), ground.sign_in(OTHER)
     for planted in (f"{ground.cookie}=planted", f"{ground.cookie}={'a' * 43}", stolen):
         given = ground.sign_in(OWN, cookie=planted)
@@ -73,7 +73,7 @@ def planted_cookies(ground: Ground) -> Case:
 
 
 def attached(ground: Ground, n: int) -> Case:
-    """Who names somebody else's Streamlit session is shown their own, and what they say is theirs."""
+    """A client that names another person's Streamlit session gets its own session, and acts as itself."""
     tally = Tally("session fixation: another person's Streamlit session", "windows")
     for number in range(n):
         victim = (OTHER, COORDINATOR)[number % 2]
@@ -83,7 +83,7 @@ def attached(ground: Ground, n: int) -> Case:
             n_before = len(theirs.frames)
             intrude(ground, theirs, tally, victim, "connected")
             theirs.limit_s = SILENCE_S
-            with suppress(TimeoutError):  # where the other took the session over, this window gets no answer any more
+            with suppress(TimeoutError):  # once another client took over the session, this window gets nothing
                 theirs.send(theirs.rerun())
             after = b"\n".join(theirs.frames[n_before:])
             tally.check(ground.mark(OWN).encode() not in after, f"{victim} is shown what is {OWN}'s")
@@ -92,7 +92,7 @@ def attached(ground: Ground, n: int) -> Case:
 
 
 def intrude(ground: Ground, theirs: Window, tally: Tally, victim: str, when: str) -> None:
-    """Attach to a session as somebody else, also saying so in a header; look around and label."""
+    """Attach to a session as another person, also with a forged header; look around and label."""
     when, forged = f"{victim}, {when}", {"X_Labeler_Person": str(ground.ids[victim])}
     with Window(ground.url, ground.sign_in(OWN), session=theirs.session, **forged).open() as window:
         for script in list(theirs.pages.values())[::4]:
@@ -112,8 +112,8 @@ def intrude(ground: Ground, theirs: Window, tally: Tally, victim: str, when: str
 
 
 def attached_while_busy(ground: Ground, n: int) -> Case:
-    """The same while the other's page is being made: nothing of it arrives in the wrong window."""
-    tally = Tally("session fixation: in the middle of another's page run", "windows")
+    """The same while the other person's page is being computed: no part of it reaches the wrong window."""
+    tally = Tally("session fixation: during another person's page run", "windows")
     cookie = ground.sign_in(OWN)
     for number in range(n):
         with Window(ground.url, ground.sign_in(COORDINATOR)).open() as theirs:
@@ -130,8 +130,8 @@ def attached_while_busy(ground: Ground, n: int) -> Case:
 
 
 def open_windows(ground: Ground) -> Case:
-    """A window whose person was signed out, revoked, removed or paused meanwhile: the next answer is not kept."""
-    tally = Tally("windows left open when their person may no longer label", "windows")
+    """If the person was signed out, revoked, removed or paused, an answer from the open window is refused."""
+    tally = Tally("open windows of people who may no longer label", "windows")
     for how, (name, end, words) in endings(ground).items():
         cookie = ground.sign_in(name)
         with Window(ground.url, cookie).open() as window:
@@ -153,7 +153,7 @@ def open_windows(ground: Ground) -> Case:
 
 
 def endings(ground: Ground) -> dict[str, tuple[str, Callable[[Database, str], object], bytes]]:
-    """How it ends: for whom, what is done, and what their window says then."""
+    """The ways to end access: for whom, by which action, and the message in their window."""
 
     def signed_out(_: Database, cookie: str) -> None:
         ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": ground.url})
@@ -171,7 +171,7 @@ def endings(ground: Ground) -> dict[str, tuple[str, Callable[[Database, str], ob
 
 
 def files_after_the_end(ground: Ground) -> Case:
-    """A coordinator's window that is signed out: no page, and no file made on demand."""
+    """A coordinator's window after signing out: no page, and no deferred download."""
     tally, cookie = Tally("a coordinator's window after signing out", "messages"), ground.sign_in(COORDINATOR)
     with Window(ground.url, cookie).open() as window:
         window.send(window.rerun(page_script_hash=window.pages["Figures"]))

@@ -1,4 +1,4 @@
-"""Links that no longer work, secrets that are wrong, forms of other sites; and what the time of a refusal tells."""
+"""Links that no longer work, wrong secrets, forms of other sites, and the timing of refusals."""
 
 import secrets
 import time
@@ -16,7 +16,7 @@ from tests.reliability.outcome import Case
 
 FORM = "application/x-www-form-urlencoded"
 IMAGE = {"Sec-Fetch-Dest": "image", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Site": "cross-site"}
-ALPHA, N_PERMUTATIONS = 0.001, 4999  # a server that tells nothing fails once in a thousand
+ALPHA, N_PERMUTATIONS = 0.001, 4999  # a server that reveals nothing fails once in a thousand runs
 FOREIGN_ORIGINS = (
     "http://evil.test",
     "null",
@@ -29,7 +29,7 @@ FOREIGN_ORIGINS = (
 
 
 def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """All that is tried at the door."""
+    """All attempts to sign in."""
     yield ended_links(ground)
     yield rate_limit(ground)
     yield posted_forms(ground)
@@ -37,14 +37,14 @@ def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
 
 
 def paste(ground: Ground, text: str, *, source: str, origin: str | None = "", **more: str) -> Reply:
-    """What the form of the sign-in page sends."""
+    """Send the form of the sign-in page."""
     headers = {"Content-Type": FORM, "Origin": ground.url if origin == "" else origin, **more}
     return ask(ground.url, "POST", "/sign-in", headers=headers, body=urlencode({"link": text}).encode(), source=source)
 
 
 def ended_links(ground: Ground) -> Case:
-    """A revoked, a replaced and an expired link say what became of them, and let nobody in."""
-    tally = Tally("links that ended", "attempts")
+    """Revoked, replaced and expired links state the reason and give no access."""
+    tally = Tally("ended links", "attempts")
     words = {"revoked": b"was revoked on", "expired": b"expired on", "replaced": b"was replaced by a newer link"}
     for how, secret in ground.ended.items():
         for answer in (
@@ -57,8 +57,8 @@ def ended_links(ground: Ground) -> Case:
 
 
 def rate_limit(ground: Ground) -> Case:
-    """After ten wrong secrets an address waits, whatever it tries; others and open sessions do not."""
-    tally, source = Tally("wrong secrets: an address waits", "attempts"), "127.0.1.4"
+    """After ten wrong secrets, every attempt from the address is refused; other addresses and open sessions work."""
+    tally, source = Tally("wrong secrets: rate limit", "attempts"), "127.0.1.4"
     cookie = ground.sign_in(OWN, source=source)
     for number in range(limits.N_WRONG):
         wrong = _noted(ground, secrets.token_urlsafe(24))
@@ -91,8 +91,8 @@ def rate_limit(ground: Ground) -> Case:
 
 
 def posted_forms(ground: Ground) -> Case:
-    """Forms that are too long, and forms of other sites, sign nobody in and nobody out."""
-    tally, source = Tally("forms: too long, of another site", "forms"), "127.0.1.6"
+    """Forms that are too long, and forms of other sites, sign nobody in or out."""
+    tally, source = Tally("forms: too long, from another site", "forms"), "127.0.1.6"
     secret, cookie = ground.secrets[OWN], ground.sign_in(OWN)
     for length in (MAX_FORM_BYTES, 10 * MAX_FORM_BYTES, 2**22):
         answer = paste(ground, secret + "/" + "x" * length, source=source)
@@ -115,10 +115,10 @@ def posted_forms(ground: Ground) -> Case:
 
 
 def time_of_refusals(ground: Ground, *, n: int) -> Case:
-    """How long a wrong secret takes does not depend on how much of it is right: the two are told apart by no test.
+    """The time to refuse a secret does not depend on how much of it is right.
 
-    A permutation test of the difference of the medians. Each attempt comes from an address of its own, so that none
-    has to wait.
+    A permutation test of the difference of medians. Each attempt comes from a separate address, so that rate limiting
+    does not apply.
     """
     rng, real = np.random.default_rng(), ground.secrets[COORDINATOR]
     alike, taken_ms = rng.permutation(np.arange(2 * n) % 2 == 0), np.empty(2 * n)
@@ -129,10 +129,10 @@ def time_of_refusals(ground: Ground, *, n: int) -> Case:
         answer = ask(ground.url, "GET", f"/join/{wrong}", source=f"127.2.{number // 250}.{number % 250 + 1}")
         taken_ms[number] = 1000 * (time.perf_counter() - begun)
         if answer.status != 403:
-            return Case("wrong secrets: what their time tells", f"status {answer.status} for {wrong!r}", False)
+            return Case("wrong secrets: timing of refusals", f"status {answer.status} for {wrong!r}", False)
     p, difference_ms = permutation_test(taken_ms, alike, rng)
-    figures = f"{n} that share half of a real one, {n} that do not: {difference_ms:+.3f} ms, p = {p:.4f}"
-    return Case("wrong secrets: what their time tells", figures, p >= ALPHA)
+    figures = f"{n} that share half of a real secret, {n} that do not: {difference_ms:+.3f} ms, p = {p:.4f}"
+    return Case("wrong secrets: timing of refusals", figures, p >= ALPHA)
 
 
 def permutation_test(values: np.ndarray, group: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:

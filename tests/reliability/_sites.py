@@ -1,4 +1,4 @@
-"""Other sites: what their pages could send through somebody's browser, show in a frame, or find in a cache."""
+"""Other sites: requests that their pages could send through a person's browser, frames, and caches."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ KEEPING_OUT = {"x-frame-options": "DENY", "x-content-type-options": "nosniff", "
 
 
 def cases(ground: Ground) -> Iterator[Case]:
-    """All that other sites could try."""
+    """All attempts of other sites."""
     yield websockets(ground)
     with Window(ground.url, ground.sign_in(COORDINATOR)).open() as window:
         yield uploads(ground, window)
@@ -29,7 +29,7 @@ def cases(ground: Ground) -> Iterator[Case]:
 
 
 def websockets(ground: Ground) -> Case:
-    """A websocket with somebody's cookie, opened by a page of another site."""
+    """A websocket with a person's cookie, opened by a page of another site."""
     tally, cookie = Tally("another site: websockets", "websockets"), ground.sign_in(OWN)
     for origin in FOREIGN_ORIGINS:
         tally.check(not opens(ground, cookie, origin=origin), f"opened for origin {origin}")
@@ -37,11 +37,11 @@ def websockets(ground: Ground) -> Case:
     return tally.case()
 
 
-Headers = dict[str, str | None]  # None leaves one out
+Headers = dict[str, str | None]  # None omits it
 
 
 def uploads(ground: Ground, window: Window) -> Case:
-    """Uploads with a coordinator's cookie, but without the token that only a page of this site can read."""
+    """Uploads with a coordinator's cookie, but without the token that only pages of this site can read."""
     tally, cookie = Tally("another site: uploads", "uploads"), ground.sign_in(COORDINATOR)
     token = token_cookie(ground)
     other = token_cookie(ground)
@@ -76,7 +76,7 @@ def upload(ground: Ground, session: str, headers: Headers, name: bytes = b"a.jso
 
 
 def headers(ground: Ground, window: Window) -> Case:
-    """On every answer: no frames, no guessing of types; and no cache may keep what holds data."""
+    """Every response forbids frames and type guessing, and responses with data forbid caching."""
     tally, cookie = Tally("headers: frames, types, caches", "answers"), ground.sign_in(COORDINATOR)
     window.send(window.rerun(page_script_hash=window.pages["Figures"]))
     media = sorted({found.decode() for found in MEDIA.findall(window.text)})
@@ -105,7 +105,7 @@ def headers(ground: Ground, window: Window) -> Case:
 
 
 def cookies(ground: Ground) -> Case:
-    """The session cookie is no script's business and is not sent along by other sites."""
+    """Scripts cannot read the session cookie, and other sites do not send it."""
     tally = Tally("cookies: flags", "cookies")
     answer = ask(ground.url, "GET", f"/join/{ground.secrets[OWN]}")
     ((_, cookie),) = [(name, value) for name, value in answer.headers if name == "set-cookie"]

@@ -1,4 +1,4 @@
-"""Who is not signed in gets no further than the sign-in page: every route, every method, every trick with a path."""
+"""A visitor without a session sees only the sign-in page: every route, every method, every path trick."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ from tests.reliability.outcome import Case
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "nonsense")
 OPEN = ("/sign-in", "/sign-out", "/_stcore/health")
-REFUSALS = (0, 400, 403, 404, 405, 413, 414, 429, 431, 501)  # 0: the server hung up
+REFUSALS = (0, 400, 403, 404, 405, 413, 414, 429, 431, 501)  # 0: the server closed the connection
 STREAM = "/_stcore/stream"
 PAGES = tuple(
     f"/{t.lower().replace(' ', '-')}" for t in (*REVIEWER_PAGES, *COORDINATOR_PAGES, *EXPLORE_PAGES, "Sign out")
@@ -28,7 +28,7 @@ FORGED = ("", "x", "forged", "None", "null", "0", "a" * 43, "A" * 5000, "' OR 1=
 
 
 def routes() -> list[str]:
-    """Every route of Streamlit and of ours, with something in place of its parts; and the pages."""
+    """Every route of Streamlit and of the application with sample values, and the pages."""
     modules = (starlette_routes, starlette_auth_routes, starlette_agent_routes)
     named = {
         str(value).strip("/")
@@ -52,7 +52,7 @@ def _without_kinds(route: str) -> str:
 
 
 def tricks(path: str) -> list[bytes]:
-    """The same path, written so that a gate and a router might read it differently."""
+    """The same path, written so that gate and router might read it differently."""
     bare = path.lstrip("/")
     written = [
         f"//{bare}", f"/./{bare}", f"///{bare}", f"/%2e/{bare}", f"/%2f{bare}", f"/{bare}/", f"/{bare}/.", f"/{bare}.",
@@ -72,7 +72,7 @@ def tricks(path: str) -> list[bytes]:
 
 
 def is_refused(ground: Ground, target: bytes, answer: Reply) -> bool:
-    """Whether an answer gave nothing away; what is open to strangers may say what it says to everyone."""
+    """Whether a response reveals nothing; public addresses may respond as to everyone."""
     if ground.leaks(answer.raw):
         return False
     if answer.status in REFUSALS or (answer.status == 303 and answer.header("location") == "/sign-in"):
@@ -86,7 +86,7 @@ def is_refused(ground: Ground, target: bytes, answer: Reply) -> bool:
 
 
 def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """All that strangers try."""
+    """All attempts of visitors without a session."""
     yield every_route(ground, quick=quick)
     yield every_trick(ground, quick=quick)
     yield forged_headers(ground)
@@ -105,7 +105,7 @@ def every_route(ground: Ground, *, quick: bool) -> Case:
 
 
 def every_trick(ground: Ground, *, quick: bool) -> Case:
-    """Addresses written strangely."""
+    """Unusual spellings of addresses."""
     tally = Tally("stranger: tricks with paths", "requests")
     wanted = (
         "/_stcore/metrics",
@@ -126,7 +126,7 @@ def every_trick(ground: Ground, *, quick: bool) -> Case:
 
 
 def forged_headers(ground: Ground) -> Case:
-    """A proxy's headers, another site's name, a method in a header: nothing that a client says of itself counts."""
+    """Forged headers of a proxy, another site or a method have no effect."""
     tally = Tally("stranger: forged headers", "requests")
     host = ground.url.partition("://")[2]
     said: list[dict[str, str | None]] = [
@@ -148,8 +148,8 @@ def forged_headers(ground: Ground) -> Case:
 
 
 def sessions_that_are_none(ground: Ground, *, quick: bool) -> Case:
-    """No session, a forged, an ended, an expired one, somebody's secret as one: over HTTP and the websocket."""
-    tally = Tally("stranger: no session, or one that is none", "sessions")
+    """No session, a forged, ended or expired session, and a secret in its place, over HTTP and the websocket."""
+    tally = Tally("stranger: no session, or an invalid session", "sessions")
     tokens = [*(FORGED[:4] if quick else FORGED), *not_sessions_any_more(ground), *ground.secrets.values()]
     cookies = [
         "",
@@ -175,7 +175,7 @@ def opens(ground: Ground, cookie: str, **headers: str) -> bool:
 
 
 def not_sessions_any_more(ground: Ground) -> Sequence[str]:
-    """A session that was signed out, and one that has grown too old."""
+    """A session that was signed out, and an expired session."""
     ended = ground.sign_in(OWN)
     ask(ground.url, "POST", "/sign-out", headers={"Cookie": ended, "Origin": ground.url})
     now = datetime.now(UTC)

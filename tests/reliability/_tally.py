@@ -1,4 +1,4 @@
-"""Many small checks that make one line."""
+"""Combine many small checks into one row."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ N_NAMED = 3
 
 @dataclass
 class Tally:
-    """How much was tried, and what went wrong."""
+    """The number of checks, and the failures."""
 
     what: str
     unit: str
@@ -17,13 +17,13 @@ class Tally:
     wrong: list[str] = field(default_factory=list)
 
     def check(self, right: bool, otherwise: str) -> None:
-        """One thing that was tried; `otherwise` says what it was."""
+        """Count one check; `otherwise` describes the failure."""
         self.n += 1
         if not right:
             self.wrong.append(otherwise)
 
     def case(self, more: str = "") -> Case:
-        """The line; something must have been tried."""
+        """The row; at least one check is required."""
         named = "; ".join(one[:300] for one in self.wrong[:N_NAMED])
         figures = f"{self.n} {self.unit}, {len(self.wrong)} wrong" + (f", {more}" if more else "")
         return Case(self.what, figures + (f": {named}" if named else ""), self.n > 0 and not self.wrong)

@@ -1,4 +1,4 @@
-"""Tampered component messages: never an answer kept that is not a valid one of this reviewer's own items."""
+"""Tampered component messages: only valid answers for the reviewer's own items are ever saved."""
 
 import json
 import random
@@ -16,7 +16,7 @@ from tests.reliability._tally import Tally
 from tests.reliability._window import Event, Window, trigger_of
 from tests.reliability.outcome import Case
 
-SERVER_LIMIT = 25 * 2**20  # Streamlit closes the window of who sends more at once
+SERVER_LIMIT = 25 * 2**20  # Streamlit closes the window if a message is larger
 Message = BackMsg | bytes | str
 ANSWERS = {"similar", "dissimilar", "not sure", "withdrawn"}
 SEED = 20261121
@@ -24,7 +24,7 @@ SEED = 20261121
 
 @dataclass
 class Tamperer:
-    """A reviewer with one window at a time, who looks after every message what has become of the study.
+    """A reviewer with one window at a time, who checks the study after every message.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Tamperer:
         return cls(ground, cookie, Window(ground.url, cookie).open(), ground.answers())
 
     def send(self, message: Message) -> str:
-        """Send one message; what is wrong with what came of it, "" if nothing."""
+        """Send one message; returns the fault in the result, "" if there is none."""
         self.offered |= {offer["code"] for offer in self.window.data["offers"]}
         self.window.send(message)
         self.counts["sent"] += 1
@@ -63,7 +63,7 @@ class Tamperer:
         return wrong
 
     def goes_on(self) -> bool:
-        """Whether the next valid label is kept."""
+        """Whether the next valid label is saved."""
         kept = self.window.label() or {}
         self.before, n_before = self.ground.answers(), len(self.before)
         return kept.get("saved") is True and len(self.before) == n_before + 1
@@ -73,13 +73,13 @@ class Tamperer:
         new, same = now[len(self.before) :], now[: len(self.before)] == self.before
         unexplained = [row for row in new if not self._is_valid(row, message)]
         self.before = now
-        self.counts["valid and kept"] += len(new)
+        self.counts["valid and saved"] += len(new)
         if not same or len(new) > 1 or unexplained:
             return f"kept {unexplained or new}, others unchanged: {same}"
         return ""
 
     def _is_valid(self, row: tuple[object, ...], message: Message) -> bool:
-        """Whether an answer that was kept is one that the message gave, by the rules for answers."""
+        """Whether a saved answer is an answer in the message, by the rules for answers."""
         _, event_id, person, code, revision, answer, dwell_ms, comment, view = row
         said = [one for one in said_in(message) if one.get("event_id") == event_id]
         given = {"code": code, "revision": revision, "answer": answer}
@@ -95,7 +95,7 @@ class Tamperer:
 
 
 def said_in(message: Message) -> list[Event]:
-    """The events that a message holds, read as leniently as can be."""
+    """The events in a message, parsed as leniently as possible."""
     try:
         read = (
             message
@@ -118,26 +118,24 @@ def said_in(message: Message) -> list[Event]:
 
 
 def cases(ground: Ground, *, quick: bool, n_mutations: int = 2000) -> Iterator[Case]:
-    """Each group of messages as one line, and what became of the server in the end."""
+    """Each group of messages as one row, and the state of the server at the end."""
     with Window(ground.url, ground.sign_in(OTHER)).open() as other:
         for _ in range(3):
             other.label("dissimilar")
     tamperer = Tamperer.of(ground)
     tamperer.goes_on()
-    yield _group(tamperer, "tampered: items and events of others, old ones, ones to come", _named(tamperer))
+    yield _group(tamperer, "tampered: items and events of others, of the past and the future", _named(tamperer))
     yield _group(tamperer, "tampered: every field with every type", _typed(tamperer, 12 if quick else 1))
-    yield _group(
-        tamperer, "tampered: messages of every kind, widgets that are none", list(of_every_kind(tamperer.window))
-    )
-    yield _group(tamperer, "tampered: too large, and no messages at all", _shapeless(tamperer, quick=quick))
+    yield _group(tamperer, "tampered: messages of every kind, invalid widgets", list(of_every_kind(tamperer.window)))
+    yield _group(tamperer, "tampered: too large, or not messages", _shapeless(tamperer, quick=quick))
     rng = random.Random(SEED)
     mutants = ((f"mutant {number}", mutant(rng, tamperer.window)) for number in range(n_mutations))
-    yield _group(tamperer, f"tampered: mutations at random, seed {SEED}", mutants)
+    yield _group(tamperer, f"tampered: random changes, seed {SEED}", mutants)
     tamperer.window.close()
 
 
 def _group(tamperer: Tamperer, what: str, messages: Iterable[tuple[str, Message]]) -> Case:
-    """Send all of them; between and after them a valid label is kept."""
+    """Send all messages of a group; valid labels between and after them are saved."""
     tally, tamperer.counts = Tally(what, "messages"), Counter()
     for number, (name, message) in enumerate(messages):
         wrong = tamperer.send(message)
@@ -155,7 +153,7 @@ def _typed(tamperer: Tamperer, step: int) -> Iterator[tuple[str, Message]]:
 
 
 def _named(tamperer: Tamperer) -> Iterator[tuple[str, Message]]:
-    """Events that are well formed and not this reviewer's to send."""
+    """Well-formed events that this reviewer may not send."""
     ground, own, window = tamperer.ground, tamperer.ground.ids[OWN], tamperer.window
     (mine, *_), theirs = ([row for row in ground.answers() if (row[2] == own) == is_own] for is_own in (True, False))
     partner = ground.rows(
@@ -173,7 +171,7 @@ def _named(tamperer: Tamperer) -> Iterator[tuple[str, Message]]:
 
 
 def _of_other_times(window: Window, mine: tuple[object, ...], theirs: Rows) -> Iterator[tuple[str, Message]]:
-    """Revisions and events of before, of later, and of somebody else."""
+    """Earlier and later revisions and events, and those of other people."""
     for revision in (0, -1, 2, 3, 2**31 - 1, 2**31, 2**70):
         yield f"revision {revision}", window.rerun(trigger_of(window.event(code=mine[3], revision=revision)))
         if revision:
@@ -201,7 +199,7 @@ def _of_other_times(window: Window, mine: tuple[object, ...], theirs: Rows) -> I
 
 
 def _shapeless(tamperer: Tamperer, *, quick: bool) -> Iterator[tuple[str, Message]]:
-    """Beyond what fits, and what is no message."""
+    """Messages that are too large, and data that are no messages."""
     window, rng = tamperer.window, random.Random(SEED)
     for name, length in (("comment", MAX_COMMENT_LENGTH + 1), ("comment", 2**20), ("event_id", MAX_TEXT_LENGTH + 1)):
         yield f"{name} of {length}", window.rerun(trigger_of(tamperer.window.event(**{name: "x" * length})))

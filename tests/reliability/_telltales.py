@@ -1,4 +1,4 @@
-"""What no word gives away, but order, place, size or a number could: each question is a case, without a server."""
+"""Side channels: order, position, size or a number could reveal something. Each question is a case without a server."""
 
 import json
 import re
@@ -31,9 +31,9 @@ PICTURE_KEYS = {"version", "rule", "min_span", "unit", "n", "scale", "median", "
 SCREEN_KEYS = {
     "mode", "reviewer", "done", "total", "not_sure", "closed", "offers", "last", "ack", "question", "protocol",
     "end", "note", "last_event", "missing",
-    *("title", "caption", "item", "keys", "picture", "height", "shows_numbers"),  # of a picture that only shows
+    *("title", "caption", "item", "keys", "picture", "height", "shows_numbers"),  # of a plot that is only shown
 }  # fmt: skip
-MIN_CODES, MIN_LETTERS, MAX_CORRELATION = 20, 8, 0.3  # none is met by chance once in 10,000 times
+MIN_CODES, MIN_LETTERS, MAX_CORRELATION = 20, 8, 0.3  # chance reaches none of them once in 10,000 times
 N_SEEDS, FAR = 400, 0.1
 _MARK = re.compile(r"(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[A-Za-z0-9_-]{6,}")
 
@@ -49,7 +49,7 @@ def make(path: Path) -> None:
 
 
 def cases(folder: Path) -> Iterator[Case]:
-    """All of them, on studies made in a folder."""
+    """All cases, on studies in a folder."""
     study = folder / "telltales.study"
     make(study)
     yield others_change_nothing(study)
@@ -63,7 +63,7 @@ def cases(folder: Path) -> Iterator[Case]:
 
 @contextmanager
 def copied(study: Path, name: str) -> Iterator[Database]:
-    """The same study, codes and all, in a file of its own."""
+    """A copy of the study with the same codes, in a separate file."""
     target = study.with_name(f"{study.stem}-{name}.study")
     with open_database(study) as db:
         db.backup(target)
@@ -72,7 +72,7 @@ def copied(study: Path, name: str) -> Iterator[Database]:
 
 
 def others_change_nothing(study: Path) -> Case:
-    """One reviewer labels everything, in worlds that differ in what the others said: every screen is the same."""
+    """One reviewer labels everything in studies that differ in the answers of others: all screens are equal."""
     worlds: Mapping[str, Callable[[Database], None]] = {
         "nothing": lambda _db: None,
         "all dissimilar": lambda db: answer_all(db, OTHERS, lambda _number: "dissimilar"),
@@ -86,15 +86,15 @@ def others_change_nothing(study: Path) -> Case:
     n_screens, n_bytes = len(seen["nothing"]), sum(map(len, seen["nothing"]))
     unlike = [name for name, screens in seen.items() if screens != seen["nothing"]]
     figures = (
-        f"{n_screens} screens, {n_bytes} bytes in each of {len(seen)} worlds; unlike: {', '.join(unlike) or 'none'}"
+        f"{n_screens} screens, {n_bytes} bytes in each of {len(seen)} studies; different: {', '.join(unlike) or 'none'}"
     )
-    return Case("order, codes, pictures and progress do not depend on what others said", figures, not unlike)
+    return Case("order, codes, plots and progress do not depend on the answers of others", figures, not unlike)
 
 
 def screens_of(db: Database, name: str) -> Iterator[str]:
-    """What is sent at each step while a reviewer labels all they have, and their own labels at the end."""
+    """The data sent at each step while a reviewer labels everything, and My labels at the end."""
     reviewer_id = id_of(db, name)
-    for number in range(3 * N_ITEMS):  # more than anybody has
+    for number in range(3 * N_ITEMS):  # more items than anybody has
         yield json.dumps(label.screen(db, reviewer_id, None, None))
         if not reviewing.review_queue(db, reviewer_id).offers:
             break
@@ -103,7 +103,7 @@ def screens_of(db: Database, name: str) -> Iterator[str]:
 
 
 def codes_say_nothing(db: Database) -> Case:
-    """Codes have nearly all letters at each place whatever the kind, do not follow the plan, and are nobody else's."""
+    """Codes use nearly all letters at each position for each kind, do not follow the plan, and are unique."""
     rows = db.execute("SELECT kind, code, assignment_id, person_id, item_id FROM assignments").fetchall()
     of_kind: dict[str, list[str]] = {}
     for kind, code, *_ in rows:
@@ -114,26 +114,28 @@ def codes_say_nothing(db: Database) -> Case:
     follows = abs(float(stats.spearmanr(codes_as_ranks(codes), numbers).statistic))
     is_good = letters >= MIN_LETTERS and follows < MAX_CORRELATION and len(set(codes)) == len(codes)
     figures = (
-        f"{len(codes)} codes of {len(enough)} kinds, {letters} letters or more at each place, "
+        f"{len(codes)} codes of {len(enough)} kinds, {letters} letters or more at each position, "
         f"correlation with the order of the plan {follows:.2f}, {len(codes) - len(set(codes))} twice"
     )
-    return Case("codes tell neither kind nor place in the plan, and no two reviewers share one", figures, is_good)
+    return Case(
+        "codes reveal neither kind nor position in the plan, and no two reviewers share a code", figures, is_good
+    )
 
 
 def codes_as_ranks(codes: list[str]) -> list[int]:
-    """The place of each in the alphabet."""
+    """The position of each letter in the alphabet."""
     places = {code: place for place, code in enumerate(sorted(codes))}
     return [places[code] for code in codes]
 
 
 def copies_look_fresh(db: Database) -> Iterator[Case]:
-    """Everybody labels everything: no attacker finds hidden copies, or the items of a partner, by what is sent."""
+    """Everybody labels everything: no attacker finds hidden copies or shared items in the transmitted data."""
     sent: dict[str, list[tuple[int, Picture]]] = {}
     copies: list[tuple[str, int, Picture]] = []
     for name in (OWN, *OTHERS):
         reviewer_id = id_of(db, name)
         sent[name] = []
-        while offers := reviewing.review_queue(db, reviewer_id).offers:  # each answer makes them fewer
+        while offers := reviewing.review_queue(db, reviewer_id).offers:  # the list gets shorter with each answer
             task, picture = offers[0], reviewing.shown(db, offers[0])["picture"] or {}
             if task.item_id in [item_id for item_id, _ in sent[name]]:
                 copies.append((name, task.item_id, picture))
@@ -148,7 +150,7 @@ def copies_look_fresh(db: Database) -> Iterator[Case]:
 
 
 def _attacked(what: str, searches: list[tuple[list[tuple[Picture, int]], list[tuple[int, Picture]]]]) -> Case:
-    """How many of all wanted pictures attackers find, each among the pictures of one reviewer."""
+    """The number of plots that attackers recognise, each among the plots of one reviewer."""
     found = dict.fromkeys(BY_BYTES, 0)
     for pictures, among in searches:
         places = {item_id: place for place, (item_id, _) in enumerate(among)}
@@ -161,7 +163,7 @@ def _attacked(what: str, searches: list[tuple[list[tuple[Picture, int]], list[tu
 
 
 def third_labels_look_alike(db: Database) -> Case:
-    """Split and agreed items of the third round are sent with the same members, of the same kinds and sizes."""
+    """In the third-label round, split and agreed items have the same fields, types and sizes."""
     forms: dict[bool, set[str]] = {True: set(), False: set()}
     said = given(db)
     for name in (OWN, *OTHERS):
@@ -172,12 +174,14 @@ def third_labels_look_alike(db: Database) -> Case:
                 keys = sorted(picture), sorted(picture["runs"][0]), len(picture["runs"])
                 forms[len(said[task.item_id]) > 1].add(json.dumps([sent | {"code": len(sent["code"])}, keys]))
     n_forms = len(forms[True] | forms[False])
-    figures = f"{n_forms} form of what is sent with split and agreed items, pictures aside"
-    return Case("split items of the third round look like agreed ones", figures, all(forms.values()) and n_forms == 1)
+    figures = f"{n_forms} form of the data for split and agreed items, without plots"
+    return Case(
+        "split items in the third-label round look like agreed items", figures, all(forms.values()) and n_forms == 1
+    )
 
 
 def split_items_have_no_place() -> Case:
-    """Over many seeds, split items of a third round come as early as agreed ones."""
+    """Over many seeds, split items come as early in the third-label round as agreed items."""
     first, slots = {}, []
     for number in range(24):
         pair = (OWN, OTHERS[0]) if number % 2 else (OTHERS[0], OTHERS[1])
@@ -192,12 +196,12 @@ def split_items_have_no_place() -> Case:
             for one in own:
                 places[len(set(first[one.item].values())) > 1].append(one.position / max(len(own) - 1, 1))
     split, agreed = (sum(found) / len(found) for found in (places[True], places[False]))
-    figures = f"mean place from 0 to 1 over {N_SEEDS} seeds: split {split:.3f}, agreed {agreed:.3f}"
-    return Case("split items have no place of their own in the third round", figures, abs(split - agreed) < FAR)
+    figures = f"mean position from 0 to 1 over {N_SEEDS} seeds: split {split:.3f}, agreed {agreed:.3f}"
+    return Case("split items have no special position in the third-label round", figures, abs(split - agreed) < FAR)
 
 
 def strange_keys(screens: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Members of what the review component is handed that are not on the list of what it needs."""
+    """Fields in the data of the review component that are not on the list of necessary fields."""
     found: set[str] = set()
     for screen in screens:
         items = [*screen.get("offers", ()), *([screen["last"]] if screen.get("last") else [])]
@@ -208,7 +212,7 @@ def strange_keys(screens: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 def tokens_in(texts: Iterable[str]) -> set[str]:
-    """Everything in texts that could be a mark: letters with digits among them, pictures aside."""
+    """Possible marks in texts, such as letters with digits, except plots."""
     return {mark for text in texts if not text.startswith("data:image/") for mark in _MARK.findall(_unpictured(text))}
 
 
@@ -230,13 +234,13 @@ def id_of(db: Database, name: str) -> int:
 
 
 def tasks_with_kinds(db: Database, name: str) -> list[tuple[Task, Kind]]:
-    """All of a reviewer's tasks of the study proper with their kinds."""
+    """All tasks of a reviewer with their kinds, without calibration."""
     kinds = dict(db.execute("SELECT assignment_id, kind FROM assignments"))
     return [(task, Kind(kinds[task.assignment_id])) for task in assignments.tasks_of(db, id_of(db, name))]
 
 
 def given(db: Database) -> dict[int, set[str]]:
-    """The categories that were given to each item, hidden copies aside."""
+    """The categories given to each item, without hidden copies."""
     found: dict[int, set[str]] = {}
     rows = db.execute(
         "SELECT item_id, answer FROM labels JOIN assignments USING (assignment_id) WHERE kind IN ('fresh', 'overlap')"
@@ -247,7 +251,7 @@ def given(db: Database) -> dict[int, set[str]]:
 
 
 def answer_all(db: Database, names: Iterable[str], says: Callable[[int], str], limit: int = 3 * N_ITEMS) -> None:
-    """Let people answer all they have, or so many, by the number of the answer."""
+    """Let people answer all items, or this many; the answer depends on its number."""
     for name in names:
         reviewer_id = id_of(db, name)
         for number in range(limit):
@@ -257,7 +261,7 @@ def answer_all(db: Database, names: Iterable[str], says: Callable[[int], str], l
 
 
 def answer_next(db: Database, reviewer_id: int, answer: str) -> None:
-    """Answer the first item on offer."""
+    """Answer the first offered item."""
     task = reviewing.review_queue(db, reviewer_id).offers[0]
     event_id = f"{reviewer_id}-{task.code}-{task.revision}"
     said = Submission(event_id, task.code, task.revision, Answer(answer), 900, {}, flag=True, comment="own words")

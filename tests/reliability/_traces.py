@@ -1,4 +1,4 @@
-"""What is left of secrets, session ids and e-mail addresses once the server has ended."""
+"""Search for secrets, session ids and e-mail addresses after the server has stopped."""
 
 import re
 import subprocess
@@ -18,7 +18,7 @@ from tests.reliability.outcome import Case
 
 
 def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """End the server, then look through everything."""
+    """Stop the server, then search everything."""
     stop_server(ground.process)
     yield in_the_output(ground)
     yield in_the_study(ground)
@@ -28,30 +28,30 @@ def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
 
 
 def in_clear(ground: Ground) -> list[str]:
-    """Every secret and session id there was, and the wrong secrets that were tried."""
+    """All secrets and session ids in plain text, and the wrong secrets that were tried."""
     given = [*ground.secrets.values(), *ground.ended.values(), *ground.private, *ground.wrong]
     return sorted({one for one in given if len(one) > 20})
 
 
 def look(tally: Tally, where: str, data: bytes, words: Iterable[str]) -> None:
-    """Look for each word in some bytes; what is found is not repeated."""
+    """Search some bytes for each word; the output does not repeat the words."""
     for word in words:
         tally.check(word.encode() not in data, f"{where}: {word[:4]}…")
 
 
 def in_the_output(ground: Ground) -> Case:
-    """Standard output and standard error of the server, and nothing in it that nobody had thought of."""
-    tally, written = Tally("the server's output", "words looked for"), ground.output.read_bytes()
+    """Standard output and standard error of the server have no secrets and no unexpected errors."""
+    tally, written = Tally("the server's output", "words searched"), ground.output.read_bytes()
     look(tally, "output", written, [*in_clear(ground), *EMAILS.values()])
     text = written.decode(errors="replace")
     ours = [one for one in re.split(r"(?m)^(?=Traceback)", text)[1:] if f"{REPOSITORY}/labeler/service" in one]
     tally.check(not ours, f"an error in a service: {ours[:1]}")
-    return tally.case(f"{len(written)} bytes, {text.count('Traceback')} errors noted")
+    return tally.case(f"{len(written)} bytes, {text.count('Traceback')} logged errors")
 
 
 def in_the_study(ground: Ground) -> Case:
-    """The bytes of the study file: hashes of secrets only. The log names no address of a session either."""
-    tally, n_bytes = Tally("the study file", "words looked for"), 0
+    """The study file has only hashes of secrets, and its log has no addresses of sessions."""
+    tally, n_bytes = Tally("the study file", "words searched"), 0
     for path in ground.folder.glob(f"{ground.study.name}*"):
         data = path.read_bytes()
         n_bytes += len(data)
@@ -60,8 +60,8 @@ def in_the_study(ground: Ground) -> Case:
 
 
 def in_what_leaves_it(ground: Ground) -> Case:
-    """Reports, exports, the log of events and the copy for publication."""
-    tally, now = Tally("exports, reports, the log, the copy for publication", "words looked for"), datetime.now(UTC)
+    """Reports, exports, the event log and the copy for publication."""
+    tally, now = Tally("exports, reports, the log, the copy for publication", "words searched"), datetime.now(UTC)
     copy = ground.folder / "published.study"
     with open_database(ground.study) as db:
         for step in (Step.CLOSE, Step.UNBLIND):
@@ -80,8 +80,8 @@ def in_what_leaves_it(ground: Ground) -> Case:
 
 
 def what_serve_prints(ground: Ground) -> Case:
-    """The link of a study that is made at the start, once, on standard output; of one that is there, nothing."""
-    tally, port = Tally("what `labeler serve` prints", "starts"), free_port()
+    """`labeler serve` prints the link of a new study once, on standard output, and no link of an existing study."""
+    tally, port = Tally("output of `labeler serve`", "starts"), free_port()
     for what, n_links in (("a new study", 1), ("the same again", 0)):
         with (ground.folder / "out.txt").open("wb") as out, (ground.folder / "err.txt").open("wb") as err:
             command = [

@@ -1,4 +1,4 @@
-"""Reviewers in processes of their own label one study at the same time; one after the other is killed."""
+"""Reviewers in separate processes label one study at the same time; they are killed one after the other."""
 
 import random
 import time
@@ -19,15 +19,15 @@ from tests.reliability.outcome import Case
 
 REVIEWERS = ("ada", "ben", "cleo", "dan")
 N_ITEMS = 200
-SPREAD_S = 0.04  # a label takes some 10 ms: a kill comes at any moment of several of them
-AIMED, COMMIT_S = 0.5, 0.004  # a share comes within this time after the reviewer's process began to commit
+SPREAD_S = 0.04  # a label takes about 10 ms: a kill comes at any moment within several labels
+AIMED, COMMIT_S = 0.5, 0.004  # some kills come this soon after the reviewer's process began to commit
 BEGIN_LIMIT_S = 180
 CHECK_EVERY, OTHERS_EVERY = 50, 20
 
 
 @dataclass
 class Desk:
-    """A reviewer, the process that labels for them, and the answer that it waits for."""
+    """A reviewer, the process that labels for the reviewer, and the unacknowledged answer."""
 
     name: str
     reviewer_id: int
@@ -38,14 +38,14 @@ class Desk:
 
 
 class Broken(Exception):
-    """A process did what none should; nothing more can be learned."""
+    """A process behaved in a way that must not happen, so the test cannot continue."""
 
 
 class Kills:
-    """The study, who labels it, and what came of the kills so far.
+    """The study, its reviewers, and the results of the kills so far.
 
-    `n_inside` kills came between the sending of an answer and its acknowledgement, `n_committed` of these answers were
-    in the file.
+    `n_inside` kills came between sending an answer and its acknowledgement; `n_committed` of these answers were in the
+    file.
     """
 
     def __init__(self, folder: Path, seed: int) -> None:
@@ -62,7 +62,7 @@ class Kills:
         self.ledger.listen = lambda: self._listen(0)
 
     def run(self, n_kills: int) -> None:
-        """Kill label transactions, and now and then somebody who does something else."""
+        """Kill label transactions, and sometimes a process that does something else."""
         try:
             for number in range(1, n_kills + 1):
                 self._kill_one()
@@ -114,7 +114,7 @@ class Kills:
             raise Broken(f"a reviewer's process {what} within {BEGIN_LIMIT_S} s")
 
     def _listen(self, seconds: float, holds: Callable[[], bool] = lambda: False) -> None:
-        """Read what all of them tell, for some time or until something holds."""
+        """Read the messages of all processes, for some time or until a condition is true."""
         until = time.monotonic() + seconds
         while not holds():
             left = until - time.monotonic()
@@ -149,7 +149,7 @@ class Kills:
 
 
 def cases(folder: Path, n_kills: int, seed: int) -> Iterator[Case]:
-    """The kills of all kinds, and what the files held afterwards."""
+    """The cases: kills of all kinds, and the content of the files afterwards."""
     kills = Kills(folder, seed)
     kills.run(n_kills)
     ledger = kills.ledger
@@ -157,8 +157,8 @@ def cases(folder: Path, n_kills: int, seed: int) -> Iterator[Case]:
         "label transactions killed",
         f"{kills.n_kills} kills of {len(REVIEWERS)} processes that label at once, {kills.n_inside} between an answer "
         f"and its acknowledgement, {kills.n_committed} of these committed; {len(ledger.sent)} answers sent, "
-        f"{len(ledger.acknowledged)} acknowledged, {kills.n_busy} times busy; looked into the file {ledger.n_looks} "
-        f"times, checked all of it {ledger.n_checks} times; {ledger.found}",
+        f"{len(ledger.acknowledged)} acknowledged, {kills.n_busy} times busy; read the file {ledger.n_looks} "
+        f"times, checked it completely {ledger.n_checks} times; {ledger.found}",
         not ledger.faults and kills.n_kills == n_kills and kills.n_inside > 0,
     )
     for deed in kills.deeds:

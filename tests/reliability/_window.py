@@ -1,4 +1,4 @@
-"""A browser's window as the server sees it: Streamlit's protocol over a websocket, byte by byte."""
+"""A browser window as the server sees it: Streamlit's protocol over a websocket, byte by byte."""
 
 import json
 from contextlib import ExitStack
@@ -18,11 +18,11 @@ Event = dict[str, Any]
 
 
 class Refused(Exception):
-    """The server opened no websocket."""
+    """The server did not open a websocket."""
 
 
 class Window:
-    """One open window; `frames` is all that it was sent.
+    """One open window; `frames` has everything that it received.
 
     Attributes
     ----------
@@ -79,21 +79,21 @@ class Window:
 
     @property
     def text(self) -> bytes:
-        """All that was sent to this window."""
+        """Everything that this window received, as text."""
         return b"\n".join(self.frames)
 
     def open(self) -> Self:
-        """Ask for the first page."""
+        """Request the first page."""
         self.send(self.rerun())
         return self
 
     def event(self, answer: str = "similar", **other: Any) -> Event:
-        """A valid answer to the item offered first, with some of it replaced."""
-        offer = (self.data["offers"] or [self.data["last"]])[0]  # once all is answered, the last answer can change
+        """A valid answer to the first offered item, with some fields replaced."""
+        offer = (self.data["offers"] or [self.data["last"]])[0]  # with no items left, the last answer can change
         return answer_to(offer, answer, **other)
 
     def rerun(self, trigger: str | None = None, **other: Any) -> BackMsg:
-        """The message that asks for a page run; the component says `trigger`, a text that should be JSON."""
+        """The message that requests a page run; the component sends `trigger`, a text that should be JSON."""
         widgets = {} if trigger is None else {self.widget: {"json_trigger_value": trigger}}
         message = page_run(self._url, self.page, widgets=widgets)
         for name, value in other.items():
@@ -101,21 +101,21 @@ class Window:
         return message
 
     def say(self, event: object) -> Event | None:
-        """Send an event as the component does; what the server answered to it."""
+        """Send an event as the component does; returns the server's response."""
         self.send(self.rerun(trigger_of(event)))
         return self.ack
 
     def label(self, answer: str = "similar", **other: Any) -> Event | None:
-        """Answer the item offered first."""
+        """Answer the first offered item."""
         return self.say(self.event(answer, **other))
 
     def send(self, message: BackMsg | bytes | str) -> None:
-        """Send anything and read until all that comes of it is there."""
+        """Send any message and read everything that follows from it."""
         self.post(message)
         self.wait(message)
 
     def post(self, message: BackMsg | bytes | str) -> None:
-        """Send without waiting; a plain page run follows what starts none, so that there is an end to wait for."""
+        """Send without waiting; a plain page run follows a message that starts none, so that waiting can end."""
         try:
             self._socket.send(message.SerializeToString() if isinstance(message, BackMsg) else message)
             if _kind(message) == "other":
@@ -124,7 +124,7 @@ class Window:
             self.closed = True
 
     def wait(self, message: BackMsg | bytes | str) -> None:
-        """Read what comes of a message, up to the end of the page run."""
+        """Read the results of a message, up to the end of the page run."""
         try:
             self._read(_kind(message))
         except ConnectionClosed:
@@ -135,7 +135,7 @@ class Window:
         self.closed = True
 
     def _read(self, kind: str) -> None:
-        while True:  # ends when the run ends, when the server hangs up, or when nothing comes for so long
+        while True:  # ends with the run, when the server closes the connection, or after this silence
             message = ForwardMsg.FromString(self._socket.recv(timeout=self.limit_s, decode=False))
             if message.HasField("new_session"):
                 message.new_session.ClearField("main_script_path")  # Streamlit's own, the same for everyone signed in
@@ -167,7 +167,7 @@ class Window:
 
 
 def demand(file: str, session: str) -> BackMsg:
-    """The message that asks for a file made when its button is pressed."""
+    """The message that requests a deferred download."""
     message = BackMsg()
     message.backend_operation_request.request_id = "x"
     message.backend_operation_request.session_id = session
@@ -176,7 +176,7 @@ def demand(file: str, session: str) -> BackMsg:
 
 
 def _kind(sent: BackMsg | bytes | str) -> str:
-    """What a message leads to: a `run`, an `operation` with its answer, or `other`; what is no message is dropped."""
+    """The effect of a message: a `run`, an `operation` with a response, or `other`; invalid messages are dropped."""
     try:
         message = sent if isinstance(sent, BackMsg) else BackMsg.FromString(sent if isinstance(sent, bytes) else b"")
     except DecodeError:

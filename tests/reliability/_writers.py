@@ -1,6 +1,6 @@
-"""Processes that write to a study without pause, until they are killed, and what they tell about it on a pipe.
+"""Processes that write to a study without pause until they are killed, and report on a pipe.
 
-None of them ends by itself; when nobody listens any more, telling fails and they are over.
+None of them ends by itself; if nobody reads the pipe, reporting fails and they end.
 """
 
 import itertools
@@ -33,20 +33,20 @@ ANSWERS = (Answer.SIMILAR, Answer.DISSIMILAR, Answer.NOT_SURE)
 VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 1280, "height": 625, "density": 1}
 
 CONTEXT = multiprocessing.get_context("forkserver")
-# A process is a fork of one that has imported everything which the script imports.
+# Each process is a fork of a process that has imported everything that the script imports.
 CONTEXT.set_forkserver_preload(["tests.reliability._transactions", "tests.reliability._outages"])
 
 
 @dataclass
 class Writer:
-    """A process that writes, and the pipe on which it tells what it does."""
+    """A writing process, and the pipe on which it reports."""
 
     process: BaseProcess
     hear: Connection
 
     @classmethod
     def start(cls, function: Callable[..., None], *arguments: Any) -> "Writer":
-        """Run a function of this module in a process of its own; its last parameter is the pipe."""
+        """Run a function of this module in a separate process; its last parameter is the pipe."""
         hear, tell = CONTEXT.Pipe(duplex=False)
         process = CONTEXT.Process(target=function, args=(*arguments, tell), daemon=True)
         process.start()
@@ -54,18 +54,18 @@ class Writer:
         return cls(process, hear)
 
     def one_word(self, limit_s: float) -> tuple[str, Any]:
-        """The next that it tells; raises TimeoutError if that takes too long, EOFError if it is gone."""
+        """The next report; raises TimeoutError if it takes too long, EOFError if the process is gone."""
         if not self.hear.poll(limit_s):
             raise TimeoutError(f"a process told nothing within {limit_s} s")
         return self.hear.recv()
 
     def told(self) -> Iterator[tuple[str, Any]]:
-        """What it told since the last time; raises EOFError after the last word of one that is gone."""
+        """The reports since the last call; raises EOFError after the last report of an ended process."""
         while self.hear.poll():
             yield self.hear.recv()
 
     def kill(self) -> list[tuple[str, Any]]:
-        """SIGKILL; its last words."""
+        """Kill the process with SIGKILL; returns its last reports."""
         self.process.kill()
         self.process.join(END_LIMIT_S)
         words: list[tuple[str, Any]] = []
@@ -79,7 +79,7 @@ class Writer:
 
 
 def reviewer(study: Path, reviewer_id: int, again: Submission | None, seed: int, tell: Connection) -> None:
-    """Label as the page does, a connection each time; first send again what was not acknowledged."""
+    """Label as the page does, with one connection per label; first send unacknowledged answers again."""
     rng, submission = random.Random(seed), again
     while True:
         if submission is not None:
@@ -95,14 +95,14 @@ def reviewer(study: Path, reviewer_id: int, again: Submission | None, seed: int,
             except LabelerError as error:
                 tell.send(("refused", str(error)))
                 return
-            desk = reviewing.review_queue(db, reviewer_id)  # the acknowledgement comes with what is next
+            desk = reviewing.review_queue(db, reviewer_id)  # the acknowledgement comes with the next item
             if submission is not None:
                 tell.send(("acknowledged", submission.event_id))
         submission = _next(desk, rng)
 
 
 def _next(desk: reviewing.ReviewQueue, rng: random.Random) -> Submission:
-    """An answer to the item on offer; once there is none, the last answer is taken back, so that there is one again."""
+    """Answer the offered item; after the last item, undo the last answer, so that an item is offered again."""
     if desk.offers:
         task = desk.offers[0]
         return Submission(uuid4().hex, task.code, task.revision, rng.choice(ANSWERS), DWELL_MS, VIEW)
@@ -112,7 +112,7 @@ def _next(desk: reviewing.ReviewQueue, rng: random.Random) -> Submission:
 
 
 def doing(act: Callable[[Database, Path, int], None], study: Path, folder: Path, first: int, tell: Connection) -> None:
-    """Do one thing after the other, numbered."""
+    """Do one action after another, with numbers."""
     for number in itertools.count(first):
         tell.send(("began", number))
         with open_database(study) as db:
@@ -121,23 +121,23 @@ def doing(act: Callable[[Database, Path, int], None], study: Path, folder: Path,
 
 
 def back_up(db: Database, folder: Path, number: int) -> None:
-    """Copy the study into a file of this number."""
+    """Copy the study to a file with this number."""
     coordinating.back_up(db, backup_file(folder, number), actor=ACTOR, now=datetime.now(UTC))
 
 
 def backup_file(folder: Path, number: int) -> Path:
-    """Where a backup is kept."""
+    """The path of a backup."""
     return folder / f"backup-{number}.study"
 
 
 def replace_guest(db: Database, _folder: Path, number: int) -> None:
-    """Everything that is open of one guest goes to the other, who takes part from then on."""
+    """All open items of one guest move to the other guest, who takes part from then on."""
     leaving, heir = taking_turns(number)
     staffing.replace(db, leaving, heir, why="they take turns", actor=ACTOR, now=datetime.now(UTC))
 
 
 def taking_turns(number: int) -> tuple[str, str]:
-    """Who leaves with a change, and who comes."""
+    """The guest who leaves with a change, and the guest who joins."""
     return GUESTS[number % 2], GUESTS[1 - number % 2]
 
 
@@ -147,7 +147,7 @@ def import_file(db: Database, _folder: Path, number: int) -> None:
 
 
 def measured(number: int) -> importing.File:
-    """A file of noise, the same for the same number."""
+    """A file of noise, always the same for the same number."""
     rng = np.random.default_rng(number)
     lines = ["benchmark,run,iteration,value,unit"]
     for benchmark, run, iteration in itertools.product(range(N_IN_FILE), range(N_RUNS), range(40)):

@@ -1,10 +1,10 @@
-"""Who gets in where, tried on a real server: strangers, reviewers, tampered messages, other sites, files, traces.
+"""Test who gets access to what on a real server: strangers, reviewers, tampered messages, other sites, files, traces.
 
     python -m tests.reliability.access [--mutations 2000] [--json FILE]
     python -m tests.reliability.access --quick --mutations 100   (short)
 
-The server is `labeler serve` in its own process; everything that is sent to it is sent byte by byte, without a browser,
-from several addresses of this machine. One line a group: how much was tried, and what of it came out wrong.
+The server is `labeler serve` in a separate process. Everything is sent to it byte by byte, without a browser, from
+several addresses of this machine. Each group prints one line: the number of attempts and the number of wrong results.
 """
 
 import argparse
@@ -31,7 +31,7 @@ Group = Callable[[Ground], Iterator[Case]]
 
 
 def groups(n_mutations: int, *, quick: bool) -> dict[str, Group]:
-    """All groups by name, in the order that they need: the last one ends the server."""
+    """All groups by name, in the required order: the last group stops the server."""
     return {
         "strangers": partial(_strangers.cases, quick=quick),
         "signing in": partial(_signing_in.cases, quick=quick),
@@ -45,7 +45,7 @@ def groups(n_mutations: int, *, quick: bool) -> dict[str, Group]:
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """All groups on one server."""
+    """Run all groups on one server."""
     with tempfile.TemporaryDirectory() as folder, ground(Path(folder)) as one:
         for cases in groups(options.mutations, quick=options.quick).values():
             yield from cases(one)

@@ -1,11 +1,11 @@
-"""Studies of every earlier schema, opened by the code of today: nothing is lost, and nothing can be lost on the way.
+"""Open studies of every earlier schema with the current code: nothing is lost, even if opening is interrupted.
 
     python -m tests.reliability.ages [--kills 200] [--rounds 20] [--quick]
 
-Each study of tests/golden/studies was made by the code of its own time (`scripts/old_studies.py`), which also says what
-is in it. Asked is: whether all of it is there afterwards, people get in and go on; and what becomes of the file if two
-processes open it at once, if the one that brings it up to date is killed at any statement or at any moment, or if the
-disk is full; whether a file of a later version stays as it is.
+Each study of tests/golden/studies was created by the code of its version (`scripts/old_studies.py`), which also
+recorded its content. The questions are whether everything is there afterwards and people can sign in and continue; what
+happens to the file if two processes open it at once, if the migrating process is killed at any statement or moment, or
+if the disk is full; and whether a file of a later version stays unchanged.
 """
 
 import argparse
@@ -32,16 +32,16 @@ from tests.reliability._old_studies import expected, names, of_older_schemas, un
 from tests.reliability.outcome import Case, main, parser
 
 LATER = 99
-END_LIMIT_S = 300  # a process that opens one small study and has not ended by then hangs
+END_LIMIT_S = 300  # a process that opens a small study for longer than this hangs
 PAGE, DISK_BYTES = 4096, 2**21
 PAGES_LEFT = (0, 1, 2, 4, 8, 12, 16, 24, 32, 48)
 
 
-# Files that are not to be touched
+# Files that must not change
 
 
 def touched(path: Path, look: Callable[[Path], object], error: type[StudyError]) -> list[str]:
-    """Whether a file is not refused in words, or changed by that; a file more in its folder is a change too."""
+    """Whether a file is not refused with a message, or is changed; a new file in its folder is also a change."""
     before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
     try:
         look(path)
@@ -53,41 +53,41 @@ def touched(path: Path, look: Callable[[Path], object], error: type[StudyError])
 
 
 def read(path: Path) -> None:
-    """As `labeler merge` reads a copy."""
+    """Read the file as `labeler merge` reads a copy."""
     with copies.read_only(path) as db:
         coordinating.status(db)
 
 
 def of_later_version(folder: Path, *, wal: bool) -> Path:
-    """A study that was made by a version that is not there yet."""
+    """A study of a version that does not exist yet."""
     path = unpacked(names()[-1], folder, wal=wal)
     with closing(sqlite3.connect(path)) as file:
         file.execute(f"PRAGMA user_version = {LATER}")
     return path
 
 
-# Processes that bring a study up to date
+# Processes that migrate a study
 
 
 @cache
 def processes() -> ForkServerContext:
-    """Quick to start: what they need is imported once."""
+    """Processes that start quickly, because their imports are done once."""
     context = get_context("forkserver")
     context.set_forkserver_preload([__name__])
     return context
 
 
 def traced(path: Path, at_each: Callable[[int], None]) -> Database:
-    """Opened as `open_database` does; called with the number of each statement that SQLite begins."""
+    """Open as `open_database` does; the callback gets the number of each statement that SQLite begins."""
     numbers, connection = count(1), database.connect(path, mode="rw")
     connection.set_trace_callback(lambda _statement: at_each(next(numbers)))
     return database._prepared(connection, path, is_new=False)
 
 
 def n_statements(name: str, folder: Path) -> int:
-    """How many statements bring a study up to date."""
+    """The number of statements that migrate a study."""
     seen: list[int] = []
-    with suppress(sqlite3.Error):  # found by `opening`
+    with suppress(sqlite3.Error):  # set by `opening`
         traced(unpacked(name, folder), seen.append).close()
     return len(seen)
 
@@ -108,7 +108,7 @@ def _die_after(path: Path, seconds: float) -> None:
 
 
 def killed(target: Callable[..., None], *arguments: object) -> tuple[bool, list[str]]:
-    """Whether a process with this to do was killed, and what is wrong with its end if it was not."""
+    """Whether a process with this task was killed, and the fault at its end if it was not."""
     process = processes().Process(target=target, args=arguments)
     process.start()
     process.join(END_LIMIT_S)
@@ -128,7 +128,7 @@ def _open_at_once(path: Path, barrier: Any, seen: Any) -> None:
 
 
 def at_once(name: str, folder: Path, n: int = 2) -> list[str]:
-    """What n processes say that open a study at the same moment, where it is wrong, and what is lost."""
+    """The faults in the reports of n processes that open a study at the same moment, and the lost data."""
     path, context = unpacked(name, folder), processes()
     barrier, seen = context.Barrier(n), context.Queue()
     started = [context.Process(target=_open_at_once, args=(path, barrier, seen)) for _ in range(n)]
@@ -145,7 +145,7 @@ def at_once(name: str, folder: Path, n: int = 2) -> list[str]:
 
 
 def opening(folder: Path) -> Iterator[Case]:
-    """Every study, as it was in use and as a backup."""
+    """Open every study, as a file in use and as a backup."""
     for name in names():
         told = expected()[name]
         problems = wrong(name, folder) + wrong_after(unpacked(name, folder, wal=False), name)
@@ -154,26 +154,28 @@ def opening(folder: Path) -> Iterator[Case]:
 
 
 def refusing(folder: Path) -> Iterator[Case]:
-    """A newer file, and old ones that are only to be read."""
+    """Refuse a newer file, and old files that are opened read-only."""
     for wal in (True, False):
         mode = "in use" if wal else "a backup"
         for look in (open_database, read):
             problems = touched(of_later_version(folder, wal=wal), look, NewerStudy)
-            yield _case(f"version {LATER}, {mode}, {look.__name__}", problems, "refused in words, no byte changed")
+            yield _case(
+                f"version {LATER}, {mode}, {look.__name__}", problems, "refused with a message, no byte changed"
+            )
         for name in of_older_schemas():
             problems = touched(unpacked(name, folder, wal=wal), read, StudyError)
-            yield _case(f"{name}, {mode}, only read", problems, "refused in words, no byte changed")
+            yield _case(f"{name}, {mode}, opened read-only", problems, "refused with a message, no byte changed")
 
 
 def opening_at_once(folder: Path, n_rounds: int) -> Iterator[Case]:
-    """Two processes, again and again."""
+    """Open with two processes, again and again."""
     for name in of_older_schemas():
         problems = [problem for _ in range(n_rounds) for problem in at_once(name, folder)]
         yield _case(f"{name}, opened by two processes at once", problems, f"{n_rounds} times")
 
 
 def killing(folder: Path, n_kills: int, seed: int) -> Iterator[Case]:
-    """Half of the kills when a statement begins, evenly over all of them; half at any moment."""
+    """Kill half of the processes at the start of a statement, evenly over all of them, and half at any moment."""
     rng, older = random.Random(seed), of_older_schemas()
     for number, name in enumerate(older):
         n_here = n_kills // len(older) + (number < n_kills % len(older))
@@ -189,7 +191,7 @@ def killing(folder: Path, n_kills: int, seed: int) -> Iterator[Case]:
 
 
 def seconds_to_open(name: str, folder: Path) -> float:
-    """How long it takes to bring a study up to date."""
+    """The time that a migration takes."""
     path, begun = unpacked(name, folder), time.perf_counter()
     with suppress(sqlite3.Error):
         open_database(path).close()
@@ -198,7 +200,7 @@ def seconds_to_open(name: str, folder: Path) -> float:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Path | None]:
-    """Two megabytes in memory; None where none can be mounted."""
+    """A disk of two megabytes in memory; None if none can be mounted."""
     disk = Path(tempfile.mkdtemp(dir=folder))
     mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(disk)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
@@ -211,7 +213,7 @@ def small_disk(folder: Path) -> Iterator[Path | None]:
 
 
 def fill(disk: Path, n_pages_left: int) -> Path:
-    """A file that takes all room but so many pages."""
+    """A file that fills the disk except for this many pages."""
     filler = disk / "filler"
     with filler.open("wb", buffering=0) as out:
         room = os.statvfs(disk)
@@ -221,7 +223,7 @@ def fill(disk: Path, n_pages_left: int) -> Path:
 
 
 def on_full_disk(name: str, disk: Path, n_pages_left: int) -> tuple[bool, list[str]]:
-    """Whether the disk was too small to open the study, and what was wrong with it then."""
+    """Whether the disk was too small to open the study, and the fault in that case."""
     for file in disk.iterdir():
         file.unlink()
     path = unpacked(name, disk, wal=False)
@@ -256,7 +258,7 @@ def _case(what: str, problems: list[str], figures: str) -> Case:
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """All cases, in a folder of their own."""
+    """All cases, in a temporary folder."""
     n_kills, n_rounds = (20, 2) if options.quick else (options.kills, options.rounds)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,10 +1,10 @@
-"""Back a study up every second while people label without pause and somebody changes people and states.
+"""Back up a study every second while people label without pause and somebody changes people and states.
 
     python -m tests.reliability.backups [--seconds 60] [--items 300] [--writers 4] [--quick]
 
-Every backup must open, be sound, and hold of each writer the first so many answers in the order given: all that were
-acknowledged before it began, none that was sent after it ended, none that was refused. Its plan must verify, and
-labelling must go on in it. Says how long a backup takes, and how long answers take with and without.
+Every backup must open and be sound. It must have the first answers of each writer in order: all that were acknowledged
+before it began, none that was sent after it ended, none that was refused. Its plan must verify, and labelling must
+continue in it. The script prints the time of a backup, and the time of answers with and without backups.
 """
 
 import argparse
@@ -35,13 +35,13 @@ from tests.reliability.outcome import Case, main, parser
 ACTOR = "carol"
 N_RUNS, N_ITERATIONS = 10, 300
 CHANGE_EVERY_S = 0.25
-END_LIMIT_S = 300  # processes look at every answer whether to end; one takes no longer than SQLite waits for a lock
-QUIET_SHARE = 0.25  # of the time without backups, for comparison
+END_LIMIT_S = 300  # each process checks after every answer whether to stop; SQLite's lock timeout limits an answer
+QUIET_SHARE = 0.25  # the share of time without backups, for comparison
 
 
 @dataclass(frozen=True)
 class Sent:
-    """An answer: which, when it was sent, and when it was acknowledged; None if it was refused."""
+    """An answer with the times of sending and acknowledgement; None if it was refused."""
 
     event_id: str
     at: float
@@ -50,7 +50,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Backup:
-    """A copy and when it was made, on the clock that all processes share."""
+    """A copy and its time, on the clock that all processes share."""
 
     path: Path
     begun: float
@@ -75,7 +75,7 @@ def person_id_of(db: Database, name: str) -> int:
 
 
 def write(study: Path, name: str, stop: Event, told: Path) -> None:
-    """Answer what is on offer, then go through all again and again, until told to stop."""
+    """Answer the offered items, then revise all items again and again, until told to stop."""
     codes: list[str] = []
     with told.open("w", encoding="utf-8", buffering=1) as out:
         for number in count():
@@ -87,12 +87,12 @@ def write(study: Path, name: str, stop: Event, told: Path) -> None:
                 out.write(f"{event_id} {sent} {time.monotonic()}\n")
             except StudyError as error:
                 out.write(f"{event_id} {sent} {type(error).__name__}\n")
-            except LabelerError:  # paused, or the item went to somebody else meanwhile
+            except LabelerError:  # paused, or the item moved to another reviewer
                 out.write(f"{event_id} {sent} refused\n")
 
 
 def answered(study: Path, name: str, event_id: str, codes: list[str], number: int) -> None:
-    """One answer, in a connection of its own as in the server."""
+    """Give one answer on a new connection, as the server does."""
     with open_database(study) as db:
         person = person_id_of(db, name)
         offers = reviewing.review_queue(db, person).offers
@@ -105,7 +105,7 @@ def answered(study: Path, name: str, event_id: str, codes: list[str], number: in
 
 
 def change(study: Path, stop: Event, told: Path) -> None:
-    """Pause and open, exclude and include, let people join and leave, invite them, until told to stop."""
+    """Pause and open, exclude and include, let people join and leave, create links, until told to stop."""
     n_done, problems = 0, []
     for number, step in zip(count(), cycle(CHANGES), strict=False):
         if stop.wait(CHANGE_EVERY_S):
@@ -132,7 +132,7 @@ CHANGES = (
 
 
 def back_up(study: Path, folder: Path, until: float, every_s: float) -> list[Backup]:
-    """A backup as each is due; one that takes longer than that delays the next."""
+    """Make each backup when it is due; a backup that takes longer delays the next one."""
     made: list[Backup] = []
     for number in count():
         due = time.monotonic()
@@ -143,12 +143,12 @@ def back_up(study: Path, folder: Path, until: float, every_s: float) -> list[Bac
             begun = time.monotonic()
             db.backup(path)
             made.append(Backup(path, begun, time.monotonic()))
-            time.sleep(max(0.0, min(due + every_s, until) - time.monotonic()))  # the interval that is wanted
+            time.sleep(max(0.0, min(due + every_s, until) - time.monotonic()))  # the requested interval
     raise AssertionError("count() has no end")
 
 
 def read(told: Path) -> tuple[list[Sent], list[str]]:
-    """What a writer did, and what went wrong."""
+    """The answers of a writer, and the errors."""
     sent, problems = [], []
     for line in told.read_text(encoding="utf-8").splitlines():
         event_id, at, end = line.split(" ")
@@ -162,7 +162,7 @@ def read(told: Path) -> tuple[list[Sent], list[str]]:
 
 
 def not_a_prefix(stored: Sequence[str], sent: Sequence[Sent], backup: Backup) -> str:
-    """What is wrong with the answers of one writer in a backup; empty if nothing is."""
+    """The fault in the answers of one writer in a backup; empty if there is none."""
     kept = [one for one in sent if one.acknowledged is not None]
     if list(stored) != [one.event_id for one in kept[: len(stored)]]:
         return "other answers than the first so many"
@@ -174,7 +174,7 @@ def not_a_prefix(stored: Sequence[str], sent: Sequence[Sent], backup: Backup) ->
 
 
 def wrong(backup: Backup, sent: dict[str, list[Sent]]) -> dict[str, list[str]]:
-    """What is wrong with a backup, by what is asked of it; used as the study in the end."""
+    """The faults of a backup by question; the backup is used as a study at the end."""
     found: dict[str, list[str]] = {what: [] for what in ASKED}
     name = backup.path.name
     try:
@@ -185,19 +185,19 @@ def wrong(backup: Backup, sent: dict[str, list[Sent]]) -> dict[str, list[str]]:
             for writer, answers in sent.items():
                 of_writer = stored.loc[stored["reviewer"] == writer, "event_id"].tolist()
                 problem = not_a_prefix(of_writer, answers, backup)
-                found["holds the first answers of each writer"] += [f"{name}, {writer}: {problem}"] if problem else []
+                found["has the first answers of each writer"] += [f"{name}, {writer}: {problem}"] if problem else []
             found["verifies"] += [f"{name}: {problem}" for problem in verifying.verify_plan(db).problems]
-        found["takes labels on"] += go_on(backup.path, list(sent))
+        found["accepts further labels"] += go_on(backup.path, list(sent))
     except LabelerError as error:
         found["opens and is sound"].append(f"{name}: {error!r}")
     return found
 
 
-ASKED = ("opens and is sound", "holds the first answers of each writer", "verifies", "takes labels on")
+ASKED = ("opens and is sound", "has the first answers of each writer", "verifies", "accepts further labels")
 
 
 def go_on(path: Path, writers: Sequence[str]) -> list[str]:
-    """Whether everybody can label in the backup, which takes the place of the study."""
+    """Whether everybody can label in the backup when it replaces the study."""
     with open_database(path) as db:
         if coordinating.get_study(db).state is State.PAUSED:
             course.move(db, Step.OPEN, why="restored", actor=ACTOR, now=datetime.now(UTC))
@@ -211,7 +211,7 @@ def go_on(path: Path, writers: Sequence[str]) -> list[str]:
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """Write and back up, then look at everything."""
+    """Write and back up, then check everything."""
     seconds, n_items = (8.0, 60) if options.quick else (options.seconds, options.items)
     writers = [f"writer-{number}" for number in range(options.writers)]
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
@@ -229,7 +229,7 @@ def run(options: argparse.Namespace) -> Iterator[Case]:
 
 
 def under_load(study: Path, folder: Path, writers: Sequence[str], seconds: float) -> tuple[list[Backup], float]:
-    """Let everybody work, first without and then with backups; these, and when the first one was due."""
+    """Let everybody work without and then with backups; returns these, and when the first was due."""
     context = get_context("spawn")
     stop = context.Event()
     processes = [context.Process(target=write, args=(study, name, stop, folder / name)) for name in writers]
@@ -239,7 +239,7 @@ def under_load(study: Path, folder: Path, writers: Sequence[str], seconds: float
     try:
         started(folder, writers)
         quiet_until = time.monotonic() + QUIET_SHARE * seconds
-        time.sleep(QUIET_SHARE * seconds)  # the time that is measured
+        time.sleep(QUIET_SHARE * seconds)  # the measured time
         return back_up(study, folder, quiet_until + (1 - QUIET_SHARE) * seconds, 1.0), quiet_until
     finally:
         stop.set()
@@ -249,7 +249,7 @@ def under_load(study: Path, folder: Path, writers: Sequence[str], seconds: float
 
 
 def started(folder: Path, writers: Sequence[str]) -> None:
-    """Wait until every writer has had an answer kept; a limit bounds it."""
+    """Wait, up to a limit, until every writer has had an answer saved."""
     deadline = time.monotonic() + END_LIMIT_S
     while not all((folder / name).exists() and (folder / name).stat().st_size for name in writers):
         if time.monotonic() > deadline:
@@ -258,16 +258,16 @@ def started(folder: Path, writers: Sequence[str]) -> None:
 
 
 def written(sent: dict[str, list[Sent]], problems: list[str], n_changes: int) -> Case:
-    """That there was a load, and that nothing failed under it."""
+    """Check that there was a load, and that nothing failed under it."""
     n_kept = sum(one.acknowledged is not None for answers in sent.values() for one in answers)
     n_refused = sum(len(answers) for answers in sent.values()) - n_kept
     passed = not problems and n_kept > 0 and n_changes > 0
-    figures = f"{n_kept} answers kept, {n_refused} refused while paused or handed on, {n_changes} changes"
+    figures = f"{n_kept} answers kept, {n_refused} refused while paused or reassigned, {n_changes} changes"
     return Case("no error under load", "; ".join([figures, *problems[:3]]), passed)
 
 
 def judged(backups: Sequence[Backup], sent: dict[str, list[Sent]]) -> Iterator[Case]:
-    """What is asked of every backup."""
+    """The checks of every backup."""
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         found = list(pool.map(partial(wrong, sent=sent), backups))
     for what in ASKED:
@@ -281,12 +281,12 @@ def judged(backups: Sequence[Backup], sent: dict[str, list[Sent]]) -> Iterator[C
 
 
 def timed(study: Path, backups: Sequence[Backup], sent: Sequence[Sent], quiet_until: float) -> Case:
-    """How long a backup takes, and answers without, with, and during backups; they may only never wait in vain."""
+    """The times of a backup, and of answers without, with, and during backups; none of them may time out."""
     took = [1000 * (one.ended - one.begun) for one in backups]
     parts = {
-        "without": [one for one in sent if one.at < quiet_until],
-        "with": [one for one in sent if one.at >= quiet_until],
-        "during": [one for one in sent if any(b.begun <= one.at <= b.ended for b in backups)],
+        "without backups": [one for one in sent if one.at < quiet_until],
+        "with backups": [one for one in sent if one.at >= quiet_until],
+        "during a backup": [one for one in sent if any(b.begun <= one.at <= b.ended for b in backups)],
     }
     told = [f"{len(backups)} backups of {study.stat().st_size / 1e6:.1f} MB: {_p50_p95(took)} ms"]
     for word, answers in parts.items():

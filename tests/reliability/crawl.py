@@ -1,12 +1,11 @@
-"""Does any page, message, address or error tell a reviewer what they may not know? In every state, for every role.
+"""Test whether any page, message, address or error reveals hidden data to a reviewer, in every state and role.
 
     python -m tests.reliability.crawl [--quick] [--icpe] [--json FILE]
 
-A small study goes through all its states while one server shows it. In each state every kind of person looks at all
-there is, a coordinator having browsed the same server just before, and everything that was sent is searched for every
-name, person, comment, verdict, number and code that the study holds. Then order, sizes and times are compared.
-`--quick` leaves out pages that are the same in every state; `--icpe` adds an open study of the real benchmarks in
-LABELER_ICPE_DIR.
+A small study goes through all its states while one server shows it. In each state every kind of person visits
+everything, just after a coordinator has browsed the same server. Everything that was sent is searched for every name,
+person, comment, verdict, number and code in the study. Then order, sizes and times are compared. `--quick` leaves out
+pages that are the same in every state; `--icpe` adds an open study of the real benchmarks in LABELER_ICPE_DIR.
 """
 
 import argparse
@@ -39,19 +38,19 @@ SHOWS = {
     "closed": "The study is closed for labelling",
     "unblinded": "The study is closed for labelling",
 }
-SENDER = "-sender"  # ends the name of the part that sends answers, which follows from its page alone
+SENDER = "-sender"  # ends the name of the part that sends answers, which depends only on its page
 CAN_LABEL = ("calibration", "open", "third")
-TITLES = frozenset(word for title in COORDINATOR_PAGES for word in title.lower().split())  # in the menu of who is both
+TITLES = frozenset(word for title in COORDINATOR_PAGES for word in title.lower().split())  # in the menu of both roles
 CODES = re.compile(r'(?:Item |"code": ?"|revise-|revision-)([A-HJ-NP-Z2-9]{6})\b')
-THOROUGH = ("open", "unblinded")  # where a quick crawl looks at everything
+THOROUGH = ("open", "unblinded")  # states in which a quick crawl visits everything
 N_TOLD = 6
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A served study in one of its states, the people signed in to it, and how thoroughly it is looked at.
+    """A served study in one of its states, the signed-in people, and the thoroughness of the search.
 
-    `traces` are those of a coordinator who has just looked at everything; `ordinary` words are in every study.
+    `traces` are those of a coordinator who has just visited everything; `ordinary` words occur in every study.
     """
 
     stage: str
@@ -65,15 +64,15 @@ class Scene:
 
     @property
     def is_thorough(self) -> bool:
-        """Whether what does not depend on the state is looked at."""
+        """Whether pages that do not depend on the state are visited."""
         return not self.quick or self.stage in THOROUGH
 
     def caller(self, name: str, heard: Heard) -> Caller:
-        """Somebody who is signed in."""
+        """A signed-in client."""
         return Caller(self.url, heard, self.cookies[name])
 
     def stranger(self, heard: Heard) -> Caller:
-        """Somebody who is not, from an address of their own: wrong links make an address wait."""
+        """A client without a session, from a separate address, because failed sign-ins block an address."""
         return Caller(self.url, heard, source=f"127.0.1.{list(SHOWS).index(self.stage) + 1}")
 
 
@@ -81,7 +80,7 @@ Visit = Callable[[Scene, Heard], None]
 
 
 def crawl(url: str, study: Path, links: made.Links, *, quick: bool) -> Iterator[Case]:
-    """A case for each state and role; the study is moved on while it is served."""
+    """A case for each state and role; the study changes state while it is served."""
     names = (made.OWN, made.BOTH, made.PAUSED, made.REMOVED, made.COORDINATOR)
     of_program: set[str] = set()
     cookies = {name: Caller(url, Heard()).sign_in(links.good[name]).cookie for name in names}
@@ -97,13 +96,13 @@ def crawl(url: str, study: Path, links: made.Links, *, quick: bool) -> Iterator[
 
 
 def _of_stage(scene: Scene) -> Iterator[Case]:
-    """All roles, most of them at the same time: first who only reads, so that a busy study holds nobody else up."""
+    """All roles, most of them at the same time; read-only roles first, so that a busy study delays nobody."""
     coordinator = scene.caller(made.COORDINATOR, Heard())
     is_unblinded = scene.stage == "unblinded"
     left_open = visits.left_open(coordinator, unblinded=is_unblinded, everything=scene.is_thorough)
     with left_open as traces, ThreadPoolExecutor(4) as pool:
         scene = replace(scene, traces=traces)
-        reading: dict[str, tuple[str, Visit]] = {"a reviewer who is paused": (made.PAUSED, _paused)}
+        reading: dict[str, tuple[str, Visit]] = {"a paused reviewer": (made.PAUSED, _paused)}
         if scene.stage == "open":
             reading["a reviewer while the study is busy"] = (made.OWN, _busy)
         done = [pool.submit(case, scene, who, *one) for who, one in reading.items()]
@@ -112,11 +111,11 @@ def _of_stage(scene: Scene) -> Iterator[Case]:
         yield from (one.result() for one in done)
         writing: dict[str, tuple[str, Visit]] = {
             "a reviewer": (made.OWN, _own),
-            "a reviewer who coordinates as well": (made.BOTH, _both),
+            "a reviewer who is also a coordinator": (made.BOTH, _both),
             "a stranger": ("", _stranger),
         }
         if scene.stage not in ("draft", "calibration"):
-            writing["a reviewer who was removed"] = (made.REMOVED, _removed)
+            writing["a removed reviewer"] = (made.REMOVED, _removed)
         done = [pool.submit(case, scene, who, *one) for who, one in writing.items()]
         yield from (one.result() for one in done)
         if scene.stage == "open" or not scene.quick:
@@ -124,14 +123,14 @@ def _of_stage(scene: Scene) -> Iterator[Case]:
 
 
 def _partners(scene: Scene, of_program: set[str], items: str = "items") -> Case:
-    """Marks that are sent to both of two reviewers with items in common, and to nobody without items."""
+    """Marks that are sent to both of two reviewers with shared items, and to nobody without items."""
     with open_database(scene.study) as db:
         n_common = made.n_in_common(db, made.OWN, made.PARTNERS[0])
     other = Caller(scene.url, Heard()).sign_in(scene.links.good[made.PARTNERS[0]])
     own, others = _tokens(scene.caller(made.OWN, Heard())), _tokens(other)
     shared = sorted(mark for mark in own & others - of_program if not mark.endswith(SENDER))
     figures = (
-        f"{n_common} items in common; {len(own)} and {len(others)} marks, pictures aside; in both and not in an empty "
+        f"{n_common} items in common; {len(own)} and {len(others)} marks, without plots; in both but not in an empty "
         f"study: {', '.join(shared[:N_TOLD]) or 'none'}"
     )
     return Case(f"open, two reviewers of the same {items}", figures, bool(n_common and own and others) and not shared)
@@ -202,10 +201,10 @@ def _stranger(scene: Scene, heard: Heard) -> None:
 
 
 def _coordinators_pages(scene: Scene) -> Case:
-    """What coordinators' pages tell somebody who labels as well."""
+    """The content of coordinators' pages for a coordinator who also labels."""
     with open_database(scene.study) as db:
         hidden = from_reviewing_coordinator(db, made.BOTH)
-    what = f"{scene.stage}, coordinators' pages for who labels as well"
+    what = f"{scene.stage}, coordinators' pages for a coordinator who also labels"
     return searched(what, Heard(), hidden, None, partial(_browse, scene))
 
 
@@ -222,7 +221,7 @@ def _see_pages(scene: Scene, window: Window, name: str, shows: str) -> None:
 
 
 def _marks(scene: Scene) -> tuple[str, str, str]:
-    """An own code, one of a partner, and an event of a partner."""
+    """A code of the reviewer, a code of a partner, and an event of a partner."""
     with open_database(scene.study) as db:
         own, other = (min(made.own_codes(db, name)) for name in (made.OWN, made.PARTNERS[0]))
         event = db.execute(
@@ -233,19 +232,19 @@ def _marks(scene: Scene) -> tuple[str, str, str]:
 
 
 def case(scene: Scene, who: str, name: str, visit: Visit) -> Case:
-    """Look, then search what was sent for all that this person may not know."""
+    """Visit, then search the data for everything that this person must not see."""
     with open_database(scene.study) as db:
         hidden, codes = from_reviewer(db, name), {visits.NO_CODE}
         if name:
             codes |= made.own_codes(db, name)
         if name == made.OWN and scene.stage != "draft":
-            codes |= set(_marks(scene)[:2])  # the server says back which item was asked for
+            codes |= set(_marks(scene)[:2])  # the server repeats which item was requested
     hidden = hidden.without(TITLES if name == made.BOTH else scene.ordinary)
     return searched(f"{scene.stage}, {who}", Heard(), hidden, codes, partial(visit, scene))
 
 
 def searched(what: str, heard: Heard, hidden: Hidden, codes: set[str] | None, visit: Callable[[Heard], None]) -> Case:
-    """What a visit was sent, searched for hidden words and, if own codes are given, for codes of others."""
+    """Search the data of a visit for hidden words and, if own codes are given, for codes of others."""
     try:
         visit(heard)
     except Unseen as reason:
@@ -261,7 +260,7 @@ def searched(what: str, heard: Heard, hidden: Hidden, codes: set[str] | None, vi
 
 
 def foreign_codes(heard: Heard, own: set[str]) -> dict[str, list[str]]:
-    """Codes of items that are not the reader's own, by where they were."""
+    """Codes of other people's items, by place."""
     found: dict[str, list[str]] = {}
     for where, piece in heard.came:
         strange = set(CODES.findall(piece.decode("latin-1"))) - own
@@ -271,13 +270,13 @@ def foreign_codes(heard: Heard, own: set[str]) -> dict[str, list[str]]:
 
 
 def new_members(heard: Heard) -> dict[str, list[str]]:
-    """Members of what the review component is handed that it did not need so far."""
+    """New fields in the data of the review component."""
     found = sorted(strange_keys(heard.screens()))
     return {"the review component": found} if found else {}
 
 
 def ordinary(url: str, links: made.Links) -> Heard:
-    """What a reviewer is sent in a study of made names: no word of it tells anything of another study."""
+    """The words that a reviewer gets in a study with artificial names, which reveal nothing about another study."""
     heard = Heard()
     caller = Caller(url, heard).sign_in(links.good[made.OWN])
     visits.see_addresses(caller)
@@ -289,7 +288,7 @@ def ordinary(url: str, links: made.Links) -> Heard:
 
 
 def crawl_real(folder: Path, usual: Heard) -> Iterator[Case]:
-    """A reviewer of an open study of real benchmarks, after a coordinator has looked at everything."""
+    """A reviewer of an open study of real benchmarks, after a coordinator has visited everything."""
     study = folder / "schnitzel.study"
     links = made.make_real(study)
     with served(study) as url:
@@ -305,7 +304,7 @@ def crawl_real(folder: Path, usual: Heard) -> Iterator[Case]:
 
 @contextmanager
 def served(study: Path) -> Iterator[str]:
-    """A server on a study; its address."""
+    """A server with a study; returns its address."""
     process = start_server(study, port := free_port())
     try:
         yield f"http://127.0.0.1:{port}"
@@ -314,7 +313,7 @@ def served(study: Path) -> Iterator[str]:
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """All cases, in a folder of their own."""
+    """All cases, in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="crawl-") as name:
         folder = Path(name)
         study = folder / "sauerkraut.study"

@@ -1,10 +1,10 @@
-"""More windows, connections and faults than the server has files for: labels go on, and the log stays small.
+"""More windows, connections and faults than the server has files for: labels are saved, and the log stays small.
 
     python -m tests.reliability.flood [--windows 500] [--reloads 5] [--strangers 1100] [--limit 1024] [--json FILE]
     python -m tests.reliability.flood --windows 40 --reloads 2 --strangers 300 --limit 256   (short)
 
-The server is `labeler serve` in its own process, which may have no more open files than `--limit`. Windows are reloaded
-all at once, as after a restart; strangers open connections and send half of a request.
+The server is `labeler serve` in a separate process, with at most `--limit` open files. All windows are reloaded at
+once, as after a restart; strangers open connections and send half of a request.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from tests.reliability.gauges import look
 from tests.reliability.outcome import Case
 
 N_REVIEWERS, N_LABELS = 4, 30
-UNFINISHED_S, SLACK_S = 15.0, 5.0  # how long an unfinished request may stay open
+UNFINISHED_S, SLACK_S = 15.0, 5.0  # the time that an unfinished request may stay open
 STRANGERS_MB = 50.0
 LOG_MB_A_MINUTE = 1.0
 LOOK_EVERY_S = 0.1
@@ -50,7 +50,7 @@ def main() -> None:
 def run(options: argparse.Namespace) -> Iterator[Case]:
     """Windows first, then strangers, on one server."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # this process holds the other ends
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # this process has the other ends
     with tempfile.TemporaryDirectory() as folder:
         study = make_study(Path(folder) / "flood.study", N_REVIEWERS, n_items=2 * N_LABELS)
         log = Path(folder) / "log"
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> Iterator[Case]:
 
 @contextmanager
 def serving(study: Made, log: Path, limit: int) -> Iterator[Served]:
-    """`labeler serve` with a limit of open files that it cannot raise, its log in a file."""
+    """Run `labeler serve` with a fixed limit of open files, and its log in a file."""
     port = free_port()
     with log.open("wb") as file:
         process = subprocess.Popen(
@@ -85,7 +85,7 @@ def serving(study: Made, log: Path, limit: int) -> Iterator[Served]:
 
 
 async def reloaded(served: Served, n_windows: int, n_reloads: int, limit: int) -> Case:
-    """Windows that are all reloaded at once, some times; then labels are given in new windows."""
+    """Reload all windows at once, several times; then give labels in new windows."""
     names = list(served.secrets)[:N_REVIEWERS]
     cookies = [await asyncio.to_thread(sign_in, served.url, served.secrets[name]) for name in names]
     visits = [Visit(served.url, cookies[number % len(cookies)]) for number in range(n_windows)]
@@ -139,7 +139,7 @@ async def close(visit: Visit) -> None:
 
 
 def strangers(served: Served, n: int) -> Case:
-    """Connections with half of a request: how long they stay, what they take, and whether labels are kept meanwhile."""
+    """Connections with half of a request: their duration, their cost, and whether labels are saved meanwhile."""
     where = urlsplit(served.url)
     before_mb, pid = memory_mb(served.process.pid), served.process.pid
     connections: list[socket.socket] = []
@@ -150,12 +150,12 @@ def strangers(served: Served, n: int) -> Case:
             connection.sendall((HALF_HEAD, HALF_BODY)[len(connections) % 2])
             connections.append(connection)
     more_mb = memory_mb(pid) - before_mb
-    time.sleep(1)  # a browser tries again as well
+    time.sleep(1)  # a browser also tries again
     n_kept, fault = asyncio.run(labels_kept(served, 4))
     open_ones = connections
     while open_ones and time.monotonic() - begun < 180:
         open_ones = [connection for connection in open_ones if not is_closed(connection)]
-        time.sleep(0.2)  # polls a bounded loop; the server closes when it is time
+        time.sleep(0.2)  # polls in a bounded loop; the server closes the connection in time
     seconds = time.monotonic() - begun
     more_mb = max(more_mb, memory_mb(pid) - before_mb)
     for connection in connections:
@@ -168,7 +168,7 @@ def strangers(served: Served, n: int) -> Case:
 
 
 async def labels_kept(served: Served, n: int) -> tuple[int, str]:
-    """How many labels are kept, and the first fault."""
+    """The number of saved labels, and the first fault."""
     n_kept, fault = 0, ""
     for number, name in enumerate(list(served.secrets)[:n]):
         try:

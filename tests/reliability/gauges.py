@@ -1,4 +1,4 @@
-"""What a server takes while people work: memory, threads, files, sizes, and how long its study's write lock is held."""
+"""Measure the server while people work: memory, threads, files, sizes, and how long the write lock is held."""
 
 import asyncio
 import time
@@ -34,21 +34,21 @@ class Sample:
 
 @dataclass
 class Locks:
-    """How long a writer beside the server had to wait for its turn, and how often in vain."""
+    """The time that another writer waited for the lock, and the number of timeouts."""
 
     ms: list[float] = field(default_factory=list)
     n_refused: int = 0
 
 
 def look(pid: int, study: Path, n_labels: int) -> Sample:
-    """How the server is now."""
+    """The state of the server now."""
     log = study.with_name(study.name + "-wal")
     n_threads, n_files = (sum(1 for _ in Path(f"/proc/{pid}/{kind}").iterdir()) for kind in ("task", "fd"))
     return Sample(n_labels, memory_mb(pid), n_threads, n_files, size_mb(study), size_mb(log))
 
 
 def size_mb(file: Path) -> float:
-    """0 for a file that is not there: SQLite removes its log with the last connection."""
+    """The size in MB; 0 if the file is missing: SQLite removes its log with the last connection."""
     try:
         return file.stat().st_size / 2**20
     except FileNotFoundError:
@@ -56,28 +56,28 @@ def size_mb(file: Path) -> float:
 
 
 async def watch(pid: int, study: Path, events: list[str], every_s: float, samples: list[Sample]) -> None:
-    """Look again and again until cancelled; `events` are the labels acknowledged so far."""
+    """Sample until cancelled; `events` are the labels acknowledged so far."""
     while True:
         samples.append(look(pid, study, len(events)))
         await asyncio.sleep(every_s)
 
 
 def slope(samples: list[Sample]) -> float:
-    """MB for 1000 labels, fitted over the second half of the labels; not a number where there are too few."""
+    """MB per 1000 labels, fitted over the second half of the labels; NaN if there are too few."""
     later = [sample for sample in samples if sample.n_labels >= samples[-1].n_labels / 2]
     labels = np.array([sample.n_labels for sample in later]) / 1000
     return float(np.polyfit(labels, [sample.mb for sample in later], 1)[0]) if np.ptp(labels) else float("nan")
 
 
 def between(samples: list[Sample], first: int, last: int) -> float:
-    """MB more at one number of labels than at another."""
+    """The difference in MB between two numbers of labels."""
     at = np.interp([first, last], [sample.n_labels for sample in samples], [sample.mb for sample in samples])
     return float(at[1] - at[0])
 
 
 @contextmanager
 def probing(study: Path) -> Iterator[Locks]:
-    """A process of its own asks for the write lock five times a second and gives it back; filled in at the end."""
+    """A separate process requests and releases the write lock five times per second; the result is set at the end."""
     context, locks = get_context("spawn"), Locks()
     ours, theirs = context.Pipe(duplex=False)
     done = context.Event()
@@ -95,11 +95,11 @@ def probing(study: Path) -> Iterator[Locks]:
     finally:
         done.set()
         process.join(PROBE_END_S)
-        process.kill()  # no matter if it has ended
+        process.kill()  # it may have ended already
 
 
 def _probe(study: Path, done: Event, out: Connection) -> None:
-    """Open the study anew each time, as the server does: a connection kept open would keep the log from going."""
+    """Open the study anew each time, as the server does: an open connection would keep the log file."""
     waits, n_refused = [], 0
     out.send("begun")
     while not done.wait(PROBE_EVERY_S):

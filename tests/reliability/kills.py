@@ -1,10 +1,10 @@
-"""Reviewers' processes, coordinators' processes and the whole server killed at random moments while all label.
+"""Kill reviewers' processes, coordinators' processes and the whole server at random moments while people label.
 
     python -m tests.reliability.kills [--transactions N] [--servers N] [--clients N] [--pages N] [--seed N]
 
-A kill is SIGKILL: nothing is closed or written any more. Whoever was killed is started again and sends what was not
-acknowledged again with the same id, as the browser does. After every kill each acknowledged answer is in the file
-exactly once and none that was not sent; from time to time, and at the end, the file is sound and the plan verified.
+A kill is SIGKILL: the process cannot close or write anything. A killed process is started again and sends
+unacknowledged answers again with the same id, as the browser does. After every kill, each acknowledged answer is in the
+file exactly once, and no unsent answer is. From time to time, and at the end, the file is sound and the plan verifies.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from tests.reliability.outcome import Case, main, parser
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """Both kinds of kills, each in a study of its own."""
+    """Both kinds of kills, each in a separate study."""
     with tempfile.TemporaryDirectory() as folder:
         if options.transactions:
             yield from _transactions.cases(Path(folder), options.transactions, options.seed)

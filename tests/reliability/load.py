@@ -1,15 +1,14 @@
-"""Many reviewers at once on the real server, each one label every two seconds: how soon it is kept, what it takes.
+"""Many reviewers on a real server, each with one label every two seconds: time to acknowledgement, and resources.
 
     python -m tests.reliability.load [--levels 1 10 25 50] [--pages 4] [--minutes 1] [--top-minutes 10] [--every 2]
                                      [--windows 200] [--rush 200] [--full-speed 20] [--json FILE]
     python -m tests.reliability.load --levels 5 --pages 1 --top-minutes 0.1 --windows 0 --rush 0 --full-speed 0  (short)
 
-The server is `labeler serve` in its own process. The reviewers share this one, on the same machine (wire.py); at the
-last level some are real pages in a real Chromium instead. Timed from the moment a label is due, so that a label that
-has to wait for the one before it counts its waiting, too. To acknowledgement is from sending to reading it from the
-socket, for a page by its own clock (probe.js); from the key pressed to the word that it is saved a page takes longer,
-since all browsers draw on the processors that the server has, and that is told as well. Each level has a new study and
-a new server.
+The server is `labeler serve` in a separate process. The reviewers share one process on the same machine (wire.py); at
+the last level some are real pages in a real Chromium. Times start when a label is due, so that the time waiting for the
+previous label counts too. "To acknowledgement" is the time from sending a message to reading the response from the
+socket; pages use their own clock (probe.js). For pages, the time from the key press to "Saved" is also reported; it is
+longer because all browsers draw on the server's processors. Each level has a new study and a new server.
 """
 
 import argparse
@@ -41,26 +40,26 @@ from tests.reliability.gauges import Locks, Sample, between, look, probing, slop
 from tests.reliability.outcome import Case
 
 P95_MS, MB_A_SESSION = 100.0, 2.0
-# "None" is less than 1 kB a label: a day of 15 000 labels would add 15 MB to a server of 250. Fitted over the second
-# half: before, the allocator still makes room for as many threads as ever work at once.
+# Growth counts as none below 1 kB per label: a day of 15 000 labels would add 15 MB to a server of 250 MB. The fit uses
+# the second half, because the allocator grows before that, until it has served the highest number of threads.
 MB_A_THOUSAND = 1.0
 FIRST, LAST = 500, 5500
-MB_A_WINDOW, FILLING = 0.03, 150  # Streamlit keeps up to 128 closed windows for two minutes, should one come back
+MB_A_WINDOW, FILLING = 0.03, 150  # Streamlit keeps up to 128 closed windows for two minutes for reconnections
 N_AT_WORK, RUSH_S, RUSH_ITEMS = 10, 2.0, 80
 FIRST_ITEM_S, AT_WORK_MS = 10.0, 300.0
 SPEED_LABELS, SPEED_P99_MS = 300, 500.0
-N_SPARE = 5  # items beyond the labels
-FEW = 5  # threads or files more or less
+N_SPARE = 5  # items in addition to the labels
+FEW = 5  # tolerated difference in threads or files
 LOOK_EVERY_S, SLACK_S = 3.0, 120.0
-Labeller = Callable[[str, float], Awaitable[None]]  # gives an answer that was due at a moment, notes what became of it
+Labeller = Callable[[str, float], Awaitable[None]]  # gives an answer that was due at a moment, and records the result
 
 
 @dataclass
 class Work:
-    """What the reviewers of one level saw; times in ms."""
+    """Measurements of the reviewers of one level; times in ms."""
 
-    clients_ms: list[float] = field(default_factory=list)  # from when a label was due
-    answered_ms: list[float] = field(default_factory=list)  # from when it was sent
+    clients_ms: list[float] = field(default_factory=list)  # since the label was due
+    answered_ms: list[float] = field(default_factory=list)  # since it was sent
     pages_ms: list[float] = field(default_factory=list)
     keys_ms: list[float] = field(default_factory=list)
     event_ids: list[str] = field(default_factory=list)
@@ -69,7 +68,7 @@ class Work:
 
 @dataclass
 class Taken:
-    """What one level took of server and machine."""
+    """Resources of server and machine at one level."""
 
     mb_before: float = 0.0
     mb_of_one: float = 0.0
@@ -90,7 +89,7 @@ class Pace:
 
     @property
     def limit_s(self) -> float:
-        """Long enough for every level that gets on at all."""
+        """Long enough for every level that makes progress."""
         return self.every_s * self.n_labels + SLACK_S
 
 
@@ -132,7 +131,7 @@ def level(n_reviewers: int, n_pages: int, pace: Pace, *, is_long: bool = False) 
         kept = kept_once(made.study, work.event_ids)
     who = f"{n_reviewers} reviewer{'s' * (n_reviewers > 1)}"
     yield from acknowledged(who, work, n_labels=n_reviewers * pace.n_labels)
-    yield Case(f"{who}: every acknowledged label is there once, the study is sound", kept or "yes", not kept)
+    yield Case(f"{who}: every acknowledged label is saved once, the study is sound", kept or "yes", not kept)
     yield lock_waits(who, locks, work)
     if n_reviewers > 1:
         yield memory(who, n_reviewers, taken)
@@ -142,7 +141,7 @@ def level(n_reviewers: int, n_pages: int, pace: Pace, *, is_long: bool = False) 
 
 
 async def at_work(served: Served, names: list[str], n_pages: int, pace: Pace) -> tuple[Work, Taken]:
-    """All reviewers label at once, the last ones in real pages."""
+    """All reviewers label at once, the last of them in real pages."""
     work, taken, pid = Work(), Taken(memory_mb(served.process.pid)), served.process.pid
     visits = [await Visit.open(served.url, served.secrets[names[0]])] if n_pages < len(names) else []
     taken.mb_of_one = memory_mb(pid)
@@ -153,7 +152,7 @@ async def at_work(served: Served, names: list[str], n_pages: int, pace: Pace) ->
         earlier = cpu_s(pid), cpu_s("self"), busy_s(), time.perf_counter()
         begin, phases = time.perf_counter() + 0.2, random.Random(1)
         team = [reviewer(one, begin + phases.random() * pace.every_s, pace, work) for one in labellers]
-        with suppress(TimeoutError):  # the labels that are missing tell
+        with suppress(TimeoutError):  # missing labels are counted as faults
             await asyncio.wait_for(asyncio.gather(*team), pace.limit_s)
         later = cpu_s(pid), cpu_s("self"), busy_s(), time.perf_counter()
         taken.samples.append(look(pid, served.study, len(work.event_ids)))
@@ -166,9 +165,9 @@ async def at_work(served: Served, names: list[str], n_pages: int, pace: Pace) ->
 
 
 async def reviewer(labeller: Labeller, due: float, pace: Pace, work: Work) -> None:
-    """One label when it is due, then the next."""
+    """Give one label when it is due, then the next."""
     for number in range(pace.n_labels):
-        await asyncio.sleep(max(0.0, due - time.perf_counter()))  # the pace of a person, not a wait for something
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))  # the pace of a person, not a wait for a condition
         try:
             await labeller(("similar", "dissimilar")[number % 2], due)
         except Refused as error:
@@ -194,7 +193,7 @@ def client(visit: Visit, work: Work) -> Labeller:
 
 
 def in_page(page: Page, work: Work) -> Labeller:
-    """A reviewer at a real page."""
+    """A reviewer in a real page."""
 
     async def label(answer: str, due: float) -> None:
         waited = time.perf_counter() - due
@@ -213,7 +212,7 @@ def in_page(page: Page, work: Work) -> Labeller:
 
 @asynccontextmanager
 async def real_pages(links: list[str]) -> AsyncIterator[list[Page]]:
-    """Windows of one Chromium, each of somebody else, with the first item on the screen."""
+    """Windows of one Chromium for different reviewers, each with the first item on the screen."""
     if not links:
         yield []
         return
@@ -231,26 +230,26 @@ async def real_pages(links: list[str]) -> AsyncIterator[list[Page]]:
 
 
 def acknowledged(who: str, work: Work, *, n_labels: int) -> Iterator[Case]:
-    """Whether every label was given without an error, and was acknowledged soon, by clients and by pages."""
+    """Whether every label was given without an error and acknowledged in time, for clients and for pages."""
     errors = ", ".join(f"{n} x {what}" for what, n in work.errors.most_common()) or "none"
     is_all = not work.errors and len(work.event_ids) == n_labels
     yield Case(f"{who}: no error", f"{len(work.event_ids)} of {n_labels} labels; errors: {errors}", is_all)
     for name, ms in (("clients", work.clients_ms), ("pages", work.pages_ms)):
         if ms:
-            on_screen = f"; from the key to the word that it is saved {times(work.keys_ms)}" if name == "pages" else ""
+            on_screen = f"; from the key press until saved {times(work.keys_ms)}" if name == "pages" else ""
             is_soon = percentiles(ms, 95)[0] < P95_MS
             figures = f"{times(ms)} of {len(ms)} labels{on_screen}"
             yield Case(f"{who}: p95 to acknowledgement < {P95_MS:.0f} ms, {name}", figures, is_soon)
 
 
 def times(ms: list[float]) -> str:
-    """Their distribution in words."""
+    """The distribution of times as a sentence."""
     p50, p95, p99, most = percentiles(ms, 50, 95, 99, 100)
     return f"p50 {p50:.0f}, p95 {p95:.0f}, p99 {p99:.0f}, max {most:.0f} ms"
 
 
 def kept_once(study: Path, event_ids: list[str]) -> str:
-    """What is wrong with the labels in the study or with its file; empty if nothing is."""
+    """The fault in the labels of the study or in its file; empty if there is none."""
     with open_database(study) as db:
         kept, given = Counter(labels.table(db)["event_id"]), Counter(event_ids)
     with closing(sqlite3.connect(study)) as file:
@@ -260,45 +259,45 @@ def kept_once(study: Path, event_ids: list[str]) -> str:
 
 
 def lock_waits(who: str, locks: Locks, work: Work) -> Case:
-    """How long another writer waits, and whether anybody waited in vain."""
+    """The time that another writer waits for the lock, and whether any wait timed out."""
     n_busy = sum(n for what, n in work.errors.items() if "is busy" in what)
     p50, p95, most = percentiles(locks.ms, 50, 95, 100)
     return Case(
         f"{who}: nobody is refused because the study is busy",
-        f"write lock got after p50 {p50:.1f}, p95 {p95:.1f}, max {most:.0f} ms of {len(locks.ms)} times beside the "
-        f"server; {locks.n_refused} times not; {n_busy} answers refused",
+        f"wait of another writer for the lock: p50 {p50:.1f}, p95 {p95:.1f}, max {most:.0f} ms of {len(locks.ms)} "
+        f"requests; {locks.n_refused} timeouts; {n_busy} answers refused",
         bool(locks.ms) and not n_busy and not locks.n_refused,
     )
 
 
 def memory(who: str, n_reviewers: int, taken: Taken) -> Case:
-    """What a session takes, when all have just opened their windows and at the end of the work."""
+    """The memory of per session, after all windows were opened and at the end."""
     first, last = taken.samples[0].mb, taken.samples[-1].mb
     opened, worked = ((mb - taken.mb_of_one) / (n_reviewers - 1) for mb in (first, last))
     return Case(
-        f"{who}: < {MB_A_SESSION:.0f} MB a session beyond the first",
+        f"{who}: < {MB_A_SESSION:.0f} MB per session after the first",
         f"{taken.mb_before:.0f} MB before the first, {taken.mb_of_one:.0f} with one, {first:.0f} with all, {last:.0f} "
-        f"at the end: {opened:.2f} a session, {worked:.2f} with its labels",
+        f"at the end: {opened:.2f} per session, {worked:.2f} with its labels",
         max(opened, worked) < MB_A_SESSION,
     )
 
 
 def growth(who: str, samples: list[Sample]) -> Case:
-    """Whether the server gets larger with the labels it has kept."""
+    """Whether the server's memory grows with the number of saved labels."""
     what, n_labels = f"{who}: memory does not grow over {LAST - FIRST} labels", samples[-1].n_labels
     if n_labels < LAST:
         return Case(what, f"only {n_labels} labels", None)
     fitted, more = slope(samples), between(samples, FIRST, LAST)
     return Case(
         what,
-        f"{fitted:.2f} MB for 1000 labels over the second half of {n_labels} (none: < {MB_A_THOUSAND:.0f}); "
+        f"{fitted:.2f} MB per 1000 labels in the second half of {n_labels} (none: < {MB_A_THOUSAND:.0f}); "
         f"{more:.1f} MB more at label {LAST} than at {FIRST}",
         fitted < MB_A_THOUSAND,
     )
 
 
 def resources(who: str, taken: Taken) -> Case:
-    """What else it takes. For a moment many may work at once; what leaks is never fewer again."""
+    """Other resources. Many threads may work for a moment, but a leak never shrinks again."""
     samples = taken.samples
     half = len(samples) // 2
     numbers, leaks = [], []
@@ -308,7 +307,7 @@ def resources(who: str, taken: Taken) -> Case:
         leaks.append(min(n[half:]) > min(n[:half]) + FEW)
     cores = ", ".join(f"{name} {n:.2f}" for name, n in taken.cores.items())
     return Case(
-        f"{who}: threads and files do not become more",
+        f"{who}: the numbers of threads and files do not grow",
         f"{'; '.join(numbers)}; study {samples[0].study_mb:.0f} to {samples[-1].study_mb:.0f} MB, its log at most "
         f"{max(one.log_mb for one in samples):.1f} MB; cores: {cores}",
         not any(leaks),
@@ -316,7 +315,7 @@ def resources(who: str, taken: Taken) -> Case:
 
 
 def rush(n: int) -> Iterator[Case]:
-    """Many sign in within two seconds while some label."""
+    """Many people sign in within two seconds while some label."""
     with tempfile.TemporaryDirectory() as folder:
         made = make_study(Path(folder) / "rush.study", n + N_AT_WORK, n_items=RUSH_ITEMS)
         with serving(made) as served:
@@ -336,9 +335,9 @@ def rush(n: int) -> Iterator[Case]:
 
 
 async def signing_in(served: Served, names: list[str], n: int) -> tuple[list[float], Work]:
-    """Seconds from following the link to the first item, and what those saw who labelled meanwhile.
+    """The seconds from the link to the first item, and the times of people who labelled meanwhile.
 
-    The newcomers are another process: else those who label would wait for this one.
+    The newcomers are a separate process, so that they do not delay the people who label.
     """
     work = Work()
     visits = [await Visit.open(served.url, served.secrets[name]) for name in names[:N_AT_WORK]]
@@ -361,12 +360,12 @@ async def signing_in(served: Served, names: list[str], n: int) -> tuple[list[flo
 
 
 def arrive(url: str, secrets: list[str], results: Any) -> None:
-    """Follow the links within two seconds; hands over the seconds to each first item, and the errors."""
+    """Follow the links within two seconds; returns the seconds to each first item, and the errors."""
     first_s: list[float] = []
     errors: list[str] = []
 
     async def newcomer(secret: str, delay_s: float) -> Visit | None:
-        await asyncio.sleep(delay_s)  # people come one after the other
+        await asyncio.sleep(delay_s)  # people arrive one after another
         begun = time.perf_counter()
         try:
             visit = await Visit.open(url, secret)
@@ -389,7 +388,7 @@ def arrive(url: str, secrets: list[str], results: Any) -> None:
 
 
 def full_speed(n: int) -> Iterator[Case]:
-    """Clients that label without a pause: nobody waits much longer than the others, and the memory stays bounded."""
+    """Clients that label without pause: nobody waits much longer than the others, and the memory stays bounded."""
     with tempfile.TemporaryDirectory() as folder:
         made = make_study(Path(folder) / "speed.study", n, n_items=SPEED_LABELS + N_SPARE)
         with serving(made) as served:
@@ -405,23 +404,23 @@ def full_speed(n: int) -> Iterator[Case]:
 
 
 def windows(n: int) -> Case:
-    """Windows that are closed again: whether what they took comes back."""
+    """Windows that are closed again: whether the server frees their resources."""
     with tempfile.TemporaryDirectory() as folder:
         made = make_study(Path(folder) / "windows.study", 4, n_items=(FILLING + n) // 4 + N_SPARE)
         with serving(made) as served:
             before, filled, after = asyncio.run(open_and_close(served, list(made.secrets), n))
     more = (after.mb - filled.mb) / n
     return Case(
-        f"{n} windows opened, used once and closed leave no file and < {MB_A_WINDOW} MB each",
-        f"{before.mb:.0f} MB with one, {filled.mb:.0f} after {FILLING} closed ones, {after.mb:.0f} after {n} more: "
+        f"{n} windows that were opened, used once and closed leave no open file and < {MB_A_WINDOW} MB each",
+        f"{before.mb:.0f} MB with one, {filled.mb:.0f} after {FILLING} closed windows, {after.mb:.0f} after {n} more: "
         f"{more:.3f} each; threads {before.n_threads}, {filled.n_threads}, {after.n_threads}; "
         f"files {before.n_files}, {filled.n_files}, {after.n_files}",
-        more < MB_A_WINDOW and after.n_files <= filled.n_files + FEW,  # each window that is kept has three files open
+        more < MB_A_WINDOW and after.n_files <= filled.n_files + FEW,  # each kept window has three open files
     )
 
 
 async def open_and_close(served: Served, names: list[str], n: int) -> list[Sample]:
-    """The server with the first window, with as many closed ones as are kept for a while, and after n more."""
+    """The server's state with one window, with as many closed windows as it keeps for a while, and after n more."""
     samples, pid = [], served.process.pid
     for number in range(FILLING + n + 1):
         visit = await Visit.open(served.url, served.secrets[names[number % len(names)]])

@@ -1,10 +1,10 @@
-"""What happens to machines and people while a reviewer labels, one mishap after the other.
+"""Accidents of machines and people while a reviewer labels, one after another.
 
     python -m tests.reliability.mishaps [--only NAME ...] [--list] [--quick] [--pictures FOLDER]
 
-Each has a real server, and a real browser in which a reviewer labels by keyboard. Checked are the sentence that the
-reviewer sees, that every answer pressed is stored exactly once and in order after the mishap's end, that the next
-press counts, and that the study is sound.
+Each test has a real server, and a real browser in which a reviewer labels by keyboard. It checks the message that the
+reviewer sees, that every answer is stored exactly once and in order at the end, that the next key press counts, and
+that the study is sound.
 """
 
 import argparse
@@ -61,11 +61,11 @@ MISHAPS: dict[str, Callable[[Room], Iterator[Case]]] = {
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """The mishaps asked for."""
+    """Run the requested tests."""
     if options.pictures:
         options.pictures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="mishaps-") as folder, sync_playwright() as playwright:
-        Path(folder).chmod(0o755)  # a server that runs as somebody else has to come in
+        Path(folder).chmod(0o755)  # a server that runs as another user must be able to enter
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
         room = Room(browser, Path(folder), make_master(Path(folder)), options.pictures, options.quick)
         for name in options.only or MISHAPS:
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> Iterator[Case]:
 
 
 def tried(name: str, room: Room) -> Iterator[Case]:
-    """A mishap's cases; one that ends in an error is a case that failed."""
+    """The cases of one test; an unexpected error is a failed case."""
     try:
         yield from MISHAPS[name](room)
     except CannotTry as why:
@@ -84,7 +84,7 @@ def tried(name: str, room: Room) -> Iterator[Case]:
 
 
 def options() -> argparse.ArgumentParser:
-    """What can be asked for."""
+    """The options of the command."""
     made = parser(__doc__)
     made.add_argument("--only", nargs="+", choices=MISHAPS, metavar="NAME", help="only these mishaps")
     made.add_argument("--list", action="store_true", help="name the mishaps and end")
@@ -94,7 +94,7 @@ def options() -> argparse.ArgumentParser:
 
 
 def listed() -> Iterator[str]:
-    """A line a mishap."""
+    """One line per test."""
     for name, mishap in MISHAPS.items():
         yield f"{name:22}{(mishap.__doc__ or '').strip()}"
 

@@ -1,4 +1,4 @@
-"""What a script of this folder found: cases as they come, PASS or FAIL at the end, an exit code, figures as JSON."""
+"""The results of a script in this folder: cases as they come, PASS or FAIL, an exit code, figures as JSON."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ from tests.performance.measuring import machine
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that was tried; `passed` is None where it could not be tried here, and `figures` say why."""
+    """One tested case; `passed` is None if it could not be tested here, and `figures` gives the reason."""
 
     what: str
     figures: str
@@ -27,7 +27,7 @@ class Case:
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """The options that every script has; the caller adds its own."""
+    """The options of every script; the caller adds more."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--json", type=Path, default=None, help="write the cases to this file as well")
     return made
@@ -38,7 +38,7 @@ def main(
     run: Callable[[argparse.Namespace], Iterable[Case]],
     arguments: Sequence[str] | None = None,
 ) -> None:
-    """Run a script: print each case when it is known, end with one line for all; exit code 1 if any failed."""
+    """Run a script: print each case when it is known, and a last line for all; exit code 1 if any failed."""
     options = made.parse_args(arguments)
     print("Machine: " + ", ".join(f"{name} {value}" for name, value in machine().items()), flush=True)
     begun, cases = time.monotonic(), []
@@ -64,7 +64,7 @@ def main(
 
 
 def load(path: Path) -> dict[str, Any]:
-    """What `--json` wrote; raises ValueError if it is something else."""
+    """The content of a `--json` file; raises ValueError if it is anything else."""
     found = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(found, dict) or "cases" not in found:
         raise ValueError(f"{path} holds no cases")
@@ -72,5 +72,5 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def cases(result: dict[str, Any]) -> list[Case]:
-    """The cases in what `load` gave."""
+    """The cases in the content from `load`."""
     return [Case(**case) for case in result["cases"]]

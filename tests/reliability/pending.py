@@ -1,11 +1,12 @@
-"""Press answers that the server does not hear, let something happen, and count what is lost: pause, sign-out, restore.
+"""Give answers that the server does not receive, cause an accident, and count lost answers: pause, sign-out, restore.
 
     python -m tests.reliability.pending [--rounds 9] [--answers 20] [--quick]
 
-A real Chromium and a real server. In each round a reviewer presses so many answers while nothing reaches the server
-(those before a restore are acknowledged), and one of the mishaps of `tests/browser/pending.py` happens: the study is
-paused, the reviewer signs out, an older backup takes the study's place, another study runs at the same address, the
-window is closed, or the reviewer reads the guide. In the end every answer must be stored once, in the order pressed.
+A real Chromium and a real server. In each round a reviewer gives several answers while nothing reaches the server
+(before a restore they are acknowledged), and one accident of `tests/browser/pending.py` happens: the study is paused,
+the reviewer signs out, an older backup replaces the study, another study runs at the same address, the window is
+closed, or the reviewer reads the guide. At the end every answer must be stored once, in the order in which it was
+given.
 """
 
 import argparse
@@ -24,7 +25,7 @@ NAMES = ("ada", "ben", "cleo", "dan", "eve", "fay")
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """One reviewer a mishap, all rounds of it one after the other."""
+    """One reviewer per accident, with all rounds one after another."""
     n_rounds, n_answers = (1, 5) if options.quick else (options.rounds, options.answers)
     path = chromium_path()
     if path is None:
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> Iterator[Case]:
 
 
 def tried(browser: Browser, served: Served, name: str, mishap: str, n_rounds: int, n_answers: int) -> Case:
-    """All rounds of one mishap."""
+    """All rounds of one accident."""
     with scene(browser, served, name) as one:
         for _ in range(n_rounds):
             MISHAPS[mishap](one, n_answers)

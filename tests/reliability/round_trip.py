@@ -1,10 +1,10 @@
-"""Take studies out and in again: made-up ones, with hostile names and texts, and look whether they are the same.
+"""Export and import generated studies with hostile names and texts, and check that nothing changes.
 
     python -m tests.reliability.round_trip [--studies 200] [--seed 1] [--quick]
 
-Of each study: its label file comes into a fresh study of the same measurements and out again as the same file; so do
-verdicts from elsewhere; the numbers of the report are the same; its measurements have the same hashes through every
-form that `labeler convert` writes; the anonymised study and a merged copy have the same numbers.
+For each study: its label file can be imported into a fresh study of the same measurements and exported again as the
+same file; the same holds for external verdicts; the numbers of the report are the same; its measurements have the same
+hashes in every format that `labeler convert` writes; the anonymised study and a merged copy have the same numbers.
 """
 
 import argparse
@@ -34,32 +34,32 @@ from tests.reliability._made_up import ACTOR, BEGUN, By, MadeUp, new_study
 from tests.reliability.outcome import Case, main, parser
 
 BY: By = {"actor": ACTOR, "now": BEGUN}
-# Numbers of a study's own: which assignment an answer belongs to is another number in another study.
+# Numbers that are internal to a study: an assignment has another number in another study.
 OF_THE_STUDY = ["assignment"]
-# What a report says of results; the rest tells of the plan, the people, the course and the files.
+# The results in a report; the rest describes the plan, the people, the course and the files.
 RESULTS = ("parameters", "agreement", "consensus", "left_out", "classifiers", "comparisons", "measures", "notes")
 Question = Callable[[MadeUp, Path], list[str]]
 
 
 def csv_of(db: Database) -> str:
-    """The label file."""
+    """The label file of a study."""
     return reporting.as_csv(exchange.export_labels(db, **BY))
 
 
 def verdicts_csv(db: Database) -> str:
-    """The verdict file of what came from elsewhere."""
+    """The file of the external verdicts."""
     table = stored_verdicts.export_table(db, **BY)
     return reporting.as_csv(table[table["classifier"] == "eye"])
 
 
 def hashed(text: str, *, without: list[str]) -> str:
-    """The hash of a table but for some of its columns."""
+    """The hash of a table without some of its columns."""
     table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
     return hashlib.sha256(table.drop(columns=without).to_csv(index=False).encode()).hexdigest()
 
 
 def again(made: MadeUp, folder: Path) -> Path:
-    """A fresh study of the same measurements, with the labels and verdicts of another."""
+    """A fresh study of the same measurements, with the labels and verdicts of another study."""
     path = folder / "again.study"
     new_study(path, made.source)
     with open_database(made.path) as db:
@@ -73,11 +73,11 @@ def again(made: MadeUp, folder: Path) -> Path:
     return path
 
 
-# What is asked of each study: a list of what is wrong
+# The questions about each study: each returns a list of faults
 
 
 def of_tables(made: MadeUp, folder: Path) -> list[str]:
-    """Label and verdict files, out, in, and out again; a second time in adds nothing."""
+    """Label and verdict files are exported, imported and exported again; importing them again adds nothing."""
     path = again(made, folder)
     with open_database(path) as db:
         ours, theirs = csv_of(db), (folder / "labels.csv").read_bytes().decode()
@@ -92,13 +92,13 @@ def of_tables(made: MadeUp, folder: Path) -> list[str]:
 
 
 def of_reports(made: MadeUp, folder: Path) -> list[str]:
-    """The results in the reports of the study and of what was made of its files."""
+    """The results in the reports of the study and of the study made from its files."""
     path = again(made, folder)
     return other_numbers(results(made.path), results(path))
 
 
 def results(path: Path) -> dict[str, Any]:
-    """What a report says of results, as its JSON file has it."""
+    """The results of a report, from its JSON file."""
     with open_database(path) as db:
         content = reporting.report_of_study(db, reporting.QUICK, **BY)
     plain = json.loads(json.dumps(content))
@@ -106,13 +106,13 @@ def results(path: Path) -> dict[str, Any]:
 
 
 def other_numbers(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """Where two reports differ, a few places."""
+    """The first differences between two reports."""
     found = differences(one, other)
     return [f"{difference.place} {difference.reported!r}, then {difference.recomputed!r}" for difference in found[:3]]
 
 
 def of_measurements(made: MadeUp, folder: Path) -> list[str]:
-    """The hashes of all items through every form; what has no place in a form is refused in words."""
+    """The hashes of all items in every format; what a format cannot store is refused with a message."""
     before = data_hashes(made.path)
     problems = []
     for form in converting.FORMS:
@@ -133,7 +133,7 @@ def of_measurements(made: MadeUp, folder: Path) -> list[str]:
 
 
 def data_hashes(path: Path) -> dict[str, tuple[str, bool]]:
-    """Of each item its hash, and whether it is in seconds of which fewer are better."""
+    """For each item its hash, and whether it is in seconds with lower values better."""
     with open_database(path) as db:
         stored = items.all_items(db)
         for item in stored:
@@ -143,7 +143,7 @@ def data_hashes(path: Path) -> dict[str, tuple[str, bool]]:
 
 
 def other_measurements(form: str, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Hashes that are not the same; by name where the form keeps names that are no file names."""
+    """Different hashes; by name if the format keeps names that are not file names."""
     if form != "icpe":
         return [] if before == after else [f"{form}: other measurements"]
     fit = Counter(data_hash for data_hash, fits in before.values() if fits)
@@ -151,7 +151,7 @@ def other_measurements(form: str, before: dict[str, Any], after: dict[str, Any])
 
 
 def of_anonymised(made: MadeUp, folder: Path) -> list[str]:
-    """Every number of the report, with new names in the order of the old ones."""
+    """Every number of the report, with new names in the order of the old names."""
     out = folder / "anonymised.study"
     with open_database(made.path) as db:
         everyone = people.all_people(db)
@@ -160,7 +160,7 @@ def of_anonymised(made: MadeUp, folder: Path) -> list[str]:
 
 
 def token_in_order(everyone: list[Any]) -> str:
-    """A token under which the new names of reviewers have the order of the old ones; one in some 120 is, of five."""
+    """A token for which the new names have the order of the old names; about one in 120 does so for five reviewers."""
     reviewers = sorted(person.name for person in everyone if Role.REVIEWER in person.roles)
     for token in islice(map(str, count()), 10_000):
         new = anonymising.pseudonyms(everyone, token)
@@ -170,7 +170,7 @@ def token_in_order(everyone: list[Any]) -> str:
 
 
 def numbers(value: Any) -> Any:
-    """A report without its texts, among which are the names; a name of a value may be one too."""
+    """A report without texts, which contain the names; the name of a value may also be a person's name."""
     if isinstance(value, dict):
         return {str(place): numbers(entry) for place, entry in enumerate(value.values())}
     if isinstance(value, list):
@@ -179,7 +179,7 @@ def numbers(value: Any) -> Any:
 
 
 def of_merged(made: MadeUp, folder: Path) -> list[str]:
-    """A copy in which people went on, merged into the study as it was: the label file is the same, and the numbers."""
+    """A copy in which people continued is merged into the original: the label file and the numbers are the same."""
     copy = folder / "copy.study"
     with open_database(made.path) as db:
         db.backup(copy)
@@ -202,16 +202,16 @@ def of_merged(made: MadeUp, folder: Path) -> list[str]:
 
 
 QUESTIONS: dict[str, Question] = {
-    "labels and verdicts, out and in again": of_tables,
-    "report of what came in again": of_reports,
+    "labels and verdicts, exported and imported": of_tables,
+    "report of the imported data": of_reports,
     "measurements through parquet, csv and icpe": of_measurements,
     "anonymised": of_anonymised,
-    "a copy labelled in and merged": of_merged,
+    "a copy with further labels, merged": of_merged,
 }
 
 
 def ask(seed: int) -> tuple[dict[str, list[str]], Counter[str]]:
-    """What is wrong with the study of a seed, by question, in words; and what is in it."""
+    """The faults of the study of a seed by question, and its content."""
     with tempfile.TemporaryDirectory() as name:
         made = MadeUp(Path(name, "made-up.study"), seed)
         made.tell()
@@ -229,7 +229,7 @@ def ask(seed: int) -> tuple[dict[str, list[str]], Counter[str]]:
 
 
 def contents(db: Database) -> Counter[str]:
-    """How much there is in a study of what could be lost."""
+    """Counts of the content of a study that could be lost."""
     table = exchange.all_answers(db)
     return Counter(
         {
@@ -244,12 +244,12 @@ def contents(db: Database) -> Counter[str]:
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """Every question about every study."""
+    """Ask every question about every study."""
     n_studies = 8 if options.quick else options.studies
     asked = [ask(seed) for seed in range(options.seed, options.seed + n_studies)]
     there = {what: sum(told[what] for _, told in asked) for what in asked[0][1]}
     figures = ", ".join(f"{n} {what}" for what, n in there.items())
-    yield Case(f"{n_studies} made-up studies", figures, min(there.values()) > 0)
+    yield Case(f"{n_studies} generated studies", figures, min(there.values()) > 0)
     for what in QUESTIONS:
         problems = [problem for found, _ in asked for problem in found[what]]
         n_wrong = sum(bool(found[what]) for found, _ in asked)

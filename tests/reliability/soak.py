@@ -1,8 +1,8 @@
-"""All scripts of this folder one after the other, each in full; their figures as one table.
+"""Run all scripts of this folder one after another, each in full; collect their figures in one table.
 
     python -m tests.reliability.soak [--only NAME ...] [--table docs/reliability.md]
 
-Takes about an hour. Each script is given a limit, ends by itself, and says PASS or FAIL; so does this one.
+Takes about an hour. Each script has a time limit, ends by itself, and reports PASS or FAIL, and so does this script.
 """
 
 import os
@@ -30,12 +30,12 @@ MINUTES = {
     "backups": 10,
     "round_trip": 15,
     "supply": 5,
-}  # script -> after how many minutes it is ended
+}  # script -> time limit in minutes
 BEGIN, END = "<!-- figures: python -m tests.reliability.soak -->", "<!-- end of figures -->"
 
 
 def run(options: Namespace) -> Iterable[Case]:
-    """A case for each script; its own cases are printed as it goes on."""
+    """A case for each script; the cases of a script are printed as they come."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in options.only or MINUTES:
@@ -49,7 +49,7 @@ def run(options: Namespace) -> Iterable[Case]:
 
 
 def one(name: str, result: Path) -> Case:
-    """Run one script to its end, or to its limit."""
+    """Run one script to its end or its limit."""
     command: list[str | Path] = [sys.executable, "-m", f"tests.reliability.{name}", "--json", result]
     begun, process = time.monotonic(), subprocess.Popen(command, start_new_session=True)
     try:
@@ -62,7 +62,7 @@ def one(name: str, result: Path) -> Case:
 
 
 def put_table(page: Path, found: dict[str, dict[str, Any]]) -> None:
-    """Replace the rows of these scripts between the two marks of a page; those of others stay."""
+    """Replace the rows of these scripts between the two marks of a page; the rows of others stay."""
     text = page.read_text(encoding="utf-8")
     before, old, after = text.partition(BEGIN)[0], text.partition(BEGIN)[2].partition(END)[0], text.partition(END)[2]
     if not after and END not in text:
@@ -87,7 +87,7 @@ def as_table(name: str, result: dict[str, Any]) -> str:
             "",
             f"{result['seconds']:.0f} s; {machine}.",
             "",
-            "| tried | figures | |",
+            "| case | figures | result |",
             "|---|---|---|",
             *rows,
         ]

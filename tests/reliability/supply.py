@@ -1,9 +1,9 @@
-"""What the application needs and how it runs: licences, bounds and pins; behind a proxy; stopped; from a wheel.
+"""Test dependencies and operation: licences, bounds and pins; behind a proxy; SIGTERM; installed from a wheel.
 
     python -m tests.reliability.supply [--quick] [--json FILE]
 
-`--quick` starts no server. A wheel is built with pip, which fetches the build backend where its cache has none; if
-that fails, the case says so.
+`--quick` starts no server. pip builds a wheel and downloads the build backend if its cache has none; if this fails, the
+case says so.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The same cases as `python -m tests.reliability.access`, a part of each group, on one server."""
+"""Run a part of each group of `python -m tests.reliability.access` on one server."""
 
 import ast
 

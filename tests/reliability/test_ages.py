@@ -1,4 +1,4 @@
-"""What `ages` asks of every study of an older schema, as far as it takes no time."""
+"""Run the fast checks of `ages` on every study of an older schema."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What reviewers are sent in every state holds nothing they may not know; and the search finds what is planted."""
+"""Reviewers are sent no forbidden data in any state, and the search finds planted data."""
 
 import base64
 import gzip
@@ -18,14 +18,14 @@ from tests.reliability._hidden import Hidden, from_reviewer
 from tests.reliability.crawl import SHOWS, crawl, foreign_codes, new_members, served
 
 INTRUDER = "in a coordinator's window"
-ROLES = {"a reviewer", "a reviewer who is paused", "a reviewer who coordinates as well", "a stranger"}
+ROLES = {"a reviewer", "a paused reviewer", "a reviewer who is also a coordinator", "a stranger"}
 NAME = "vexillum/quokkadb#abacus"
 HIDDEN = Hidden.of([NAME, "0.73519264"], ["fresh", "ottokar"])
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """A study that goes through all states while all kinds of people look at it: case by what was looked at."""
+    """A study that goes through all states while all kinds of people visit it: cases by visit."""
     study = tmp_path_factory.mktemp("blindness") / "sauerkraut.study"
     links = made.make(study)
     with served(study) as url:
@@ -46,7 +46,7 @@ def test_a_coordinators_window_does_not_go_on_for_a_reviewer(found):
 def test_every_role_looked_at_every_state(found):
     assert set(found) >= {f"{stage}, {role}" for stage in SHOWS for role in ROLES}
     later = set(SHOWS) - {"draft", "calibration"}
-    assert set(found) >= {f"{stage}, a reviewer who was removed" for stage in later}
+    assert set(found) >= {f"{stage}, a removed reviewer" for stage in later}
     assert list(made.STAGES) == list(SHOWS)
 
 
@@ -66,7 +66,7 @@ def coded(content):
 
 
 def message(text):
-    """A message of the server whose page part holds a text among the members of JSON."""
+    """A server message whose page part contains a text among the fields of JSON."""
     made_up = ForwardMsg()
     made_up.delta.new_element.bidi_component.json = json.dumps({"offers": [], "more": [{"deep": text}]})
     return made_up.SerializeToString()

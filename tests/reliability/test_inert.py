@@ -1,7 +1,7 @@
-"""Texts of people and of files are inert wherever they come out: exports, reports, the terminal, pages.
+"""Texts of people and files are never executed or rendered: exports, reports, the terminal, pages.
 
-One study holds each hostile text as the name of an item, as a comment, an answer to it and a reason; some are names of
-people and of a classifier, too. Reports alone are tried with hostile names in tests/analysis/test_report_hostile.py.
+One study has each hostile text as the name of an item, a comment, a reply and a reason; some are also names of people
+and of a classifier. tests/analysis/test_report_hostile.py tests hostile names in reports alone.
 """
 
 import csv
@@ -52,7 +52,7 @@ TEXTS = {
 PEOPLE = ("=1+1", "<script>alert(1)</script>", "**b** [x](http://evil.test)", "\\input{x} 5 % a_b")
 COORDINATOR = '@SUM(A1) "><img src=x onerror=alert(1)> $z$'
 CLASSIFIER = "=cmd|'/c x'!A1 <b>**c**</b>"
-# what pages write themselves: a picture of runs, and the source of the paper
+# markup of the pages themselves: a plot of runs, and the source of the paper
 OUR_OWN = re.compile(r'<img alt="[^"<>]*" src="data:image/svg\+xml;base64,[\w+/=]*" style="max-width: 100%">'
                      r"|\]\(https://doi\.org/10\.1145/3578245\.3584693\)")  # fmt: skip
 MARKUP = ("<script", "<img", "<b>", "<svg", "**b", "](http", "`c`", ":red[", "$z$", "{{ 7")
@@ -103,7 +103,7 @@ def study(tmp_path_factory):
 
 
 def rename(db):
-    """Put the texts in place, also where a form would refuse them: an older version may have let them in."""
+    """Insert the texts, even where a form would refuse them: an older version may have accepted them."""
     for number, item in enumerate(items.all_items(db)[: len(TEXTS)]):
         text = list(TEXTS.values())[number]
         db.execute(
@@ -118,7 +118,7 @@ def rename(db):
 
 
 def say_everything(db):
-    """Every reviewer answers everything, each time with another text, and gets it back as an answer."""
+    """Every reviewer answers everything, each time with a different comment, and gets it back as a reply."""
     texts = list(TEXTS.values())
     for place, name in enumerate(PEOPLE):
         while offers := reviewing.review_queue(db, id_of(db, name)).offers:
@@ -133,7 +133,7 @@ def say_everything(db):
 
 @pytest.fixture(scope="module")
 def files(study):
-    """Everything that leaves the study as a file: name -> text."""
+    """Every file that leaves the study: name -> text."""
     with open_database(study) as db:
         made = reporting.files_of_study(db, reporting.QUICK, actor=COORDINATOR, now=NOW)
         made["export.csv"] = reporting.as_csv(exchange.export_labels(db, actor=COORDINATOR, now=NOW))
@@ -232,7 +232,7 @@ def nodes(block):
 
 
 def formatted(page):
-    """All that a page reads as Markdown or HTML: the elements that are, and every label and every radio option."""
+    """All texts that a page reads as Markdown or HTML: the elements, and every label and radio option."""
     for node in nodes(page.main):
         if node.type in RENDERED:
             yield str(getattr(node, "value", "") or node.proto)
@@ -242,7 +242,7 @@ def formatted(page):
 
 
 def raw(page):
-    """What of the hostile texts stands there as markup."""
+    """The parts of the hostile texts that appear as markup."""
     written = [OUR_OWN.sub("", re.sub(r"\\.", "", text)) for text in formatted(page)]
     return [text for text in written if any(mark in text for mark in MARKUP)]
 
@@ -266,7 +266,7 @@ def test_pages_of_reviewers_show_texts_as_they_are(study, tmp_path, module, name
 
 
 def in_state(study, folder, state):
-    """A copy of the study as if it were there."""
+    """A copy of the study in another state."""
     path = folder / "page.study"
     with open_database(study) as db:
         db.backup(path)

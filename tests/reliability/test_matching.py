@@ -1,4 +1,4 @@
-"""Nobody who compares the bytes of pictures finds two of one item; the same attackers find all where they are equal."""
+"""Comparing the bytes of plots finds no two plots of one item; the same attackers succeed if plots are equal."""
 
 import json
 
@@ -14,14 +14,14 @@ LENGTHS = {"long runs": (3, 1200), "many runs": (10, 400), "short runs": (3, 60)
 
 
 def measured(rng, n_runs, n_iterations):
-    """Runs of one item: a level, a spread and a few spikes of its own, of unequal lengths where they are long."""
+    """Runs of one item with an individual level, spread and spikes; long runs have unequal lengths."""
     level = 10 ** rng.uniform(-6, -1)
     lengths = n_iterations + (rng.integers(0, 60, n_runs) if n_iterations > 300 else np.zeros(n_runs, int))
     runs = [level * (1 + 0.02 * rng.standard_normal(n) + 0.5 * (rng.random(n) < 0.005)) for n in lengths]
-    return [np.round(run, 12) for run in runs]  # a clock has steps
+    return [np.round(run, 12) for run in runs]  # a clock has discrete steps
 
 
-# Comparing all values of ten runs takes seconds; three long runs are compared every day.
+# Comparing all values of ten runs takes seconds; the ordinary tests compare three long runs.
 @pytest.fixture(scope="module", params=some_slow(LENGTHS, {"many runs"}))
 def items(request):
     rng = np.random.default_rng(20261122)

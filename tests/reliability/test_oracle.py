@@ -1,4 +1,4 @@
-"""No reply to a reviewer depends on what others did: the same messages to studies that differ only in others' rows."""
+"""Replies to a reviewer do not depend on others: the same messages to studies that differ only in others' rows."""
 
 import json
 import random
@@ -22,7 +22,7 @@ ANSWERS = [answer.value for answer in Answer]
 
 @pytest.fixture
 def worlds(tmp_path):
-    """One study twice: in the second one the others have labelled, and labels of others were imported."""
+    """Two copies of a study: in the second, others have labelled, and labels of others were imported."""
     alone, together = tmp_path / "alone.study", tmp_path / "together.study"
     make_study(alone, plan=True)
     with open_database(alone) as db:
@@ -38,7 +38,7 @@ def worlds(tmp_path):
 
 
 def imported(db):
-    """Labels made elsewhere, some with an event id and some without."""
+    """Labels from another source, some with an event id and some without."""
     rows = [
         {
             "item": item.name,
@@ -54,7 +54,7 @@ def imported(db):
 
 
 def probes(together):
-    """Event ids and codes that exist for others, or could: from the study, and guessed from names."""
+    """Event ids and codes that exist, or could exist, for others: from the study, and guessed from names."""
     guessed = [
         key(0, "imported", item_name(number), name, kind.value, "0", category.value)
         for number, name, kind, category in product(range(8), (*OTHERS, "zoe"), (Kind.FRESH, Kind.THIRD), Category)
@@ -67,7 +67,7 @@ def probes(together):
 
 
 def message(rng, known, own, codes, offered):
-    """One hostile message: most of it well formed, so that it reaches the places where others' rows could matter."""
+    """One hostile message, mostly well formed, so that it reaches code in which others' rows could matter."""
     event_id = rng.choice([rng.choice(known), rng.choice(known), rng.choice(own), f"new-{rng.randrange(10**9)}", "", 7])
     event = {
         "event_id": event_id,
@@ -82,7 +82,7 @@ def message(rng, known, own, codes, offered):
 
 
 def reply(db, event):
-    """What the browser gets: the acknowledgement with the next screen."""
+    """The browser's reply: the acknowledgement with the next screen."""
     reviewer_id = id_of(db, OWN)
     ack = label.keep(db, reviewer_id, event)
     codes = {row.code for row in labels.own_answers(db, reviewer_id)}

@@ -1,4 +1,4 @@
-"""For asv: times, memory and a number of one's own; combinations that fail, are skipped, and a benchmark that fails."""
+"""For asv: times, memory and a user-defined number; combinations that fail or are skipped, and a failing benchmark."""
 
 
 class Sort:

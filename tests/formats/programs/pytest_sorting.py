@@ -1,4 +1,4 @@
-"""For pytest-benchmark: parameters with odd names, and a benchmark that fails."""
+"""For pytest-benchmark: parameters with unusual names, and a failing benchmark."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Result files made for the tests of the readers, without the code under test."""
+"""Result files for the tests of the readers, generated without the code under test."""
 
 import copy
 import csv
@@ -31,12 +31,12 @@ def parquet_bytes(table, **options):
 
 
 def read_bytes(name, content, **options):
-    """The benchmarks of a file that is only in memory."""
+    """The benchmarks of a file in memory."""
     return read(Source(name, data=content), ReadOptions(**options) if options else DEFAULTS)
 
 
 def read_or_refusal(name, content, **options):
-    """The benchmarks of a file, or why it was refused."""
+    """The benchmarks of a file, or the reason for refusing it."""
     try:
         return read_bytes(name, content, **options)
     except Refused as refused:
@@ -49,7 +49,7 @@ def plain(benchmark):
 
 
 def jmh_entry(runs, *, benchmark="org.sample.Sort.sort", unit="s/op", mode="avgt", key="rawData", **more):
-    """One benchmark as JMH 1.37 writes it; `more` takes the place of what stands there, None leaves it out."""
+    """One benchmark as JMH 1.37 writes it; `more` replaces fields, and None removes a field."""
     entry = {
         "jmhVersion": "1.37", "benchmark": benchmark, "mode": mode, "threads": 1, "forks": len(runs),
         "jvm": "/usr/lib/jvm/java-17/bin/java", "jvmArgs": ["-Xmx1g"], "jdkVersion": "17.0.15",
@@ -71,7 +71,7 @@ def pyperf_file(*benchmarks, metadata=None, version="1.0"):
 
 
 def pyperf_runs(*runs):
-    """Runs with these values behind one that only calibrated."""
+    """Runs with these values after a run that only calibrated."""
     calibration = {"metadata": {"calibrate_loops": 8}, "warmups": [[1, 3e-6], [8, 2e-6]]}
     return [calibration, *({"metadata": {"duration": 0.1}, "values": run, "warmups": [[8, 9e-6]]} for run in runs)]
 
@@ -83,7 +83,7 @@ ORDERSAGE = (
 
 
 def ordersage_rows(trials, host="node1"):
-    """Rows from (run, command, position, order type, result) and optionally a status."""
+    """Rows from (run, command, position, order type, result) and an optional status."""
     return [
         ("0-1", host, run, 2, command, 0, position, order, 1.5, 2.5, *(status or ["Success"]), result)
         for run, command, position, order, result, *status in trials
@@ -91,7 +91,7 @@ def ordersage_rows(trials, host="node1"):
 
 
 def changed_somewhere(document):
-    """Copies of a JSON value in which one place, or two, hold something else."""
+    """Copies of a JSON value in which one or two places have another value."""
     leaves = [None, True, 0, -1, 1e999, 10**400, "", "NaN", "\ud800", [], {}, [[1]], {"a": 1}]
     change = st.tuples(st.lists(st.integers(0, 30), max_size=6), st.sampled_from(leaves))
     return st.lists(change, min_size=1, max_size=2).map(lambda changes: _changed(document, changes))

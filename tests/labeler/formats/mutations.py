@@ -1,4 +1,4 @@
-"""Result files with something changed, and what a reader may make of them: sound benchmarks, or a refusal in words."""
+"""Damaged result files, and the allowed results of a reader: valid benchmarks, or a refusal with a message."""
 
 import copy
 import json
@@ -13,7 +13,7 @@ from labeler.formats import Source, read
 from labeler.formats.known import Format
 from labeler.model import is_storable
 
-SECONDS = 5  # no file of a test may take longer
+SECONDS = 5  # time limit for a file in a test
 HOSTILE = [
     "../../../etc/passwd", "<script>alert(1)</script>", "=HYPERLINK(0)", "+1", "@SUM(A1)", "bell\x07and\x1bescape",
     "a" * 10_000,
@@ -26,13 +26,13 @@ LEAVES: list[Any] = [
 
 
 def read_with(module, name, content):
-    """The benchmarks with measurements that the application finds with this reader, registered or not."""
+    """The benchmarks with measurements that the application reads with this reader, registered or not."""
     known = Format("tried", "", "", "", module.detect, module.read)
     return [benchmark for benchmark in read(Source(name, data=content), content=content, known=known) if benchmark.runs]
 
 
 def refusal(module, name, content):
-    """Why the file is refused, without its name."""
+    """The reason for refusing the file, without its name."""
     try:
         found = read_with(module, name, content)
     except Refused as refused:
@@ -48,7 +48,7 @@ def mutated(content, rng):
 
 
 def check_mutations(module, files, n, seed=1):
-    """Whatever is changed in the files: a refusal in words or sound benchmarks, soon, and both do happen."""
+    """Check that damaged files quickly give valid benchmarks or a refusal with a message, and that both occur."""
     rng = random.Random(seed)
     reasons = []
     for _ in range(n):
@@ -118,7 +118,7 @@ def _lines(content, rng):
 
 
 def _replace(content, rng):
-    """A word somewhere by another one."""
+    """Replace a word at a random place."""
     words = content.split(b" ")
     leaf = rng.choice((b"NaN", b"-", b"1e999", b"''", b"null", b"9" * 400, "\u0661\u202e".encode(), b"\xff\xfe", b'"'))
     words[rng.randrange(len(words))] = leaf
@@ -126,7 +126,7 @@ def _replace(content, rng):
 
 
 def _structure(content, rng):
-    """Of a JSON document: a member that is missing, doubled, renamed or of another kind; otherwise a byte."""
+    """Remove, double, rename or change the type of a JSON member; in other files change a byte."""
     try:
         document = json.loads(content.removeprefix(b"\xef\xbb\xbf"))
     except (ValueError, RecursionError):

@@ -6,7 +6,7 @@ import pytest
 from labeler.formats import benchmarkdotnet
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
-FILES = Path(__file__).parent / "files"  # to the layout of BenchmarkDotNet 0.13
+FILES = Path(__file__).parent / "files"  # in the layout of BenchmarkDotNet 0.13
 
 
 def measurement(launch=1, iteration=1, nanoseconds=500.0, operations=100, mode="Workload", stage="Actual", **more):
@@ -63,10 +63,7 @@ def test_results_or_actual_measurements_of_the_workload_are_read_launch_by_launc
 
 def test_a_report_without_measurements_is_refused_with_the_exporter_that_keeps_them():
     content = (FILES / "Example.Sorting-report-brief.json").read_bytes()
-    assert refusal(benchmarkdotnet, "a.json", content) == (
-        "this has only averages; BenchmarkDotNet keeps the measurements with --exporters fulljson or "
-        "[JsonExporterAttribute.Full]"
-    )
+    assert "--exporters fulljson" in refusal(benchmarkdotnet, "a.json", content)
 
 
 def test_other_stages_and_overheads_are_no_iterations():
@@ -102,10 +99,7 @@ def test_another_stage_than_these_two_is_refused():
 
 
 def test_a_report_from_before_full_names_is_refused_in_words():
-    assert refused(entry(name=...)) == (
-        "this report is from BenchmarkDotNet before 0.11 and has no full benchmark names; measure again with a "
-        "newer version"
-    )
+    assert "before 0.11" in refused(entry(name=...))
 
 
 def test_the_stages_of_old_releases_have_other_names():
@@ -133,7 +127,7 @@ def test_jobs_that_measured_one_benchmark_are_told_apart():
 def test_a_benchmark_without_measurements_is_left_out():
     failed = entry(name="a", Measurements=[], Statistics=None)
     assert [one.name for one in read(failed, entry(name="b"), entry(name="c", Measurements=None))] == ["b"]
-    assert refused(failed) == "no benchmark of the file has a measurement; 'a': no measurement of its workload"
+    assert "'a': no measurement" in refused(failed)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Small files that would fill the memory are refused, each read in a process of its own whose memory is measured."""
+"""Small files that would fill the memory are refused; each is read in a separate process to measure its memory."""
 
 import gzip
 import io
@@ -33,7 +33,7 @@ print(int(re.search("VmHWM: *([0-9]+)", Path("/proc/self/status").read_text().re
 
 
 def repeated(text, n):
-    """A column in which one text stands n times, in a few bytes."""
+    """A column in which one text occurs n times, in a few bytes."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int8)), [text])
 
 
@@ -143,7 +143,7 @@ def test_what_pages_unpack_to_is_counted_as_the_file_says_it(version, compressio
         for column in range(3):
             chunk = metadata.row_group(group).column(column)
             pages = [n_bytes for n_bytes, _ in bounds._pages(content, chunk)]
-            assert 0 < sum(pages) <= chunk.total_uncompressed_size  # which counts the headers of the pages as well
+            assert 0 < sum(pages) <= chunk.total_uncompressed_size  # includes the headers of the pages
 
 
 def test_a_table_of_too_many_pages_is_refused(monkeypatch):

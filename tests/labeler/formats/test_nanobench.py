@@ -6,7 +6,7 @@ import pytest
 from labeler.formats import nanobench
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
-FILES = Path(__file__).parent / "files"  # to the layout of nanobench's template json()
+FILES = Path(__file__).parent / "files"  # in the layout of nanobench's template json()
 
 
 def written(**more):

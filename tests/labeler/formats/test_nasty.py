@@ -1,4 +1,4 @@
-"""What no tool would write: every reader answers with a sentence, not with the words of a program or a guess."""
+"""Content that no tool would write: every reader refuses it with a clear message, never with a guess."""
 
 import gzip
 import re
@@ -73,5 +73,5 @@ def test_marks_line_ends_and_encodings_change_nothing(content):
 
 def test_numbers_that_cannot_be_computed_with_are_refused_in_a_sentence():
     assert plain(read_bytes("a.json", b"[[1e149, 1.0], [2.0, 1e149]]")[0]) == [[1e149, 1.0], [2.0, 1e149]]
-    with pytest.raises(Refused, match="run 0, iteration 1: 1e\\+308 is too large to compute with"):
+    with pytest.raises(Refused, match=r"0, iteration 1: 1e\+308"):
         read_bytes("a.json", b"[[1.0, 1e308], [1.5e308, 1e308]]")

@@ -128,7 +128,7 @@ def test_what_cannot_be_used_is_refused_with_line_and_value(trials, message):
 
 def test_its_list_of_runs_is_refused_with_the_table_that_has_results():
     columns = ("run_uuid", "run_num", "total_runs", "order_type", "random_seed", "time_start", "time_stop")
-    with pytest.raises(Refused, match=r"column 'result' is missing; import OrderSage's table of results"):
+    with pytest.raises(Refused, match="column 'result'"):
         read_bytes("run_results.csv", csv_bytes([("0-1", 0, 2, "fixed", 7.5, 1, 2)], columns=columns))
 
 

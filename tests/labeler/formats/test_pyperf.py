@@ -20,7 +20,7 @@ RUNS = [[0.25, 0.5, 0.125], [1.5, 2.5, 3.5]]
 
 
 def values_in(file):
-    """Benchmark by benchmark, the values of the runs that have some."""
+    """The values of the runs with values, by benchmark."""
     document = json.loads((FILES / file).read_text())
     return [[run["values"] for run in one["runs"] if "values" in run] for one in document["benchmarks"]]
 
@@ -34,7 +34,7 @@ def one(content):
     ("file", "names", "unit", "shape"),
     [
         ("pyperf-two.json", ["sort", "join"], "s", (3, 4)),
-        ("pyperf-timeit.json", ["timeit"], "s", (2, 3)),  # the one benchmark's name stands with the file
+        ("pyperf-timeit.json", ["timeit"], "s", (2, 3)),  # the name of the only benchmark is in the file's metadata
         ("pyperf-memory.json", ["sort", "join"], "byte", (3, 1)),
     ],
 )

@@ -40,7 +40,7 @@ def test_a_file_of_the_tool_is_read_as_it_stands_there():
         assert len(one.values[0]) == there["stats"]["rounds"]
         assert one.values[0].mean() == pytest.approx(
             there["stats"]["mean"]
-        )  # so they are divided by iterations already
+        )  # so they are already divided by iterations
         assert (one.unit, one.better, one.application) == ("s", "lower", "")
         assert one.conditions == {"time": (json.loads(content)["datetime"].removesuffix("+00:00"),)}
     assert [one.parameters for one in benchmarks] == [{"n": "10"}, {"n": "100"}, {"text": "<b>"}, {"text": "a b"}]
@@ -57,7 +57,7 @@ def test_a_file_that_was_saved_without_data_is_refused_with_the_options_that_kee
 def test_a_benchmark_without_data_is_left_out_if_others_have_some():
     (one,) = read(entry("a", []), entry("b"))
     assert (one.name, one.values[0].tolist()) == ("b", DATA)
-    assert refused(entry("a", [])) == "no benchmark of the file has a measurement; 'a': 'data' is empty"
+    assert "'a': 'data'" in refused(entry("a", []))
 
 
 @pytest.mark.parametrize(

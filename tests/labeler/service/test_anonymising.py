@@ -42,7 +42,7 @@ FAST = reporting.ReportOptions(resampling=Resampling(3, n_bootstrap=100, n_sweep
 
 @pytest.fixture(scope="session")
 def named_study(tmp_path_factory):
-    """A study with names that stand nowhere by chance: labelled, commented, signed in to, judged and reported."""
+    """A study with unique names: labelled, commented, with sign-ins, verdicts and reports."""
     path = tmp_path_factory.mktemp("named") / "named.study"
     coordinating.create_study(
         path, name=f"Caches of {CAROL}", question=f"Alike, {DAN}?", coordinator=CAROL, now=NOW
@@ -79,7 +79,7 @@ def anonymise(db, out, **options):
 
 
 def alphabetical(names):
-    """A token under which the new names have the order of the old ones."""
+    """A token for which the new names have the order of the old names."""
     everyone = [Person(1, name, frozenset({Role.REVIEWER}), active=True) for name in names]
     wanted = {name: f"R{number}" for number, name in enumerate(sorted(names), start=1)}
     return next(token for token in map(str, count()) if pseudonyms(everyone, token) == wanted)
@@ -90,7 +90,7 @@ def rows_of(path, sql):
         return db.execute(sql).fetchall()
 
 
-# Nothing of anybody is left
+# No personal data remain
 
 
 def leaks(path, words):
@@ -111,7 +111,7 @@ def test_the_bytes_of_the_file_hold_no_name_address_or_hash(named, tmp_path, kee
     assert leaks(tmp_path / "before.study", words) == words
     done = anonymise(named, tmp_path / "out.study", keep_comments=keep_comments, keep_benchmarks=keep_benchmarks)
     assert done == Anonymised(4, 1, 3)
-    # a part of another word is no name
+    # a part of another word is not a name
     assert leaks(tmp_path / "out.study", words) == ([DAN] if keep_comments else [])
 
 
@@ -171,7 +171,7 @@ MACHINE_TEXTS = {
     },
     "files": {"sha256", "imported_utc"},
     "items": {"name", "benchmark", "application", "parameters", "unit", "better", "data_hash", "failures"},
-    "runs": {"conditions"},  # emptied, as are failures
+    "runs": {"conditions"},  # emptied, like failures
     "people": {"name", "secret_hash", "created_utc", "email"},
     "assignments": {"kind", "code", "ended_utc", "origin"},
     "imported_labels": {"source_key"},  # emptied
@@ -189,7 +189,7 @@ EMPTIED = {"invitations", "sessions", "jobs"}
 
 
 def test_every_column_of_text_is_gone_through_or_known_to_hold_no_free_words(db):
-    """A new column belongs to `copies.FREE_TEXTS`, a table about people is emptied, or it is added above."""
+    """A new text column belongs in `copies.FREE_TEXTS`, in an emptied table about people, or in the list above."""
     tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for table in tables - EMPTIED - {"sqlite_sequence"}:
         texts = {row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[2] == "TEXT"}
@@ -197,7 +197,7 @@ def test_every_column_of_text_is_gone_through_or_known_to_hold_no_free_words(db)
         assert texts == free | MACHINE_TEXTS.get(table, set()), table
 
 
-# Everything else is as before
+# Everything else is unchanged
 
 
 def test_codes_times_and_answers_stay_with_their_people(named, tmp_path):
@@ -231,7 +231,7 @@ def test_kept_comments_and_views_have_the_new_names(named, tmp_path):
 
 @pytest.fixture
 def answered(named):
-    """The same study, with comments answered: one names people."""
+    """The same study with replies to comments; one reply names people."""
     by_comment = {message.comment: message for message in inbox.messages(named)}
     plain = by_comment["plain"].code
     for text in (f"{CAROL}: ask {ADA} at {MAIL}", "Zwetschge"):
@@ -256,7 +256,7 @@ def test_answers_to_kept_comments_stay_with_them_under_the_new_names(answered, t
     assert [(one.text, one.written_by) for one in message.replies] == [
         (f"C1: ask {names[ADA]} at {names[ADA]}", "C1"), ("Zwetschge", "C1"),
     ]  # fmt: skip
-    # the comment that is kept has a part of a longer word in it, which is no name
+    # the comment that is kept contains a part of a longer word, which is not a name
     assert leaks(tmp_path / "out.study", [*NAMES, CAROL, MAIL]) == [DAN]
 
 
@@ -295,7 +295,7 @@ def report(db):
 
 @pytest.mark.parametrize("keep_benchmarks", [True, False])
 def test_a_report_has_the_same_numbers(named, tmp_path, keep_benchmarks):
-    # in the order of the old names, so that tables of pairs and what is drawn at random have it too
+    # in the order of the old names, so that tables of pairs and random draws stay the same
     names = {CAROL: "C1"} | {name: f"R{number}" for number, name in enumerate(sorted(NAMES), start=1)}
     anonymise(named, tmp_path / "out.study", token=alphabetical(NAMES), keep_benchmarks=keep_benchmarks)
     before = report(named)

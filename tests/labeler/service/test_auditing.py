@@ -23,7 +23,7 @@ PROTECTED = {"labels": "label_id", "events": "event_id", "replies": "reply_id", 
 
 @pytest.fixture
 def study(planned):
-    """The path of a study in which people answered, commented and were answered."""
+    """The path of a study with answers, comments and replies."""
     task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     said = replace(submission(task, "similar"), flag=True, comment="a step")
     reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW)
@@ -44,7 +44,7 @@ def rows_of(connection, table):
 
 
 def edit(path, draw):
-    """One edit by hand, as somebody would make it who knows SQLite and drops the triggers first; what it was."""
+    """One edit with SQLite after dropping the triggers; returns a description of the edit."""
     with closing(sqlite3.connect(path, isolation_level=None)) as plain:
         for (name,) in plain.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
             plain.execute(f'DROP TRIGGER "{name}"')
@@ -122,12 +122,12 @@ def test_rows_and_links_that_are_removed_from_the_end_are_found_against_what_was
     with closing(sqlite3.connect(study, isolation_level=None)) as plain:
         for (name,) in plain.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
             plain.execute(f'DROP TRIGGER "{name}"')
-        for _ in range(2):  # the event of the backup and what came before it
+        for _ in range(2):  # the event of the backup and everything before it
             part, row_id = plain.execute("SELECT part, row_id FROM links ORDER BY link_id DESC").fetchone()
             key = {"event": ("events", "event_id"), "reply": ("replies", "reply_id")}[part]
             plain.execute(f"DELETE FROM {key[0]} WHERE {key[1]} = ?", (row_id,))
             plain.execute("DELETE FROM links WHERE link_id = (SELECT max(link_id) FROM links)")
-    assert audited(study) == ()  # nothing in the file itself tells of it
+    assert audited(study) == ()  # the file itself shows no trace of it
     (fault,) = audited(study, backup)
     assert "rolled back" in fault.what
 

@@ -21,9 +21,9 @@ def job_of(pid, finished=None, n_done=0, started=NOW):
 
 def test_a_job_runs_until_it_ends_or_its_process_is_gone():
     assert background.is_running(job_of(os.getpid()))
-    assert background.is_running(job_of(1))  # of somebody else perhaps, but there
+    assert background.is_running(job_of(1))  # perhaps of another process, but it exists
     assert not background.is_running(job_of(os.getpid(), finished=NOW.isoformat()))
-    assert not background.is_running(job_of(2**22 + 1))  # no process has such a number
+    assert not background.is_running(job_of(2**22 + 1))  # no process has this number
 
 
 def test_how_long_a_job_still_takes_follows_from_what_it_did():
@@ -49,7 +49,7 @@ def test_verdicts_are_computed_in_a_process_of_their_own(study):
     assert job.pid != os.getpid()
     assert computing.n_missing(study) == 0
     assert len(stored_verdicts.verdict_table(study)) == 8 * len(CLASSIFIERS)
-    assert log(study)[-1] == ("carol", "compute verdicts")  # who asked for it, and nobody has looked
+    assert log(study)[-1] == ("carol", "compute verdicts")  # requested by this person, and the result was not shown yet
 
 
 def test_a_threshold_asked_for_on_a_page_is_computed_beside_the_default(study):

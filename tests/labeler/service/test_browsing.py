@@ -1,4 +1,4 @@
-"""The catalogue of a study's items, and what filters choose from it."""
+"""The catalogue of a study's items, and the selection by filters."""
 
 import json
 
@@ -36,7 +36,7 @@ def take_in_verdicts(db, folder, text):
 
 @pytest.fixture
 def judged_study(study, tmp_path):
-    """Eight items; two classifiers of elsewhere said something of four; the second item is excluded."""
+    """Eight items; two external classifiers have verdicts on four; the second item is excluded."""
     take_in_verdicts(study, tmp_path, SAID)
     curating.exclude(study, item_name(1), "measured on another machine", actor="carol", now=NOW)
     return study
@@ -94,7 +94,7 @@ def test_verdicts_are_columns_only_where_they_are_asked_for(judged_study):
     said = table.set_index("item")[["mine", "yours"]]
     assert said.loc[item_name(0)].tolist() == ["dissimilar", "similar"]
     assert said.loc[item_name(2)].tolist() == ["dissimilar", None]  # not judged
-    assert said.loc[item_name(3)].tolist() == [None, "dissimilar"]  # judged without a verdict
+    assert said.loc[item_name(3)].tolist() == [None, "dissimilar"]  # computed, but without a verdict
 
 
 def test_the_verdicts_are_those_that_the_table_of_verdicts_shows(study):
@@ -111,7 +111,7 @@ def test_the_verdict_of_the_classifier_spread_is_chosen_by_its_own_name(db):
     import_all(db, result_file("far", flat(1.0, 1.1, 1.3)), result_file("near", flat(1.0, 1.01, 1.02)))
     computing.compute_verdicts(db, actor="carol")
     table = browsing.catalogue(db, verdicts=True)
-    for name in ("spread", "spread (classifier)"):  # as it is called, and as its column is
+    for name in ("spread", "spread (classifier)"):  # by its name, and as its column
         assert browsing.chosen(table, Filter(verdict=(name, "dissimilar")))["item"].tolist() == ["far"]
     assert browsing.chosen(table, Filter(spread=(0.1, 1)))["item"].tolist() == ["far"]
 
@@ -176,7 +176,7 @@ def test_limits_leave_out_what_has_no_spread(db, tmp_path):
         (Filter(applications=("other",)), r"no application 'other' .*: example/app0, example/app1\."),
         (Filter(verdict=("his", "similar")), r"no verdicts of 'his'\. .*: mine, yours\."),
         (Filter(verdict=("item", "similar")), "no verdicts of 'item'"),
-        (Filter(verdict=("mine", "odd")), r"'odd' is not a verdict. Choose one of: similar, dissimilar\."),
+        (Filter(verdict=("mine", "odd")), "'odd'.*similar, dissimilar"),
         (Filter(spread=(0.2, 0.1)), r"limits of spread are 0.2 and 0.1"),
         (Filter(iterations=(100, 10)), "limits of iterations are 100 and 10"),
         (Filter(spread=(float("nan"), 1)), "limits of spread are nan and 1"),

@@ -1,4 +1,4 @@
-"""The calibration round: what it must reach, what it reached, and that nothing of it is counted."""
+"""The calibration round: its gate, its results, and that they enter no other result."""
 
 import json
 
@@ -49,7 +49,7 @@ def round_(master, tmp_path):
 
 
 def set_reference(db, *categories):
-    """What the first items of the round are, in order of name."""
+    """Set the reference labels of the first items of the round, in order of name."""
     names = calibrating.item_names(db)
     calibrating.set_reference(db, dict(zip(names, categories, strict=False)), **CAROL)
     return names
@@ -97,15 +97,15 @@ def test_a_label_of_the_round_cannot_be_revised_after_it(round_):
     answer_everything(round_, SPLIT)
     course.move(round_, Step.OPEN, **WHY)
     revised = assignments.task_by_code(round_, id_of(round_, "ada"), task.code)
-    with pytest.raises(Exception, match="not yours to label now"):
+    with pytest.raises(Exception, match="label now"):
         reviewing.submit(round_, id_of(round_, "ada"), submission(revised, "dissimilar"), now=NOW)
 
 
-# --- what it reached
+# --- its results
 
 
 def test_a_result_worked_by_hand(round_):
-    """Four items; everybody says similar but dan, who says dissimilar; the reference has S, S, D."""
+    """Four items: everybody says similar except dan, who says dissimilar; the reference has S, S, D."""
     set_reference(round_, S, S, D)
     answer_everything(round_, SPLIT)
     result = calibrating.result(round_)
@@ -113,7 +113,7 @@ def test_a_result_worked_by_hand(round_):
     shares = {one.reviewer: one.with_reference for one in result.reviewers}
     assert shares == {"ada": wilson(2, 3), "ben": wilson(2, 3), "cleo": wilson(2, 3), "dan": wilson(1, 3)}
     assert {(one.n_assigned, one.n_done) for one in result.reviewers} == {(4, 4)}
-    # of the six pairs on each item three agree; a shared expectation of (3/4)^2 + (1/4)^2 = 5/8
+    # of the six pairs on each item three agree; expected agreement is (3/4)^2 + (1/4)^2 = 5/8
     assert result.percent.value == pytest.approx(1 / 2)
     assert result.kappa.value == pytest.approx((1 / 2 - 5 / 8) / (1 - 5 / 8))
 
@@ -172,7 +172,7 @@ def test_a_study_without_a_round_has_an_empty_one(planned):
     assert result.not_passed == ()
 
 
-# --- what it must reach
+# --- its gate
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_the_gate_is_kept_and_logged_and_can_be_taken_away(round_):
 
 @pytest.mark.parametrize("gate", [Gate("nothing", 0.5), Gate("reference", -0.1), Gate("reviewers", 1.1), Gate("", 0.5)])
 def test_a_gate_that_is_none_is_refused(round_, gate):
-    with pytest.raises(InputError, match="A gate is a share from 0 to 1 of: reference or reviewers; got"):
+    with pytest.raises(InputError, match=r"gate.*0.*1"):
         calibrating.set_gate(round_, gate, **CAROL)
     assert studies.get(round_).gate is None
 
@@ -235,7 +235,7 @@ def test_after_the_round_neither_gate_nor_reference_changes(round_, state):
             change()
 
 
-# --- what its items are
+# --- its items
 
 
 def test_reference_labels_are_kept_replaced_and_logged_by_number_alone(round_):
@@ -277,7 +277,7 @@ def test_a_file_that_is_no_reference_is_refused_by_file_line_and_value(tmp_path,
         calibrating.read_reference(tmp_path / "missing.csv")
 
 
-# --- what reviewers learn
+# --- feedback to reviewers
 
 
 def test_feedback_comes_after_the_round_and_compares_own_labels(round_):
@@ -322,7 +322,7 @@ def test_in_a_study_without_a_round_there_is_no_feedback(planned):
     assert reviewing.feedback(planned, id_of(planned, "ada")) is None
 
 
-# --- in no result
+# --- not in any result
 
 
 def test_labels_of_the_round_enter_no_number_but_their_own(round_):

@@ -1,4 +1,4 @@
-"""A report against what the data give now."""
+"""Compare a report with numbers computed from the data now."""
 
 import json
 import re
@@ -22,7 +22,7 @@ VERDICTS = "item,classifier,verdict,score\nx1,rule,similar,0.1\nx2,rule,dissimil
 
 @pytest.fixture(scope="module")
 def labelled(masters, tmp_path_factory):
-    """A labelled study with verdicts; one more answer can still be given."""
+    """A labelled study with verdicts; one more answer is possible."""
     folder = tmp_path_factory.mktemp("labelled")
     with copy_of(masters["planned"], folder) as db:
         answer_everything(db, dict(zip(REVIEWERS[:3], ("similar", "dissimilar", "similar"), strict=True)))

@@ -16,7 +16,7 @@ from labeler.service.verdicts.computing import Computed
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all, item_name, log, make_study, result_file, series
 
-NAMES = tuple(sorted(CLASSIFIERS))  # as tables have them
+NAMES = tuple(sorted(CLASSIFIERS))  # in the form of tables
 LONG_RUNS_ONLY = [name for name in NAMES if name != "spread"]
 COLUMNS = [
     "item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5", "clusters",
@@ -31,7 +31,7 @@ def compute(db, **more):
 
 
 def shown(db):
-    """Everything of the verdicts but when they were made; None where there is nothing."""
+    """All columns of the verdicts except the time; None if there are no verdicts."""
     rows = stored_verdicts.verdict_table(db).to_dict("records")
     return [{name: None if value is None or value != value else value for name, value in row.items()} for row in rows]
 
@@ -88,7 +88,7 @@ def test_what_was_computed_on_other_measurements_is_computed_again(study):
     before = shown(study)
     change_measurements(study, item_name(3), factor=2, added=5)
     assert computing.n_missing(study) == 1
-    assert len(shown(study)) == 7 * len(NAMES)  # a verdict on other measurements is none
+    assert len(shown(study)) == 7 * len(NAMES)  # a verdict on other measurements does not count
     assert compute(study).n_computed == 1
     after = shown(study)
     changed = [(row["item"], row["classifier"]) for row, old in zip(after, before, strict=True) if row != old]

@@ -1,4 +1,4 @@
-"""Result files as one table or a folder of files, and what pandas, pyarrow and we read from them."""
+"""Result files as one table or a folder of files, read by pandas, pyarrow and our readers."""
 
 import io
 import json
@@ -41,11 +41,11 @@ HOSTILE = [
 
 
 def hashes(files, **said):
-    """(application, name) -> the hash of the measurements, unit and direction, as an import sees them."""
+    """(application, name) -> hash of measurements, unit and direction, as in an import."""
     options = importing.read_options(None, {}, **said)
     found = {}
     for part in read_benchmarks(list(files), options):
-        for one in part.benchmarks:  # the first of a name is written
+        for one in part.benchmarks:  # the first of each name is written
             found.setdefault((one.application, one.name), (measurement_hash(one.values), one.unit, one.better))
     return found
 
@@ -61,7 +61,7 @@ def uploaded(files):
 
 
 def sample_files():
-    """A file of every format, and all committed ones that hold measurements."""
+    """A file of every format, and all committed files with measurements."""
     made = [importing.upload(f"made/{name}", content) for name, content in FILES.items()]
     return made + [Source(str(path), path=path) for path in sorted(COMMITTED.rglob("*")) if path.is_file()]
 

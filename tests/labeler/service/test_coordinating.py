@@ -51,11 +51,11 @@ def test_a_new_study_is_a_draft_with_one_coordinator(study_path):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ({"name": " "}, "A study needs a name and a question"),
-        ({"question": ""}, "A study needs a name and a question"),
+        ({"name": " "}, "needs a name"),
+        ({"question": ""}, "needs a name"),
         ({"coordinator": "\t"}, "coordinator a name"),
-        ({"coordinator": "c" * 61}, "A name has 1 to 60 printable characters"),
-        ({"coordinator": "c\x07"}, "A name has 1 to 60 printable characters"),
+        ({"coordinator": "c" * 61}, "1 to 60 printable"),
+        ({"coordinator": "c\x07"}, "1 to 60 printable"),
     ],
 )
 def test_a_study_that_cannot_be_made_leaves_no_file_behind(study_path, texts, message):
@@ -75,7 +75,7 @@ def test_name_and_question_change_until_somebody_has_answered(planned):
     describe(planned, "Stores", " Same? ")
     assert (coordinating.get_study(planned).name, reviewing.brief(planned).question) == ("Stores", "Same?")
     answer_next(planned, "ada", "not sure")
-    with pytest.raises(NotAllowed, match=r"answered the question, so it can no longer be changed"):
+    with pytest.raises(NotAllowed, match="answered the question"):
         describe(planned, "Stores", "Different?")
     assert reviewing.brief(planned).question == "Same?"
     describe(planned, "Stores and caches", "Same?")  # the name is free
@@ -85,7 +85,7 @@ def test_name_and_question_change_until_somebody_has_answered(planned):
 
 @pytest.mark.parametrize("texts", [("", "Same?"), ("Stores", "  ")])
 def test_a_study_keeps_a_name_and_a_question(study, texts):
-    with pytest.raises(InputError, match="A study needs a name and a question"):
+    with pytest.raises(InputError, match="needs a name"):
         describe(study, *texts)
 
 
@@ -154,12 +154,12 @@ def test_codes_are_all_different_and_none_is_taken():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"per_item": 1}, "Each item needs at least two reviewers, got 1"),
-        ({"per_item": 5}, r"Each item needs 5 reviewers, but the study has 4. Add reviewers first"),
-        ({"overlap": 1.5}, "The overlap is a share between 0 and 1, got 1.5"),
-        ({"overlap": float("nan")}, "The overlap is a share between 0 and 1, got nan"),
+        ({"per_item": 1}, "reviewers, got 1"),
+        ({"per_item": 5}, "needs 5.*4"),
+        ({"overlap": 1.5}, "overlap.*0.*1.*1.5"),
+        ({"overlap": float("nan")}, "overlap.*0.*1.*nan"),
         ({"retest": -1}, "cannot be negative, got -1"),
-        ({"paper": True}, "The paper's design has two reviewers per item, no overlap"),
+        ({"paper": True}, "item, no overlap"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused_in_words(study, parameters, message):
@@ -172,8 +172,8 @@ def test_parameters_that_make_no_sense_are_refused_in_words(study, parameters, m
 @pytest.mark.parametrize(
     ("n_items", "reviewers", "message"),
     [
-        (0, REVIEWERS, r"There is nothing to plan: the study has no items. Import measurements first"),
-        (4, REVIEWERS[:1], r"Each item needs 2 reviewers, but the study has 1. Add reviewers first"),
+        (0, REVIEWERS, "nothing to plan"),
+        (4, REVIEWERS[:1], "needs 2.*1"),
         (4, (), "the study has 0"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The steps of a study: what each needs, what it leaves, and what the log keeps of it."""
+"""The steps of a study: conditions, effects, and log entries."""
 
 import pandas as pd
 import pytest
@@ -63,7 +63,7 @@ def test_a_study_that_is_not_unblinded_has_no_unblinding(planned):
 @pytest.mark.parametrize("why", ["", "  ", "x" * 1001])
 def test_no_step_is_taken_without_a_reason(planned, why):
     before = log(planned)
-    with pytest.raises(InputError, match="A reason of 1 to 1000 characters is needed"):
+    with pytest.raises(InputError, match="1 to 1000 characters"):
         move(planned, Step.CLOSE, why=why)
     assert (log(planned), studies.get(planned).state) == (before, State.OPEN)
 
@@ -82,7 +82,7 @@ def test_to_open_an_open_study_changes_nothing_and_says_so(planned):
 
 
 def test_a_draft_without_plan_and_labels_cannot_be_opened_and_one_with_labels_can(study):
-    with pytest.raises(NotAllowed, match="There is nothing to label yet"):
+    with pytest.raises(NotAllowed, match="nothing to label"):
         move(study, Step.OPEN)
     table = pd.DataFrame([{"item": item_name(1), "reviewer": "ada", "label": "similar"}])
     exchange.import_labels(study, table, **CAROL)
@@ -101,7 +101,7 @@ def test_a_pause_ends_where_it_began(planned, phase):
     assert move(planned, Step.PAUSE).state is State.PAUSED
     assert (studies.get(planned).state, studies.get(planned).phase) == (State.PAUSED, phase)
     assert last_event(planned)[2] == {"from": phase, "to": "paused", "why": "because"}
-    with pytest.raises(NotAllowed, match="The study is paused, so the step pause is not possible"):
+    with pytest.raises(NotAllowed, match="step pause is not"):
         move(planned, Step.PAUSE)
     assert move(planned, Step.OPEN).state is phase
     assert studies.get(planned).resumes_to is None
@@ -109,9 +109,9 @@ def test_a_pause_ends_where_it_began(planned, phase):
 
 def test_while_paused_nothing_is_labelled_and_nothing_planned(planned):
     move(planned, Step.PAUSE)
-    with pytest.raises(NotAllowed, match=r"The study is paused at the moment.*Nothing was kept"):
+    with pytest.raises(NotAllowed, match=r"paused.*Nothing was kept"):
         answer_next(planned, "ada", "similar")
-    with pytest.raises(NotAllowed, match="you can draw a plan only after it is opened again"):
+    with pytest.raises(NotAllowed, match="opened again"):
         assigning.confirm_plan(planned, PlanParameters(1, retest=0), **CAROL)
     move(planned, Step.OPEN)
     answer_next(planned, "ada", "similar")
@@ -123,7 +123,7 @@ def test_while_paused_nothing_is_labelled_and_nothing_planned(planned):
 def test_a_calibration_round_that_is_not_finished_keeps_the_study_closed_and_names_who_is_missing(study):
     with_calibration(study)
     answer_everything(study, {"ada": "similar", "ben": "similar", "cleo": "similar"})
-    with pytest.raises(NotAllowed, match=r"not passed: dan labelled 0 of 2 items\. Wait, or open it anyway"):
+    with pytest.raises(NotAllowed, match=r"dan.*0 of 2"):
         move(study, Step.OPEN)
     answer_everything(study, {"dan": "similar"})
     move(study, Step.OPEN)
@@ -167,7 +167,7 @@ def third(db):
 
 def test_the_third_round_begins_after_all_first_labels_and_names_who_is_missing(planned):
     answer_everything(planned, {"ada": "similar", "cleo": "dissimilar", "dan": "similar"})
-    with pytest.raises(NotAllowed, match=r"First labels of ben are still missing\. The third round begins after all"):
+    with pytest.raises(NotAllowed, match="ben are still missing"):
         move(planned, Step.THIRD)
     assert (third(planned), studies.get(planned).state) == ([], State.OPEN)
     answer_everything(planned, {"ben": "similar"})
@@ -239,13 +239,13 @@ def test_a_third_round_without_anybody_who_could_label_is_refused(planned):
     answer_everything(planned, SPLIT)
     for name in REVIEWERS:
         staffing.pause(planned, name, why="because", **CAROL)
-    with pytest.raises(InputError, match="No reviewer can give third labels"):
+    with pytest.raises(InputError, match="give third"):
         move(planned, Step.THIRD)
     assert studies.get(planned).state is State.OPEN
 
 
 def test_nobody_is_asked_for_a_third_label_on_an_item_they_gave_a_first_label_on(planned):
-    """Ada labels x, then y, takes back both and leaves; her label on x is a first label. Then she comes back."""
+    """Ada labels x, then y, undoes both and leaves; her label on x is a first label. Then she comes back."""
     ada = id_of(planned, "ada")
     answer_next(planned, "ada", "dissimilar")
     answer_next(planned, "ada", "similar")

@@ -1,4 +1,4 @@
-"""An item is left out with a reason, kept, and can be taken back in."""
+"""An item is excluded with a reason, kept, and can be included again."""
 
 from dataclasses import replace
 
@@ -65,7 +65,7 @@ def test_an_answer_to_an_item_that_was_excluded_meanwhile_is_refused_in_words(pl
     ada = id_of(planned, "ada")
     task = reviewing.review_queue(planned, ada).offers[0]
     curating.exclude(planned, name_of(planned, task), **WHY)
-    with pytest.raises(NotAssigned, match="not yours to label now"):
+    with pytest.raises(NotAssigned, match="label now"):
         reviewing.submit(planned, ada, submission(task, "similar"), now=NOW)
     assert labels.n_labels(planned) == 0
 
@@ -86,7 +86,7 @@ def test_an_own_label_of_an_excluded_item_is_neither_listed_nor_revised_nor_take
 
 
 def test_labels_of_an_excluded_item_are_kept_and_enter_no_number(planned):
-    """Of two items seen by all, one is split: without it everything is agreed."""
+    """Of two items seen by all, one is split: without it, everything is agreed."""
     answer_everything(planned, dict.fromkeys(("ada", "ben", "cleo"), "similar"))
     odd = answer_next(planned, "dan", "dissimilar")
     answer_everything(planned, {"dan": "similar"})
@@ -105,7 +105,7 @@ def test_labels_of_an_excluded_item_are_kept_and_enter_no_number(planned):
 
 
 def test_an_excluded_item_does_not_change_which_labels_of_other_items_were_first(planned):
-    """Ada says similar of x, answers y, and revises x to dissimilar: the first label of x stays when y is excluded."""
+    """Ada labels x similar, answers y, and revises x to dissimilar: the first label of x stays when y is excluded."""
     x, y = answer_next(planned, "ada", "similar"), answer_next(planned, "ada", "similar")
     revised = replace(x, revision=1)
     reviewing.submit(planned, id_of(planned, "ada"), submission(revised, "dissimilar"), now=NOW)
@@ -153,7 +153,7 @@ def test_after_unblinding_nothing_is_left_out_or_taken_back_in(planned):
     course.move(planned, Step.UNBLIND, **WHY)
     before = log(planned)
     for change, number in ((curating.exclude, 2), (curating.include, 1)):
-        with pytest.raises(NotAllowed, match="The study is unblinded: you can exclude or include an item"):
+        with pytest.raises(NotAllowed, match="exclude or include"):
             change(planned, item_name(number), **WHY)
     assert log(planned) == before
 
@@ -171,8 +171,8 @@ def test_after_unblinding_nothing_is_left_out_or_taken_back_in(planned):
         (curating.include, 99, "because", InputError, "There is no item"),
         (curating.exclude, 1, "because", NotAllowed, "is already excluded: cut off"),
         (curating.include, 2, "because", NotAllowed, "is not excluded"),
-        (curating.exclude, 2, "  ", InputError, "A reason of 1 to 1000"),
-        (curating.include, 1, "x" * 1001, InputError, "A reason of 1 to 1000"),
+        (curating.exclude, 2, "  ", InputError, "reason.*1.*1000"),
+        (curating.include, 1, "x" * 1001, InputError, "reason.*1.*1000"),
     ],
 )
 def test_what_makes_no_sense_is_refused_and_leaves_no_trace(study, change, number, why, error, message):

@@ -25,7 +25,7 @@ DATA = Path(__file__).parents[3] / "data" / "demo"
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The demo study; the tests only read it, but for new invitations."""
+    """The demo study; the tests only read it, except for new links."""
     path = tmp_path_factory.mktemp("demo") / "demo.study"
     seen = []
     demo.build(path, DATA / "demo.parquet", advance=lambda *counts: seen.append(counts), now=NOW)
@@ -76,7 +76,7 @@ def test_interventions_are_named_of_benchmarks_and_runs_that_exist(built):
     assert list(rows[0]) == ["benchmark", "run", "intervention", "amount"]
     assert all(0 <= int(row["run"]) < n_runs[row["benchmark"]] for row in rows)
     assert len({(row["benchmark"], row["run"]) for row in rows}) == len(rows)
-    assert 0 < len({row["benchmark"] for row in rows}) < 24  # some are left alone
+    assert 0 < len({row["benchmark"] for row in rows}) < 24  # some are not changed
 
 
 def test_no_reviewer_can_see_what_was_done_to_a_run(built):
@@ -113,7 +113,7 @@ def test_the_demo_is_not_built_over_a_study_or_from_a_bad_file(built, tmp_path):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """The finished demo study, and the one in which a newcomer labels ten items."""
+    """The finished demo study, and the study in which a newcomer labels ten items."""
     path = tmp_path_factory.mktemp("finished") / "demo.study"
     demo.build_finished(path, DATA / "demo.parquet", advance=lambda *_: None, now=NOW)
     demo.build_yours(path, path.with_name("yours.study"), now=NOW)
@@ -127,7 +127,7 @@ def test_the_finished_demo_study_can_be_reported_and_says_that_its_labels_are_ma
         assert not [split for split in splits.split_items(db) if split.remains]
         agreement = interim_agreement.current_agreement(db)
         assert agreement.n_incomplete == 0
-        assert 0.4 < agreement.percent.value < 0.9  # neither chance nor all of one mind
+        assert 0.4 < agreement.percent.value < 0.9  # neither random nor unanimous
         assert computing.n_missing(db) == 0
 
 
@@ -137,7 +137,7 @@ def test_a_newcomer_labels_ten_items_that_the_made_up_reviewers_have_labelled(fi
         assert left == {"ada": 0, "ben": 0, "cleo": 0, "dan": 0, "you": 10}
         person = people.by_name(db, "you")
         assert person.roles == {Role.REVIEWER}
-        assert visibility.why_not(db, "you", Action.SEE_AGREEMENT)  # nothing of the others' labels before the end
+        assert visibility.why_not(db, "you", Action.SEE_AGREEMENT)  # nothing about the labels of others before the end
 
 
 def test_after_the_tenth_label_a_newcomer_sees_the_labels_of_all(finished, tmp_path):

@@ -1,4 +1,4 @@
-"""The same verdicts wherever they are computed, and whatever happens to those who compute them."""
+"""Verdicts are the same wherever they are computed, even if workers fail."""
 
 import os
 import re
@@ -25,11 +25,11 @@ from tests.labeler.packages import STEADY
 from tests.labeler.service.test_computing import compute, shown
 from tests.labeler.test_cli import run
 
-N_ITEMS = 40  # more than are handed to an executor at a time
-N_WITHOUT = 1 + 4  # one item is negative, for SAME; one too short, for all but spread
+N_ITEMS = 40  # more than an executor gets at a time
+N_WITHOUT = 1 + 4  # one item is negative, for SAME; one is too short for all classifiers except spread
 BOOKKEEPING = {"verdict_id", "created_utc", "used_utc"}
 
-# kills the process it runs in, once
+# kills its process, once
 DEADLY = """
 import os, signal
 from pathlib import Path
@@ -56,7 +56,7 @@ def make(path, measured):
 
 
 def rows(db):
-    """Every verdict with all that is kept of it, but when it was made."""
+    """Every verdict with all columns except the time."""
     cursor = db.execute("SELECT * FROM verdicts ORDER BY item_id, classifier, parameters, version")
     names = [column[0] for column in cursor.description]
     return [{n: v for n, v in zip(names, row, strict=True) if n not in BOOKKEEPING} for row in cursor]
@@ -64,7 +64,7 @@ def rows(db):
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory):
-    """A study of 40 items: among them one for each reason not to be judged, and runs of unequal length."""
+    """A study of 40 items: one for each reason without a verdict, and some with runs of unequal length."""
     rng = np.random.default_rng(7)
     measured = [rng.uniform(1, 1.2, (4, 60)) * rng.choice([1, 2], (4, 1)) for _ in range(N_ITEMS)]
     measured[3][2, 5] *= -1
@@ -77,7 +77,7 @@ def master(tmp_path_factory):
 
 
 def computed(master, folder):
-    """The rows that this process computes, uninterrupted."""
+    """The rows that this process computes without interruption."""
     with open_database(shutil.copy(master, folder / "alone.study")) as db:
         compute(db)
         return rows(db)
@@ -90,7 +90,7 @@ def expected(master, tmp_path_factory):
 
 @pytest.fixture
 def fresh(master, tmp_path):
-    """A copy of the study of 40 items that nobody has judged yet."""
+    """A copy of the study of 40 items without verdicts."""
     with open_database(shutil.copy(master, tmp_path / "fresh.study")) as db:
         yield db
 
@@ -111,7 +111,7 @@ def test_threads_and_processes_give_the_rows_of_this_process(fresh, expected, ex
 
 
 def local_cluster(n_workers):
-    """A Dask cluster of processes on this machine; dashboards at any free port, as another cluster may be there."""
+    """A Dask cluster of processes on this machine; dashboards use any free port, because another cluster may run."""
     return pytest.importorskip("distributed").LocalCluster(
         n_workers=n_workers, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"
     )
@@ -136,7 +136,7 @@ def test_the_command_computes_on_a_dask_cluster(fresh, expected, cluster):
 
 
 def test_a_worker_without_the_package_of_a_classifier_does_not_have_the_last_word(fresh, cluster, site):
-    site.install("steady", STEADY)  # here, but not where the cluster was started
+    site.install("steady", STEADY)  # in this process, but not where the cluster was started
     with cluster.get_client() as client:
         compute(fresh, executor=client.get_executor())
     reasons = {row["error"] for row in shown(fresh) if row["classifier"] == "steady"}
@@ -191,7 +191,7 @@ def test_a_dask_cluster_that_loses_every_worker_it_tries_is_said_in_words(fresh,
 
 
 def refused_cluster(study, address):
-    """The command in a process of its own: in one process, clients that found no cluster block later ones."""
+    """Run the command in a separate process: in one process, clients without a cluster would block later clients."""
     command = [sys.executable, "-m", "labeler", "verdicts", "--study", study, "--scheduler", address]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (ended.returncode, ended.stdout) == (1, "")
@@ -207,7 +207,7 @@ def test_an_address_that_is_none_is_said_in_one_line(fresh, address):
 
 @pytest.mark.slow
 def test_no_scheduler_at_the_address_is_said_in_one_line_and_before_long(fresh):
-    with socket.socket() as taken:  # bound, but nobody listens
+    with socket.socket() as taken:  # bound, but without a listener
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         begun = time.monotonic()

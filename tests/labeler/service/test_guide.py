@@ -1,4 +1,4 @@
-"""Worked examples and practice: what follows from how they were made holds in numbers, and nothing is given away."""
+"""Worked examples and practice: their numbers agree with their construction, and nothing else is revealed."""
 
 import base64
 import csv
@@ -36,7 +36,7 @@ def unpacked(text):
 
 
 def percentile(example, percent):
-    """Of each run, over the median of all runs' medians."""
+    """A percentile of each run, divided by the median of all runs' medians."""
     at = example.picture["percentiles"].index(percent)
     middle = example.picture["percentiles"].index(50)
     quantiles = np.array([unpacked(run["quantiles"]) for run in example.picture["runs"]])
@@ -44,13 +44,13 @@ def percentile(example, percent):
 
 
 def windows(example):
-    """The medians of 50 iterations of each run, over the median of all."""
+    """The medians of 50 iterations of each run, divided by the median of all."""
     medians = np.array([unpacked(run["medians"]) for run in example.picture["runs"]])
     return medians / np.median(medians)
 
 
 def steps(example):
-    """Of each run that ends on another level than it begins: the window in which that happens."""
+    """The window in which the level changes, for each run that ends on another level than it begins."""
     found = []
     for medians in windows(example):
         n = len(medians) // 4
@@ -69,12 +69,12 @@ def much_noisier(example):
 
 
 def settling(example):
-    """The runs that begin much slower than they go on."""
+    """The runs that are much slower at the beginning."""
     return windows(example)[:, 0] > 1.1
 
 
 def check(example):
-    """The number of runs that deviate, by kind of deviation, is that of the recipe."""
+    """Check that the number of deviating runs by kind agrees with the recipe."""
     expected = {
         "One run at a different level": (1, 0, 0, 0),
         "Two levels": (4, 0, 0, 0),
@@ -105,7 +105,7 @@ def test_practice_items_are_as_they_are_said_to_be_whatever_the_seed(seed):
     for example in practice:
         check(example)
     categories = [example.category for example in practice]
-    assert None not in categories  # nobody is told that they were wrong where people differ
+    assert None not in categories  # no answer is called wrong if people differ
     assert min(categories.count(category) for category in Category) >= 2
 
 
@@ -233,7 +233,7 @@ def test_no_run_is_shown_twice_in_an_example():
         (Protocol("core", 1.5), "at least 150 % of the median"),
         (Protocol("core", 0.29), "at least 29 % of the median"),  # 28.999... in binary
         (Protocol("pooled"), "from 0.5 to 99.5 % of all iterations together"),
-        (Protocol("full"), "from the fastest to the slowest of all iterations"),
+        (Protocol("full"), "fastest to the slowest"),
     ],
 )  # fmt: skip
 def test_the_words_of_the_protocol_tell_its_axis_and_span(protocol, said):

@@ -1,4 +1,4 @@
-"""How a study went, as its report tells it."""
+"""The course of a study in its report."""
 
 import json
 from collections import Counter

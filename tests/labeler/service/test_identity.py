@@ -48,7 +48,7 @@ def test_a_person_is_added_under_the_name_given_and_listed(db):
 
 @pytest.mark.parametrize("name", ["", "   ", "a" * 61, "ada\nben", "ada\x00", "\u202eada", "ada\u200b", "a\tb"])
 def test_a_name_that_cannot_be_shown_is_refused(db, name):
-    with pytest.raises(InputError, match=r"A name has 1 to 60 printable characters, got '"):
+    with pytest.raises(InputError, match="1 to 60 printable"):
         add(db, name)
     assert len(identity.everyone(db)) == 1
 
@@ -61,14 +61,14 @@ def test_a_name_may_have_60_characters(db):
 def test_a_name_is_given_once_whatever_its_capitals(db, again):
     add(db, "ada")
     before = log(db)
-    with pytest.raises(InputError, match=r"already has a person called (?i:ada)\. Choose another"):
+    with pytest.raises(InputError, match=r"person called (?i:ada)"):
         add(db, again)
     assert log(db) == before
 
 
 def test_capitals_do_not_tell_names_apart_in_any_alphabet(db):
     add(db, "Ömer")
-    with pytest.raises(InputError, match="already has a person called"):
+    with pytest.raises(InputError, match="person called"):
         add(db, "ömer")
 
 
@@ -92,7 +92,7 @@ def test_who_has_an_invitation_signs_in_and_out(study):
     assert second != token
     identity.sign_out(study, token, now=NOW)
     assert person_of(study, token) is None
-    assert person_of(study, second) == ada  # the other window stays
+    assert person_of(study, second) == ada  # the other window stays signed in
     before = log(study)
     assert before[-1] == ("ada", "sign out")
     identity.sign_out(study, token, now=NOW)
@@ -109,10 +109,10 @@ def test_an_invitation_works_in_several_browsers_until_it_is_replaced(study):
     first = invite(study, "ada")
     tokens = {identity.sign_in(study, first, now=NOW) for _ in range(2)}
     second = invite(study, "ADA")
-    with pytest.raises(SignInFailed, match=r"replaced by a newer link on 2026-11-20. Open the newer"):
+    with pytest.raises(SignInFailed, match="newer link on 2026-11-20"):
         identity.sign_in(study, first, now=NOW)
     assert person_of(study, identity.sign_in(study, second, now=NOW)).name == "ada"
-    assert {person_of(study, token).name for token in tokens} == {"ada"}  # open ones go on
+    assert {person_of(study, token).name for token in tokens} == {"ada"}  # open windows stay open
     assert len(tokens) == 2
 
 
@@ -154,7 +154,7 @@ def test_secrets_are_nowhere_in_the_file(study):
         content = bytes_on_disk(study)
         assert secret.encode() not in content, place
         assert token.encode() not in content, place
-        assert identity._hashed(secret).encode() in content  # the search would find what is there
+        assert identity._hashed(secret).encode() in content  # proves that the search would find it
         study.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
@@ -179,7 +179,7 @@ def test_who_takes_no_part_any_more_is_nobody_from_the_next_click_on(study):
     assert identity.require(study, ada, Role.REVIEWER).name == "ada"
     deactivate(study, "ada")
     assert person_of(study, token) is None
-    with pytest.raises(SignInFailed, match="You no longer take part in this study"):
+    with pytest.raises(SignInFailed, match="longer take part"):
         identity.sign_in(study, secret, now=NOW)
     with pytest.raises(NotAllowed, match="Only reviewers of the study"):
         identity.require(study, ada, Role.REVIEWER)

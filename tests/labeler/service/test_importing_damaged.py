@@ -1,4 +1,4 @@
-"""Damaged files of every format all the way into a study: a refusal in words, or items that hold together."""
+"""Damaged files of every format imported into a study: a refusal with a message, or consistent items."""
 
 import random
 import time
@@ -26,7 +26,7 @@ def files_of(format_name):
 
 
 def check_imports(db, format_name, n, seed):
-    """Two files at a time, so that files which are a run are joined."""
+    """Import two files at a time, so that files of one run are joined."""
     rng = random.Random(seed)
     samples = files_of(format_name)
     PEAK[0].write_text("5")  # the peak counts from here, whatever ran before in this process

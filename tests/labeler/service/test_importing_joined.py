@@ -1,4 +1,4 @@
-"""Several files that are the runs of one benchmark."""
+"""Several files with the runs of one benchmark."""
 
 import io
 import json
@@ -22,7 +22,7 @@ SHORT = "fewer than 50 iterations: too short for pattern measures"
 
 
 def go_file(name, **values):
-    """What `go test -bench` prints: benchmark -> nanoseconds."""
+    """The output of `go test -bench`: benchmark -> nanoseconds."""
     lines = [f"Benchmark{bench}-8 100 {value} ns/op" for bench, all_of in values.items() for value in all_of]
     return importing.upload(name, ("goos: linux\npkg: o/p\n" + "\n".join(lines) + "\n").encode())
 
@@ -90,7 +90,7 @@ def test_one_more_run_is_another_measurement_and_refused_unless_it_is_to_be_new(
     imported(db, *files)
     more = [*files, go_file("3.txt", A=[3])]
     (result,) = imported(db, *more)
-    assert result.refused.startswith("benchmark 'o/p.BenchmarkA-8': the study has different measurements")
+    assert "benchmark 'o/p.BenchmarkA-8'" in result.refused
     assert "--as-new" in result.refused
     assert (result.file, counts(db)["files"]) == ("1.txt, 2.txt, 3.txt", 2)
     (result,) = import_all(db, *more, as_new=True)
@@ -116,7 +116,7 @@ def test_one_file_alone_is_refused_and_the_way_of_the_tool_is_named(db):
     assert counts(db) == before
     assert imported(db, go_file("1.txt", A=[1]), file_is="study")[0].refused == result.refused
     (result,) = imported(db, go_file("1.txt", A=[1]), go_file("2.txt", A=[2]))
-    assert result.names == ("o/p.BenchmarkA-8",)  # nothing of the refused file is in the way
+    assert result.names == ("o/p.BenchmarkA-8",)  # the refused file does not block it
 
 
 def test_a_file_with_one_run_of_another_tool_names_the_option(db):
@@ -194,7 +194,7 @@ def test_every_time_of_hyperfine_is_a_run_unless_the_file_is_one(db):
     (result,) = imported(db, files[0])
     assert kept(db) == {"sort": ([[1.25], [1.5]], {"run": ("0", "1")})}
     (result,) = imported(db, *files, file_is="run")
-    assert result.refused.startswith("benchmark 'sort': the study has different measurements under this name")
+    assert "benchmark 'sort'" in result.refused
     assert importing.look_into(files[0]).benchmarks[0].runs == 2
     (found,) = importing.look_into_files(files, importing.read_options(None, {}, file_is="run"))
     assert (found.benchmarks[0].runs, found.benchmarks[0].iterations) == (2, "2")
@@ -238,7 +238,7 @@ def test_failures_of_all_files_are_kept_with_their_runs(db):
     assert [(known["run"], reason) for known, reason in items.failures_of(db, item.item_id)] == [
         ("1:2", "exit code 1"), ("2:2", "exit code 4"),
     ]  # fmt: skip
-    assert "2 runs failed and gave no measurement" in result.benchmarks[0].warnings
+    assert result.benchmarks[0].warnings[0].startswith("2 runs failed")
 
 
 def test_an_import_of_many_files_is_one_event_a_benchmark(db):

@@ -1,4 +1,4 @@
-"""Flags and comments of reviewers, and what coordinators answer to them."""
+"""Flags and comments of reviewers, and replies of coordinators."""
 
 import json
 from dataclasses import asdict, fields
@@ -22,7 +22,7 @@ EVENT_IDS = count()
 
 
 def say(db, name, *, task=None, answer="similar", minutes=0, **said):
-    """A reviewer answers a task, the next one unless given, and says something with it; its code."""
+    """A reviewer answers a task, by default the next one, with a flag or comment; returns its code."""
     reviewer_id = id_of(db, name)
     code = (task or reviewing.review_queue(db, reviewer_id).offers[0]).code
     now = assignments.task_by_code(db, reviewer_id, code)
@@ -54,7 +54,7 @@ def own(db, name, code):
 
 
 def together(db, said):
-    """Each of these reviewers answers what comes until an item that all label, and comments that; its name."""
+    """Each of these reviewers answers up to an item that all label, and comments it; returns its name."""
     shared = next(row.assignment.item for row in assignments.everything(db) if row.assignment.kind is Kind.OVERLAP)
     item_id = items.by_name(db, shared).item_id
     for name, comment in said.items():
@@ -226,7 +226,7 @@ def test_what_nobody_said_anything_on_cannot_be_answered(planned):
     item, before = item_of(planned, task.code), log(planned)
     mute = next(one.name for one in items.all_items(planned) if one.name != item)
     for code in (silent.code, "NOSUCH", "x" * 5000):
-        with pytest.raises(InputError, match="There is no flag or comment under"):
+        with pytest.raises(InputError, match="comment under"):
             reply(planned, code, "?")
     with pytest.raises(InputError, match="There is no item 'nothing'"):
         reply_to_item(planned, "nothing", "?")

@@ -1,4 +1,4 @@
-"""The command that computes verdicts, interrupted, ended or killed: what it stored stays, and a rerun completes it."""
+"""The command that computes verdicts, interrupted or killed: stored verdicts stay, and a second run completes them."""
 
 import os
 import re
@@ -21,13 +21,13 @@ from tests.labeler.test_cli import run
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")]
 
 N_ITEMS = 50
-N_FIRST = 5  # by then all workers are at work
+N_FIRST = 5  # all workers have started by then
 STOPPED = "Judging\nError: Stopped. What was judged is kept; the same command goes on from there.\n"
 
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory):
-    """A study that takes a process four seconds: 780 pairs of runs an item."""
+    """A study that takes a process four seconds: 780 pairs of runs per item."""
     path = tmp_path_factory.mktemp("master") / "long.study"
     make(path, [np.random.default_rng(number).uniform(1, 1.2, (40, 500)) for number in range(N_ITEMS)])
     return path
@@ -35,7 +35,7 @@ def master(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected(master, tmp_path_factory):
-    """The rows of a computation that nobody interrupted."""
+    """The rows of an uninterrupted computation."""
     return computed(master, tmp_path_factory.mktemp("expected"))
 
 
@@ -50,7 +50,7 @@ def n_items_stored(db):
 
 
 def alive(session):
-    """The processes of a session that have not ended."""
+    """The processes of a session that are still running."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -68,7 +68,7 @@ def cluster():
 
 @contextmanager
 def computing_process(db, *options):
-    """The command in a session of its own, as it has stored the first verdicts; its errors are in `errors.txt`."""
+    """The command in a separate session, after it has stored the first verdicts; its errors are in `errors.txt`."""
     with (db.path.with_name("errors.txt")).open("w") as errors:
         process = subprocess.Popen(
             [sys.executable, "-m", "labeler", "verdicts", "--study", db.path, *options],
@@ -99,7 +99,7 @@ def assert_a_rerun_completes(db, expected):
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_is_answered_in_one_sentence_and_costs_nothing(db, expected, jobs):
     with computing_process(db, "--jobs", jobs) as process:
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: also to the workers
         assert process.wait(timeout=180) == 1
         wait_for(lambda: not alive(process.pid), seconds=3)
     assert errors_of(db) == STOPPED
@@ -135,7 +135,7 @@ def test_ctrl_c_on_a_dask_cluster_is_answered_in_one_sentence_and_costs_nothing(
 
 @pytest.fixture
 def said_of_lost_cluster(db, cluster):
-    """What the command writes when the scheduler ends in the middle of the work."""
+    """The output of the command when the scheduler stops during the computation."""
     with computing_process(db, "--scheduler", cluster.scheduler_address) as process:
         cluster.close()
         assert process.wait(timeout=180) == 1

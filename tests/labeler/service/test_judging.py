@@ -32,7 +32,7 @@ def judge(runs):
 
 
 def gives(expression):
-    """A classifier that answers the same whatever the runs are."""
+    """A classifier that always gives the same verdict."""
     return (
         f"import numpy as np\nfrom analysis.classifiers import Verdict\n\ndef judge(runs):\n    return {expression}\n"
     )
@@ -43,7 +43,7 @@ def does(statement):
 
 
 def of(db, name):
-    """What the tables show of one classifier, by item."""
+    """The columns of one classifier in the tables, by item."""
     return {row["item"]: row for row in shown(db) if row["classifier"] == name}
 
 
@@ -69,7 +69,7 @@ def steady(site):
 
 @pytest.fixture(scope="module")
 def built_in(masters, tmp_path_factory):
-    """What the built-in classifiers say of the study's items where no other package is installed."""
+    """The verdicts of the built-in classifiers on the study's items without other packages."""
     with copy_of(masters["unplanned"], tmp_path_factory.mktemp("built_in")) as db:
         compute(db)
         return shown(db)

@@ -1,4 +1,4 @@
-"""The options of the command that computes verdicts, against the functions of `analysis` called directly."""
+"""The options of the command for verdicts, compared with direct calls of functions of `analysis`."""
 
 import pytest
 

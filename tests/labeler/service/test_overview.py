@@ -1,4 +1,4 @@
-"""Where a study stands, what comes next, and its phases over time."""
+"""The state of a study, its next step, and its phases over time."""
 
 from datetime import timedelta
 

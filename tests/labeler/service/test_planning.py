@@ -1,4 +1,4 @@
-"""What a design gives to expect, and made-up studies."""
+"""The expected precision of a design, and simulated studies."""
 
 import csv
 import io
@@ -64,7 +64,7 @@ def test_the_items_needed_for_the_papers_half_width_are_near_its_items():
 
 
 def test_the_items_needed_are_those_of_the_formulas_by_hand():
-    # Wilson intervals: a share of 0.9 within +-0.1 takes 37 items, one of 0.8 takes 60
+    # Wilson intervals: a share of 0.9 within +-0.1 needs 37 items, a share of 0.8 needs 60
     rows = rows_of(planning.items_needed(Assumptions(half_width=0.1)))
     assert rows["agreement of a reviewer with themselves"] == (37, pytest.approx(37 * 15 / 3600))
     assert rows["sensitivity of a classifier"] == rows["specificity of a classifier"]
@@ -200,7 +200,7 @@ def test_a_made_up_study_has_the_labels_of_its_design():
 
 
 def rates(rows, name, truth, column):
-    """Share right on dissimilar and on similar items."""
+    """Shares of correct labels on dissimilar and on similar items."""
     said = [(truth[row["item"]], row[column]) for row in rows if row[name[0]] == name[1]]
     for category in ("dissimilar", "similar"):
         of_category = [label for true, label in said if true == category]

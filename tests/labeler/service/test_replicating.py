@@ -85,7 +85,7 @@ def test_the_report_says_what_of_the_data_is_arbitrary(content):
     assert {row["agrees"] for row in written.pop("published")} == {True}
     assert written == content
     assert content["notes"] == [reporting.REPLICATION_NOTE]
-    assert "reconstructed from the counts in the paper" in files["report.html"]
+    assert "reconstructed from the counts" in files["report.html"]
 
 
 def test_the_bundled_data_are_what_the_script_writes(tmp_path):
@@ -337,7 +337,7 @@ def test_classes_are_an_outside_criterion(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}", "expected an object with the class of each benchmark"),
+        ("{}", "object with the class"),
         ('{"a": 1}', "'a' has no class"),
         ("{", "classes"),
         ("item,class\na,x\na,y\n", "'a' has two different classes"),

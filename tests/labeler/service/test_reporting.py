@@ -43,12 +43,12 @@ def lines(*rows, header=HEADER):
     return "\n".join([header, *rows]) + "\n"
 
 
-# The report of any history of answers, computed a second time in plain Python.
+# Compute the report of any history of answers a second time in plain Python.
 
 
 @st.composite
 def histories(draw):
-    """Answers in the order given: (reviewer, item, kind, answer); one counted kind an item."""
+    """Answers in order: (reviewer, item, kind, answer); one counted kind per item."""
     kinds = st.sampled_from(["counted", Kind.RETEST, Kind.THIRD, Kind.CALIBRATION])
     row = st.tuples(st.integers(0, 2), st.integers(0, 4), kinds)
     counted = draw(st.lists(st.sampled_from([Kind.FRESH, Kind.OVERLAP]), min_size=5, max_size=5))
@@ -72,7 +72,7 @@ def record(db, history, called):
 
 
 def first_labels_by_hand(history):
-    """(reviewer, item, kind) -> place in the history: the first visit to a task that ends with a category, its end."""
+    """(reviewer, item, kind) -> the end of the first visit to a task that ends with a category."""
     first = {}
     for who in range(3):
         own = [(place, row) for place, row in enumerate(history) if row[0] == who]
@@ -100,7 +100,7 @@ def pairs_by_hand(table):
 
 
 def only_calibrated(history):
-    """The items that the calibration round alone is about."""
+    """The items that are only in the calibration round."""
     kinds = defaultdict(set)
     for _, item, kind, _ in history:
         kinds[item].add(kind)
@@ -177,12 +177,12 @@ def test_a_report_is_made_of_whatever_labels_were_imported(db):
     try:
         exchange.import_labels(db, table, actor="owner", now=NOW)
     except InputError:
-        return  # two labels of one reviewer on one item may be refused, but then here
+        return  # a second label of a reviewer on an item may be refused, but then here
     report(db)
 
 
 def fill(db):
-    """Answers of every sort by four reviewers, so that each item has one, and all verdicts."""
+    """Random answers of four reviewers with at least one per item, and all verdicts."""
     answer_next(db, "ada", "not sure")
     answer_everything(db, dict(zip(REVIEWERS, ("similar", "dissimilar", "similar", "dissimilar"), strict=True)))
     computing.compute_verdicts(db, actor="carol")

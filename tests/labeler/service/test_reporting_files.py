@@ -38,7 +38,7 @@ def report_of(folder, label_text, verdict_text=None, *, make=reporting.report_of
 
 
 class Page(HTMLParser):
-    """The tags, attributes and texts of a page as a browser sees them."""
+    """The tags, attributes and texts of a page as a browser parses them."""
 
     def __init__(self, text):
         super().__init__()
@@ -65,7 +65,7 @@ def result_table(number):
 
 @pytest.fixture(scope="module")
 def hostile_page(tmp_path_factory):
-    """The page of a study whose every name is an attack."""
+    """The page of a study in which every name is an attack."""
     path = tmp_path_factory.mktemp("hostile") / "x.study"
     coordinating.create_study(path, name=HOSTILE[0], question=HOSTILE[1], coordinator="carol", now=NOW)
     with open_database(path) as db:

@@ -47,7 +47,7 @@ def kept(db):
 
 
 def refused(db, error, message, name, task, *rest, **more):
-    """The submission is refused with this error, and nothing is kept of it."""
+    """The submission is refused with this error, and nothing is saved."""
     before = kept(db)
     with pytest.raises(error, match=message):
         submit(db, name, task, *rest, **more)
@@ -105,7 +105,7 @@ def test_a_replay_is_acknowledged_and_kept_once(planned):
     answer_next(planned, "ada", "dissimilar")
     submit(planned, "ada", task, "similar", "event")
     studies.set_state(planned, State.PAUSED)
-    submit(planned, "ada", task, "similar", "event")  # it was kept while the study was open
+    submit(planned, "ada", task, "similar", "event")  # it was saved while the study was open
     assert kept(planned)[:1] == first
     assert len(kept(planned)) == 2
 
@@ -258,7 +258,7 @@ def test_only_reviewers_who_take_part_see_and_label_anything(planned):
                 look(planned, id_of(planned, name))
 
 
-UNDER = {"rule": "levels", "rule_version": 1, "min_span": 0.15, "drawing": binning.VERSION}  # what a label was given
+UNDER = {"rule": "levels", "rule_version": 1, "min_span": 0.15, "drawing": binning.VERSION}  # the view of a label
 
 
 def test_all_that_was_said_is_kept(planned):
@@ -278,12 +278,12 @@ def test_all_that_was_said_is_kept(planned):
     variation = blinding.Variation(tuple(drawn["order"]), drawn["phase"], drawn["seed"])
     stored = drawing.payload_of_item(planned, task.item_id)
     again = blinding.varied(stored, runs.of_item(planned, task.item_id), variation)
-    assert again == reviewing.picture(planned, task)  # what was on the screen can be drawn again from the label
+    assert again == reviewing.picture(planned, task)  # the screen can be drawn again from the label
     assert row["created_utc"] == NOW.isoformat()
 
 
 def pictures(db):
-    """The picture of every assignment, also of kinds that a plan of this size has none of."""
+    """The plot of every assignment, including kinds that a small plan does not have."""
     ada = people.by_name(db, "ada")
     for number, kind in enumerate((Kind.RETEST, Kind.THIRD, Kind.CALIBRATION)):
         assignments.add(db, [NewAssignment(ada.person_id, number + 1, kind, 99, 50 + number, f"AGAIN{number}")])
@@ -423,7 +423,7 @@ BAD_VALUES = [(key, value) for key, values in BAD_BY_KEY.items() for value in va
 
 
 def refused_event(event):
-    with pytest.raises(AnswerRefused, match="an answer that cannot be read"):
+    with pytest.raises(AnswerRefused, match="cannot be read"):
         reviewing.submission_from(event)
 
 

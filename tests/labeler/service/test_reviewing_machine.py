@@ -1,4 +1,4 @@
-"""Reviewers at random, in several windows at once, beside an independent model of what must be kept."""
+"""Random reviewers in several windows at once, compared with an independent model of the saved answers."""
 
 import shutil
 import tempfile
@@ -28,7 +28,7 @@ CATEGORIES = ("similar", "dissimilar")
 
 names = st.sampled_from(NAMES)
 answers = st.sampled_from((*CATEGORIES, "not sure"))
-minutes = st.integers(-600, 600)  # the clock steps back and forth
+minutes = st.integers(-600, 600)  # the clock jumps back and forth
 places = st.integers(0, 99)
 words = st.fixed_dictionaries(
     {
@@ -41,7 +41,7 @@ NOTHING_SAID = {"confidence": None, "flag": False, "comment": None}
 
 
 class Labelling(RuleBasedStateMachine):
-    """Each rule sends something; the model says what must become of it."""
+    """Each rule sends something; the model says what must happen."""
 
     master: Path
     asks_confidence: bool
@@ -58,8 +58,8 @@ class Labelling(RuleBasedStateMachine):
         self.owner = {code: name for name, code in rows}
         self.codes = {name: [code for owner, code in rows if owner == name] for name in NAMES}
         self.said = {code: [] for code in self.owner}
-        self.kept = []  # (submission, reviewer) in the order kept
-        self.windows = {}  # (reviewer, window) -> tasks as they were when it was loaded
+        self.kept = []  # (submission, reviewer) in the order of saving
+        self.windows = {}  # (reviewer, window) -> tasks when it was loaded
         self.frozen = {}
         self.n_sent = 0
 
@@ -73,12 +73,12 @@ class Labelling(RuleBasedStateMachine):
         return bool(self.said[code]) and self.said[code][-1] != "withdrawn"
 
     def n_not_sure(self, code):
-        """How often the item was given back as not sure; one that was taken back is none."""
+        """The number of "not sure" answers on the item, without those that were undone."""
         followed = zip(self.said[code], [*self.said[code][1:], None], strict=True)
         return sum(answer == "not sure" and after != "withdrawn" for answer, after in followed)
 
     def answered_last(self, name):
-        """The only item whose answer can be taken back."""
+        """The only item whose answer can be undone."""
         standing = [sent.code for sent, by in self.kept if by == name and self.stands(sent.code)]
         return standing[-1] if standing else None
 
@@ -88,7 +88,7 @@ class Labelling(RuleBasedStateMachine):
         return (still_open + again)[:2]
 
     def fate(self, name, sent):
-        """None if it must be kept, otherwise the error it must be refused with."""
+        """None if it must be saved, otherwise the expected error."""
         if any(by == name and own.event_id == sent.event_id for own, by in self.kept):
             return NotAssigned
         if self.owner.get(sent.code) != name or not (self.stands(sent.code) or sent.code in self.on_offer(name)):
@@ -122,16 +122,16 @@ class Labelling(RuleBasedStateMachine):
             self.submit(name, sent, minute)
 
     def words_of(self, sent):
-        """(confidence, flag, comment) as they must be kept."""
+        """The (confidence, flag, comment) that must be saved."""
         return sent.confidence if self.asks_confidence else None, int(sent.flag), sent.comment
 
     def said_last(self, code):
-        """The words that come back with an item: those of its newest answer that takes none back."""
+        """The details shown with an item again: those of its newest answer that is not an undo."""
         given = [sent for sent, _ in self.kept if sent.code == code and sent.answer != "withdrawn"]
         return self.words_of(given[-1]) if given else (None, 0, None)
 
     def own_labels_of(self, name):
-        """(code, answer, number, revisions, time, words), the one answered last first."""
+        """(code, answer, number, revisions, time, details), latest answer first."""
         mine = [sent for sent, by in self.kept if by == name]
         numbers = {code: number for number, code in enumerate(dict.fromkeys(sent.code for sent in mine), start=1)}
         newest = [code for code in dict.fromkeys(sent.code for sent in reversed(mine)) if self.stands(code)]
@@ -142,11 +142,11 @@ class Labelling(RuleBasedStateMachine):
         ]
 
     def n_revisions(self, code):
-        """Answers after the first, without those that were taken back."""
+        """The number of answers after the first, without those that were undone."""
         followed = zip(self.said[code], [*self.said[code][1:], None], strict=True)
         return sum("withdrawn" not in (answer, after) for answer, after in followed) - 1
 
-    # what people do
+    # actions
 
     @rule(name=names, answer=answers, minute=minutes, ahead=st.sampled_from([0, 0, 0, 1]), said=words)
     def answer_what_is_offered(self, name, answer, minute, ahead, said):
@@ -197,7 +197,7 @@ class Labelling(RuleBasedStateMachine):
         studies.set_state(self.db, State.PAUSED)
         code = self.codes[name][place % len(self.codes[name])]
         self.refused(NotAllowed, name, Submission("paused", code, len(self.said[code]), answer, 900), minute)
-        self.send_an_old_event_again(place, minute)  # it was kept while the study was open
+        self.send_an_old_event_again(place, minute)  # it was saved while the study was open
         studies.set_state(self.db, State.OPEN)
 
     @rule(place=places, answer=answers, minute=minutes)
@@ -232,7 +232,7 @@ class Labelling(RuleBasedStateMachine):
         revision = max(0, len(self.said.get(code, [])) + offset)
         self.send(name, code, revision, answer, minute, dwell_ms, said)
 
-    # what always holds
+    # invariants
 
     @invariant()
     def exactly_what_was_accepted_is_there_once_and_in_order(self):

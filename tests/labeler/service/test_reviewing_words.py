@@ -1,4 +1,4 @@
-"""What reviewers say beside their answer (flag, comment, confidence), and what they see of it again."""
+"""The details of an answer (flag, comment, confidence), and what the reviewer sees of them later."""
 
 import json
 from dataclasses import asdict, fields
@@ -30,7 +30,7 @@ def next_task(db, name="ada"):
 
 
 def answer(db, task, answer="similar", *, name="ada", now=NOW, dwell_ms=900, view=None, **said):
-    """Answer a task as it is at this moment."""
+    """Answer a task in its current state."""
     task = assignments.task_by_code(db, id_of(db, name), task.code)
     submission = Submission(
         f"{task.code}-{task.revision}", task.code, task.revision, Answer(answer), dwell_ms, view or {}, **said
@@ -44,7 +44,7 @@ def own(db, name="ada"):
 
 
 def said_of(db, task, name="ada"):
-    """(confidence, flag, comment) as the screen shows them."""
+    """The (confidence, flag, comment) as the screen shows them."""
     task = assignments.task_by_code(db, id_of(db, name), task.code)
     shown = reviewing.shown(db, task)
     return shown["confidence"], shown["flag"], shown["comment"]
@@ -78,7 +78,7 @@ def test_they_come_back_after_an_undo_too(planned):
 def test_of_several_answers_the_newest_says_what_comes_back(planned):
     task = answer(planned, next_task(planned), flag=True, comment="first")
     answer(planned, task, "withdrawn", dwell_ms=None)
-    answer(planned, task, "dissimilar")  # the reviewer took flag and comment away
+    answer(planned, task, "dissimilar")  # the reviewer removed flag and comment
     assert said_of(planned, task) == (None, False, None)
     assert kept(planned)[0] == ["similar", None, 1, "first"]  # nothing is overwritten
 
@@ -154,14 +154,14 @@ def test_a_picture_is_sent_exactly_if_its_code_is_not_known(planned_copy, known)
 
 @pytest.fixture(scope="module")
 def planned_copy(masters, tmp_path_factory):
-    """The planned study for tests that change nothing."""
+    """A planned study for tests that change nothing."""
     with copy_of(masters["planned"], tmp_path_factory.mktemp("reviewing")) as opened:
         yield opened
 
 
 def test_own_labels_tell_number_time_flag_and_comment(planned):
     idle = {"pauses": [[100, 90_000, "idle"]]}
-    first = answer(planned, next_task(planned), dwell_ms=100_000, view=idle, flag=True)  # 100 s less 30 s
+    first = answer(planned, next_task(planned), dwell_ms=100_000, view=idle, flag=True)  # 100 s minus 30 s
     second = answer(planned, next_task(planned), "dissimilar", dwell_ms=2_000, comment="steps")
     answer(planned, first, "dissimilar", dwell_ms=5_000, comment="on second thoughts", now=NOW + timedelta(hours=1))
     newest, oldest = own(planned)

@@ -1,4 +1,4 @@
-"""Classifiers with other thresholds, side by side with the default."""
+"""Classifiers with other thresholds beside the default."""
 
 import json
 
@@ -31,7 +31,7 @@ def remove(db, *names):
 def test_thresholds_of_one_kind_are_settings_of_every_classifier_that_has_it():
     wanted = {"theta": [0.3, 0.25, 0.3], "cut": [0.15]}
     assert classifying.settings(wanted) == ["heuristic@0.30", "heuristic-printed@0.30", "same@0.15"]
-    with pytest.raises(InputError, match="Theta must be a number >= 0, got -1"):
+    with pytest.raises(InputError, match=r"Theta.*got -1"):
         classifying.settings({"theta": [-1]})
 
 
@@ -128,7 +128,7 @@ def test_a_check_takes_the_classifier_to_which_a_threshold_belongs(options, clas
 
 
 def test_a_check_refuses_a_threshold_that_its_classifier_does_not_have():
-    with pytest.raises(InputError, match=r"--theta is not a threshold of same. Use it with heuristic or heuristic-p"):
+    with pytest.raises(InputError, match="heuristic or heuristic-p"):
         checking.rules("same", theta=0.3)
     with pytest.raises(InputError, match="Give only one of them"):
         checking.rules(theta=0.3, cut=0.2)

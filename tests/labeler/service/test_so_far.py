@@ -1,4 +1,4 @@
-"""Agreement once a study is closed, against counts by hand and against the report."""
+"""Agreement after closing, compared with counts by hand and with the report."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def pair(study_path):
 
 
 def answer_by_item(db, reviewer, said):
-    """Answer the offered items until none is left of those that `said` names, "s" or "d" at the item's number."""
+    """Answer the offered items until all items in `said` are answered, "s" or "d" by the item's number."""
     words = {item_name(number): {"s": "similar", "d": "dissimilar"}[letter] for number, letter in enumerate(said)}
     while offers := reviewing.review_queue(db, id_of(db, reviewer)).offers:
         task = offers[0]

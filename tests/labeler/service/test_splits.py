@@ -1,4 +1,4 @@
-"""Split items after closing: shown without names, decided by somebody who labelled none of them."""
+"""Split items after closing: shown without names, decided by a person who labelled none of them."""
 
 import json
 from dataclasses import replace
@@ -35,7 +35,7 @@ S, D = Category.SIMILAR, Category.DISSIMILAR
 
 @pytest.fixture
 def closed(planned):
-    """Dan says dissimilar of all his items, which splits them; closed without a third round."""
+    """Dan says dissimilar on all his items, which splits them; closed without a third-label round."""
     answer_everything(planned, SPLIT)
     course.move(planned, Step.CLOSE, **WHY)
     return planned
@@ -46,7 +46,7 @@ def decide(db, name, category=D, why="two levels", actor="carol"):
 
 
 def split_by_hand(db):
-    """The items of which first labels say both."""
+    """The items whose first labels differ."""
     said = labels.table(db)
     said = said[said["kind"].isin(("fresh", "overlap"))].groupby("item")["label"].nunique()
     return set(said[said > 1].index)
@@ -62,7 +62,7 @@ def read_back(text, folder):
     return path
 
 
-# --- what is split
+# --- split items
 
 
 def test_split_items_are_those_with_both_categories_among_first_labels_undecided_first_then_by_name(closed):
@@ -71,7 +71,7 @@ def test_split_items_are_those_with_both_categories_among_first_labels_undecided
     assert [(not split.remains, split.item.name) for split in found] == sorted(
         (not split.remains, split.item.name) for split in found
     )
-    # one of four said dissimilar of the items that all saw, one of two of the others
+    # 1 of 4 said dissimilar on items that all saw, 1 of 2 on the others
     for split in found:
         assert split.majority is (S if len(split.labels) == 4 else None)
         assert split.remains is (len(split.labels) == 2)
@@ -83,7 +83,7 @@ def test_nothing_is_split_where_nobody_labelled(planned):
 
 
 def test_what_was_said_is_without_names_and_in_an_order_that_tells_nobody(planned):
-    """Whoever answers first, the same is shown."""
+    """The order of answers does not change what is shown."""
     answer_everything(planned, {"dan": "dissimilar"})
     answer_everything(planned, SPLIT)
     for split in splits.split_items(planned):
@@ -109,7 +109,7 @@ def test_a_third_label_makes_a_majority(planned):
     course.move(planned, Step.THIRD, **WHY)
     answer_everything(planned, dict.fromkeys(SPLIT, "dissimilar"))
     after = {split.item.name: split for split in splits.split_items(planned)}
-    assert after.keys() == before.keys()  # a third label splits nothing that was agreed
+    assert after.keys() == before.keys()  # a third label never splits an agreed item
     for name, split in after.items():
         n_third = sum(one.is_third for one in split.labels)
         assert len(split.labels) == len(before[name].labels) + n_third
@@ -215,7 +215,7 @@ def test_who_labelled_agreed_items_only_may_decide(planned):
     [
         ("nowhere", "because", "There is no item 'nowhere' in this study"),
         (None, "because", "not a split item"),
-        ("split", " ", "A reason of 1 to 1000 characters"),
+        ("split", " ", "1 to 1000 characters"),
     ],
 )
 def test_what_cannot_be_decided_is_refused_and_leaves_no_trace(closed, name, why, message):
@@ -227,7 +227,7 @@ def test_what_cannot_be_decided_is_refused_and_leaves_no_trace(closed, name, why
     assert (log(closed), decisions.everything(closed)) == (before, [])
 
 
-# --- in numbers, and in files
+# --- in numbers and files
 
 
 def test_decisions_enter_the_adjudicated_consensus_and_no_agreement(closed):

@@ -1,4 +1,4 @@
-"""People come, wait, leave and take over while a study goes on."""
+"""Reviewers join, pause, leave and take over during a study."""
 
 import pytest
 
@@ -37,13 +37,13 @@ def master(tmp_path_factory):
 
 @pytest.fixture
 def roomy(master, tmp_path):
-    """24 items, so that there is something to hand over; two are for all."""
+    """24 items, so that some can move to others; two are for all."""
     with copy_of(master, tmp_path) as db:
         yield db
 
 
 def standing(db, name, *kinds):
-    """(item, kind, position) of what stands of a reviewer."""
+    """(item, kind, position) of a reviewer's active assignments."""
     return [
         (kept.assignment.item, kept.assignment.kind.value, kept.assignment.position)
         for kept in assignments.everything(db)
@@ -66,7 +66,7 @@ def last_event(db):
 
 
 def give_both_roles(db, name):
-    """Somebody who labels and coordinates."""
+    """Make a person both reviewer and coordinator."""
     db.execute("UPDATE people SET is_coordinator = 1 WHERE name = ?", (name,))
 
 
@@ -146,8 +146,8 @@ def test_a_paused_reviewer_keeps_their_items_may_look_and_may_not_label(planned)
     before, task = items_of(planned, "ada"), reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     staffing.pause(planned, "ada", **WHY)
     assert items_of(planned, "ada") == before
-    assert "You are paused at the moment" in reviewing.review_queue(planned, id_of(planned, "ada")).closed
-    with pytest.raises(NotAllowed, match=r"You are paused at the moment.*Nothing was kept"):
+    assert "You are paused" in reviewing.review_queue(planned, id_of(planned, "ada")).closed
+    with pytest.raises(NotAllowed, match=r"paused.*Nothing was kept"):
         answer_next(planned, "ada", "similar")
     assert labels.n_labels(planned) == 0
     assert last_event(planned) == ("carol", "pause reviewer", {"name": "ada", "why": "because"})
@@ -167,8 +167,8 @@ def test_a_paused_reviewer_takes_nothing_over_but_others_still_label(roomy):
 @pytest.mark.parametrize(
     ("do", "name", "error", "message"),
     [
-        (staffing.pause, "nobody", InputError, "There is no reviewer called nobody in this study. Reviewers: ada, ben"),
-        (staffing.pause, "carol", InputError, "There is no reviewer called carol"),
+        (staffing.pause, "nobody", InputError, "called nobody.*ada, ben"),
+        (staffing.pause, "carol", InputError, "called carol"),
         (staffing.pause, "ben", NotAllowed, "ben is already paused"),
         (staffing.pause, "cleo", NotAllowed, "cleo no longer takes part"),
         (staffing.remove, "nobody", InputError, "There is no reviewer called nobody"),
@@ -188,7 +188,7 @@ def test_what_makes_no_sense_is_refused_in_words_and_leaves_no_trace(roomy, do, 
 @pytest.mark.parametrize("why", ["", "  \n", "x" * 1001, "\0"])
 def test_a_reason_is_needed_and_without_one_nothing_changes(roomy, do, why):
     before = (log(roomy), people.all_people(roomy), assignments.everything(roomy))
-    with pytest.raises(InputError, match="A reason of 1 to 1000 characters is needed"):
+    with pytest.raises(InputError, match="1 to 1000 characters"):
         do(roomy, "ada", why=why, **CAROL)
     assert (log(roomy), people.all_people(roomy), assignments.everything(roomy)) == before
 
@@ -236,7 +236,7 @@ def test_who_leaves_keeps_their_labels_and_their_open_items_go_to_others(roomy):
     assert len(done) == labels.n_labels(roomy) == 3
     assert change.n_moved + change.n_given_up == n_before["ada"] - 3
     assert sum(len(items_of(roomy, name)) - n_before[name] for name in REVIEWERS[1:]) == change.n_moved
-    # those for all have nobody left to go to
+    # items for all cannot move to anybody
     n_for_all = sum(reviewer == "ada" for reviewer, _, kind in open_places(roomy, ended=True) if kind == "overlap")
     assert change.n_given_up == n_for_all
     assert len(change.shortfalls) == min(1, n_for_all)
@@ -247,7 +247,7 @@ def test_who_left_cannot_sign_in_and_their_window_shows_nothing(planned):
     token = identity.sign_in(planned, secret, now=NOW)
     staffing.remove(planned, "ada", **WHY)
     assert identity.person_of_session(planned, token, now=NOW) is None
-    with pytest.raises(NotAllowed, match="You no longer take part"):
+    with pytest.raises(NotAllowed, match="longer take part"):
         identity.sign_in(planned, secret, now=NOW)
     with pytest.raises(NotAllowed):
         reviewing.review_queue(planned, id_of(planned, "ada"))
@@ -256,7 +256,7 @@ def test_who_left_cannot_sign_in_and_their_window_shows_nothing(planned):
 def test_what_became_of_a_change_names_nobody_but_who_it_is_about(roomy):
     change = staffing.remove(roomy, "ada", **WHY)
     assert not any(name in repr(change) for name in REVIEWERS[1:])
-    assert "#" not in repr(change)  # no item either
+    assert "#" not in repr(change)  # and no item
 
 
 def test_before_the_plan_somebody_is_removed_and_comes_back(study):
@@ -289,7 +289,7 @@ def test_who_comes_back_finds_their_labels_and_gets_items_as_a_late_joiner(roomy
 
 
 def test_an_item_that_comes_back_keeps_its_code_and_its_answers(roomy):
-    """Ada gives all back as not sure and leaves; two others after her, so that all she had is on one desk alone."""
+    """Ada answers "not sure" on everything and leaves, then two others, so that one reviewer has all her items."""
     codes = {answer_next(roomy, "ada", "not sure").code for _ in range(8)}
     for name in ("ada", "ben", "cleo"):
         staffing.remove(roomy, name, **WHY)
@@ -384,8 +384,8 @@ def test_before_the_plan_a_successor_just_takes_the_place(study):
         ("ada", " ADA", "because", InputError, "ada cannot be replaced by ada"),
         ("nobody", "eve", "because", InputError, "no reviewer called nobody"),
         ("ada", "carol", "because", InputError, "no reviewer called carol"),
-        ("ada", " ", "because", InputError, "A name has 1 to"),
-        ("ada", "eve", " ", InputError, "A reason of 1 to 1000"),
+        ("ada", " ", "because", InputError, "name has 1 to"),
+        ("ada", "eve", " ", InputError, "reason.*1.*1000"),
         ("cleo", "eve", "because", NotAllowed, "cleo no longer takes part"),
     ],
 )
@@ -412,10 +412,10 @@ def test_in_the_third_round_open_third_items_change_hands_and_stay_third_items(r
 
 def test_an_answer_on_its_way_is_refused_once_its_item_is_somebody_elses(roomy):
     ada = id_of(roomy, "ada")
-    give_both_roles(roomy, "ada")  # so that ada is still there to be told
+    give_both_roles(roomy, "ada")  # so that ada can still be told
     task = reviewing.review_queue(roomy, ada).offers[0]
     staffing.replace(roomy, "ada", "eve", **WHY)
     staffing.resume(roomy, "ada", **CAROL)
     assert task.code not in [offer.code for offer in reviewing.review_queue(roomy, ada).offers]
-    with pytest.raises(NotAssigned, match="not yours to label now"):
+    with pytest.raises(NotAssigned, match="label now"):
         reviewing.submit(roomy, ada, submission(task, "similar"), now=NOW)

@@ -1,4 +1,4 @@
-"""A whole study at random: reviewers and coordinators do what they please, and what must hold holds at every point."""
+"""A whole random study: reviewers and coordinators act at random, and the invariants hold at every point."""
 
 import re
 import shutil
@@ -27,7 +27,7 @@ from tests.labeler.conftest import NOW, id_of, item_name, make_study
 
 N_ITEMS, PER_ITEM = 8, 2
 AT_FIRST, LATER, ELSEWHERE = ("ada", "ben", "cleo"), ("eve", "fay"), "zed"
-BOTH = "dan"  # labels and coordinates
+BOTH = "dan"  # reviewer and coordinator
 COUNTED, ONCE = (Kind.FRESH, Kind.OVERLAP), (Kind.FRESH, Kind.OVERLAP, Kind.THIRD)
 CATEGORIES = ("similar", "dissimilar")
 TABLES = ("studies", "people", "items", "assignments", "labels", "decisions", "events")
@@ -48,16 +48,16 @@ imports = st.fixed_dictionaries(
         "kind": st.sampled_from(("fresh", "fresh", "fresh", "third", "retest", "calibration")),
     }
 )
-numbers = st.integers(0, N_ITEMS)  # one too many: there is no such item
-patterns = st.integers(0, 2**60)  # what everybody says of every item
+numbers = st.integers(0, N_ITEMS)  # one too many: this item does not exist
+patterns = st.integers(0, 2**60)  # everybody's answer to each item
 reasons = st.sampled_from(("because", "because", "because", "because", " "))
 
 
 class Life(RuleBasedStateMachine):
-    """Every action is either kept with its event or refused without a trace."""
+    """Every action is either saved with its event or refused without a trace."""
 
     master: Path
-    takes_anything: bool  # whether any label file is taken in; then who is on an item is not counted
+    takes_anything: bool  # whether a label file was imported; then the reviewers of an item are not counted
 
     def __init__(self):
         super().__init__()
@@ -65,23 +65,23 @@ class Life(RuleBasedStateMachine):
         path = Path(self.folder.name) / "cache.study"
         shutil.copy(self.master, path)
         self.db = open_database(path)
-        self.by = {}  # event id of an answer -> who gave it
+        self.by = {}  # event id of an answer -> reviewer
         self.n_sent = 0
-        self.planned = Counter()  # item -> slots that were drawn for the study proper
+        self.planned = Counter()  # item -> slots drawn for the study itself
         self.given_up = Counter()  # kind -> slots
         self.n_third = 0
         self.left = set()
-        self.kept = ([], [])  # labels and events at the last look
-        self.frozen = {}  # assignment -> its first label, once its reviewer answered another
+        self.kept = ([], [])  # labels and events at the last check
+        self.frozen = {}  # assignment -> its first label, once its reviewer answered another item
 
     def teardown(self):
         self.db.close()
         self.folder.cleanup()
 
-    # what people do
+    # actions
 
     def attempt(self, actor, logged, action):
-        """Do something; None if it is refused, and then nothing is there that was not there before."""
+        """Try an action; returns None if it is refused, and checks that nothing was added."""
         before = self.everything()
         try:
             result = action({"actor": actor, "now": NOW})
@@ -100,7 +100,7 @@ class Life(RuleBasedStateMachine):
         n_steps=st.integers(0, 4), calibration=st.sampled_from((0, 0, 2)), seed=st.integers(0, 99), pattern=patterns
     )
     def begin(self, n_steps, calibration, seed, pattern):
-        """Anywhere in a life that has gone well so far."""
+        """Start at any point of a study without errors so far."""
         if n_steps:
             self.draw_a_plan("carol", calibration, seed, 0.25)
         for step in (Step.OPEN, Step.THIRD, Step.CLOSE)[: max(0, n_steps - 1)]:
@@ -165,7 +165,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(actor=coordinators, step=st.sampled_from((*Step, Step.OPEN)), why=reasons, anyway=st.booleans())
     def take_a_step(self, actor, step, why, anyway):
-        """Where a step leads is told a second time here."""
+        """A second definition of where each step leads."""
         study = studies.get(self.db)
         was, way = study.state.value, step.value
         logged = [] if (was, way) == ("open", "open") else ["third round" if way == "third" else f"{way} study"]
@@ -203,7 +203,7 @@ class Life(RuleBasedStateMachine):
             self.by |= dict(zip(table["event_id"], table["reviewer"], strict=True))
 
     def fits(self, item, reviewer, label, kind):
-        """A label on what is assigned, or of somebody who labels nowhere else on what they are not on."""
+        """A label on an assigned item, or by a person without assignments on an unassigned item."""
         on = [kept.assignment.kind for kept in self.standing() if self.whose(kept) == (reviewer, item)]
         is_free = reviewer == ELSEWHERE and not on
         return label in CATEGORIES and kind == "fresh" and (is_free or any(one in COUNTED for one in on))
@@ -218,7 +218,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(pattern=patterns)
     def everybody_answers_everything(self, pattern):
-        """Without it no study would come to its end."""
+        """Without this, no study would reach its end."""
         for person in people.reviewers(self.db):
             while person.active and (offers := reviewing.review_queue(self.db, person.person_id).offers):
                 said = CATEGORIES[pattern >> (5 * person.person_id + offers[0].item_id) % 60 & 1]
@@ -229,7 +229,7 @@ class Life(RuleBasedStateMachine):
     def take_the_last_answer_back(self, name):
         person = people.by_name(self.db, name)
         if name == ELSEWHERE and not self.takes_anything:
-            return  # what they have open then would be in no plan
+            return  # otherwise their open items would be in no plan
         if (
             person
             and Role.REVIEWER in person.roles
@@ -246,7 +246,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(name=anybody, place=st.integers(0, 999), answer=answers)
     def answer_any_item_at_all(self, name, place, answer):
-        """Also items of others, of another round, ended and excluded ones."""
+        """Also items of other people, of another round, ended items and excluded items."""
         codes = self.db.execute("SELECT p.name, a.code FROM assignments a JOIN people p USING (person_id)").fetchall()
         person = people.by_name(self.db, name)
         if not codes or person is None:
@@ -273,7 +273,7 @@ class Life(RuleBasedStateMachine):
             self.by[sent.event_id] = name
         return done
 
-    # what always holds
+    # invariants
 
     def standing(self) -> list[StoredAssignment]:
         return [kept for kept in assignments.everything(self.db) if not kept.ended]

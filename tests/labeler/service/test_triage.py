@@ -1,4 +1,4 @@
-"""A study made of some of the items of another."""
+"""Create a study from some items of another study."""
 
 import json
 from datetime import timedelta
@@ -33,7 +33,7 @@ def make(db, path, names=CHOSEN, *, name="Split ones", coordinator="dora", **opt
 
 
 def of_item(db, name):
-    """All that is kept about an item's measurements."""
+    """All stored data about an item's measurements."""
     item = items.by_name(db, name)
     (parameters,) = db.execute("SELECT parameters FROM items WHERE name = ?", (name,)).fetchone()
     return {
@@ -148,7 +148,7 @@ def test_the_new_study_can_be_extended_and_planned(study, study_path):
 
 
 def refused(db, folder, **options):
-    """What was said; nothing is left in the folder, nor in the log."""
+    """The error message; checks that nothing remains in the folder or the log."""
     before, logged = sorted(folder.iterdir()), log(db)
     with pytest.raises((InputError, StudyError)) as caught:
         make(db, **options)
@@ -190,7 +190,7 @@ def test_a_folder_that_is_not_there_or_closed_is_said(study, tmp_path):
     assert f"could not be written to {gone}: No such file" in refused(study, tmp_path, path=gone)
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o555)
-    with unprivileged(closed), pytest.raises(StudyError, match=r"could not be written to .*Permission denied"):
+    with unprivileged(closed), pytest.raises(StudyError, match=r"written to .*Permission denied"):
         make(study, closed / "new.study")
 
 
@@ -211,7 +211,7 @@ def test_beside_the_study_the_file_is_called_like_the_new_study(study, tmp_path)
     with open_database(path) as new:
         assert studies.get(new).name == "Split ones"
         assert identity.sign_in(new, way_in.removeprefix("/join/"), now=NOW)
-    with pytest.raises(InputError, match="cannot be the name of a file"):
+    with pytest.raises(InputError, match="name of a file"):
         triage.make_beside(study, CHOSEN, "../x", coordinator="carol", now=NOW)
 
 

@@ -1,4 +1,4 @@
-"""Two people press at once: one after the other it is, and nothing is done twice or by half."""
+"""Two people act at once: the actions happen one after another, and nothing is done twice or in part."""
 
 import threading
 from collections import Counter
@@ -29,7 +29,7 @@ def shared(planned):
 
 
 def at_once(db, *actions):
-    """Each action in a thread and on a connection of its own; what came of it, or the error for people."""
+    """Run each action in a thread with its own connection; returns the results, or the errors for people."""
     barrier = threading.Barrier(len(actions))
 
     def act(action):
@@ -45,7 +45,7 @@ def at_once(db, *actions):
 
 
 def by_both(db, action):
-    """The same by both coordinators; (what succeeded, what was refused)."""
+    """The same action by both coordinators; (succeeded, refused)."""
     found = at_once(db, *(lambda own, actor=actor: action(own, {"actor": actor, "now": NOW}) for actor in TWO))
     refused = [outcome for outcome in found if isinstance(outcome, LabelerError)]
     return [outcome for outcome in found if outcome not in refused], refused
@@ -143,7 +143,7 @@ def test_of_two_plans_the_later_stands_whole(study):
 
 
 def test_a_plan_is_not_drawn_over_an_answer_that_comes_at_the_same_time(shared):
-    """Either the answer is there and the plan stands, or the plan is new and the answer is refused in words."""
+    """Either the answer is saved and the plan stays, or the plan is new and the answer is refused with a message."""
     ada = id_of(shared, "ada")
     task = reviewing.review_queue(shared, ada).offers[0]
     sent = Submission("one", task.code, task.revision, Answer.SIMILAR, 900)
@@ -180,7 +180,7 @@ def test_of_two_who_take_the_same_step_one_does(shared, first, second, state):
 
 @pytest.mark.parametrize("step", [Step.CLOSE, Step.PAUSE])
 def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_refused(shared, step):
-    """Every answer that was not refused is there, every other is not, and none was kept after the study stood still."""
+    """Every accepted answer is saved, every refused answer is not, and none was saved after the study was closed."""
 
     def label_on(name):
         def act(db):

@@ -1,4 +1,4 @@
-"""The plan is derived again from seed and log; whoever changes it in the file is found out."""
+"""The plan is derived again from seed and log; any change of it in the file is detected."""
 
 import json
 
@@ -28,7 +28,7 @@ SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimil
 
 @pytest.fixture(scope="module")
 def masters_here(tmp_path_factory):
-    """A plan of 12 items just drawn, and the same one after a life with every kind of change."""
+    """A plan of 12 items just drawn, and the same plan after every kind of change."""
     folder = tmp_path_factory.mktemp("verifying")
     for name in ("drawn", "changed"):
         make_study(folder / f"{name}.study", n_items=12)
@@ -41,7 +41,7 @@ def masters_here(tmp_path_factory):
 
 
 def live(db):
-    """Every event that the plan depends on."""
+    """Every event that affects the plan."""
     curating.exclude(db, item_name(3), **WHY)
     answer_everything(db, SPLIT)
     staffing.add(db, "eve", [Role.REVIEWER], **CAROL)
@@ -79,14 +79,14 @@ def take_in(db, *rows, columns=("item", "reviewer", "label")):
 
 
 def as_older_versions_logged(db):
-    """The log of a plan as it was written before it named items and reviewers."""
+    """The log of a plan in the older form, without items and reviewers."""
     db.execute("DROP TRIGGER events_are_never_changed")
     db.execute(
         "UPDATE events SET details = json_remove(details, '$.items', '$.reviewers') WHERE action = 'draw plan'"
     )  # fmt: skip
 
 
-# --- what is as it should be
+# --- unchanged plans
 
 
 def test_a_plan_as_drawn_is_verified_by_its_hash(drawn):
@@ -146,7 +146,7 @@ def test_the_papers_design_and_hidden_copies_are_verified_too(tmp_path):
         assert problems(db) == ()
 
 
-# --- labels made elsewhere
+# --- imported labels
 
 
 def test_imported_labels_break_nothing_and_are_counted(changed):
@@ -238,7 +238,7 @@ def test_a_log_without_the_drawing_is_named(drawn):
     assert problems(drawn) == ("the log has no entry for the drawing of the plan",)
 
 
-# --- who changes the file
+# --- changed files
 
 ONE = "assignment_id = (SELECT max(assignment_id) FROM assignments WHERE ended_utc IS NULL)"
 OTHER = "(SELECT person_id FROM people WHERE name = 'carol')"
@@ -286,7 +286,7 @@ def test_three_examples_of_many_are_enough(drawn):
 def test_another_hash_of_the_plan_is_named(fixture, request):
     db = request.getfixturevalue(fixture)
     db.execute("UPDATE studies SET plan_hash = 'other'")
-    assert "the plan drawn again from its seed has a different hash" in problems(db)
+    assert any("different hash" in problem for problem in problems(db))
 
 
 def test_another_seed_of_a_study_that_has_changed_is_named(changed):
@@ -305,7 +305,7 @@ def test_another_seed_in_the_log_is_named(fixture, request):
     db = request.getfixturevalue(fixture)
     db.execute("DROP TRIGGER events_are_never_changed")
     db.execute("UPDATE events SET details = json_set(details, '$.seed', 4) WHERE action = 'draw plan'")
-    assert "the plan drawn again from its seed has a different hash" in problems(db)
+    assert any("different hash" in problem for problem in problems(db))
 
 
 def test_a_log_that_cannot_be_drawn_from_is_named(drawn):
@@ -344,7 +344,7 @@ def test_a_change_told_otherwise_in_the_log_is_named(changed, field, value):
 
 
 def test_a_change_that_cannot_be_made_again_is_named(changed):
-    """Ada cannot both leave and stay."""
+    """Ada cannot leave and stay at the same time."""
     tell_otherwise(changed, "staying", ["ada", "ben"])
     assert any("remove reviewer" in problem for problem in problems(changed))
 
@@ -379,5 +379,5 @@ def test_another_application_of_an_item_is_noticed(drawn):
 
 def test_an_anonymised_study_has_no_seed_and_says_so(drawn):
     drawn.execute("UPDATE studies SET plan_parameters = json_remove(plan_parameters, '$.seed')")
-    with pytest.raises(NotAllowed, match="anonymising this study removed the seed"):
+    with pytest.raises(NotAllowed, match="removed the seed"):
         verifying.verify_plan(drawn)

@@ -1,4 +1,4 @@
-"""How far everyone is and how fast, each number worked by hand."""
+"""Progress and pace of everyone; each number is worked by hand."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,7 +27,7 @@ def pace_of(db, name="ada", *, now=NOW):
 
 
 def say(db, name, answer, *, at=NOW, dwell_ms=900, pauses=()):
-    """Answer the first item on offer after so long a look."""
+    """Answer the first offered item after this time."""
     task = reviewing.review_queue(db, id_of(db, name)).offers[0]
     view = {"axis": "core", "pauses": list(pauses)}
     sent = Submission(f"{name}-{task.code}-{task.revision}", task.code, task.revision, Answer(answer), dwell_ms, view)
@@ -61,8 +61,8 @@ def test_a_pace_worked_by_hand(planned):
     say(planned, "ada", "similar", dwell_ms=4_000)
     say(planned, "ada", "dissimilar", at=NOW + HOUR, dwell_ms=10_000, pauses=[[1_000, 4_000, "hidden"]])
     say(planned, "ada", "not sure", at=NOW + 2 * DAY, dwell_ms=20_000)
-    # 3 of 5 are left, the one not sure among them; median of 4, 6 and 20 s; 2 labels on 2 days with answers, in 3
-    # calendar days: 3 left take 4.5 days from November 22nd, 13:00
+    # 3 of 5 are left, including the "not sure"; median of 4, 6 and 20 s; 2 labels on 2 days with answers, in 3
+    # calendar days: 3 left take 4.5 days from November 22, 13:00
     assert pace_of(planned, now=NOW + 2 * DAY + HOUR) == Pace(
         "ada",
         True,

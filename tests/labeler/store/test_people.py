@@ -27,7 +27,7 @@ def test_people_are_found_by_their_address_whatever_its_capitals_until_it_is_tak
     assert people.by_email(study, "ada@example.ORG") == people.by_id(study, ada)
     with pytest.raises(sqlite3.IntegrityError, match=r"people\.email"):
         people.set_email(study, ben, "ADA@example.org")
-    for person_id in (ada, ben):  # any number of people may have none
+    for person_id in (ada, ben):  # several people may have no address
         people.set_email(study, person_id, None)
     assert people.by_email(study, "ada@example.org") is None
 
@@ -39,7 +39,7 @@ def test_of_several_invitations_each_is_found_with_what_became_of_it(study):
     invitations.add(study, "a2", ada, "2", None)
     invitations.add(study, "b1", ben, "2", "9")
     assert invitations.revoke_all_of(study, ada, "3") == 1
-    invitations.replace_all_of(study, ada, "4")  # what ended before stays as it ended
+    invitations.replace_all_of(study, ada, "4")  # earlier ends stay unchanged
     assert invitations.revoke_all_of(study, ada, "5") == 0
     assert [invitations.find(study, name) for name in ("a1", "a2", "b1", "none")] == [
         Invitation(ada, "1", "9", "2", None),

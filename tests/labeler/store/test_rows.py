@@ -73,9 +73,7 @@ def test_the_study_comes_back_as_it_was_written(db):
 
 def test_a_file_without_a_study_says_that_its_making_was_interrupted(db):
     db.execute("DELETE FROM studies")
-    with pytest.raises(
-        NotAStudy, match=r"empty.study contains no study, because creating it was interrupted. Delete the file"
-    ):
+    with pytest.raises(NotAStudy, match=r"empty.study contains no study"):
         studies.get(db)
 
 
@@ -275,11 +273,11 @@ def test_the_last_revision_is_the_answer_that_stands(planned):
     task = first_task(planned)
     said = ["not sure", "withdrawn", "similar", "not sure"]
     for revision, answer in enumerate(said):
-        earlier = NOW - timedelta(hours=revision)  # the clock may step back: order is by revision
+        earlier = NOW - timedelta(hours=revision)  # the clock may jump back: the order is by revision
         labels.add(planned, label(task, revision, answer=answer, created=earlier))
     now = first_task(planned)
     assert (now.revision, now.answer) == (4, Answer.NOT_SURE)
-    assert now.n_not_sure == 1  # the one taken back is none
+    assert now.n_not_sure == 1  # an undone answer does not count
     assert labels.own_answers(planned, id_of(planned, "ada")) == [
         OwnAnswer(
             task.code,

@@ -7,7 +7,7 @@ from streamlit.components.v2 import manifest_scanner
 
 @pytest.fixture(autouse=True, scope="session")
 def components_are_looked_for_once() -> Iterator[None]:
-    """Streamlit looks through every installed package at each start of a page; they stay the same meanwhile."""
+    """Streamlit searches every installed package at each start of a page; the packages do not change meanwhile."""
     scan = manifest_scanner.scan_component_manifests
     manifest_scanner.scan_component_manifests = functools.cache(scan)
     yield

@@ -1,4 +1,4 @@
-"""Pages under AppTest: opened for somebody, without an error nobody had thought of; and what is on them."""
+"""Open pages under AppTest for a person, without unexpected errors; and read their content."""
 
 import base64
 import json
@@ -20,17 +20,17 @@ COORDINATOR = {page.__name__.rpartition(".")[2]: partial(show, title=title) for 
 
 
 def coordinator_page(module: str, path: Path, person: str = "", **state: Any) -> AppTest:
-    """A coordinator's page alone, by the name of its module; for who made the study if nobody is named."""
+    """A single coordinator's page, by the name of its module; for the study's creator unless a person is named."""
     return opened(_of_coordinator, module, path, person, **state)
 
 
 def reviewer_page(module: str, path: Path, person: str, **state: Any) -> AppTest:
-    """A reviewer's page alone, by the name of its module."""
+    """A single reviewer's page, by the name of its module."""
     return opened(_of_reviewer, module, path, person, **state)
 
 
 def explore_page(method: str, path: Path, person: str) -> AppTest:
-    """The page of a method alone."""
+    """The page of a method."""
     return opened(_of_method, method, path, person)
 
 
@@ -42,7 +42,7 @@ def app_page(token: str) -> AppTest:
 def signed_in(
     monkeypatch: Any, path: Path, url: str = "", person: str = "carol", role: Role = Role.COORDINATOR, **state: Any
 ) -> AppTest:
-    """One page of the whole application, where refusals are in words; the first page has no address."""
+    """One page of the whole application, with messages for refusals; the first page has no address."""
     monkeypatch.setenv("LABELER_STUDY", str(path))
     now = datetime.now(UTC)
     with open_database(path) as db:
@@ -65,40 +65,40 @@ def _run(page: AppTest, state: dict[str, Any]) -> AppTest:
 
 
 def checked(page: AppTest) -> AppTest:
-    """The page again; it ended with no error that nobody had thought of."""
+    """Run the page again, and check that it ended without an unexpected error."""
     assert [error.message for error in page.exception] == []
     return page
 
 
 def button(page: AppTest, label: str) -> Any:
-    """The button with this label, or the only one whose label begins so."""
+    """The button with this label, or the only button whose label begins so."""
     exact = [one for one in page.button if one.label == label]
     (found,) = exact or [one for one in page.button if one.label.startswith(label)]
     return found
 
 
 def texts(page: AppTest) -> str:
-    """What is written on the page."""
+    """All texts on the page."""
     kinds = ("title", "header", "subheader", "markdown", "text", "caption", "info", "warning", "error", "success",
              "code")  # fmt: skip
     return "\n".join(str(element.value) for kind in kinds for element in getattr(page, kind))
 
 
 def shown_items(page: AppTest) -> list[str]:
-    """What the pictures on the page are called."""
+    """The names of the plots on the page."""
     given = [json.loads(component.proto.json) for component in page.get("bidi_component")]
     return [one["item"] for one in given if "item" in one]
 
 
 def press_key(page: AppTest, queue: str, key: str) -> AppTest:
-    """Press a key on the picture of a queue: what the picture sends, for one page run."""
+    """Press a key on the plot of a queue: its event, for one page run."""
     (item,) = shown_items(page)
     page.session_state[f"{queue}-picture"] = {"pressed": {"item": item, "key": key}}
     return checked(page.run())
 
 
 def pictures(page: AppTest) -> list[str]:
-    """The SVG of every picture on the page; names of clip paths are counted on from figure to figure."""
+    """The SVG of every plot on the page; the names of clip paths are numbered across figures."""
     urls = [image.url for images in page.get("image") for image in images.proto.imgs]
     urls += [url for element in page.get("html") for url in re.findall(r'src="([^"]+)"', element.proto.body)]
     found = [base64.b64decode(url.removeprefix("data:image/svg+xml;base64,")).decode() for url in urls]
@@ -106,12 +106,12 @@ def pictures(page: AppTest) -> list[str]:
 
 
 def drawings(page: AppTest) -> list[dict[str, Any]]:
-    """What every picture of runs on the page was given to draw."""
+    """The drawing data of every plot on the page."""
     given = [json.loads(component.proto.json) for component in page.get("bidi_component")]
     return [data for data in given if "picture" in data]
 
 
-# Scripts of pages. AppTest runs the text of each function alone, so each brings its imports.
+# Scripts of pages. AppTest runs the text of each function, so each has its own imports.
 
 
 def _of_coordinator(module: str, path: str, person: str) -> None:

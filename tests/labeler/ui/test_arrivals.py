@@ -1,4 +1,4 @@
-"""Windows that load their first page, as the gate hands them on."""
+"""Windows that load their first page, in the order of the gate."""
 
 import asyncio
 
@@ -33,7 +33,7 @@ def is_waiting(task):
 
 async def settled(tasks):
     for _ in range(20):
-        await asyncio.sleep(0)  # lets every task go as far as it can
+        await asyncio.sleep(0)  # lets every task run as far as it can
     return [is_waiting(task) for task in tasks]
 
 
@@ -54,7 +54,7 @@ def test_a_window_waits_until_another_has_its_page():
         receiving, sending = ends[0]
         await sending(OTHER)
         assert (await settled(tasks))[-1]
-        assert await receiving() == RERUN  # whoever has a page labels on without a turn
+        assert await receiving() == RERUN  # windows with a page do not wait for a turn
         await sending(FINISHED)
         await tasks[-1]
 

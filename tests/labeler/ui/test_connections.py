@@ -1,4 +1,4 @@
-"""Connections through a real uvicorn: requests that do not arrive, and more connections than there is room for."""
+"""Connections through a real uvicorn: slow requests, and more connections than the limit."""
 
 import asyncio
 import http.client
@@ -18,7 +18,7 @@ PATIENCE_S = 20.0
 
 
 async def application(scope, receive, send):
-    """Answers at once, and reads the whole body of an upload first."""
+    """Responds at once, and reads the whole body of an upload first."""
     if scope["type"] != "http":
         return
     n_bytes = 0
@@ -55,7 +55,7 @@ def connected(port, first=b"", address="127.0.0.1"):
 
 
 def is_closed(connection):
-    """Whether the server closes the connection without an answer."""
+    """Whether the server closes the connection without a response."""
     try:
         return connection.recv(1) == b""
     except ConnectionError:
@@ -93,7 +93,7 @@ def test_a_request_that_comes_byte_by_byte_has_no_more_time(monkeypatch):
             assert time.monotonic() - begun < PATIENCE_S
             try:
                 connection.sendall(b"X-Drip: 1\r\n")
-                time.sleep(0.1)  # the pace of the drip
+                time.sleep(0.1)  # the pace of the slow request
             except ConnectionError:
                 is_open = False
 
@@ -104,7 +104,7 @@ def test_an_upload_may_take_longer_as_long_as_parts_of_it_arrive(monkeypatch):
     with serving() as port, connected(port, head) as connection:
         for _ in range(8):
             connection.sendall(b"x")
-            time.sleep(0.2)  # the pace of the upload, which lasts longer than one request may
+            time.sleep(0.2)  # the pace of the upload, which takes longer than a request may
         answer = b""
         while part := connection.recv(1000):
             answer += part
@@ -119,7 +119,7 @@ def test_connections_beyond_the_room_take_the_place_of_requests_that_do_not_arri
         for stranger in strangers:
             stranger.settimeout(PATIENCE_S)
         assert all(map(is_closed, strangers[8:]))
-        time.sleep(0.3)  # longer than a request may take while there is no room
+        time.sleep(0.3)  # longer than a request may take at the limit
         assert status(port) == 200
         assert all(map(is_closed, strangers))
         for stranger in strangers:

@@ -1,4 +1,4 @@
-"""The pages Data and Items under AppTest: files in, items to look through, a study made of some."""
+"""The pages Data and Items under AppTest: import files, look through items, create a study from some."""
 
 from datetime import UTC, datetime
 
@@ -28,7 +28,7 @@ RESULT = "[[1.0, 2.0, 1.5], [1.0, 2.0, 3.0]]"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A study with four items, two of them judged, and one without any; both are drafts."""
+    """A study with four items, two of them with verdicts, and an empty study; both are drafts."""
     folder = tmp_path_factory.mktemp("made")
     make_study(folder / "four.study", n_items=4)
     make_study(folder / "empty.study", n_items=0, reviewers=())
@@ -40,7 +40,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def copied(made, tmp_path):
-    """A copy of one of them in a folder of its own."""
+    """A copy of one of them in a separate folder."""
 
     def copy(name):
         path = tmp_path / "studies" / f"{name}.study"
@@ -152,7 +152,7 @@ def items_shown(page):
 
 
 def pick(page, row):
-    """Pick a row of the table, as a click on its left does."""
+    """Select a row of the table, as a click on its left side does."""
     key = f"found-{combined_hash(page.dataframe[0].value['item'])}"
     page.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
     return checked(page.run())
@@ -198,7 +198,7 @@ def test_nothing_of_a_verdict_reaches_the_browser_while_it_is_hidden(four):
     set_state(four, State.OPEN)
     page = coordinator_page("items", four)
     assert [word for word in words if word in everything(page)] == []
-    assert "Hidden until the study is unblinded: verdicts" in texts(page)
+    assert "is unblinded: verdicts" in texts(page)
     page = coordinator_page("item", four, item=item_name(0))
     assert [word for word in words if word in everything(page)] == []
     set_state(four, State.UNBLINDED)
@@ -219,7 +219,7 @@ def test_who_labels_and_coordinates_sees_no_verdict_in_a_draft_either(four):
 
 
 def everything(page):
-    """All that was sent to the browser, but for the package's own words."""
+    """Everything that was sent to the browser, except for texts of the package."""
     sent = [element.proto for element in page.main if element.proto is not None]
     return "\n".join([texts(page), *(proto.SerializeToString().decode("latin-1") for proto in sent)])
 

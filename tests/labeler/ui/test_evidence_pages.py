@@ -1,4 +1,4 @@
-"""The pages Item, Figures and Verdicts under AppTest: from a study of nothing to one with everybody's verdicts."""
+"""The pages Item, Figures and Verdicts under AppTest: from an empty study to a study with all verdicts."""
 
 import io
 import os
@@ -17,7 +17,7 @@ from labeler.ui.coordinator.results.verdicts import exported
 from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, drawings, pictures, signed_in, texts
 
-TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
+TODAY = datetime.now(UTC)  # pages use the current time: a session with a fixed date would expire
 FIRST, SECOND = item_name(0), item_name(2)
 FIGURES = [figures.SCHEMATIC, figures.BY_APPLICATION, figures.BY_BENCHMARK, figures.RUNS]
 BROKEN_AFTER_ONE_CLICK = "the options of a radio are compared, and their arrays have no truth value"
@@ -25,7 +25,7 @@ BROKEN_AFTER_ONE_CLICK = "the options of a radio are compared, and their arrays 
 
 @pytest.fixture(scope="module")
 def studies(tmp_path_factory):
-    """Closed study files by what they hold."""
+    """Closed study files by content."""
     folder = tmp_path_factory.mktemp("pages")
     made = {name: folder / f"{name}.study" for name in ("empty", "unjudged", "judged", "imported", "elsewhere")}
     (folder / "verdicts.csv").write_text(f"item,classifier,verdict,score\n{FIRST},mine,similar,0.5\n{SECOND},mine,,\n")
@@ -69,7 +69,7 @@ def test_item_page_without_items_says_where_they_come_from(studies):
 def test_item_page_without_verdicts_shows_the_runs_and_where_verdicts_come_from(studies):
     page = coordinator_page("item", studies["unjudged"])
     assert len(drawings(page)) == 1
-    assert "Compute verdicts on the page Verdicts." in texts(page)
+    assert "page Verdicts" in texts(page)
 
 
 def test_item_page_shows_runs_means_matrix_and_reasons_of_the_first_of_all_items(studies):
@@ -221,7 +221,7 @@ def test_the_application_opens_the_page_in_a_study_of_nothing(app, url):
 def test_verdicts_page_without_items_has_nothing_to_compute(studies):
     page = coordinator_page("verdicts", studies["empty"])
     assert len(page.button) == 0
-    assert "There are no verdicts and no measurements yet." in page.info[0].value
+    assert "verdicts and no measurements" in page.info[0].value
     assert tables(page) == []
 
 
@@ -272,7 +272,7 @@ def test_verdicts_page_offers_another_threshold_once_everything_is_judged(studie
 
 @pytest.fixture
 def begun(tmp_path):
-    """A study with a computation that began, and its job; the process is this one."""
+    """A study with a computation in progress, and its job in this process."""
     path = tmp_path / "begun.study"
     make_study(path, n_items=1, reviewers=())
     with open_database(path) as db:
@@ -300,6 +300,6 @@ def test_verdicts_page_says_that_a_computation_failed(begun):
 def test_verdicts_page_says_that_a_computation_was_interrupted(begun):
     path, _ = begun
     with open_database(path) as db:
-        db.execute("UPDATE jobs SET pid = ?", (2**22 + 1,))  # no process has such a number
+        db.execute("UPDATE jobs SET pid = ?", (2**22 + 1,))  # no process has this number
     page = coordinator_page("verdicts", path)
     assert page.warning[0].value.startswith("The last computation was interrupted. Start it again")

@@ -1,4 +1,4 @@
-"""The pages of the four methods under AppTest, in the whole application: what may be asked when, what comes back."""
+"""The pages of the four methods under AppTest, in the whole application: when they are available, and their results."""
 
 import html
 import re
@@ -21,7 +21,7 @@ from tests.labeler.ui.pages import button, checked, signed_in, texts
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 METHODS = tuple(exploring.METHODS)
-# What is the same for every method is tried every day with those that answer at once.
+# What all methods share is tested in every run with the fastest methods.
 QUICK_EVERY_DAY = some_slow(METHODS, {"trust"})
 HIDDEN = "uploaded files at any time."
 NAUGHTY = "<script>alert(1)</script> **b** [x](y)"
@@ -29,7 +29,7 @@ NAUGHTY = "<script>alert(1)</script> **b** [x](y)"
 
 @pytest.fixture(scope="module")
 def studies(tmp_path_factory):
-    """Closed study files by what they hold; who coordinates is carol."""
+    """Closed study files by content; carol is the coordinator."""
     folder = tmp_path_factory.mktemp("explore")
     made = {name: folder / f"{name}.study" for name in ("empty", "draft", "both", "open", "closed", "unblinded")}
     for name, path in made.items():
@@ -46,7 +46,7 @@ def studies(tmp_path_factory):
 
 @pytest.fixture
 def opened(studies, monkeypatch):
-    """Open the page of a method in a study as somebody."""
+    """Open the page of a method in a study as a person."""
 
     def open_page(name, method, who="carol"):
         return signed_in(monkeypatch, studies[name], method, who)
@@ -126,7 +126,7 @@ def test_the_study_is_hidden_while_people_label_and_files_are_not(opened, studie
     assert "bench" in answer
     assert item_name(0) not in answer
     with open_database(studies[state]) as db:
-        assert "look" not in set(events.table(db)["action"])  # nothing of the study was looked at
+        assert "look" not in set(events.table(db)["action"])  # nothing of the study was read
 
 
 def test_who_labels_as_well_is_told_why_and_may_explore_files_only(opened):
@@ -173,7 +173,7 @@ def test_what_file_names_say_is_used(opened):
 @pytest.mark.parametrize(
     ("method", "kind", "key", "value", "words"),
     [
-        ("spread", "number_input", "warmup-spread", 1.5, "Warmup must be a number of iterations or a share below 1"),
+        ("spread", "number_input", "warmup-spread", 1.5, "a share below 1"),
         ("spread", "number_input", "per", 1, "1"),
         ("order", "text_input", "baseline-order", "1.0", "1.0"),
     ],

@@ -1,4 +1,4 @@
-"""What a browser is told about the server: nothing; and pages still find each other."""
+"""The browser receives no details of the server, and pages still work."""
 
 import re
 from pathlib import Path
@@ -35,7 +35,7 @@ def new_session():
 
 
 def through(*messages, answers=()):
-    """What comes out at the browser, and then what comes out at the server."""
+    """The message as the browser receives it, and then the reply as the server receives it."""
     sent, incoming = [], list(answers)
 
     async def send(message):
@@ -110,7 +110,7 @@ def test_what_holds_no_bytes_goes_on_as_it_came():
 
 
 def test_every_field_of_a_new_session_is_known_to_be_harmless_or_concealed():
-    """A new version of Streamlit may tell more: look at the field, then name it here."""
+    """A new version of Streamlit may send more: check the field, then add it here."""
     session = new_session().new_session
     known = {
         "initialize", "name", "main_script_path", "config", "custom_theme", "app_pages", "page_script_hash",

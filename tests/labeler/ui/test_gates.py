@@ -1,7 +1,7 @@
-"""What coordinators' pages send in each state of a study, against the table in `labeler.plan.lifecycle`.
+"""The content of coordinators' pages in each state, compared with the table in `labeler.plan.lifecycle`.
 
-One study holds labels with comments, verdicts, a calibration round, third labels and a decision. It is put into each
-state as it is, so that nothing but the state decides what is shown.
+One study has labels with comments, verdicts, a calibration round, third labels and a decision. It is put into each
+state without other changes, so that only the state decides what is shown.
 """
 
 import base64
@@ -33,7 +33,7 @@ EVERY_DAY: list[Case] = [(State.OPEN, None), (State.CLOSED, None)]
 NOW_AND_THEN: list[Case] = [(state, None) for state in State if state not in (State.OPEN, State.CLOSED, State.PAUSED)]
 NOW_AND_THEN += [(State.PAUSED, before) for before in (State.OPEN, State.CLOSED)]
 CASES = [*EVERY_DAY, *(pytest.param(*case, marks=pytest.mark.slow) for case in NOW_AND_THEN)]
-EXPLORE = {"Spread"}  # the four methods are one page: test_explore_pages asks the others
+EXPLORE = {"Spread"}  # the four methods share one page: test_explore_pages tests the others
 HIDING = {
     "Items",
     "Calibration",
@@ -48,7 +48,7 @@ HIDING = {
     "Replication",
 }
 HIDING |= {"Study", "Classifiers", "Publish"} | EXPLORE
-WITH_NAMES = {"Study", "People", "Plan", "Calibration", "Progress"}  # who takes part and how far they are: no answers
+WITH_NAMES = {"Study", "People", "Plan", "Calibration", "Progress"}  # participants and their progress: no answers
 SHOWN_ON = {
     Action.SEE_AGREEMENT: {"Study", "Progress", "Splits"},
     Action.SEE_CALIBRATION: {"Calibration"},
@@ -59,7 +59,7 @@ YOU_REVIEW_TOO = "You are also a reviewer of this study"
 
 
 def answer_all(db, *, unlike_others):
-    """Everybody answers all they have, each time with a comment; one sees every fourth item unlike the others."""
+    """Everybody answers everything with a comment; one reviewer disagrees on every fourth item."""
     for name in (*NAMES, BOTH):
         while offers := reviewing.review_queue(db, id_of(db, name)).offers:
             number = int(items.by_id(db, offers[0].item_id).name.rpartition("=")[2])
@@ -75,7 +75,7 @@ def take(db, *steps, anyway=False):
 
 
 def live_through(db):
-    """From a plan to unblinding."""
+    """Take the study from plan to unblinding."""
     parameters = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=3)
     assigning.confirm_plan(db, parameters, actor=COORDINATOR, now=NOW)
     reference = dict.fromkeys(calibrating.item_names(db), Category.SIMILAR)
@@ -109,14 +109,14 @@ def lived(tmp_path_factory):
 
 
 def forms_of(one):
-    """A number of agreement in every way of writing it on a page."""
+    """All ways in which a page may write an agreement."""
     rounded = f"{one.value:.2f}, 95 %"
     return f"{one.value:.3f}", f"{one.value:.1%}", f"{100 * one.value:.0f} %", rounded, calibrating.in_words(one)
 
 
 @pytest.fixture(scope="module")
 def agreement(lived):
-    """The two numbers of agreement in every way of writing them; none is one that a form begins with."""
+    """The two agreements in all forms; no form is the beginning of another."""
     with open_database(lived) as db:
         found = current_agreement(db)
     told = (found.percent, found.kappa)
@@ -127,7 +127,7 @@ def agreement(lived):
 
 @pytest.fixture
 def study(lived, tmp_path):
-    """A copy in the state asked for."""
+    """A copy in the requested state."""
 
     def in_state(state, before_pause):
         path = tmp_path / f"{state}.study"
@@ -152,7 +152,7 @@ def words_of_picture(url):
 
 
 def pieces(page):
-    """Everything a page run sends: a text for each element, and for each row of a table."""
+    """Everything that a page run sends: a text per element, and per row of a table."""
     for node in nodes(page._tree):
         if node.type == "dataframe":
             for row in node.value.to_dict("records"):
@@ -164,7 +164,7 @@ def pieces(page):
 
 
 def is_value(widget, option):
-    """Whether an option stands there as it is: AppTest knows only the words of those that are shown in words."""
+    """Whether an option is shown unchanged: AppTest has only the displayed texts."""
     try:
         return widget.format_func(option) in widget.options
     except (KeyError, AttributeError):
@@ -172,7 +172,7 @@ def is_value(widget, option):
 
 
 def turned(page):
-    """The page as it opens, with a row picked in every table, with other options of all choices, and its last part."""
+    """The page as it opens, with a selected row in every table, with other options, and its last part."""
     yield page
     for table in [table for table in page.dataframe if table.key]:
         page.session_state[table.key] = {"selection": {"rows": [0], "columns": [], "cells": []}}
@@ -195,7 +195,7 @@ def turned(page):
 
 
 def sent(path, person):
-    """What every page sends to a coordinator who tries everything, by title."""
+    """Everything that the pages send to a coordinator who tries everything, by title."""
     everything = {}
     for title, module in app.COORDINATOR_PAGES.items():
         name = module.__name__.rpartition(".")[2]
@@ -205,7 +205,7 @@ def sent(path, person):
 
 
 def asked(path, person, method):
-    """What the page of a method sends as it opens, and when it is asked about all that it offers to ask about."""
+    """Everything that the page of a method sends when it opens, and for each of its questions."""
     page = explore_page(method, path, person)
     everything = list(pieces(page))
     for source in page.radio[0].options:
@@ -216,7 +216,7 @@ def asked(path, person, method):
 
 
 def is_told(title, piece, agreement):
-    """What of the things that can be hidden a piece of a page tells."""
+    """The kinds of hidden data in a part of a page."""
     has_name, has_category = any(name in piece for name in NAMES), "similar" in piece
     signs = {
         Action.SEE_AGREEMENT: bool(agreement.search(piece)) or (has_category and COMMENT in piece),
@@ -235,7 +235,7 @@ def shows_report(everything):
 
 
 def told(everything, agreement):
-    """The pages that tell each of these things; a page with the whole report is left out."""
+    """The pages with each kind of hidden data; a page with the whole report is omitted."""
     on = {sight: set() for sight in SIGHTS}
     for title, texts in everything.items():
         if title == "Report" and shows_report(everything):

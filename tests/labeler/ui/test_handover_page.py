@@ -1,4 +1,4 @@
-"""The page Handover: copies beside the study, labels brought back from one, and the label file."""
+"""The page Handover: copies beside the study, merging labels from a copy, and the label file."""
 
 import pytest
 
@@ -79,7 +79,7 @@ def test_a_file_outside_of_the_folder_is_not_merged(study):
 
 
 def test_the_label_file_is_offered_once_the_study_is_unblinded_and_the_download_is_logged(study):
-    assert "The label file names the reviewer" in texts(coordinator_page("handover", study))
+    assert "label file names" in texts(coordinator_page("handover", study))
     assert len(coordinator_page("handover", study).get("download_button")) == 0
     with open_database(study) as db:
         answer_next(db, "ada", "similar")

@@ -1,4 +1,4 @@
-"""The page Data: several files that are the runs of one benchmark, zip files, and hostile names."""
+"""The page Data: several files with the runs of one benchmark, zip files, and hostile names."""
 
 import io
 import zipfile

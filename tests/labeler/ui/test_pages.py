@@ -54,7 +54,7 @@ def move_on(study, *steps):
 
 
 def say(study, name, answer):
-    """The reviewer's next item gets an answer; its code."""
+    """Answer the reviewer's next item; returns its code."""
     with open_database(study) as db:
         person = people.by_name(db, name)
         task = reviewing.review_queue(db, person.person_id).offers[0]
@@ -226,7 +226,7 @@ def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
 
 def test_verdicts_page_shows_counts_and_offers_to_compute(study, empty):
     page = coordinator_page("verdicts", study)
-    assert "Hidden until the study is unblinded" in page.info[0].value
+    assert "Hidden until the study" in page.info[0].value
     assert len(page.dataframe) == 0
     move_on(study, Step.CLOSE, Step.UNBLIND)
     page = coordinator_page("verdicts", study)
@@ -244,7 +244,7 @@ def test_verdicts_page_shows_counts_and_offers_to_compute(study, empty):
 def test_report_page_makes_no_report_before_unblinding(study, steps):
     move_on(study, *steps)
     page = coordinator_page("report", study)
-    assert "Hidden until the study is unblinded" in page.info[0].value
+    assert "Hidden until the study" in page.info[0].value
     assert (len(page.button), len(page.get("download_button"))) == (0, 0)
 
 
@@ -267,7 +267,7 @@ def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch
     assert "You are not signed in" in texts(app_page("forged"))
     monkeypatch.setenv("LABELER_STUDY", str(study) + ".gone")
     said = texts(app_page(""))
-    assert "The study is not in its place at the moment" in said
+    assert "place at the moment" in said
     assert "kept in this browser" in said
     assert study.name not in said
 
@@ -287,7 +287,7 @@ def test_the_figures_of_measures_are_offered_only_once_the_study_is_unblinded(st
 def test_the_verdicts_on_an_item_are_shown_only_once_the_study_is_unblinded(study):
     for step in (Step.CLOSE, Step.UNBLIND):
         page = coordinator_page("item", study)
-        assert "Hidden until the study is unblinded" in page.info[0].value
+        assert "Hidden until the study" in page.info[0].value
         assert not [word for word in ("heuristic", "same: ") if word in texts(page)]
         assert len(drawings(page)) == 1
         move_on(study, step)

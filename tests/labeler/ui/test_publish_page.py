@@ -1,4 +1,4 @@
-"""The page Publish: answers, what they lack, and the data set beside the study."""
+"""The page Publish: answers, missing answers, and the data set beside the study."""
 
 import zipfile
 
@@ -80,8 +80,8 @@ def test_the_data_set_is_written_beside_the_study_in_the_name_of_who_asked(study
     assert name.value == "cache-data"
     name.set_value("../elsewhere")
     button(page, "Publish the data set").click().run()
-    assert "cannot be the name of a file" in page.error[0].value
-    page.checkbox[-1].uncheck().run()  # what is resampled is tried elsewhere
+    assert "name of a file" in page.error[0].value
+    page.checkbox[-1].uncheck().run()  # resampling is tested elsewhere
     page.text_input[0].set_value("for others")
     button(page, "Publish the data set").click().run()
     assert "Wrote for others and for others.zip" in page.success[-1].value, page.error

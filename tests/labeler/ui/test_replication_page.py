@@ -1,4 +1,4 @@
-"""The page that holds the paper beside the measurements of a study."""
+"""The page that compares the paper with the measurements of a study."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def studies(tmp_path_factory):
 
 def test_a_study_without_measurements_is_told_where_they_come_from(studies):
     page = coordinator_page("replication", studies["empty"])
-    assert "when the study has measurements" in page.info[0].value
+    assert "study has measurements" in page.info[0].value
     assert len(page.button) == 0
 
 
@@ -34,7 +34,7 @@ def test_one_button_compares_and_the_claims_and_files_appear(studies):
     with open_database(studies["measured"]) as db:
         db.execute("UPDATE items SET excluded_why = 'x' WHERE item_id = ?", (items.all_items(db)[0].item_id,))
     page.run()
-    assert not page.get("iframe")  # it was of other measurements
+    assert not page.get("iframe")  # it belonged to other measurements
 
 
 def test_a_table_that_cannot_be_used_is_named_without_its_place_on_the_server(studies):

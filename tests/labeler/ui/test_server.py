@@ -26,7 +26,7 @@ from labeler.ui.resources import bound_heap
 from labeler.ui.server import allowed_hosts, refresh_in_background, streamlit_settings
 from tests.labeler.conftest import make_study
 
-NOW = datetime.now(UTC)  # the pages go by the clock: a link from a fixed day would expire
+NOW = datetime.now(UTC)  # pages use the current time: a link with a fixed date would expire
 BASE = "http://testserver"
 
 
@@ -45,7 +45,7 @@ def secret(study):
 
 
 def gated(study):
-    """The real gate and sign-in routes in front of a page and a websocket that stand for Streamlit."""
+    """The real gate and sign-in routes in front of a page and a websocket that replace Streamlit."""
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.responses import PlainTextResponse
@@ -96,7 +96,7 @@ def test_a_link_signs_in_and_the_secret_is_in_no_later_address(client, secret):
     assert secret not in cookie
     assert client.get("/").text == "the application"
     again = client.get(f"/join/{secret}")
-    assert again.headers["set-cookie"] != cookie  # a new session each time: nobody can plant one
+    assert again.headers["set-cookie"] != cookie  # a new session each time, so nobody can plant one
 
 
 def test_the_cookie_is_secure_behind_tls(study, secret):
@@ -108,8 +108,8 @@ def test_wrong_and_forged_secrets_are_refused(client, study):
     response = client.get("/join/not-a-secret")
     assert response.status_code == 403
     assert "set-cookie" not in response.headers
-    assert "This sign-in link is not valid" in response.text
-    assert "ask your coordinator for a new one" in response.text
+    assert "link is not valid" in response.text
+    assert "ask your coordinator" in response.text
     client.cookies.set(session_cookie(study), "forged")
     assert client.get("/").status_code == 303
 
@@ -187,7 +187,7 @@ def test_opening_ones_link_again_leaves_ones_other_tabs_signed_in_and_somebody_e
         grace = identity.invite(db, "grace", Role.COORDINATOR, actor="grace", now=NOW)
         for asked in (client.get(f"/join/{grace}"), pasted(client, grace)):
             assert (asked.status_code, "set-cookie" in asked.headers) == (200, False)
-            assert "You are signed in as ada. Continue as grace?" in asked.text
+            assert "ada. Continue as grace?" in asked.text
             assert "Stay signed in as ada" in asked.text
         assert identity.person_of_session(db, client.cookies[session_cookie(study)], now=NOW).name == "ada"
         answer = {"link": grace, "instead": "yes"}
@@ -232,7 +232,7 @@ def test_a_link_that_is_followed_again_and_again_leaves_a_bounded_number_of_sess
     with open_database(study) as db:
         n_sessions = db.execute("SELECT count(*) FROM sessions").fetchone()[0]
     assert n_sessions == identity.MAX_SESSIONS
-    assert client.get("/").text == "the application"  # the newest one goes on
+    assert client.get("/").text == "the application"  # the newest session still works
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
@@ -274,7 +274,7 @@ def test_program_text_is_let_through_to_who_was_let_in_just_now_and_to_nobody_el
     assert client.get(program).status_code == 303
     client.get(f"/join/{secret}")
     assert client.get("/").text == "the application"
-    study.rename(study.with_suffix(".gone"))  # no session can be looked up any more
+    study.rename(study.with_suffix(".gone"))  # sessions can no longer be looked up
     assert client.get(program).status_code == 404
     assert client.get("/").status_code == client.get("/_stcore/upload_file/x").status_code == 503
     assert "kept in this browser" in client.get("/").text
@@ -301,7 +301,7 @@ def test_a_lost_study_file_is_said_in_words(client, study, secret):
     study.unlink()
     response = client.get(f"/join/{secret}")
     assert response.status_code == 503
-    assert "The study is not in its place at the moment. Tell your coordinator." in response.text
+    assert "place at the moment" in response.text
     assert study.name not in response.text
 
 
@@ -364,7 +364,7 @@ def test_settings_send_nothing_anywhere_and_listen_to_this_machine_only():
 
 
 def pasted(client, text, origin=BASE):
-    """What the form of the sign-in page sends."""
+    """Send the form of the sign-in page."""
     return client.post("/sign-in", data={"link": text}, headers={"origin": origin})
 
 
@@ -406,7 +406,7 @@ NONSENSE = [
 def test_pasted_nonsense_is_refused_in_words_and_the_form_is_there_again(client, secret, text):
     response = pasted(client, text)
     assert response.status_code == 403
-    assert "This sign-in link is not valid" in response.text
+    assert "link is not valid" in response.text
     assert 'action="/sign-in"' in response.text
     assert "alert" not in response.text
     assert "set-cookie" not in response.headers
@@ -426,7 +426,7 @@ def test_a_form_from_an_origin_that_is_no_address_is_refused(client, path):
 def test_a_body_that_is_no_form_is_refused_in_words(client, content):
     response = client.post("/sign-in", content=content, headers={"origin": BASE})
     assert response.status_code == 403
-    assert "This sign-in link is not valid" in response.text
+    assert "link is not valid" in response.text
 
 
 @pytest.mark.parametrize("origin", ["http://evil.test", "null", "http://testserver.evil.test", "http://testserver:81"])
@@ -479,11 +479,11 @@ def test_an_expired_a_replaced_and_a_revoked_link_say_what_became_of_them(client
     for response in both_ways(client, newer):
         day = (long_ago + timedelta(days=90)).date().isoformat()
         assert response.status_code == 403
-        assert f"This sign-in link expired on {day}. Ask your coordinator for a new one." in response.text
+        assert f"expired on {day}" in response.text
     for response in both_ways(client, secret):
         assert response.status_code == 403
         day = long_ago.date().isoformat()
-        assert f"replaced by a newer link on {day}. Open the newer link." in response.text
+        assert f"replaced by a newer link on {day}" in response.text
     newest = invite(study, NOW)
     assert client.get(f"/join/{newest}").status_code == 303
     with open_database(study) as db:
@@ -491,7 +491,7 @@ def test_an_expired_a_replaced_and_a_revoked_link_say_what_became_of_them(client
     assert client.get("/").status_code == 303  # signed out at once
     for response in both_ways(client, newest):
         assert response.status_code == 403
-        assert f"This sign-in link was revoked on {NOW.date().isoformat()}. Ask your coordinator" in response.text
+        assert f"revoked on {NOW.date().isoformat()}" in response.text
         assert 'action="/sign-in"' in response.text
 
 
@@ -511,7 +511,7 @@ def test_a_lost_study_file_is_said_in_words_to_who_pastes_too(client, study, sec
     study.unlink()
     response = pasted(client, secret)
     assert response.status_code == 503
-    assert "The study is not in its place at the moment. Tell your coordinator." in response.text
+    assert "place at the moment" in response.text
     assert study.name not in response.text
 
 
@@ -557,7 +557,7 @@ print(asked)
 
 @pytest.mark.parametrize("url", ["labels.example.org", "ftp://labels.example.org", "https://", "https://x.org/labels"])
 def test_an_address_that_names_no_host_is_refused(url):
-    with pytest.raises(InputError, match="expected the address of a host"):
+    with pytest.raises(InputError, match="expected the address"):
         allowed_hosts(url)
 
 

@@ -1,4 +1,4 @@
-"""Running a coroutine to its end, whatever else the test process has begun."""
+"""Run a coroutine to its end, whatever else the test process has started."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -7,6 +7,6 @@ from typing import Any
 
 
 def finished(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """What a coroutine returns. In a thread of its own: tests of the browser leave an event loop running in theirs."""
+    """The result of a coroutine, run in a separate thread, because browser tests keep an event loop running."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
