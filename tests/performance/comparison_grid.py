@@ -118,8 +118,10 @@ def grid(n_benchmarks: int) -> list[list[str]]:
                 cells.append(" / ".join(_percent(share) for share in (*found.values(), pyperf)))
             rows.append([kind, str(n_runs), *cells])
     (loss, lost_at), (error, at) = max(losses), max(errors)
-    print(f"Largest error of ours: {100 * error:.1f} % ({at.rpartition(',')[0]}). ", end="")
-    print(f"Largest loss of power against the better of the two: {100 * loss:.1f} points ({lost_at}).\n")
+    print(
+        f"The largest error rate of our test is {100 * error:.1f} % ({at.rpartition(',')[0]}). Compared with the better of "
+        f"the two tests, it loses at most {100 * loss:.1f} points of power ({lost_at}).\n"
+    )
     return rows
 
 
