@@ -119,8 +119,8 @@ def grid(n_benchmarks: int) -> list[list[str]]:
             rows.append([kind, str(n_runs), *cells])
     (loss, lost_at), (error, at) = max(losses), max(errors)
     print(
-        f"The largest error rate of our test is {100 * error:.1f} % ({at.rpartition(',')[0]}). Compared with the better of "
-        f"the two tests, it loses at most {100 * loss:.1f} points of power ({lost_at}).\n"
+        f"The largest error rate of our test is {100 * error:.1f} % ({at.rpartition(',')[0]}). Compared with the "
+        f"better of the two tests, it loses at most {100 * loss:.1f} points of power ({lost_at}).\n"
     )
     return rows
 
