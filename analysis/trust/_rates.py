@@ -381,7 +381,7 @@ def _check(runs: Sequence[ArrayLike], n_runs: int, level: float, resamples: int,
     for index, run in enumerate(runs):
         values: Floats = np.asarray(run, dtype=np.float64)
         if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
-            raise ValueError(f"run {index}must be a series of finite measurements")
+            raise ValueError(f"run {index} must be a series of finite measurements")
     for name, count in (("n_runs", n_runs), ("resamples", resamples)):
         if count < 1 or count != int(count):
             raise ValueError(f"{name} must be a whole number >= 1, got {count}")
