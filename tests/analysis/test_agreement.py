@@ -179,7 +179,7 @@ def test_a_constant_rater_makes_cohens_kappa_exactly_0_and_says_so():
 
 
 @pytest.mark.parametrize("table", [[[1, 2]], [[1, -2], [0, 1]], [[0.5, 1], [1, 1]], [[3]]])
-def test_cohen_kappa_refuses_what_is_no_square_table(table):
+def test_cohen_kappa_rejects_tables_that_are_not_square(table):
     with pytest.raises(ValueError, match="table must"):
         cohen_kappa(table)
 

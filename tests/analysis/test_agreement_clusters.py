@@ -136,7 +136,7 @@ def test_the_bootstrap_of_the_papers_counts_agrees_with_the_linearised_interval(
     assert [drawn.low, drawn.high] == pytest.approx([plain.low, plain.high], abs=0.01)
 
 
-def test_the_bootstrap_of_kappa_is_the_one_noted_beside_the_golden_values():
+def test_the_bootstrap_of_kappa_agrees_with_the_golden_values():
     kappa = bootstrap_coefficient(fleiss_kappa, PAPER, rng=np.random.default_rng(3), n_draws=20_000)
     assert [kappa.low, kappa.high] == pytest.approx([0.016, 0.177], abs=0.003)
 

@@ -163,7 +163,7 @@ def test_exchanged_categories_turn_the_leniencies_round(rows):
     assert one.overall.chi2 == (None if other.overall.chi2 is None else pytest.approx(other.overall.chi2, abs=1e-6))
 
 
-def test_many_raters_on_one_item_are_no_burden():
+def test_many_raters_on_one_item_take_little_time():
     rng = np.random.default_rng(8)
     rows = ["".join(rng.choice(["0", "1"], 20)) for _ in range(60)]
     result = leniency(label_table(rows))

@@ -49,7 +49,7 @@ def test_groups_of_items_have_percent_agreement_and_fleiss_kappa_of_their_shared
                 assert got == pytest.approx((plain.value, plain.se, plain.low, plain.high))
 
 
-def test_labels_of_an_item_may_stand_in_different_groups():
+def test_labels_of_an_item_may_be_in_different_groups():
     # item 0 agrees, with an early and a late label; items 1 and 2 split, with early labels only and late labels only
     labels = label_table(["11", "10", "01"])
     labels["part"] = ["early", "late", "early", "early", "late", "late"]
@@ -69,7 +69,7 @@ def test_labels_without_a_group_are_partners_only():
     assert (fresh.n_items, fresh.n_labels, fresh.percent.value) == (2, 2, 0.5)
 
 
-def test_a_group_whose_labels_stand_alone_says_so():
+def test_a_group_without_other_labels_has_a_reason():
     labels = label_table(["1-", "0-"]).assign(kind="fresh")
     (group,) = by_group(labels, "kind")
     assert group.percent.reason == group.kappa.reason == "the items of this group have no other labels"

@@ -46,7 +46,7 @@ def test_weights_by_hand():
         (np.full((3, 3), np.nan), "symmetric"),
     ],
 )
-def test_weights_that_are_none_are_refused(weights, message):
+def test_invalid_weights_are_rejected(weights, message):
     with pytest.raises(ValueError, match=message):
         fleiss_kappa([[2, 0, 0], [0, 1, 1]], weights=weights)
 
@@ -131,7 +131,7 @@ def test_the_error_of_weighted_coefficients_is_that_of_the_bootstrap(coefficient
     assert drawn.se == pytest.approx(plain.se, rel=0.08)
 
 
-def test_the_bootstrap_of_ac2_is_linear_unless_told_otherwise_and_that_of_cohens_kappa_is_weighted():
+def test_the_bootstrap_of_ac2_is_linear_by_default_and_that_of_cohens_kappa_is_weighted():
     counts = [[2, 0, 0]] * 10 + [[0, 1, 1]] * 5 + [[1, 0, 1]] * 5
     drawn = bootstrap_coefficient(gwet_ac2, counts, rng=np.random.default_rng(1), n_draws=200)
     assert drawn.value == pytest.approx(gwet_ac2(counts).value)

@@ -31,12 +31,12 @@ def test_the_jackknife_by_hand():
     assert found.high - found.low > whole.high - whole.low
 
 
-def test_two_reviewers_are_no_sample():
+def test_two_reviewers_are_not_a_sample():
     found = jackknife_over_raters(labels_of([row[:2] for row in ROWS], "ab"))
     assert (found.low, found.reason) == (None, "fewer than three reviewers")
 
 
-def test_labels_not_given_are_added_one_way_and_the_other():
+def test_missing_labels_are_filled_in_with_each_category():
     labels = labels_of(["11-", "000", "110"])
     missing = pd.DataFrame({"item": [0, 0, 1], "rater": ["c", "c", "a"]})  # one twice, one that exists
     similar, dissimilar = if_given(labels, missing)
@@ -53,7 +53,7 @@ def test_the_items_for_a_test_of_kappa_by_hand():
     assert items_for_kappa_test(0.4, 0.5, prevalence=0.3) > items_for_kappa_test(0.4, 0.6, prevalence=0.3)
 
 
-def test_the_test_of_kappa_has_the_power_that_was_asked_for():
+def test_the_test_of_kappa_has_the_requested_power():
     rng, p, k0, k1 = np.random.default_rng(1), 0.3, 0.4, 0.6
     n = items_for_kappa_test(k0, k1, prevalence=p)
     both = p * (1 - p)
@@ -77,6 +77,6 @@ def cells_of(p, k):
     ("arguments", "message"),
     [((0.4, 0.4, 0.3), "must differ"), ((0.4, 0.6, 1.3), "prevalence"), ((-0.9, 0.6, 0.3), "kappa")],
 )
-def test_what_cannot_be_planned_is_refused(arguments, message):
+def test_an_impossible_plan_is_rejected(arguments, message):
     with pytest.raises(ValueError, match=message):
         items_for_kappa_test(arguments[0], arguments[1], prevalence=arguments[2])

@@ -233,7 +233,7 @@ def test_retest_agreement_is_that_of_the_table_of_first_and_second_labels(table)
     assert retest.change.value == pytest.approx((table.c - table.b) / table.n)
 
 
-def test_retest_agreement_goes_by_rater_and_refuses_what_is_no_label():
+def test_retest_agreement_is_by_rater_and_rejects_invalid_labels():
     pairs = pd.concat([pairs_of(TwoByTwo(1, 5, 0, 1), "ben"), pairs_of(TwoByTwo(2, 0, 0, 2), "ada")])
     ada, ben = retest_agreement(pairs)
     assert (ada.rater, ada.drift.p, ada.cohen_kappa.value, ada.cohen_kappa.se) == ("ada", 1.0, 1.0, None)

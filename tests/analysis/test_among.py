@@ -72,7 +72,7 @@ def test_without_scores_margins_are_missing():
 
 
 @pytest.mark.parametrize("ask", [classifiers_among_themselves, send_first])
-def test_what_is_no_table_of_verdicts_is_refused(ask):
+def test_invalid_tables_of_verdicts_are_rejected(ask):
     with pytest.raises(ValueError, match="verdicts lack the column verdict"):
         ask(pd.DataFrame({"item": [1], "classifier": ["a"]}))
     with pytest.raises(ValueError, match="'unclear' is not one of: similar, dissimilar"):

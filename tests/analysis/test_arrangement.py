@@ -98,7 +98,7 @@ def test_the_baseline_is_the_first_in_sorted_order_whichever_benchmark_comes_fir
         ([versions("a", "1", "2"), versions("b", "2", "3")], r"there are 3 versions \(1, 2, 3\): name a baseline"),
     ],
 )
-def test_versions_that_are_not_two_are_told_in_words(suite, reason):
+def test_without_two_versions_there_is_a_reason(suite, reason):
     assert re.match(reason, str(two_versions(suite)))
 
 

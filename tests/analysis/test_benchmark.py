@@ -55,13 +55,13 @@ def test_runs_under_given_conditions_keep_their_conditions_and_failures():
     assert (old.name, old.unit, old.better) == ("bench", "s", "lower")
 
 
-def test_no_run_under_given_conditions_is_no_benchmark():
+def test_without_runs_under_the_conditions_there_is_no_benchmark():
     assert THREE.where(version="newer") is None
     assert THREE.where(version="new", context="a") is None
     assert THREE.where(altered="") is not None  # unknown for every run
 
 
-def test_runs_are_taken_by_number_in_the_order_asked_for():
+def test_runs_are_selected_by_number_in_the_given_order():
     taken = THREE.take([2, 0])
     assert lists(taken) == [[4, 5, 6], [1, 2]]
     assert taken.conditions == {"version": ("old", "old"), "context": ("b", "a")}
@@ -92,7 +92,7 @@ def test_a_benchmark_whose_runs_all_failed_has_no_runs_and_nothing_is_known_of_i
 
 
 @pytest.mark.parametrize("other", [Run(np.ones(1), "ms"), Run(np.ones(1), better="higher")])
-def test_runs_of_two_units_or_directions_are_no_benchmark(other):
+def test_runs_with_two_units_or_directions_are_rejected(other):
     with pytest.raises(
         ValueError, match=r"benchmark 'bench': .* is better\), but s \(lower is better\) in another run"
     ):
@@ -206,7 +206,7 @@ def test_a_condition_that_is_not_known_is_empty_and_loses_no_run(missing):
     assert found.levels("context") == ("x",)
 
 
-def test_whole_numbers_beside_missing_cells_stay_whole():
+def test_whole_numbers_in_columns_with_missing_cells_stay_whole():
     rows = [("b", 0, 1.0, 2), ("b", 1, 2.0, None), ("b", 2, 3.0, 1.5)]
     (found,) = from_table(table(rows, "benchmark run value order_position"))
     assert found.of("order_position") == ("2", "", "1.5")
@@ -253,7 +253,7 @@ ONE = table([("b", 0, 1.0), ("b", 0, 2.0)])
         (ONE.assign(better="up"), "benchmark 'b': better is 'up'"),
     ],
 )
-def test_a_table_that_cannot_be_meant_is_refused(rows, message):
+def test_an_ambiguous_table_is_rejected(rows, message):
     with pytest.raises(ValueError, match=message):
         from_table(rows)
 
@@ -267,7 +267,7 @@ def test_a_table_that_cannot_be_meant_is_refused(rows, message):
         max_size=20,
     )
 )
-def test_no_measurement_is_lost_or_made_up(rows):
+def test_no_measurement_is_lost_or_invented(rows):
     found = from_table(table(rows, "benchmark run value version"))
     kept = [
         (one.name, int(number), value, version or None)

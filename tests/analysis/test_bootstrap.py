@@ -48,7 +48,7 @@ def test_items_without_a_group_are_one_group():
     assert set(seen[1][:, :2].sum(axis=1)) == {2.0}
 
 
-def test_undefined_draws_are_counted_and_said():
+def test_undefined_draws_are_counted_and_reported():
     chosen, x = np.array([1.0, 1.0, 0.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0, 0.0, 0.0])
     estimate = bootstrap(share_among(chosen, x), 5, rng=np.random.default_rng(1), n_draws=1000)
     n_undefined = int(estimate.reason.split()[2])

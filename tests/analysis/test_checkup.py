@@ -44,7 +44,7 @@ def test_similar_runs_are_outcome_zero_and_one_dissimilar_benchmark_is_one():
     assert found.findings[0].words == "the 2 runs are 40 % apart, more than 10 %"
 
 
-def test_healthy_noise_is_no_finding():
+def test_normal_noise_is_not_a_finding():
     # the heuristic calls all of these dissimilar, because runs of pure noise share no pattern
     rng = np.random.default_rng(3)
     healthy = [
@@ -55,7 +55,7 @@ def test_healthy_noise_is_no_finding():
     assert sum(one.verdict == "dissimilar" for one in check(healthy, rules=HEURISTIC).benchmarks) == 72
 
 
-def test_the_classifier_asked_for_decides_and_spread_is_shown_beside_it():
+def test_the_chosen_classifier_decides_and_spread_is_also_shown():
     for name in CLASSIFIERS:
         judged = check([UNLIKE], rules=Rules(classifier=name)).benchmarks[0]
         assert judged.verdict == CLASSIFIERS[name](UNLIKE.values).verdict
@@ -69,7 +69,7 @@ def test_the_limit_of_spread_is_an_option():
     assert check([bench("b", 1.0, 1.05)], rules=Rules(limit=0.08)).outcome == NOTHING_FOUND
 
 
-def test_one_run_is_inconclusive_even_beside_others_unless_allowed():
+def test_one_run_is_inconclusive_even_with_other_benchmarks_unless_allowed():
     one_run = bench("single", 1.0)
     found = check([one_run, ALIKE])
     assert found.outcome == INCONCLUSIVE == 3
@@ -78,7 +78,7 @@ def test_one_run_is_inconclusive_even_beside_others_unless_allowed():
     assert check([]).outcome == INCONCLUSIVE
 
 
-def test_runs_too_short_for_the_classifier_asked_for_are_inconclusive():
+def test_runs_too_short_for_the_chosen_classifier_are_inconclusive():
     found = check([bench("short", 1.0, 1.01, n=5)], rules=HEURISTIC)
     assert found.outcome == INCONCLUSIVE
     assert found.findings[0].words == "too short for pattern measures"
@@ -188,7 +188,7 @@ def go_units(n, factor=1.0):
     ]
 
 
-def test_holm_counts_a_benchmark_once_whatever_units_it_has():
+def test_holm_counts_a_benchmark_once_for_any_units():
     found = check(go_units(4, 1.02), go_units(4))
     alone = check(go_units(4, 1.02)[:4], go_units(4)[:4])
     p_holm = {change.name: change.p_holm for change in found.changes}
@@ -208,7 +208,7 @@ def test_the_detectable_difference_includes_the_number_of_benchmarks_and_alpha()
     assert of_units.value == pytest.approx(check(go_units(2)[:2]).benchmarks[0].smallest_difference.value)
 
 
-def test_runs_of_unequal_length_are_cut_for_patterns_alone_and_it_is_said():
+def test_runs_of_unequal_length_are_cut_only_for_patterns_with_a_warning():
     rng = np.random.default_rng(1)
     runs = [1 + rng.normal(0, 0.001, 60), np.concatenate([1 + rng.normal(0, 0.001, 60), np.full(60, 1.5)])]
     found = check([Benchmark.of_series("b", runs)])
@@ -250,7 +250,7 @@ def test_runs_by_turns_or_at_unknown_times_are_not_warned_of():
 # errors
 
 
-def test_options_that_cannot_be_used_are_refused():
+def test_invalid_options_are_rejected():
     with pytest.raises(ValueError, match="unknown classifier 'vote'"):
         Rules(classifier="vote")
     with pytest.raises(ValueError, match=r"fail_on.*got 'never'"):
@@ -301,7 +301,7 @@ def test_of_many_benchmarks_the_worst_are_shown_and_the_rest_counted():
     assert sum(one.reasons is not None for one in check(many).benchmarks) == 10
 
 
-def test_a_name_from_a_file_is_no_markup():
+def test_a_name_from_a_file_is_not_markup():
     hostile = bench("<b>*x*|[y](z)\n# t", 1.0, 1.5, n=5)
     said = to_markdown(checkup_document(check([hostile])))
     assert "<b>" not in said.replace("\\<", "") and "\n# t" not in said

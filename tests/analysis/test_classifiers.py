@@ -90,7 +90,7 @@ def test_one_cluster_is_similar(rows, cut):
 
 
 @pytest.mark.parametrize("name", ["heuristic", "heuristic-printed", "same"])
-def test_short_runs_are_refused_with_the_reason(name):
+def test_short_runs_have_no_verdict_but_a_reason(name):
     verdict = CLASSIFIERS[name](np.ones((3, 49)))
     assert (verdict.verdict, verdict.score, verdict.reason) == (None, None, "too short for pattern measures")
     assert (verdict.n_runs, verdict.n_iterations, verdict.classifier) == (3, 49, name)

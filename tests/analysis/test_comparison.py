@@ -210,7 +210,7 @@ def test_the_interval_by_ranks_is_that_of_the_ordered_ratios():
     assert (found.low, found.high) == pytest.approx((ratios[2], ratios[-3]), rel=1e-6)
 
 
-def test_the_interval_of_coarse_values_is_no_shorter_than_their_steps():
+def test_the_interval_of_coarse_values_is_at_least_as_long_as_their_steps():
     # only two values: with ranks alone, the interval would be the single ratio 1, within a limit of 5 %
     change = change_of([1.0] * 30 + [2.0] * 30, [1.0] * 20 + [2.0] * 40, max_slowdown=0.05)
     assert change.p > 0.05
@@ -244,7 +244,7 @@ def test_three_runs_that_vary_too_much_have_a_ratio_without_interval_and_say_so(
 # verdicts
 
 
-def test_a_slower_and_a_faster_benchmark_are_told_from_one_that_is_neither():
+def test_slower_faster_and_unchanged_benchmarks_are_distinguished():
     pairs = [timed("b", BASE, SLOW), timed("b", SLOW, BASE), timed("b", BASE, [1.01, 1.0, 0.99, 1.0])]
     changes = compare(pairs)
     assert [change.verdict for change in changes] == [SLOWER, FASTER, NOT_SHOWN]
@@ -265,7 +265,7 @@ def test_a_slower_and_a_faster_benchmark_are_told_from_one_that_is_neither():
         ("byte", "", HIGHER, None),
     ],
 )
-def test_slower_and_faster_are_said_only_of_speed(unit, better, verdict, worse):
+def test_slower_and_faster_are_used_only_for_speed(unit, better, verdict, worse):
     change = change_of(BASE, SLOW, unit=unit, better=better)
     assert (change.verdict, change.worse) == (verdict, worse)
 
@@ -289,7 +289,7 @@ def test_holms_correction_is_over_the_benchmarks_of_a_family():
     assert among.words.startswith("no significant change after correction for 3 benchmarks (+")
 
 
-def test_a_change_below_the_smallest_asked_for_is_no_finding():
+def test_a_change_below_the_limit_is_not_a_finding():
     change = change_of(BASE, SLOW, min_change=0.3)
     assert (change.verdict, change.is_finding, change.inconclusive) == (SLOWER, False, False)
     assert change.words.endswith(" the limit of 30 %")
@@ -350,7 +350,7 @@ def test_counts_without_variation_have_changed_if_they_differ(baseline, candidat
     assert (change.p, change.verdict, change.words) == (p, verdict, words)
 
 
-def test_nothing_to_compare_is_no_error():
+def test_nothing_to_compare_is_not_an_error():
     assert compare([]) == []
 
 
@@ -368,7 +368,7 @@ def test_an_option_out_of_range_is_refused(options, message):
         compare([], **options)
 
 
-def test_a_run_that_is_no_finite_number_is_refused_by_name():
+def test_a_run_that_is_not_finite_is_rejected_by_name():
     with pytest.raises(ValueError, match=r"benchmark 'parse'.*finite"):
         compare([timed("parse", BASE, [1.0, float("nan")])])
 
@@ -387,7 +387,7 @@ def test_importing_the_comparison_imports_no_more_than_numpy():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", made.KINDS)
 @pytest.mark.parametrize("n_runs", [5, 10, 20])
-def test_false_alarms_are_rare_whatever_the_runs_look_like(kind, n_runs):
+def test_false_alarms_are_rare_for_any_distribution_of_runs(kind, n_runs):
     rng = np.random.default_rng(n_runs)
     error = made.shares(*made.draw(rng, kind, 10_000, n_runs, 0.0))[COMBINED]
     assert error <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 10_000)

@@ -69,12 +69,12 @@ def test_an_even_vote_of_four_stays_split_until_a_person_decides():
     assert majority(votes, decisions={"a": "similar"}).loc["a"].tolist() == ["adjudicated", "similar", 4]
 
 
-def test_a_majority_of_nothing():
+def test_the_majority_of_an_empty_table_is_empty():
     assert len(majority(label_table([]), label_table([]))) == 0
     assert majority(label_table([]), decisions={"a": "similar"})["category"].to_dict() == {"a": "similar"}
 
 
-def test_decisions_and_third_labels_that_cannot_be_are_refused():
+def test_invalid_decisions_and_third_labels_are_rejected():
     with pytest.raises(ValueError, match="decision 'maybe' \\(item 'a'\\) is not one of: similar, dissimilar"):
         majority(label_table(SPLIT_AND_AGREED), decisions={"a": "maybe"})
     with pytest.raises(ValueError, match=r"rater 'ada'.*'a'"):

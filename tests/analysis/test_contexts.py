@@ -262,7 +262,7 @@ def test_the_share_by_chance_is_what_an_idle_factor_has_on_average():
         ([1.0, -2.0], ["a", "b"], "not above zero"),
     ],
 )
-def test_a_factor_that_cannot_be_tested_says_why(values, levels, reason):
+def test_a_factor_that_cannot_be_tested_has_a_reason(values, levels, reason):
     found = factor_effect("x", values, levels)
     assert (found.test.p, found.share) == (None, None) and reason in found.test.reason
 
@@ -315,7 +315,7 @@ def test_one_run_a_version_has_no_range():
     assert effect.levels[1].exceeds is None and effect.levels[1].against_least == pytest.approx(1.5)
 
 
-def test_rounding_is_no_speedup_by_level():
+def test_rounding_errors_are_not_a_speedup_by_level():
     cell = ([1.1, 1.1, 1.1], [0.7, 0.7, 0.7])
     effect = speedup_by_level({"0": {"c": cell, "d": cell, "e": cell}, "1": {"c": cell, "d": cell, "e": cell}})
     assert effect.n_exceeding == 0
@@ -376,7 +376,7 @@ def test_spreads_do_not_depend_on_the_unit(unit):
     assert (one.ratio, one.test.p) == pytest.approx((other.ratio, other.test.p), rel=1e-6)
 
 
-def test_spreads_that_cannot_be_compared_say_why():
+def test_spreads_that_cannot_be_compared_have_a_reason():
     assert compare_spreads([1.0, 2.0, 3.0], [1.0, 0.0, 2.0]).test.reason.startswith("a number is not")
     few = compare_spreads([1.0, 2.0], [])
     assert (few.verdict, few.ratio, few.fixed.deviation) == (None, None, None)

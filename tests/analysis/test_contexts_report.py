@@ -92,7 +92,7 @@ def test_the_tables_carry_every_benchmark_and_both_corrections(found):
     assert tests["decides"][:3] == tuple(f"{p:.2g}" for p in (one.paired_t.p, one.t_holm, one.t_bonferroni))
 
 
-def test_the_report_tells_what_was_left_out_and_every_parameter(text):
+def test_the_report_lists_what_was_left_out_and_every_parameter(text):
     assert re.search("alone +no run of version O3; versions: O2", text)
     for name, value in (("aggregate", "mean"), ("seed", "1"), ("instrumentation", "events"), ("alpha", "0.05")):
         assert any(line.split() == [name, value] for line in text.splitlines())
@@ -134,7 +134,7 @@ def test_benchmarks_with_and_without_a_known_direction_have_words_for_both():
     assert "speed-up" not in text.lower()
 
 
-def test_noise_that_straddles_one_is_told_from_contexts_that_decide():
+def test_noise_around_one_is_distinguished_from_contexts_that_decide():
     said = said_of(sweep(effect=0.0, noise=0.01, sizes=SHORT))
     assert "For none of them is this more than noise" in said
 
@@ -147,7 +147,7 @@ def test_the_inflated_mean_is_warned_of():
     assert "For b it is 1.250 for the candidate and 1.250 for the baseline" in said
 
 
-def test_one_context_tells_nothing_of_contexts():
+def test_one_context_cannot_show_an_effect_of_contexts():
     both = {("a", ""): [2.0, 2.1], ("b", ""): [1.0, 1.1]}
     said = said_of(measured(both), measured(both, "c"))
     assert "One context cannot show" in said
@@ -176,14 +176,14 @@ def test_long_tables_are_cut_and_say_so():
     assert "40 of 45 rows" in to_text(document).replace("\n", " ")
 
 
-def test_factors_are_told_by_level_or_by_their_ends(found):
+def test_factors_are_shown_by_level_or_by_their_extremes(found):
     rows = {(row[0], row[1]): row for row in rows_of(contexts_document(found), "Is a factor associated")}
     assert rows["clear", "link"][-1].count(":") == 2
     assert " … " in rows["clear", "env"][-1]
     assert rows["decides", "env"][-1] == "undefined: each level occurs in one context only"
 
 
-def test_the_observer_effect_is_told_with_its_ratio_and_beside_it_the_verdict_on_two_versions(found, text):
+def test_the_observer_effect_is_reported_with_its_ratio_and_the_verdict_on_two_versions(found, text):
     document = contexts_document(found)
     rows = rows_of(document, "Each benchmark and version.")
     assert [row[:3] for row in rows] == [("watched", v, level) for v in ("O2", "O3") for level in ("2", "8")]
@@ -203,7 +203,7 @@ def test_an_observer_effect_of_one_version_is_the_answer_of_a_table_of_one_versi
     assert "observer-effect" in contexts_charts(survey([measured(cells)], instrumentation="counters"))
 
 
-def test_an_observer_effect_that_cannot_be_told_says_why():
+def test_an_undefined_observer_effect_has_a_reason():
     assert "condition events" in said_of(sweep(sizes=SHORT), instrumentation="events")
     one = {("a", "events=0"): [1.0], ("b", "events=0"): [1.0]}
     document = contexts_document(survey([measured(one)], instrumentation="events", resamples=20))
@@ -226,7 +226,7 @@ def test_without_a_stated_direction_nothing_is_called_faster_or_slower():
     assert not any("faster" in text or "slower" in text for text in drawn)
 
 
-def test_a_cause_is_told_in_words(text):
+def test_a_cause_is_described(text):
     plain = " ".join(text.split())
     assert "contexts differ less with the suspected cause held fixed" in plain
 
@@ -239,7 +239,7 @@ def test_a_cause_is_told_in_words(text):
         ({"sizes": SHORT[:2]}, "three contexts"),
     ],
 )
-def test_what_is_no_cause_is_told_in_words(fixed, said):
+def test_a_suspected_cause_without_effect_is_described(fixed, said):
     assert said in said_of(with_intervention(sweep(sizes=SHORT), sweep(**{"sizes": SHORT} | fixed)))
 
 

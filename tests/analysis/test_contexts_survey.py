@@ -191,7 +191,7 @@ def test_factors_are_found_in_texts_and_in_further_conditions():
     assert found.contexts[0].factors == {"env": "0", "link": "a", "machine": "A"}
 
 
-def test_a_factor_that_matters_is_told_from_one_that_does_not():
+def test_a_factor_with_an_effect_is_distinguished_from_one_without():
     found = only(sweep(links=("a", "b", "c", "d"), sizes=SIZES[:8], effect=0.02, phase=0.0))
     by_name = {factor.name: factor for factor in found.factors}
     assert by_name["link"].p_holm < 0.001 and by_name["link"].share > 0.9
@@ -199,7 +199,7 @@ def test_a_factor_that_matters_is_told_from_one_that_does_not():
     assert by_name["link"].p_bonferroni == pytest.approx(2 * by_name["link"].test.p)
 
 
-def test_a_context_that_is_a_name_is_a_factor_beside_others_only():
+def test_a_named_context_is_a_factor_only_with_other_factors():
     cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("here", "there")}
     assert only(measured(cells)).factors == ()
     machines = {"machine": ("A", "B") * 4}
@@ -208,13 +208,13 @@ def test_a_context_that_is_a_name_is_a_factor_beside_others_only():
     assert found.contexts[0].name == "here machine=A"
 
 
-def test_how_long_a_run_took_is_no_factor_of_its_context():
+def test_the_duration_of_a_run_is_not_a_factor_of_its_context():
     cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("x", "y")}
     found = only(measured(cells, conditions={"duration": tuple(str(seconds) for seconds in range(8))}))
     assert [context.name for context in found.contexts] == ["x", "y"]
 
 
-def test_a_factor_said_twice_is_named_once():
+def test_a_factor_given_twice_is_listed_once():
     cells = {(v, "env=1"): [1.0, 1.1] for v in ("old", "new")}
     assert only(measured(cells, conditions={"env": ("1",) * 4})).contexts[0].name == "env=1"
 
@@ -228,7 +228,7 @@ def test_the_observer_effect_is_found_in_contexts_that_are_alike_otherwise():
     assert effect.levels[2].exceeds
 
 
-def test_the_observer_effect_is_there_only_where_asked_for_and_known():
+def test_the_observer_effect_is_shown_only_if_requested_and_known():
     assert only(instrumented()).by_instrumentation is None
     assert only(instrumented(), instrumentation="counters").by_instrumentation is None
 
@@ -337,7 +337,7 @@ def test_without_a_stated_direction_speed_ups_are_candidate_over_baseline_and_hi
     assert (found.n_faster, found.n_slower) == (0, 2)
 
 
-def test_a_run_below_zero_is_no_part_of_the_speedup_by_level():
+def test_negative_runs_are_left_out_of_the_speedup_by_level():
     cells = {("a", "events=0"): [3.0, -1.0], ("b", "events=0"): [1.0, 1.0]}
     assert only(measured(cells), instrumentation="events").by_instrumentation is None
 
@@ -355,7 +355,7 @@ def test_a_cause_held_fixed_takes_the_spread_away():
     assert len(found.contexts) == len(found.causal.contexts) == len(SIZES)
 
 
-def test_what_is_held_fixed_without_effect_is_no_cause():
+def test_a_factor_held_fixed_without_effect_is_not_a_cause():
     found = only(with_intervention(sweep(speedup=1.01), sweep(speedup=1.01, seed=2)))
     assert [side.verdict for side in found.causal.comparisons] == ["no difference shown"] * 3
 
@@ -370,7 +370,7 @@ def test_the_level_held_fixed_can_be_named():
     assert left_out.reason == "no run with intervention both; levels are off, on"
 
 
-def test_runs_without_a_level_are_those_as_they_come_wherever_they_stand():
+def test_runs_without_a_level_have_the_cause_free_at_any_position():
     free, fixed = sweep(sizes=SIZES[:4]), sweep(sizes=SIZES[:4], effect=0.0)
     both = with_intervention(free, fixed)
     found = only(both.take(range(len(both.values) - 1, -1, -1)), baseline="O2")
@@ -436,7 +436,7 @@ def test_contexts_that_agree_more_closely_than_their_runs_show_no_difference():
     assert found.speedup.low < 1 < found.speedup.high
 
 
-def test_every_option_is_in_the_parameters_and_progress_is_told():
+def test_every_option_is_in_the_parameters_and_progress_is_reported():
     told = []
     found = survey(
         [measured(TWO), measured(TWO)], sampling=Sampling(0, "min"), baseline="O3", candidate="O2", alpha=0.1,
@@ -455,7 +455,7 @@ def test_the_same_seed_gives_the_same_survey():
     assert survey(benchmarks, seed=2).benchmarks[0].bootstrap != survey(benchmarks).benchmarks[0].bootstrap
 
 
-def test_a_survey_of_nothing_is_empty():
+def test_a_survey_without_benchmarks_is_empty():
     assert survey([]) == Survey((), 0, 0, 0, 0, 0, 0, None, (), survey([]).parameters)
 
 
@@ -478,7 +478,7 @@ def test_a_survey_becomes_json_without_numpy_or_nan():
     ),
     st.sampled_from(["lower", "higher"]),
 )  # fmt: skip
-def test_whatever_the_runs_are_there_is_an_answer(cells, better):
+def test_there_is_a_result_for_any_runs(cells, better):
     found = survey([measured(cells, better=better)], instrumentation="k", resamples=20)
     observed = [effect for effect in found.observer.effects if effect.levels]
     assert len(found.benchmarks) + len(found.left_out) == 1 or (observed and not found.left_out)

@@ -31,7 +31,7 @@ def test_a_name_that_fits_is_kept_and_the_order_of_names_does_not_matter(names, 
     assert shortened(randoms.sample(names, len(names)), width) == short
 
 
-def test_the_part_in_which_names_differ_is_kept_wherever_it_stands():
+def test_the_part_in_which_names_differ_is_kept_at_any_place():
     short = shortened(SUITE, 20)
     assert [f" {name} " in short[full] for name, full in zip(("bt", "cg", "ep"), SUITE, strict=True)] == [True] * 3
     packages = [f"org.apache.logging.perf.jmh.{name}.throughput" for name in ("FileAppender", "AsyncAppender")]

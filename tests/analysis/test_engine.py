@@ -195,13 +195,13 @@ EDGES = {
 
 
 @pytest.mark.parametrize("runs", EDGES.values(), ids=EDGES)
-def test_odd_runs_equal_the_definition(runs):
+def test_unusual_runs_agree_with_the_definition(runs):
     assert differing(runs, pair_values(runs)) == []
 
 
 @pytest.mark.parametrize("runs", EDGES.values(), ids=EDGES)
 @pytest.mark.parametrize("name", sorted(MEASURES))
-def test_odd_runs_are_between_0_and_1_apart(name, runs):
+def test_unusual_runs_have_dissimilarities_between_0_and_1(name, runs):
     values = MEASURES[name].of_pairs(Runs(runs))
     assert ((values >= 0) & (values <= 1)).all()
 
@@ -225,7 +225,7 @@ def test_the_unit_does_not_decide_which_of_two_ties_merges_first():
 
 
 @pytest.mark.parametrize(("classifier", "name"), [(same, "cut"), (heuristic, "theta")])
-def test_a_threshold_that_is_no_number_is_refused(classifier, name):
+def test_a_threshold_that_is_not_a_number_is_rejected(classifier, name):
     with pytest.raises(ValueError, match=f"^{name} must be a number, got nan$"):
         classifier(np.ones((3, 60)), **{name: np.nan})
 

@@ -70,7 +70,7 @@ def test_confusion_matrix_by_hand():
     assert confusion_matrix(["similar"], ["similar"], positive="similar") == Confusion(1, 0, 0, 0)
 
 
-def test_what_is_no_category_is_refused():
+def test_unknown_categories_are_rejected():
     with pytest.raises(ValueError, match=r"consensus.*'maybe'"):
         confusion_matrix(["maybe"], ["similar"])
     with pytest.raises(ValueError, match=r"verdicts.*'yes'"):
@@ -148,7 +148,7 @@ def test_bounds_by_hand():
 
 @given(st.lists(st.tuples(st.sampled_from(["similar", "dissimilar"]), VERDICTS), max_size=6),
        st.lists(st.tuples(st.sampled_from(["similar", "dissimilar"]), VERDICTS), max_size=5))  # fmt: skip
-def test_bounds_contain_the_truth_whatever_the_split_items_are(agreed, split):
+def test_bounds_contain_the_truth_for_any_split_items(agreed, split):
     truth, verdicts = [t for t, _ in agreed + split], [v for _, v in agreed + split]
     result = bounds(truth[: len(agreed)] + [None] * len(split), verdicts)
     true = confusion_matrix(truth, verdicts)

@@ -45,7 +45,7 @@ def test_mcnemar_is_symmetric_and_that_of_statsmodels(b, c):
 
 
 @pytest.mark.parametrize("bad", [(-1, 2), (2, 1.5)])
-def test_mcnemar_refuses_what_is_no_count(bad):
+def test_mcnemar_rejects_invalid_counts(bad):
     with pytest.raises(ValueError, match="number >= 0"):
         mcnemar(*bad)
 
@@ -101,7 +101,7 @@ def test_the_papers_classifiers_differ_in_opposite_directions_in_the_two_categor
 
 
 @given(st.lists(st.tuples(CATEGORY, VERDICT, VERDICT), max_size=25))
-def test_compare_is_made_of_the_shares_of_two_confusion_matrices(rows):
+def test_compare_agrees_with_the_shares_of_two_confusion_matrices(rows):
     truth, a, b = ([row[k] for row in rows] for k in range(3))
     result = compare(truth, a, b)
     complete = [row for row in rows if None not in row]
@@ -118,7 +118,7 @@ def test_compare_is_made_of_the_shares_of_two_confusion_matrices(rows):
     assert result.n_without_verdict == len(rows) - len(complete)
 
 
-def test_series_are_matched_by_item_and_what_is_no_category_is_refused():
+def test_series_are_matched_by_item_and_unknown_categories_are_rejected():
     truth = pd.Series({"x": "similar", "y": "dissimilar"})
     result = compare(truth, pd.Series({"y": "dissimilar", "x": "dissimilar"}), pd.Series({"y": "similar"}))
     assert result.overall.n == result.dissimilar.only_a == 1

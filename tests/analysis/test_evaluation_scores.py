@@ -221,7 +221,7 @@ def test_compare_auc_turns_with_its_arguments(rows):
         assert one.p is None or 0 <= one.p <= 1
 
 
-def test_scores_that_are_no_numbers_are_refused():
+def test_scores_that_are_not_numbers_are_rejected():
     with pytest.raises(ValueError, match="scores must be numbers"):
         auc(["similar"], ["high"])
     with pytest.raises(ValueError, match="scores must be finite, entry 1 is infinite"):

@@ -46,13 +46,13 @@ def test_a_mean_equal_to_the_threshold_is_not_above_it():
     )
 
 
-def test_where_all_means_are_above_none_is_said_not_to_be():
+def test_if_all_means_are_above_none_is_listed_as_not_above():
     assert explain(judged(means={"m1": 0.5, "m4": 0.6})) == (
         "2 of 2 means are above 0.25: M1 correlation 0.50, M4 clipped cosine 0.60.",
     )
 
 
-def test_where_no_mean_is_above_all_are_said_not_to_be():
+def test_if_no_mean_is_above_all_are_listed_as_not_above():
     assert explain(judged(means={"m1": 0.1, "m4": 0.25})) == (
         "0 of 2 means are above 0.25; not above: M1 correlation 0.10, M4 clipped cosine 0.25.",
     )
@@ -74,7 +74,7 @@ def test_the_score_of_same_is_called_the_height_of_the_last_merge():
     assert explain(clustered(1, 2, score=0.5))[1] == "The height of the last merge, 0.500, is above the threshold, 0.2."
 
 
-def test_with_one_cluster_no_run_stands_apart():
+def test_with_one_cluster_no_run_differs_from_the_rest():
     assert explain(clustered(1, 1, 1)) == ("One cluster at the cut 0.2: no run differs from the rest.",)
 
 
@@ -104,7 +104,7 @@ def test_a_verdict_of_same_speaks_of_clusters_and_not_of_means():
     assert not any("means" in sentence for sentence in sentences)
 
 
-def test_where_there_is_no_verdict_only_the_reason_is_given():
+def test_without_a_verdict_only_the_reason_is_given():
     verdict = Verdict("same", None, reason="too short for pattern measures", score=1.0, threshold=0.2, n_left_out=3)
     assert explain(verdict) == ("No verdict: too short for pattern measures.",)
 
@@ -115,7 +115,7 @@ def test_a_verdict_of_others_with_a_score_alone_speaks_of_the_score():
     )
 
 
-def test_a_verdict_without_anything_behind_it_has_no_reasons():
+def test_a_verdict_without_evidence_has_no_reasons():
     assert explain(Verdict("other", "similar")) == ()
 
 
@@ -123,7 +123,7 @@ def test_a_score_without_a_threshold_is_not_spoken_of():
     assert explain(Verdict("other", "similar", score=0.2, means={"m1": 0.1})) == ()
 
 
-def test_a_measure_that_is_not_ours_goes_by_its_name():
+def test_an_unknown_measure_is_shown_by_its_name():
     assert "not above: entropy 0.10" in explain(judged(means={"entropy": 0.1}))[0]
 
 

@@ -88,7 +88,7 @@ def test_a_curve_has_a_row_for_each_point_and_a_list_of_results_one_for_each():
     assert len(order_test(LABELS).to_frame()) == len(order_test(LABELS).effects)
 
 
-def test_an_undefined_number_is_missing_beside_its_reason():
+def test_an_undefined_number_is_missing_and_has_a_reason():
     row = Estimate(None, reason="no items").to_frame().iloc[0]
     assert pd.isna(row["value"])
     assert row["reason"] == "no items"

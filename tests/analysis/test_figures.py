@@ -186,7 +186,7 @@ def test_an_unknown_application_is_refused_by_its_name():
         measures.measures_by_benchmark(of_benchmarks("x"), "Org/Other", theta=0.25)
 
 
-def test_the_parameters_of_a_benchmark_stand_on_a_line_of_their_own():
+def test_the_parameters_of_a_benchmark_are_on_a_separate_line():
     chart = measures.measures_by_benchmark(of_benchmarks("a.B.c#size=1", "a.B.c#size=2"), "org/app", theta=None)
     labels = [part for part in parts(chart) if part.role == "axis-label"]
     assert [part.text for part in labels if "size" in part.text] == ["c size=1", "c size=2"]
@@ -231,7 +231,7 @@ def test_different_benchmarks_keep_different_ends_of_their_names(names):
     assert all(name.endswith(end) for name, end in zip(names, short, strict=True))
 
 
-def test_made_pairs_show_the_values_that_the_measures_give(shown_pairs, figure_of_pairs):
+def test_schematic_pairs_show_the_values_of_the_measures(shown_pairs, figure_of_pairs):
     drawn = [part.text for part in figure_of_pairs]
     for x, y in shown_pairs.values():
         values = [MEASURES[name].function(x, y) for name in HEURISTIC_MEASURES]
@@ -239,19 +239,19 @@ def test_made_pairs_show_the_values_that_the_measures_give(shown_pairs, figure_o
         assert any(drawn[at : at + 5] == numbers for at in range(len(drawn)))
 
 
-def test_made_pairs_are_written_as_pdf():
+def test_schematic_pairs_are_written_as_pdf():
     pairs = schemes.figure_1_signals(rng=np.random.default_rng(1))
     assert figures.render(measures.schematic_pairs(pairs), "pdf").startswith(b"%PDF-")
 
 
-def test_made_pairs_have_their_titles_and_every_axis_its_unit(shown_pairs, figure_of_pairs):
+def test_schematic_pairs_have_titles_and_every_axis_has_a_unit(shown_pairs, figure_of_pairs):
     named = [part.text for part in figure_of_pairs if part.role in {"title-text", "axis-title"}]
     assert [name for name in named if name in shown_pairs] == list(shown_pairs)
     axes = ("iteration", "time per iteration (ms)", "dissimilarity (▲ above θ = 0.25)")
     assert [named.count(title) for title in axes] == [len(shown_pairs)] * 3
 
 
-def test_the_runs_of_a_made_pair_differ_in_dash_as_in_shade(made_pairs):
+def test_the_runs_of_a_schematic_pair_differ_in_dash_and_in_shade(made_pairs):
     svg = figures.to_svg(measures.schematic_pairs({"offset": made_pairs["offset"]}))
     lines = re.findall(r'aria-roledescription="line mark"[^>]*stroke="(#\w+)"[^>]*stroke-dasharray="([^"]+)"', svg)
     assert lines == [(figures.INK, "1,0"), (figures.SOFT, "4,2")]
@@ -264,7 +264,7 @@ def test_the_same_seed_makes_the_same_pairs(made_pairs):
     assert not np.array_equal(made_pairs["noise"], other["noise"])
 
 
-def test_means_stand_as_numbers_beside_the_threshold():
+def test_means_are_shown_as_numbers_with_the_threshold():
     drawn = texts(measures.means({"m1": 0.25, "m2": 0.2500001, "m3": 1.0}, theta=0.25))
     assert drawn[-3:] == ["0.25", "0.25 ▲", "1.00 ▲"]
     assert {*HEADER[:3], "mean over all pairs (▲ above θ = 0.25)"} <= set(drawn)
@@ -288,7 +288,7 @@ def test_without_pairs_there_is_no_figure_of_them():
     assert report_figures.pair_agreement({"agreement": {"pairs": [], "percent": {"value": None}}}) is None
 
 
-def test_what_must_be_told_apart_differs_in_greyscale():
+def test_different_marks_differ_in_greyscale():
     assert contrast(figures.INK, figures.PAPER) > 10
     assert min(contrast(figures.INK, figures.SOFT), contrast(figures.SOFT, figures.PAPER)) > 3
 

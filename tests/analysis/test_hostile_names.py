@@ -53,37 +53,37 @@ def benchmarks(*names, application="org/app"):
     return pd.DataFrame({"application": application, "benchmark": names, "m1": np.linspace(0.9, 0.1, len(names))})
 
 
-def test_applications_are_named_as_they_are_called():
+def test_names_of_applications_are_shown_unchanged():
     chart = measures.measures_by_application(applications(*NAMES), theta=0.25)
     assert rows(chart) == [f"{name} (1)" for name in NAMES]
 
 
-def test_benchmarks_are_named_as_they_are_called():
+def test_names_of_benchmarks_are_shown_unchanged():
     plain = [name.replace(".", ":") for name in NAMES]  # the part before a dot may be left out
     chart = measures.measures_by_benchmark(benchmarks(*plain), "org/app", theta=0.25)
     assert rows(chart) == plain
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_title_names_the_application_as_it_is_called(name):
+def test_the_title_shows_the_name_of_the_application_unchanged(name):
     chart = measures.measures_by_benchmark(benchmarks("x", application=name), name, theta=0.25)
     assert titles(chart)[0] == f"Benchmarks of {name}"
 
 
-def test_reviewers_are_named_as_they_are_called():
+def test_names_of_reviewers_are_shown_unchanged():
     share = {"value": 0.5, "low": 0.4, "high": 0.6}
     pairs = [{"a": name, "b": "ben", "n": 4, "percent": share} for name in NAMES]
     drawn = texts(pair_agreement({"agreement": {"pairs": pairs, "percent": share}}))
     assert {f"{name} – ben (n = 4)" for name in NAMES} <= set(drawn)
 
 
-def test_made_pairs_are_named_as_they_are_called():
+def test_names_of_schematic_pairs_are_shown_unchanged():
     pair = schemes.schematic_pairs(rng=np.random.default_rng(1))["offset"]
     chart = measures.schematic_pairs(dict.fromkeys(NAMES[:2], pair), measures=["m1"])
     assert [title for title in titles(chart) if title in NAMES] == NAMES[:2]
 
 
-def test_a_measure_of_others_is_named_as_it_is_called():
+def test_an_external_measure_keeps_its_name():
     drawn = texts(measures.means(dict.fromkeys(NAMES, 0.1), theta=0.25))
     assert set(NAMES) <= set(drawn)
 
@@ -94,7 +94,7 @@ def test_a_name_is_broken_into_lines_where_it_has_a_hash(name):
     assert row.split() == name.replace("#", " ").split()
 
 
-def test_a_line_break_in_a_name_is_no_new_row():
+def test_a_line_break_in_a_name_does_not_start_a_row():
     (row,) = rows(measures.measures_by_application(applications("one\ntwo\tthree"), theta=0.25))
     assert row.split() == ["one", "two", "three", "(1)"]
 

@@ -38,7 +38,7 @@ def assert_sound(estimate):
         assert estimate.se >= 0
 
 
-def test_a_large_study_gives_back_what_it_was_made_from():
+def test_a_large_study_recovers_the_simulated_rates():
     study = simulate(Design(20_000, 3), REVIEWERS, CLASSIFIERS, 0.55, rng=rng())
     result = latent_class(study.labels, rng=rng(), n_sweeps=200)
     assert result.prevalence.value == pytest.approx(0.55, abs=0.03)
@@ -53,7 +53,7 @@ def test_a_large_study_gives_back_what_it_was_made_from():
         assert rates.specificity.value == pytest.approx(rater.specificity, abs=0.02)
 
 
-def test_three_reviewers_of_one_mind_give_the_shares_they_name():
+def test_three_reviewers_who_always_agree_give_their_shares():
     result = latent_class(label_table([[1, 1, 1]] * 30 + [[0, 0, 0]] * 10), rng=rng())
     # Beta(2, 2) adds one item of either category; the remaining uncertainty is that all three may be wrong
     assert result.prevalence.value == pytest.approx(31 / 42, abs=0.005)
@@ -209,7 +209,7 @@ def test_the_order_of_rows_changes_no_drawn_number():
         ({"undecided": (0.9, 0.1)}, "probabilities in order"),
     ],
 )
-def test_settings_out_of_range_are_refused(settings_, message):
+def test_settings_out_of_range_are_rejected(settings_, message):
     with pytest.raises(ValueError, match=message):
         latent_class(label_table([[1, 0]]), rng=rng(), **settings_)
 

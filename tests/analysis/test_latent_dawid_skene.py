@@ -23,7 +23,7 @@ def test_the_anaesthetists_of_dawid_and_skene(golden_agreement):
     assert result.converged
 
 
-def test_raters_of_one_mind_are_right_and_the_likelihood_is_that_of_the_shares():
+def test_raters_who_always_agree_are_right_and_have_the_likelihood_of_the_shares():
     counts = [[[1, 0], [1, 0]]] * 3 + [[[0, 1], [0, 1]]]
     result = dawid_skene(counts)
     assert result.prevalence == pytest.approx([3 / 4, 1 / 4])
@@ -82,12 +82,12 @@ def test_the_order_of_items_does_not_matter(counts, order):
 
 
 @pytest.mark.parametrize("counts", [[[1, 0]], [[[1], [2]]], [[[0.5, 1]]], [[[-1, 1]]]])
-def test_ratings_that_are_no_counts_are_refused(counts):
+def test_ratings_without_valid_counts_are_rejected(counts):
     with pytest.raises(ValueError, match="ratings must"):
         dawid_skene(counts)
 
 
 @pytest.mark.parametrize("start", [[[1, 0], [1, 0]], [[0.5, 0.6]], [[-1, 2]]])
-def test_a_start_that_is_no_table_of_probabilities_is_refused(start):
+def test_a_start_without_probabilities_is_rejected(start):
     with pytest.raises(ValueError, match="start must"):
         dawid_skene([[[1, 0]]], start=start)

@@ -126,7 +126,7 @@ def test_independent_errors_stay_independent():
     assert rejected <= 2
 
 
-def test_three_reviewers_alone_cannot_tell_dependence():
+def test_three_reviewers_alone_cannot_detect_dependence():
     models = dependence(copying().labels)
     assert {model.reason for model in models} == {"not identified by these labels"}
     assert {model.strength for model in models} == {None}

@@ -25,7 +25,7 @@ def test_the_best_accuracy_is_that_of_bayes_rule():
     assert made.calibration_error(known, truth) < 0.01
 
 
-def test_the_table_of_goals_is_made_of_at_least_one_study():
+def test_the_table_of_goals_needs_at_least_one_study():
     with pytest.raises(ValueError, match=r"n_replicates.*1"):
         consensus_goals(n_replicates=0, rng=np.random.default_rng(1))
 

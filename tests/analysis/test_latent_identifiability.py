@@ -61,7 +61,7 @@ def test_ranks_of_the_golden_designs(golden_agreement):
     assert designs == {}
 
 
-def test_pairs_of_four_reviewers_are_told_what_is_unknown_and_what_would_fix_it():
+def test_pairs_of_four_reviewers_have_unknown_parameters_and_remedies():
     told = identifiability(study(2).labels)
     assert told.words.startswith("not identified:") and "8 of 9 parameters" in told.words
     assert len(told.unknown) == 9
@@ -122,12 +122,12 @@ def study_matrix(n_items, n_raters=3, right=0.85, seed=4):
         ([[0, 0, 0]] * 20, "not identified: only one category was used"),
     ],
 )
-def test_too_little_data_is_not_identified_whatever_the_design(matrix, words):
+def test_too_little_data_is_not_identified_for_any_design(matrix, words):
     told = identifiability(label_table(matrix))
     assert (told.identified, told.words, told.remedies) == (False, words, ())
 
 
-def test_one_reviewer_tells_one_number_and_three_would_be_needed():
+def test_one_reviewer_determines_one_of_three_parameters():
     told = identifiability(label_table([[1], [0]] * 5))
     assert (told.rank, told.n_parameters) == (1, 3)
     assert told.remedies == (

@@ -104,6 +104,6 @@ def test_what_cannot_be_tested_says_so(labels, verdicts, words):
 
 
 @pytest.mark.parametrize("settings", [{"alpha": 0.0}, {"n_draws": 18}])
-def test_settings_out_of_range_are_refused(settings):
+def test_settings_out_of_range_are_rejected(settings):
     with pytest.raises(ValueError, match="alpha must be within"):
         misfit(label_table([[1, 0]]), rng=np.random.default_rng(1), **settings)

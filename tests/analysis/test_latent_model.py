@@ -58,7 +58,7 @@ def test_more_raters_than_one_code_holds_keep_their_patterns_apart():
     ).all()
 
 
-def test_tables_that_are_none_are_refused():
+def test_invalid_tables_are_rejected():
     labels = label_table([[1, 0]])
     with pytest.raises(ValueError, match="lacks the column verdict"):
         patterns_of(labels, pd.DataFrame({"item": [0], "classifier": ["same"]}))
@@ -171,7 +171,7 @@ def test_gibbs_draws_have_the_moments_of_the_exact_posterior():
     assert drawn.std(axis=0) == pytest.approx(sd, abs=0.012)
 
 
-def test_a_tail_too_thin_to_hold_gives_its_edge():
+def test_a_tail_too_thin_for_floats_gives_its_limit():
     edge = _gibbs._beta_above(np.array([2.0]), np.array([5e4]), np.array([0.9]), np.random.default_rng(0))
     assert edge.tolist() == [0.9]
 
@@ -184,7 +184,7 @@ def test_strata_have_their_own_prevalence():
     assert mode.pi[0] == pytest.approx([9 / 12, 3 / 12], abs=0.01)  # Beta(2, 2) adds one item of either category
 
 
-def test_em_ends_where_it_stands_still():
+def test_em_ends_at_a_fixed_point():
     patterns = patterns_of(label_table([[1, 1, 0], [0, 0, 0], [1, 1, 1], [0, 1, 0]]))
     mode = fit(patterns)
     again = climb(mode, patterns, patterns.n.astype(float))

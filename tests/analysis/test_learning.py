@@ -197,13 +197,13 @@ def test_folds_never_split_an_application(sizes, seed):
     assert pd.Series(fold).groupby(list(applications)).nunique().eq(1).all()
 
 
-def test_folds_that_split_an_application_are_refused():
+def test_folds_that_split_an_application_are_rejected():
     found = examples(default_rng(1))
     with pytest.raises(ValueError, match="application together"):
         cross_validate(found, rng=default_rng(1), folds=np.arange(len(found.items)) % 5)
 
 
-def test_nothing_of_a_held_out_fold_enters_its_scores():
+def test_the_scores_of_a_fold_do_not_depend_on_its_labels():
     found = examples(default_rng(3), 1.0)
     fold = outer_folds(found, default_rng(0))
     flipped = np.where(fold == 0, ~found.dissimilar, found.dissimilar)
@@ -248,7 +248,7 @@ def test_an_outsider_recomputes_every_figure_from_the_table(account):
     assert (called == table["learned verdict"]).all()
 
 
-def test_the_same_seed_gives_the_same_account(account):
+def test_the_same_seed_gives_the_same_result(account):
     one, two = account, learnt(examples(default_rng(9), 2.0))
     assert (one.model, one.arena, one.curve, one.coefficients) == (two.model, two.arena, two.curve, two.coefficients)
     pd.testing.assert_frame_equal(one.table, two.table)
@@ -283,7 +283,7 @@ def test_calibration_of_a_table_worked_by_hand():
 
 
 @pytest.mark.parametrize(("cost_ratio", "expected"), [(1.0, 0.5), (4.0, 0.2), (0.25, 0.8)])
-def test_where_several_thresholds_are_equally_good_the_ideal_one_is_taken(cost_ratio, expected):
+def test_of_equally_good_thresholds_the_ideal_one_is_chosen(cost_ratio, expected):
     dissimilar, probability = np.array([False, True]), np.array([0.1, 0.9])
     assert best_threshold(dissimilar, probability, cost_ratio) == pytest.approx(expected)
 
@@ -314,7 +314,7 @@ def test_votes_and_verdicts_without_scores_compete():
     assert arena.standings[-1].name in ("always similar", "always dissimilar")
 
 
-def test_a_vote_of_one_or_of_more_than_there_are_is_refused():
+def test_an_invalid_vote_is_rejected():
     voter = Contestant("a", np.zeros(2), np.zeros(2))
     for voters, k in (([voter], 1), ([voter, voter], 3)):
         with pytest.raises(ValueError, match="vote needs"):
@@ -333,7 +333,7 @@ def test_the_interval_by_application_is_wider_where_applications_differ():
     assert row.auc_by_application.value == row.auc.value
 
 
-def test_one_odd_run_stands_out_in_the_largest_mean_of_a_run():
+def test_one_unusual_run_has_the_largest_mean_dissimilarity():
     pairs = np.zeros((10, 10))
     pairs[4, :] = pairs[:, 4] = 0.9
     i, j = np.triu_indices(10, 1)
@@ -368,7 +368,7 @@ def test_rows_without_a_feature_are_left_out_and_counted():
         (NAMES, {"category": "odd"}, "'odd' .item 'i0'. is not one of: similar, dissimilar"),
     ],
 )
-def test_tables_that_do_not_fit_are_refused(names, change, why):
+def test_tables_that_do_not_match_are_rejected(names, change, why):
     truth, features, applications, _ = tables(examples(default_rng(1)))
     applications = applications.mask(applications.index.isin(change.get("applications", {})), "")
     if "category" in change:
@@ -402,6 +402,6 @@ def test_targets(consensus, expected):
     assert sorted(zip(table["item"], table["category"], strict=True)) == sorted(expected)
 
 
-def test_an_unknown_target_is_refused():
+def test_an_unknown_target_is_rejected():
     with pytest.raises(ValueError, match=r"target.*got 'all'"):
         target_of(ANSWERS, "all")

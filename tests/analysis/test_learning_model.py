@@ -64,7 +64,7 @@ def test_the_formula_gives_the_probability_of_the_terms():
         (("intercept",), 7, "the formula does not match the numbers"),
     ],
 )
-def test_a_changed_file_is_refused(path, value, why):
+def test_a_changed_file_is_rejected(path, value, why):
     with pytest.raises(ModelError, match=why):
         model_from_text(changed(path, value))
 
@@ -80,7 +80,7 @@ def test_a_changed_file_is_refused(path, value, why):
         ("[" * 100_000, "nested too deeply"),
     ],
 )
-def test_a_text_that_is_no_model_is_refused(text, why):
+def test_a_text_that_is_not_a_model_is_rejected(text, why):
     with pytest.raises(ModelError, match=why):
         model_from_text(text)
 
@@ -94,7 +94,7 @@ def test_runs_are_judged_by_the_probability():
     )  # fmt: skip
 
 
-def test_short_runs_get_no_verdict_and_another_warmup_is_refused():
+def test_short_runs_get_no_verdict_and_another_warmup_is_rejected():
     verdict = MODEL.judge_runs(Runs([[1.0, 2.0], [1.0, 2.0]]))
     assert verdict.verdict is None
     assert "feature m1" in verdict.reason

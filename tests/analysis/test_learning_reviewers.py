@@ -46,7 +46,7 @@ def test_four_habits_that_were_put_in_are_found(found):
     assert by_name["R1"].auc.value > 0.75
 
 
-def test_the_test_tells_different_reviewers_from_equal_ones(found):
+def test_the_test_distinguishes_different_reviewers_from_equal_ones(found):
     assert found.p < 1e-6
     assert found.df == 9
     features, applications = measures()
@@ -101,7 +101,7 @@ def test_a_measure_that_is_not_there_is_refused():
         habits(labels, features, applications, rng=default_rng(1), names=["m9"])
 
 
-def test_made_benchmarks_have_the_change_that_they_name():
+def test_simulated_benchmarks_have_their_named_change():
     made = list(interventions(300, rng=default_rng(1), n_iterations=400))
     assert {item.kind for item in made} == {"noise alone", "slowdown", "drift", "two levels", "warm-up left in"}
     for item in made:
@@ -154,7 +154,7 @@ def test_shares_by_amount_worked_by_hand():
         (known().drop(columns="amount"), "lacks the column amount"),
     ],
 )
-def test_tables_of_interventions_that_cannot_be_used_are_refused(table, why):
+def test_invalid_tables_of_interventions_are_rejected(table, why):
     verdicts = pd.DataFrame({"item": ["a"], "classifier": ["same"], "verdict": ["similar"]})
     with pytest.raises(ValueError, match=why):
         dose_response(table, verdicts)

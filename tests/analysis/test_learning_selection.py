@@ -64,7 +64,7 @@ def test_weighted_and_random_estimates_are_right_where_the_chosen_ones_are_not()
 
 
 @pytest.mark.parametrize("batches", [[(["a"], ["a"])], [([], ["a"])], [(list("abc"), [])]])
-def test_batches_that_cannot_be_are_refused(batches):
+def test_invalid_batches_are_rejected(batches):
     with pytest.raises(ValueError, match=r"an item is in two batches|cannot be from 2 items"):
         selection_weights(2, batches)
 

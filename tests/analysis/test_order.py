@@ -111,7 +111,7 @@ def test_a_level_outside_of_0_to_1_is_refused(level):
         median_interval([1, 2], level)
 
 
-def test_another_compat_and_what_is_no_series_are_refused():
+def test_an_unknown_compat_and_invalid_values_are_rejected():
     with pytest.raises(ValueError, match=r"compat.*got 'R'"):
         median_interval([1, 2], compat="R")
     for wrong in ([[1, 2]], [1, np.nan]):
@@ -234,7 +234,7 @@ def test_a_failure_in_fixed_order_drops_the_whole_run_of_every_benchmark():
     assert left_out == ()
 
 
-def test_a_failure_in_random_order_or_of_unknown_run_drops_nothing_beside():
+def test_a_failure_in_random_order_or_of_an_unknown_run_drops_no_other_values():
     failures = [Failure({"run": "1", "order_type": "random"}), Failure({"run": "1"}), Failure({"order_type": "fixed"})]
     given_benchmarks = [one("a"), one("b", failures=failures)]
     kept, dropped, _ = drop_failed(given_benchmarks)

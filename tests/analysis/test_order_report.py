@@ -55,7 +55,7 @@ def test_the_answer_comes_first_with_its_numbers_and_what_to_do(mixed):
     assert re.search(r"What to do: .*random order for every run", text)
 
 
-def test_corrected_and_uncorrected_verdicts_stand_together():
+def test_corrected_and_uncorrected_verdicts_are_shown_together():
     found = survey([two_orders("a", [1, 2, 3], [4, 5, 6]), two_orders("b", [1, 2, 3], [1, 2, 3])])
     text = text_of(found)
     assert "none of 2 tests" in text
@@ -77,7 +77,7 @@ def test_undefined_numbers_come_with_their_reason():
     assert "0 (3 values are too few for an interval of 97.5 %: 7 are needed)" in text
 
 
-def test_values_without_a_unit_are_told_to_have_no_known_direction():
+def test_values_without_a_unit_have_no_known_direction():
     found = survey([without_direction(two_orders("a", LOW, HIGH, unit="")), *map(without_direction, LATER)])
     text = text_of(found)
     assert "--unit or --better" in text
@@ -87,7 +87,7 @@ def test_values_without_a_unit_are_told_to_have_no_known_direction():
     assert "--unit or --better" not in text_of(survey([two_orders("a", LOW, HIGH)]))
 
 
-def test_a_test_that_differs_without_delta_says_why():
+def test_a_test_that_differs_without_delta_has_a_reason():
     text = text_of(survey([two_orders("zero", [-3.0, *range(-40, -21)], HIGH)]))
     assert "zero: Δ% is undefined (the mean of the fixed order is not positive)" in text
 
@@ -119,7 +119,7 @@ def test_the_weaker_tests_are_called_so_and_do_not_enter_the_verdict():
     assert "Both are weaker" in text
 
 
-def test_what_ran_before_is_named_where_it_tells_most():
+def test_the_previous_benchmark_is_named_if_its_effect_is_strongest():
     # x is 10 s slower directly after y, at any position
     orders = ["xyz", "xzy", "yxz", "zyx", "yzx", "zxy"] * 6
     rows = {name: [] for name in "xyz"}
@@ -157,7 +157,7 @@ def test_failures_and_options_are_listed():
     assert "compat ordersage" in text and "alpha 0.05" in text
 
 
-def test_nothing_left_out_is_said(mixed):
+def test_a_report_states_that_nothing_was_left_out(mixed):
     assert "every run was used" in text_of(mixed)
 
 
@@ -192,7 +192,7 @@ def test_every_figure_is_drawn_in_every_form(form):
         assert len(figures.render(chart, form)) > 2000
 
 
-def test_p_values_ascend_beside_both_thresholds(mixed):
+def test_p_values_ascend_and_both_thresholds_are_drawn(mixed):
     drawn = texts(p_values(mixed))
     assert drawn.index("slow") < drawn.index("calm")
     assert {"α / |T| = 0.025", "α = 0.05", "below α / |T|", "not below α", "p (Kruskal-Wallis)"} <= set(drawn)
@@ -275,7 +275,7 @@ def test_names_from_files_are_only_text():
     assert "<script>datum" not in html and "\x00" not in html
 
 
-def test_red_flags_of_the_paper_stand_beside_the_corrected_ones_with_the_reason():
+def test_red_flags_of_the_paper_are_shown_with_the_corrected_ones_and_the_reason():
     # 15 of 20 runs are above all others: separate at 95 %, but not at 99.9 % for forty tests
     fixed, random = range(20), [*range(8, 13), *range(20, 35)]
     found = survey([two_orders("near", fixed, random), *(two_orders(f"b{n}", LOW, LOW) for n in range(39))])

@@ -125,7 +125,7 @@ def test_a_mean_of_0_leaves_delta_undefined_with_its_reason():
     assert test.change is None and test.fixed.variation.value is None and test.case is None
 
 
-def test_a_run_of_several_iterations_is_one_value_behind_its_warm_up():
+def test_a_run_of_several_iterations_is_one_value_after_its_warm_up():
     runs = (np.array([9.0, 1, 2, 6]), np.array([9.0, 4, 4, 4]))
     benchmark = Benchmark.of_series("a", runs, conditions={"order_type": ("fixed", "random")})
     (test,) = survey([benchmark], sampling=Sampling(1, "median")).tests
@@ -164,7 +164,7 @@ def test_a_benchmark_without_a_usable_order_is_left_out_with_what_is_needed(benc
     assert (found.n_position_tests, found.position_threshold, found.position_matters) == (0, None, None)
 
 
-def test_order_types_of_other_names_are_told():
+def test_unknown_order_types_are_reported():
     found = survey([conditions_of(6, order_type=["fixed", "fixed", "random", "random", "sorted", "sorted"])])
     assert found.n_tests == 1
     assert [row.reason for row in found.left_out] == ["2 runs of order_type sorted: neither fixed nor random"]
@@ -182,13 +182,13 @@ def test_a_failed_fixed_run_enters_no_test():
     assert found.dropped[0].n_values == 2
 
 
-def test_progress_is_told_for_each_benchmark():
+def test_progress_is_reported_for_each_benchmark():
     told = []
     survey([two_orders(name, [1, 2], [3, 4]) for name in "abc"], advance=lambda done, total: told.append((done, total)))
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_wrong_arguments_are_refused_by_name():
+def test_wrong_arguments_are_rejected_by_name():
     benchmarks = [two_orders("a", [1, 2], [3, 4], version="one"), two_orders("a", [1, 2], [3, 4], version="two")]
     for alpha in (0, 1):
         with pytest.raises(ValueError, match=f"alpha must be within .* got {alpha}"):
@@ -272,7 +272,7 @@ def test_a_baseline_of_median_0_has_no_ratio_but_a_conclusion():
     assert row.change_fixed is None and row.flag == "same"
 
 
-def test_ratios_that_are_no_numbers_say_why():
+def test_undefined_ratios_have_a_reason():
     (row,) = survey([two_versions((LOW, [-5.0] * 20), ([5e-324] * 20, [1e308] * 20))]).conclusions
     assert "candidate is negative" in row.ratio_fixed.reason
     assert "too large" in row.ratio_random.reason
@@ -387,7 +387,7 @@ def test_the_benchmarks_before_are_those_of_a_sorted_table():
         assert before == [expected[benchmark.name, run] for run in benchmark.of("run")]
 
 
-def test_the_level_of_intervals_is_asked_for_corrected_or_that_of_the_published_tool():
+def test_the_level_of_intervals_is_chosen_corrected_or_that_of_the_published_tool():
     benchmarks = [two_orders(name, LOW, HIGH) for name in "abcd"]
     assert survey(benchmarks).level == 1 - 0.05 / 4
     assert survey(benchmarks, compat="ordersage").level == 0.95

@@ -63,19 +63,19 @@ def frames(drawn):
 
 
 @pytest.mark.parametrize("k", SIZES)
-def test_without_a_tree_the_runs_stand_as_they_come(k):
+def test_without_a_tree_the_runs_keep_their_order(k):
     assert order(matrix(k, has_tree=False)) == list(range(1, k + 1))
 
 
 @pytest.mark.parametrize("k", SIZES)
-def test_with_a_tree_the_runs_stand_in_the_order_of_its_leaves(k):
+def test_with_a_tree_the_runs_are_in_the_order_of_its_leaves(k):
     _, _, linkage = clustered(k)
     assert order(matrix(k, has_tree=True)) == [leaf + 1 for leaf in hierarchy.leaves_list(linkage)]
 
 
 @pytest.mark.parametrize("has_tree", [False, True])
 @pytest.mark.parametrize("k", SIZES)
-def test_every_value_stands_where_its_two_runs_cross(k, has_tree):
+def test_every_value_is_in_the_cell_of_its_two_runs(k, has_tree):
     square, drawn = squareform(pairs_of(k)), matrix(k, has_tree)
     assert len(drawn) == k * k
     for cell in drawn:
@@ -88,7 +88,7 @@ def test_every_cell_off_the_diagonal_says_its_value(k):
         assert cell.text == ("" if cell.row == cell.column else f"{cell.value:.2f}")
 
 
-def test_with_more_than_twenty_runs_there_is_no_room_for_numbers():
+def test_with_more_than_twenty_runs_there_is_no_space_for_numbers():
     assert not any(cell.text for cell in matrix(21, has_tree=False))
 
 
@@ -109,7 +109,7 @@ def test_without_clusters_there_is_no_frame():
     assert frames(drawn_matrix(10, has_tree=False)) == []
 
 
-def test_clusters_without_a_tree_are_framed_as_they_stand():
+def test_clusters_without_a_tree_have_frames_in_the_given_order():
     drawn = parts(pair_matrix(pairs_of(10), (1, 1, 2, 2, 2, 1, 3, 3, 3, 3)))
     assert frames(drawn) == [(0, 1), (2, 4), (5, 5), (6, 9)]
 
@@ -145,7 +145,7 @@ def test_the_tree_merges_at_the_heights_of_the_linkage(tree):
     assert sorted(tops) == pytest.approx([0.2, 0.9], abs=0.02)
 
 
-def test_the_legs_of_the_tree_stand_on_the_columns_of_their_runs(tree):
+def test_the_leaves_of_the_tree_are_above_the_columns_of_their_runs(tree):
     lowest = max(part.y for part in tree if part.role == "axis-label")
     column = {part.text: part.x for part in tree if part.role == "axis-label" and part.y == lowest}
     first, last = (corners(part) for part in tree if "corner:" in part.label)
@@ -162,7 +162,7 @@ def test_the_axes_of_the_tree_and_the_matrix_are_named(tree):
     assert [part.text for part in tree if part.role == "axis-title"] == ["dissimilarity at merge", "run", "run"]
 
 
-def test_the_numbers_of_two_runs_stand_in_the_middle_of_their_cells():
+def test_the_numbers_of_two_runs_are_in_the_middle_of_their_cells():
     drawn = parts(pair_matrix(np.array([0.4])))
     number = next(part for part in drawn if part.text == "0.40")
     cell = next(part for part in drawn if part.width and part.fill and part.holds(number))

@@ -99,7 +99,7 @@ def test_reviewers_are_joined_by_common_items(blocks, groups):
     assert reviewer_groups(blocks) == groups
 
 
-def test_limits_name_what_stays_unknown():
+def test_limits_list_what_the_plan_cannot_estimate():
     design = Design(n_items=60, n_reviewers=4, overlap=0, retest=20, n_applications=3)
     found = limits(
         design, expected(design), blocks=[("a", "b"), ("c", "d")], latent_class="not identified: rank 8 of 9"
@@ -126,7 +126,7 @@ def test_a_rich_design_has_no_limits():
         {"n_items": 0}, {"retest": -1}, {"per_item": 1}, {"per_item": 5}, {"overlap": 1.5},
     ],
 )  # fmt: skip
-def test_an_impossible_design_is_refused(wrong):
+def test_an_impossible_design_is_rejected(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Design(**({"n_items": 10, "n_reviewers": 4} | wrong))
 
@@ -145,6 +145,6 @@ def test_an_impossible_design_is_refused(wrong):
         (lambda: expected(Design(10, 4), kappa=-0.4, prevalence=0.5), "kappa cannot be -0.4 with 4 ratings"),
     ],
 )
-def test_impossible_arguments_are_refused(call, message):
+def test_impossible_arguments_are_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()

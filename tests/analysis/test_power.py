@@ -89,16 +89,16 @@ def test_runs_without_variation_show_any_difference_with_two():
     [([1.0], "fewer than two runs (1)"), ([], "fewer than two runs (0)"),
      ([1.0, -1.0], "the mean of the runs is not positive"), ([0.0, 0.0], "the mean of the runs is not positive")],
 )  # fmt: skip
-def test_what_cannot_be_said_is_undefined_with_its_reason(values, reason):
+def test_unknown_values_are_undefined_with_a_reason(values, reason):
     undefined = Estimate(None, reason=reason)
     assert smallest_difference(values) == runs_needed(values, 0.05) == undefined
 
 
-def test_a_difference_that_would_need_endless_runs_is_said_to():
+def test_a_difference_that_would_need_too_many_runs_has_a_reason():
     assert runs_needed([1.0, 100.0], 1e-6).reason == "more than 100000 runs would be needed"
 
 
-def test_two_runs_of_very_many_benchmarks_show_nothing_and_it_is_said():
+def test_two_runs_of_very_many_benchmarks_show_nothing_with_a_reason():
     found = smallest_difference([1.0, 1.1], n_tests=10**7)
     assert (found.value, found.reason) == (None, "2 runs on each side cannot detect any difference")
 
@@ -112,7 +112,7 @@ def test_a_difference_must_be_positive(difference):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_tests", [5, 20, 100])
 @pytest.mark.parametrize("n_runs", [3, 5, 10, 20])
-def test_the_promised_power_is_kept_whatever_the_number_of_benchmarks(n_tests, n_runs):
+def test_the_stated_power_is_reached_for_any_number_of_benchmarks(n_tests, n_runs):
     # one benchmark of each suite is slower by its stated detectable change; the others are unchanged
     rng = np.random.default_rng([n_tests, n_runs])
     n_suites = 4000
@@ -126,7 +126,7 @@ def test_the_promised_power_is_kept_whatever_the_number_of_benchmarks(n_tests, n
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_tests", [5, 20, 100])
-def test_as_many_runs_as_are_said_to_be_enough_find_the_difference(n_tests):
+def test_the_number_of_runs_needed_detects_the_difference(n_tests):
     rng = np.random.default_rng(n_tests)
     found = []
     for values in rng.normal(100, 2, (1500, 8)):

@@ -33,7 +33,7 @@ def test_each_number_is_that_of_its_own_method():
     assert (found.n_runs, found.n_iterations) == (10, 200)
 
 
-def test_runs_at_different_levels_are_told_apart_by_merged_iterations_nearly_always():
+def test_merged_iterations_nearly_always_differ_for_runs_at_different_levels():
     assert reasons(TEN).type_1_error.value > 0.5
     # the same iterations assigned to runs at random: no difference to find
     dealt = np.random.default_rng(1).permutation(np.concatenate(noise(*[1.0] * 10).values)).reshape(10, 200)
@@ -89,7 +89,7 @@ def test_the_sentences_say_how_many_runs_are_missing():
     ],
     ids=lambda benchmark: benchmark.name,
 )
-def test_whatever_the_runs_every_number_is_there_or_has_a_reason(benchmark):
+def test_for_any_runs_every_number_is_defined_or_has_a_reason(benchmark):
     found = reasons(benchmark)
     for one in vars(found).values():
         if isinstance(one, Estimate):
@@ -105,7 +105,7 @@ def test_short_runs_have_a_level_but_no_pattern():
     assert "20 iterations" in found.warmup.reason
 
 
-def test_runs_of_unequal_length_are_said_to_be_judged_on_what_they_share():
+def test_runs_of_unequal_length_are_judged_on_their_common_length():
     unequal = Benchmark.of_series("b", (np.arange(1.0, 200), np.arange(1.0, 61)))
     (sentence,) = [text for text in reasons(unequal).sentences if text.startswith("Length: ")]
     assert "60 to 199 iterations" in sentence and "the first 60 of each run" in sentence

@@ -128,6 +128,6 @@ def test_each_threshold_has_one_name_and_the_default_keeps_the_plain_one():
 
 
 @pytest.mark.parametrize("threshold", [-0.1, float("nan"), float("inf")])
-def test_a_threshold_that_is_none_is_refused(threshold):
+def test_an_invalid_threshold_is_rejected(threshold):
     with pytest.raises(ValueError, match=r"^cut must be a number >= 0, got "):
         CLASSIFIERS["same"].at(threshold)

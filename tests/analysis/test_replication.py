@@ -36,7 +36,7 @@ def claim(result, words):
     return found
 
 
-def test_the_made_data_set_has_the_size_of_the_paper():
+def test_the_artificial_data_set_has_the_size_of_the_paper():
     assert (sum(PAPER_SIZES.values()), len(PAPER_SIZES)) == (586, 30)
 
 
@@ -186,7 +186,7 @@ def test_sweeps_count_what_lies_above_each_threshold():
     assert {row.threshold: row.n_dissimilar["single"] for row in result.cuts}[0.20] == 80
 
 
-def test_classifiers_stand_beside_each_other_and_beside_the_classes():
+def test_classifiers_are_compared_with_each_other_and_with_the_classes():
     # the published counts of the whole data set: 238 of 255 inconsistent, 219 of 331 in a steady state
     high = {"m1": 0.9, "m2": 0.9, "m3": 0.9}
     measured = whole()
@@ -211,7 +211,7 @@ def test_classifiers_stand_beside_each_other_and_beside_the_classes():
     assert survey(measured, classes=classes).n_without_class == 1
 
 
-def test_claims_cannot_apply_to_other_measurements_and_ours_stands_there():
+def test_claims_cannot_apply_to_other_measurements_but_our_result_is_shown():
     result = survey([made(f"{at}", "org/other", m1=0.9, m2=0.9, m3=0.9) for at in range(5)])
     assert result.scope.is_paper is False
     row = claim(result, "that the heuristic calls")
@@ -227,7 +227,7 @@ def test_benchmarks_of_other_applications_are_left_out_by_name():
     assert "org/own#own" in str(replication.document(result))
 
 
-def test_what_no_classifier_can_judge_is_said():
+def test_benchmarks_without_a_verdict_are_reported():
     short = Measured("a#b", "a", "b", 2, (9, 9), reasons=dict.fromkeys(replication.READINGS, "too short"))
     result = survey([short])
     assert claim(result, "that SAME calls").why.endswith(": too short.")

@@ -60,7 +60,7 @@ def test_items_that_everybody_saw_are_counted_apart():
         (answers(("a", "ada", "maybe")), NO_VERDICTS, "'maybe' is not one of"),
     ],
 )
-def test_tables_that_are_none_are_refused(table, verdict_table, message):
+def test_invalid_tables_are_rejected(table, verdict_table, message):
     with pytest.raises(ValueError, match=message):
         summarise(table, verdict_table)
 

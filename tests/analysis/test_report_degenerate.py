@@ -202,7 +202,7 @@ def test_the_numbers_are_json_and_every_undefined_one_has_a_reason(case, resampl
 
 @pytest.mark.parametrize("resampling", RESAMPLING)
 @pytest.mark.parametrize("case", CASES)
-def test_the_page_is_whole_and_says_nothing_that_is_no_number(case, resampling):
+def test_the_page_is_valid_and_has_no_nan(case, resampling):
     page = Page(to_html(content_of(case, resampling), {}))
     assert page.wrong == []
     assert page.tags["script"] == 0
@@ -284,6 +284,6 @@ def test_a_column_of_times_without_a_value_is_as_good_as_none():
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.999])
-def test_a_report_can_be_made_at_any_level(level):
+def test_a_report_works_at_any_level(level):
     page = Page(to_html(summarise(FEW, RULE, level=level), {}))
     assert f"All intervals have a level of {100 * level:g} %" in page.text

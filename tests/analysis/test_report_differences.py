@@ -120,7 +120,7 @@ def test_a_list_that_is_shorter_differs_in_what_is_missing(place):
     assert all(d.place.startswith(f"agreement.{place}[{last}]") and d.recomputed is None for d in found)
 
 
-def test_another_wording_of_a_reason_is_no_difference():
+def test_another_wording_of_a_reason_is_not_a_difference():
     row, worded_differently = ({"value": None, "reason": reason} for reason in ("no items", "there are no items"))
     assert differences({"a": row}, {"a": worded_differently}) == []
     assert differences({"a": row}, {"a": row | {"reason": None}}) == [Difference("a.reason", "no items", None)]

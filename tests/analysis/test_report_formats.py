@@ -86,20 +86,20 @@ def without_header(rows):
     return [header, *body] if any(cell.strip() for cell in header) else body
 
 
-def test_the_same_cells_stand_in_html_and_markdown(content):
+def test_the_cells_are_equal_in_html_and_markdown(content):
     of_page = Tables(to_html(content, {})).tables
     of_text = [without_header(rows) for rows in markdown_tables(to_markdown(content))]
     assert len(of_page) > 8
     assert [[list(map(of_markdown, row)) for row in rows] for rows in of_text] == of_page
 
 
-def test_the_same_cells_stand_in_html_and_latex(content):
+def test_the_cells_are_equal_in_html_and_latex(content):
     of_page = Tables(to_html(content, {})).tables
     of_text = [rows for _columns, rows in latex_tables(whole_latex(to_latex(content)))]
     assert [[list(map(of_latex, row)) for row in rows] for rows in of_text] == of_page
 
 
-def test_the_same_captions_stand_in_all(content):
+def test_the_captions_are_equal_in_all_formats(content):
     captions = Tables(to_html(content, {})).captions
     assert (
         list(
@@ -111,7 +111,7 @@ def test_the_same_captions_stand_in_all(content):
     assert list(map(of_markdown, before_tables)) == captions
 
 
-def test_the_same_headings_stand_in_all(content):
+def test_the_headings_are_equal_in_all_formats(content):
     headings = re.findall(r"<h[23]>(.*?)</h[23]>", to_html(content, {}))
     assert re.findall(r"^##+ (.*)$", to_markdown(content), re.MULTILINE) == headings
     in_latex = re.findall(r"^\\(?:sub)*section\{(.*)\}$", whole_latex(to_latex(content)), re.MULTILINE)
@@ -129,7 +129,7 @@ def test_the_tables_of_the_page_are_rows_of_equal_length(content):
         assert len({len(row) for row in rows}) == 1
 
 
-def test_the_table_of_the_paper_stands_in_the_page():
+def test_the_table_of_the_paper_is_in_the_page():
     (table,) = (
         rows for rows in Tables(to_html(replication(), {})).tables if rows[0][0] == "Pair" and rows[0][2] == "Agreed"
     )
@@ -245,7 +245,7 @@ def test_without_verdicts_the_methods_say_nothing_of_classifiers():
     assert not re.search(r"[Cc]lassifier|Sensitivity", methods(small()))
 
 
-def test_every_parameter_of_the_report_stands_in_one_table():
+def test_every_parameter_of_the_report_is_in_one_table():
     tables = Tables(to_html(small(plan=PLAN, study_={"name": "S"}), {})).tables
     (rows,) = [rows for rows in tables if rows[0] == ["Part", "Name", "Value"]]
     shown = {(row[0], row[1]): row[2] for row in rows}

@@ -78,7 +78,7 @@ def test_a_page_shows_every_name_as_text(kind):
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_markdown_keeps_its_tables_headings_and_figures_whatever_the_names(kind):
+def test_markdown_keeps_its_structure_for_any_names(kind):
     text, plain = to_markdown(report(kind)), to_markdown(report("None"))
     assert {len({len(row) for row in rows}) for rows in markdown_tables(text)} == {1}
     assert [len(rows) for rows in markdown_tables(text)] == [len(rows) for rows in markdown_tables(plain)]
@@ -88,7 +88,7 @@ def test_markdown_keeps_its_tables_headings_and_figures_whatever_the_names(kind)
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_latex_has_no_fault_whatever_the_names(kind):
+def test_latex_is_valid_for_any_names(kind):
     text, plain = (whole_latex(to_latex(report(k))) for k in (kind, "None"))
     assert list(latex_faults(text)) == []
     shape = [(len(columns), len(rows)) for columns, rows in latex_tables(text)]
@@ -104,7 +104,7 @@ def test_latex_shows_a_command_as_text():
 
 
 @pytest.mark.parametrize("kind", DRAWN)
-def test_the_figures_are_whole_whatever_the_names(kind):
+def test_the_figures_are_complete_for_any_names(kind):
     figures = draw(report(kind))
     assert set(figures) == {
         "classifiers",
@@ -121,7 +121,7 @@ def test_the_figures_are_whole_whatever_the_names(kind):
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_the_wide_table_names_reviewers_and_classifiers_as_they_are_called(kind):
+def test_the_wide_table_keeps_names_of_reviewers_and_classifiers(kind):
     name = NAMES[kind]
     table = wide(*named(name))
     assert {f"label_{name}", f"verdict_{name}", f"score_{name}"} <= set(table)
@@ -143,7 +143,7 @@ def test_no_text_holds_a_control_character(write):
 
 
 @pytest.mark.parametrize("name", ["[5mm] ada", "*ada"])
-def test_a_name_is_no_argument_of_the_latex_command_before_it(name):
+def test_a_name_is_not_an_argument_of_the_latex_command_before_it(name):
     answers, verdicts = named(name)
     text = whole_latex(to_latex(summarise(answers.replace("ben", f"{name} 2"), verdicts)))
     assert re.search(r"\\\\\s*[\[*]|\\(top|mid|bottom)rule\s*\[|\\item\s*\[", text) is None

@@ -144,7 +144,7 @@ def test_tables_2_and_3_come_out_of_the_replication_data(replication):
     assert found == {"same": [52, 23, 137, 112], "heuristic": [173, 82, 16, 53]}
 
 
-def test_nobody_can_tell_whether_same_is_worse_than_always_dissimilar_on_the_replication_data(replication):
+def test_same_and_always_dissimilar_do_not_differ_on_the_replication_data(replication):
     same = replication["classifiers"]["same"]
     assert same["accuracy"]["value"] == pytest.approx(164 / 324)
     assert same["baseline"]["accuracy"]["value"] == pytest.approx(189 / 324)

@@ -123,7 +123,7 @@ def test_a_wide_table_shows_all_its_columns_in_lines_that_fit():
 
 
 @given(st.lists(st.lists(names, min_size=3, max_size=3), min_size=1, max_size=5))
-def test_columns_begin_at_the_same_place_in_every_row_whatever_the_names(rows):
+def test_columns_are_aligned_for_any_names(rows):
     numbered = [[row[0][:25], row[1][:25], str(number), row[2][:25]] for number, row in enumerate(rows)]
     lines = shown(table("", ["a", "b", "number", "c"], numbered, numeric=[2]))
     assert len(lines) == len(rows) + 1
@@ -141,7 +141,7 @@ def test_a_name_adds_no_line_and_no_sign_that_is_not_printable(name):
     assert "\n\n\n" not in text
 
 
-def test_a_row_of_another_length_is_refused():
+def test_a_row_of_another_length_is_rejected():
     with pytest.raises(ValueError, match="zip"):
         to_text(document(Table("", ("a", "b"), (("only one",),))))
 
@@ -160,7 +160,7 @@ def test_a_page_of_any_document_shows_every_name_as_text(kind):
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_markdown_of_any_document_keeps_its_table_whatever_the_names(kind):
+def test_markdown_of_any_document_keeps_its_table_for_any_names(kind):
     text = to_markdown(everywhere(NAMES[kind]))
     ((header, rule, *rows),) = markdown_tables(text)
     assert [len(cells) for cells in (header, rule, *rows)] == [2] * 4
@@ -217,7 +217,7 @@ Caption
     assert Page(html).text.endswith("Text. Small. Take care. one two Drawn Caption name n a 1")
 
 
-def test_the_renderers_agree_on_a_document_with_nothing_in_it():
+def test_the_renderers_agree_on_an_empty_document():
     nothing = Document("T", "", "")
     assert (to_text(nothing), to_markdown(nothing)) == ("T\n", "# T\n")
     assert Page(to_html(nothing, {})).text == "T: agreement report T"

@@ -22,7 +22,7 @@ def records(table):
     return [{name: value for name, value in row.items() if not pd.isna(value)} for row in table.to_dict("records")]
 
 
-def test_a_wide_table_made_by_hand():
+def test_a_wide_table_checked_by_hand():
     said = answers(
         ("b", "ada", "similar", "fresh"), ("b", "ben", "dissimilar", "fresh"), ("b", "cleo", "similar", "third"),
         ("a", "ada", "similar", "overlap"), ("a", "ben", "similar", "overlap"), ("a", "cleo", "not sure", "overlap"),
@@ -40,7 +40,7 @@ def test_a_wide_table_made_by_hand():
     ]  # fmt: skip
 
 
-def test_the_columns_stand_in_order():
+def test_the_columns_are_in_order():
     said = answers(("a", "ben", "similar", "fresh"), ("a", "ada", "similar", "fresh"))
     called = verdicts(("a", "two", "similar", 0.1), ("a", "one", "similar", 0.1))
     assert wide(said, called).columns.tolist() == [

@@ -83,14 +83,14 @@ def test_no_share_below_1_leaves_nothing(n):
 
 
 @pytest.mark.parametrize("drop", [-1, -0.5, 2.5, np.nan, np.inf, -np.inf])
-def test_a_drop_that_is_no_number_of_iterations_is_refused(drop):
+def test_an_invalid_drop_is_rejected(drop):
     words = f"^drop must be a number of iterations or a share below 1, got {drop}$"
     with pytest.raises(ValueError, match=words):
         Runs(np.ones((2, 60)), drop)
 
 
 @pytest.mark.parametrize("drop", [60, 61, 1e6])
-def test_a_warmup_of_a_whole_run_is_refused(drop):
+def test_a_warmup_of_a_whole_run_is_rejected(drop):
     with pytest.raises(ValueError, match=f"^run 1 has 60 iterations, all of them warm-up with drop = {drop}$"):
         Runs([np.ones(10**6 + 1), np.ones(60)], drop)
 
@@ -134,7 +134,7 @@ def test_prepared_runs_are_taken_as_they_are():
 
 
 @pytest.mark.parametrize("name", sorted(CLASSIFIERS))
-def test_prepared_runs_are_refused_with_another_warmup(name):
+def test_prepared_runs_are_rejected_with_another_warmup(name):
     with pytest.raises(ValueError, match=r"^the runs were prepared with drop = 5, not 0$"):
         CLASSIFIERS[name](Runs(np.ones((2, 60)), 5))
 

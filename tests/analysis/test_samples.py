@@ -309,7 +309,7 @@ def test_a_mean_without_an_interval_says_why():
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, nan])
-def test_a_level_that_is_no_share_is_refused(level):
+def test_an_invalid_level_is_rejected(level):
     with pytest.raises(ValueError, match=rf"level must be in \(0, 1\), got {level}"):
         mean_interval([1, 2], level)
 
@@ -332,7 +332,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("sample", "message"), BAD)
-def test_what_is_no_series_of_finite_values_is_named(sample, message):
+def test_invalid_samples_are_rejected_by_name(sample, message):
     with pytest.raises(ValueError, match=f"groups {message}"):
         kruskal([[1, 2], sample])
     for of_two in (welch, rank_sum):
@@ -365,11 +365,11 @@ def test_what_is_no_series_of_finite_values_is_named(sample, message):
         (np.float64(1.7e308), "lower", "the candidate is more than 1000000 % slower"),
     ],
 )
-def test_a_ratio_is_told_with_its_direction(ratio, better, words):
+def test_a_ratio_is_described_with_its_direction(ratio, better, words):
     assert change_in_words(ratio, better) == words
 
 
-def test_a_change_is_that_of_whoever_is_named():
+def test_a_change_names_its_subject():
     assert change_in_words(1.5, who="version 2") == "version 2 is 50 % slower"
 
 
@@ -384,7 +384,7 @@ def test_a_candidate_that_is_slower_as_a_time_is_faster_as_a_rate(ratio, better)
 
 
 @pytest.mark.parametrize("ratio", [-0.1, inf, nan])
-def test_what_is_no_ratio_is_refused(ratio):
+def test_invalid_ratios_are_rejected(ratio):
     with pytest.raises(ValueError, match=f"ratio must be a finite number >= 0, got {ratio}"):
         change_in_words(ratio)
 

@@ -55,7 +55,7 @@ def test_every_item_has_k_labels_or_all_and_blocks_are_even(n_items, k, overlap)
         assert loads.max() - (loads.min() if len(loads) == n_blocks else 0) <= 1
 
 
-def test_shares_are_those_asked_for():
+def test_shares_agree_with_the_request():
     study = simulate(Design(40_000, 2), GOOD, SAME, 0.3, rng=rng())
     assert (study.truth == "dissimilar").mean() == pytest.approx(0.3, abs=0.01)
     assert right_by_rater(study, ["dissimilar"]).to_numpy() == pytest.approx([0.9] * 4, abs=0.02)
@@ -127,7 +127,7 @@ def test_a_study_follows_its_generator_alone():
         ({"shared_error": SharedError(0.1, ("ada",), pull=3.0)}, "pull must be within"),
     ],
 )
-def test_what_cannot_be_made_is_refused(keywords, message):
+def test_impossible_requests_are_rejected(keywords, message):
     usual = {"design": Design(3), "reviewers": GOOD, "classifiers": SAME, "prevalence": 0.5}
     with pytest.raises(ValueError, match=message):
         simulate(**(usual | keywords), rng=rng())

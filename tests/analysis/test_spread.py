@@ -170,7 +170,7 @@ def test_variability_has_an_interval_from_resampled_benchmarks():
         (lambda: survey([benchmark(1, 2)], v=0.1), "v = 0.1.*altered"),
     ],
 )
-def test_arguments_that_cannot_be_meant_are_refused(call, message):
+def test_invalid_arguments_are_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
@@ -210,7 +210,7 @@ def test_a_survey_leaves_out_benchmarks_that_lack_runs_but_lists_them():
     assert found.applications[1].median is None
 
 
-def test_with_per_benchmarks_of_different_numbers_of_runs_stand_side_by_side():
+def test_with_per_benchmarks_with_different_numbers_of_runs_are_compared():
     three, two = benchmark(8, 12, 10, name="three"), benchmark(8, 10, name="two")
     found = survey([three, two, benchmark(1, name="one")], per=2)
     judged = {one.name: one.judged for one in found.spreads}
@@ -221,14 +221,14 @@ def test_with_per_benchmarks_of_different_numbers_of_runs_stand_side_by_side():
     assert survey([three, two]).left_out == (LeftOut("two", "2 of 3 runs"),)
 
 
-def test_the_spread_over_five_runs_stands_beside_that_over_all():
+def test_the_spread_over_five_runs_is_shown_with_that_over_all_runs():
     values = [10.0, 11.0, 12.0, 10.5, 13.0, 10.2]
     found = survey([benchmark(*values)]).spreads[0]
     assert found.per_spread.value == pytest.approx(brute(values, 5))
     assert found.judged == found.max_spread.value
 
 
-def test_versions_and_contexts_are_no_spread():
+def test_versions_and_contexts_do_not_add_to_the_spread():
     runs = benchmark(
         1, 1, 5, 5, name="b", conditions={"version": ("old", "old", "new", "new"), "context": ("x", "x", "x", "x")},
         failures=(Failure({"version": "new"}), Failure({"version": "old"}), Failure({})),
@@ -250,13 +250,13 @@ def test_warm_up_and_aggregate_are_used_and_a_run_without_steady_state_is_left_o
     assert (found.parameters["warmup"], found.parameters["aggregate"]) == (1, "median")
 
 
-def test_a_survey_tells_how_far_it_is():
+def test_a_survey_reports_its_progress():
     told = []
     survey([benchmark(1, 2), benchmark(1, 2)], advance=lambda done, total: told.append((done, total)))
     assert told == [(1, 2), (2, 2)]
 
 
-def test_a_survey_of_nothing_is_a_result():
+def test_an_empty_survey_is_a_result():
     found = survey([])
     assert (found.overall.n, found.overall.median, found.applications) == (0, None, ())
     assert found.v.reason == "fewer than two spreads (0)"

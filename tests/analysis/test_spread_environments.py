@@ -207,7 +207,7 @@ def test_a_table_says_how_long_its_runs_took():
     assert (time.is_measured, time.seconds, time.benchmarks[0].seconds_per_run) == (True, 62, 31)
 
 
-def test_what_is_not_in_seconds_has_no_known_time():
+def test_benchmarks_without_seconds_have_no_known_time():
     rate = Benchmark.of_series("rate", (np.ones(3),) * 2, unit="ops/s", better="higher")
     assert survey([rate]).environments[0].time is None
     time = survey([rate, Benchmark.of_series("b", (np.ones(3),) * 2)]).environments[0].time
@@ -215,6 +215,6 @@ def test_what_is_not_in_seconds_has_no_known_time():
 
 
 @pytest.mark.parametrize("budget", [0, -1.0, float("inf")])
-def test_a_budget_that_is_no_time_is_refused(budget):
+def test_an_invalid_budget_is_rejected(budget):
     with pytest.raises(ValueError, match="minutes, got"):
         survey([Benchmark.of_series("b", (np.ones(3),) * 2)], budget=budget)

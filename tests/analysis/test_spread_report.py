@@ -70,7 +70,7 @@ def test_benchmarks_are_listed_widest_first(mixed):
     assert [row[0] for row in tables(mixed)[1].rows] == ["b45", "b20", "b10", "b4", "b0.5"]
 
 
-def test_the_growth_with_runs_is_told_with_its_numbers():
+def test_the_growth_with_runs_is_described_with_numbers():
     said = words(survey([benchmark(10, 11, 12, 13, 14, 15, name="six")]))
     # ranges of five of 10..15: without 10 or 15 it is 4, without one of the others 5: (2 * 4/mean + ...) / 6
     subsets = [[v for v in range(10, 16) if v != gone] for gone in range(10, 16)]
@@ -91,7 +91,7 @@ def test_what_was_left_out_is_named_with_its_reason():
     assert left_out.rows == (("lacks", "2 of 3 runs"),)
 
 
-def test_per_is_said_where_spreads_are_averaged():
+def test_per_is_stated_if_spreads_are_averaged():
     found = survey([benchmark(1, 2, 3, name="three"), benchmark(1, 2, name="two")], per=2)
     assert re.search("2 to 3 runs each, .* choices of 2", words(found))
     assert "choices of 2 runs" in words(found)
@@ -103,7 +103,7 @@ def test_a_survey_without_anything_says_so():
     assert "Nothing was left out." in words(survey([]))
 
 
-def test_the_score_is_told_in_words(suite):
+def test_the_score_is_described_in_a_sentence(suite):
     found = survey(suite, without=["B.mid"], resamples=20)
     said = words(found)
     assert re.search(r"The runs of 14 of 18 benchmarks \(3 benchmarks, [^;]* method [^;]*;", said)
@@ -114,7 +114,7 @@ def test_the_score_is_told_in_words(suite):
     assert "50.4 %, 50.0 %" in said
 
 
-def test_a_suite_that_notices_everything_is_told_no_more_than_that():
+def test_a_suite_that_notices_everything_gets_no_advice():
     found = survey([measured("a", baseline=1, m=2), measured("b", baseline=1, m=2)], v=0.5)
     said = words(found)
     assert "notices 1 of 1 altered method:" in said
@@ -191,7 +191,7 @@ def test_long_figures_are_cut_and_say_so():
     assert "The first 40 of 45 benchmarks, 1 of 1 methods." in texts(spread_charts(many)["noticed-by"])
 
 
-def test_names_from_files_are_text_whatever_is_in_them():
+def test_names_from_files_are_text_with_any_characters():
     named = [benchmark(1, 1 + i / 10, name=name, application=name) for i, name in enumerate([*NAMES, "a\x1bb"])]
     altered = [Benchmark.of_series(name, (LOW, HIGH), conditions={"altered": ("baseline", name)}) for name in NAMES]
     found = survey([*named, *altered], v=0.1)

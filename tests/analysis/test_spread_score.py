@@ -88,7 +88,7 @@ def test_what_cannot_be_detected_says_why(base, altered, reason):
     assert (found.found, found.reason) == (False, reason)
 
 
-def test_a_regression_is_looked_for_behind_the_warm_up_and_in_the_aggregate_asked_for():
+def test_a_regression_uses_the_warm_up_and_the_aggregate():
     base, altered = np.append([100.0], LOW), np.append([1.0], HIGH)
     assert not is_regression([base], [altered], 1.0).found  # ranks 1 and 12 of 12 on the wrong sides: p = .13
     found = is_regression([base], [altered], 1.0, sampling=Sampling(1, "min"), names=["fork 7"])
@@ -96,7 +96,7 @@ def test_a_regression_is_looked_for_behind_the_warm_up_and_in_the_aggregate_aske
     assert (found.pairs[0].difference, found.pairs[0].run, found.pairs[0].n_baseline) == (10.0, "fork 7", 5)
 
 
-def test_constant_runs_that_are_all_equal_are_no_regression():
+def test_equal_constant_runs_are_not_a_regression():
     found = is_regression([np.ones(20)], [np.ones(20)], 0.0)
     assert (found.found, found.p, found.reason) == (False, 1.0, None)
 
@@ -242,7 +242,7 @@ def test_a_survey_has_the_score_where_methods_are_altered(suite):
     assert found.spreads[0].name == "B.fast @ Baseline"
 
 
-def test_a_survey_forgives_that_a_benchmark_to_be_left_out_is_all_warm_up(suite):
+def test_a_benchmark_left_out_by_name_may_be_all_warm_up(suite):
     short = Benchmark.of_series("short", (np.ones(1), np.ones(1)), conditions={"altered": ("Baseline", "m1")})
     found = survey([*suite, short], without=["short"], sampling=Sampling(1))
     assert found.score.benchmarks == ("B.fast", "B.mid", "B.noisy")
@@ -265,6 +265,6 @@ def test_a_survey_forgives_that_a_benchmark_to_be_left_out_is_all_warm_up(suite)
         (lambda suite: api_benchmarking_score(suite, v=-1), "v must.*got -1"),
     ],
 )
-def test_arguments_that_cannot_be_meant_are_refused(suite, call, message):
+def test_invalid_arguments_are_rejected(suite, call, message):
     with pytest.raises(ValueError, match=message):
         call(suite)

@@ -28,7 +28,7 @@ def test_count_table_keeps_declared_categories_that_nobody_used():
         ([("a", "ada", "similar"), ("a", "ada", "dissimilar")], "rater 'ada'.*'a'"),
     ],
 )
-def test_label_tables_that_are_none_are_refused(rows, message):
+def test_invalid_label_tables_are_rejected(rows, message):
     with pytest.raises(ValueError, match=message):
         checked_labels(label_table(*rows))
 
@@ -39,7 +39,7 @@ def test_a_missing_column_is_named():
 
 
 @pytest.mark.parametrize("counts", [[[1, -1]], [[0.5, 1]], [[np.nan, 1]], [[1], [2]], [1, 2], [[1, 2], [1]]])
-def test_counts_that_are_no_counts_are_refused(counts):
+def test_invalid_counts_are_rejected(counts):
     with pytest.raises(ValueError, match="counts must"):
         checked_counts(counts)
 

@@ -79,7 +79,7 @@ def test_coverage_worked_by_hand():
 @pytest.mark.parametrize("lengths", [(4, 4, 4, 4), (2, 3, 7, 1)])
 @pytest.mark.parametrize("decimals", [6, 0])
 @pytest.mark.parametrize("aggregation", EXACT)
-def test_coverage_is_that_of_all_draws_one_by_one(lengths, decimals, aggregation):
+def test_coverage_agrees_with_single_draws(lengths, decimals, aggregation):
     runs = made(lengths, decimals=decimals)
     samples = [drawn(runs, which, aggregation) for which in product(range(4), repeat=3)]
     target = drawn(runs, range(4), aggregation).mean()
@@ -119,7 +119,7 @@ def test_coverage_of_one_sample_is_that_of_one_random_iteration_a_run():
     assert abs(found.value - held) < 4 * np.hypot(found.se, np.sqrt(held * (1 - held) / 1500))
 
 
-def test_independent_iterations_have_the_coverage_asked_for():
+def test_independent_iterations_have_the_requested_coverage():
     runs = made([500] * 10, between=0.0)
     found = coverage(runs, 10, resamples=4000, rng=rng())
     assert found[MERGED].value == pytest.approx(0.95, abs=0.05)
@@ -157,7 +157,7 @@ def test_type_1_error_worked_by_hand():
 @pytest.mark.parametrize("lengths", some_slow([(4, 4, 4), (2, 3, 9), (1, 1, 1)], {(4, 4, 4)}))
 @pytest.mark.parametrize("decimals", some_slow([6, 0], {6}))
 @pytest.mark.parametrize("aggregation", EXACT)
-def test_type_1_error_is_that_of_all_pairs_of_draws_one_by_one(lengths, decimals, aggregation):
+def test_type_1_error_agrees_with_single_pairs_of_draws(lengths, decimals, aggregation):
     runs = made(lengths, decimals=decimals)
     samples = [drawn(runs, which, aggregation) for which in product(range(3), repeat=3)]
     found = type_1_error(runs, 3, alpha=0.1, aggregations=[aggregation], rng=rng())[aggregation]
@@ -166,7 +166,7 @@ def test_type_1_error_is_that_of_all_pairs_of_draws_one_by_one(lengths, decimals
         assert found[test].value == pytest.approx(one_by_one), test
 
 
-def test_ranks_of_long_runs_are_compared_as_one_by_one():
+def test_ranks_of_long_runs_agree_with_single_tests():
     # more than 50 values on each side, with many ties: the bounds on ties leave pairs to decide
     runs = made([30] * 4, between=0.4, decimals=0)
     samples = [drawn(runs, which, MERGED) for which in product(range(4), repeat=2)]
@@ -192,7 +192,7 @@ def test_type_1_error_of_all_pairs_is_that_of_random_pairs_within_four_standard_
         assert abs(found[aggregation][test].value - share) < 4 * np.sqrt(max(share * (1 - share), 0.001) / n_pairs)
 
 
-def test_one_sample_is_tested_as_one_by_one():
+def test_one_sample_agrees_with_single_tests():
     runs, n_pairs, random = made([6, 7, 9, 11], between=1.0, decimals=0), 700, rng(5)
     found = type_1_error(runs, 5, aggregations=[ONE_SAMPLE], resamples=8000, rng=rng())[ONE_SAMPLE]
     for test in TESTS:
@@ -311,7 +311,7 @@ def test_equal_run_means_of_runs_that_vary_have_no_variation():
     assert found[MERGED].value == pytest.approx(8 / 9)
 
 
-def test_constant_runs_of_different_values_are_told_apart_without_variance():
+def test_constant_runs_with_different_values_differ_without_variance():
     # drawn twice each: 2 of 16 pairs are one constant against the other
     found = type_1_error([[0.1] * 3, [0.3] * 3], 2, aggregations=[MERGED], rng=rng())[MERGED]
     assert found[WELCH].value == pytest.approx(
@@ -350,7 +350,7 @@ def test_a_mean_of_zero_has_no_slowdown():
         (lambda: smallest_slowdown(Curve(MERGED, WELCH, (1,), (1,), (0,), 1, True, 0.05), 0), "power must be within"),
     ],
 )
-def test_impossible_arguments_are_refused(call, message):
+def test_impossible_arguments_are_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 

@@ -89,7 +89,7 @@ def test_what_cannot_be_drawn_from_is_left_out_with_its_reason():
     assert found.benchmarks == () and "all of them warm-up" in found.left_out[0].reason
 
 
-def test_a_survey_does_not_depend_on_who_maps_and_can_be_pickled():
+def test_a_survey_does_not_depend_on_the_mapper_and_can_be_pickled():
     benchmarks, steps = [benchmark("a"), benchmark("b")], []
     with ThreadPoolExecutor(2) as pool:
         spread = survey(benchmarks, **QUICK, mapper=pool.map, advance=lambda *step: steps.append(step))
@@ -125,7 +125,7 @@ def test_runs_of_different_versions_and_contexts_are_not_mixed():
     assert by_level(one) == [one]
 
 
-def test_medians_of_slowdowns_that_are_not_reached_are_none():
+def test_medians_of_undetected_slowdowns_are_none():
     found = survey([benchmark("wild", 5.0)], **{**QUICK, "gammas": (1, 1.001)})
     assert {(row.n_reached, row.median) for row in found.slowdowns if row.aggregation == ONE_SAMPLE} == {(0, None)}
     assert "is above all tested factors" in text_of(found)
@@ -148,7 +148,7 @@ def test_the_document_says_in_short_what_to_do():
     assert "seed 1" in text and "aggregate mean" in text
 
 
-def test_the_most_misleading_benchmark_stands_first():
+def test_the_most_misleading_benchmark_is_first():
     table = next(
         block for section in trust_document(suite()).sections for block in section.blocks
         if section.title.startswith("Benchmarks") and hasattr(block, "rows")
@@ -157,14 +157,14 @@ def test_the_most_misleading_benchmark_stands_first():
     assert table.rows[0][0] == worst.name and table.rows[-1][0] == "even"
 
 
-def test_a_suite_without_false_alarms_is_told_so():
+def test_a_suite_without_false_alarms_is_reported():
     values = np.random.default_rng(1).normal(10, 1, 20)
     text = text_of(survey([Benchmark.of_series("even", tuple(np.roll(values, run) for run in range(4)))], **QUICK))
     assert "differ little" in text
     assert "(median" not in text.split("Intervals: do they contain")[0]
 
 
-def test_a_survey_of_nothing_is_a_document():
+def test_an_empty_survey_is_a_document():
     found = survey([])
     text = text_of(found)
     assert "No benchmark has two or more runs" in text and "Left out -------- Nothing" in text

@@ -22,7 +22,7 @@ from analysis.trust._draws import n_multisets
 from tests.analysis.made_draws import EXACT, drawn, made, rejects, rng
 
 
-def test_power_is_that_of_all_pairs_of_draws_one_by_one():
+def test_power_agrees_with_single_pairs_of_draws():
     runs = made([3, 4, 5], decimals=1)
     curves = sensitivity(runs, 2, gammas=(1, 1.25), aggregations=EXACT, exact=True, rng=rng())
     assert len(curves) == 6
