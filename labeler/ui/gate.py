@@ -16,7 +16,7 @@ from labeler.errors import LabelerError
 from labeler.model import Person, Role
 from labeler.service.people import identity
 from labeler.store import open_database
-from labeler.ui import component, provider, sign_in
+from labeler.ui import component, programs, provider, sign_in
 from labeler.ui.app import session_cookie, session_of
 from labeler.ui.arrivals import Arrivals
 from labeler.ui.frames import Frames
@@ -75,8 +75,10 @@ class Gate:
             path == "/" and provider.arrival(connection.cookies) is not None
         ):  # also for people who are signed in as somebody else
             return RedirectResponse(sign_in.PROVIDER_PATH, status_code=303)
-        if _is_open(path) or (_is_program(path) and self._was_let_in(connection)):
+        if _is_open(path):
             return self._app
+        if _is_program(path) and self._was_let_in(connection):
+            return programs.response(connection) or self._app
         try:
             person = self._person(connection)
         except LabelerError as error:
@@ -87,7 +89,7 @@ class Gate:
             return PlainTextResponse("This request came from another site, so nothing was done.", status_code=403)
         if Role.COORDINATOR not in person.roles and not _is_for_everyone(path):
             return PlainTextResponse("Only coordinators of the study can see this.", status_code=403)
-        return self._app
+        return programs.response(connection) or self._app
 
     def _person_of_websocket(self, connection: HTTPConnection) -> Person | None:
         """The person who may open a websocket with this request; None for nobody."""
@@ -169,7 +171,7 @@ def _is_open(path: str) -> bool:
 
 def _is_program(path: str) -> bool:
     """Whether it is program text, which is the same for everyone."""
-    return path.startswith(("/static/", f"{component.ASSETS}/"))
+    return path.startswith((programs.STATIC, f"{component.ASSETS}/"))
 
 
 def _is_for_everyone(path: str) -> bool:
@@ -186,6 +188,8 @@ def _with_headers(send: Send, path: str) -> Send:
             extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
             if not _is_program(path) and all(name.lower() != b"cache-control" for name, _ in headers):
                 extra.append((b"cache-control", b"no-store"))
+            if not _is_open(path) and any(value.startswith(b"text/html") for _, value in headers):
+                extra.append((b"link", programs.preload().encode()))
             message = {**message, "headers": [*headers, *extra]}
         await send(message)
 

@@ -13,8 +13,6 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.routing import Mount
-from starlette.staticfiles import StaticFiles
 from streamlit.logger import update_formatter
 from streamlit.web import bootstrap
 
@@ -22,7 +20,7 @@ from labeler.config import bundled
 from labeler.errors import InputError, LabelerError
 from labeler.service.plan import coordinating
 from labeler.store import open_database
-from labeler.ui import component, connections, provider, resources, sign_in
+from labeler.ui import connections, programs, provider, resources, sign_in
 from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, before the garbage collector is frozen
 from labeler.ui.limits import BoundedLog
 
@@ -61,9 +59,10 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
 
 
 def refresh_in_background(study: Path) -> Thread:
-    """Update the stored pictures after an update of the software, while the application already runs."""
+    """Compress program text, and update stored pictures of an earlier version, while the application already runs."""
 
     def refresh() -> None:
+        programs.warm()
         try:
             with open_database(study) as db:
                 coordinating.refresh_pictures(db, pause=lambda: time.sleep(REST_S))
@@ -79,10 +78,7 @@ def make_app(study: Path) -> st.App:
     """The ASGI application: our sign-in routes, the gate, and Streamlit behind it."""
     return st.App(
         Path(__file__).parent / "app.py",
-        routes=[
-            *sign_in.routes(study),
-            Mount(component.ASSETS, StaticFiles(directory=component.JS_DIRECTORY)),
-        ],
+        routes=sign_in.routes(study),
         middleware=[Middleware(Gate, study=study)],
     )
 

@@ -83,7 +83,7 @@ def test_a_module_that_does_not_load_is_asked_for_again_and_the_page_says_so(pag
         else:
             route.continue_()
 
-    page.route("**/review/paint.js", answer)
+    page.route("**/review/*/paint.js", answer)
     page.goto(served.link(LOADING))
     expect(page.get_by_text("This part of the page has not loaded yet. Trying again")).to_be_visible()
     expect(page.get_by_role("button", name="Reload the page")).to_be_visible()

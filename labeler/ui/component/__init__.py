@@ -1,10 +1,11 @@
 """The review component: canvas, keys and answer queue in the browser, one event at a time to the server.
 
-`labeler.ui.server` serves the JavaScript in `js/` at `ASSETS`, as plain modules without a build step. Streamlit gets
+`labeler.ui.programs` serves the JavaScript in `js/` at `ASSETS`, as plain modules without a build step. Streamlit gets
 only the markup, the style and the script that loads the modules, so that a page run sends only data.
 """
 
 import base64
+import hashlib
 import json
 from collections.abc import Mapping
 from html import escape
@@ -17,21 +18,22 @@ from labeler.model import Protocol
 
 HERE = Path(__file__).parent
 JS_DIRECTORY = HERE / "js"
-ASSETS = "/review"
+_TEXTS = b"".join(path.read_bytes() for path in sorted(JS_DIRECTORY.glob("*.js")))
+ASSETS = f"/review/{hashlib.sha256(_TEXTS).hexdigest()[:12]}"  # another address after an update: browsers keep files
 VIEW_KEYS = ("z", "l", "o")
 NO_KEYS: Mapping[str, str] = {}
 VIEWER_HEIGHT = 420
 
 # All modules are requested at once. If each waited for the imports of the previous one, the first item would be later.
 _LOADING = JS_DIRECTORY / "loading.js"
-_MODULES = [f"{ASSETS}/{path.name}" for path in sorted(JS_DIRECTORY.glob("*.js")) if path != _LOADING]
+MODULES = [f"{ASSETS}/{path.name}" for path in sorted(JS_DIRECTORY.glob("*.js")) if path != _LOADING]
 _STYLE = (HERE / "style.css").read_text(encoding="utf-8")
 PAGE_STYLE = (HERE / "page.css").read_text(encoding="utf-8")  # for the page around the component
 
 
 def _registered(name: str, html: str, entry: str) -> Any:
     """Register a component with this markup; the script that loads its modules is sent with it."""
-    start = f"export default loader({json.dumps(_MODULES)}, {json.dumps(f'{ASSETS}/{entry}')});"
+    start = f"export default loader({json.dumps(MODULES)}, {json.dumps(f'{ASSETS}/{entry}')});"
     js = f"{_LOADING.read_text(encoding='utf-8')}\n{start}\n"
     markup = (HERE / html).read_text(encoding="utf-8")
     return st.components.v2.component(name, html=markup, css=_STYLE, js=js)

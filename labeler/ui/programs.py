@@ -1,0 +1,87 @@
+"""The program text of the pages: the same for everyone, read and compressed once, and served from memory.
+
+A page consists of about ninety files. Reading them in pieces took about half of the server's time for opening a page.
+"""
+
+import gzip
+import mimetypes
+import re
+from functools import cache
+from pathlib import Path
+
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+from streamlit import file_util
+
+from labeler.ui import component
+
+STREAMLIT = Path(file_util.get_static_dir())
+STATIC = "/static/"
+MAX_BYTES = 1_000_000  # Streamlit serves larger files itself: they belong to parts that few pages have
+NOT_COMPRESSED = {".woff2", ".png", ".woff"}
+# A browser may keep a file for a year: each address contains a hash of the content.
+HEADERS = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+NEEDED = ("BidiComponent", "Html")  # parts of Streamlit that every page of a reviewer loads after it has started
+_IMPORTED = re.compile(r"""(?:from|import)["']\./([^"']+\.js)["']""")
+
+
+@cache
+def files() -> dict[str, Path]:
+    """The files by address."""
+    own = {f"{component.ASSETS}/{path.name}": path for path in component.JS_DIRECTORY.glob("*.js")}
+    folder = STREAMLIT / "static"
+    theirs = {f"{STATIC}{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
+    return own | {address: path for address, path in theirs.items() if path.stat().st_size <= MAX_BYTES}
+
+
+def response(connection: HTTPConnection) -> Response | None:
+    """The response to a request for program text; None for any other request."""
+    path = files().get(connection.scope["path"])
+    if path is None or connection.scope["method"] not in ("GET", "HEAD") or "range" in connection.headers:
+        return None
+    content, compressed = _content(path)
+    media_type = mimetypes.guess_type(path.name)[0]
+    if compressed is not None and "gzip" in connection.headers.get("accept-encoding", ""):
+        return Response(compressed, media_type=media_type, headers=HEADERS | {"Content-Encoding": "gzip"})
+    return Response(content, media_type=media_type, headers=HEADERS)
+
+
+@cache
+def _content(path: Path) -> tuple[bytes, bytes | None]:
+    content = path.read_bytes()
+    return content, None if path.suffix in NOT_COMPRESSED else gzip.compress(content, 6)
+
+
+@cache
+def preload() -> str:
+    """The Link header that makes a browser load the modules of the component together with Streamlit, not after it."""
+    later, queue = list(component.MODULES), [address for address in files() if _is_needed(address)]
+    while queue:
+        address = queue.pop(0)
+        if address not in later and address not in _first_page():
+            later.append(address)
+            queue += _imports(address)
+    return ", ".join(f"<{address}>; rel=modulepreload; fetchpriority=low" for address in later)
+
+
+def warm() -> None:
+    """Read and compress what the first page needs, so that no visitor waits for it."""
+    for address in {*_first_page(), *re.findall("<([^>]+)>", preload())} & files().keys():
+        _content(files()[address])
+
+
+@cache
+def _first_page() -> frozenset[str]:
+    """The addresses that Streamlit's page itself names."""
+    text = (STREAMLIT / "index.html").read_text(encoding="utf-8")
+    return frozenset(f"{STATIC}{name}" for name in re.findall(r"""["']\./static/([^"']+)["']""", text))
+
+
+def _is_needed(address: str) -> bool:
+    return address.endswith(".js") and address.rpartition("/")[2].split(".")[0] in NEEDED
+
+
+def _imports(address: str) -> list[str]:
+    text = files()[address].read_text(encoding="utf-8")
+    folder = address.rpartition("/")[0]
+    return [found for name in _IMPORTED.findall(text) if (found := f"{folder}/{name}") in files()]
