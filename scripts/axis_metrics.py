@@ -93,10 +93,10 @@ def share(holds: np.ndarray) -> str:
 def tables(items: Sequence[Runs]) -> str:
     """Both tables, with the sentence between them."""
     return (
-        "\n".join([HEAD, *(row(rule, items) for rule in SPANS)]) + "\n\n"
-        f"Ten resamples of one run do not differ systematically, so the height between their medians should be small. Its "
-        f"95th percentile over {N_RESAMPLED} runs of each benchmark, with its 95 % interval (benchmarks resampled):\n\n"
-        + nothing_there(items)
+        "\n".join([HEAD, *(row(rule, items) for rule in SPANS)])
+        + "\n\nTen resamples of one run do not differ systematically, so the height between their medians should be small. "
+        f"This table\nshows its 95th percentile over {N_RESAMPLED} runs of each benchmark, with the 95 % interval if other "
+        f"benchmarks were drawn.\n\n{nothing_there(items)}"
     )
 
 

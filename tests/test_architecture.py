@@ -63,6 +63,7 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/ui/arrivals.py": {"streamlit", "starlette", "google.protobuf"},
     "labeler/ui/connections.py": {"labeler.ui.resources", "uvicorn"},
     "labeler/ui/limits.py": set(),
+    "labeler/ui/programs.py": {"labeler.ui.component", "streamlit", "starlette"},
     "labeler/ui/provider.py": {"streamlit"},
     "labeler/ui/resources.py": {"streamlit"},
     "labeler/ui/sign_in.py": {"labeler.ui", "starlette", *SHELL},
