@@ -94,9 +94,9 @@ def tables(items: Sequence[Runs]) -> str:
     """Both tables, with the sentence between them."""
     return (
         "\n".join([HEAD, *(row(rule, items) for rule in SPANS)])
-        + "\n\nTen resamples of one run do not differ systematically, so the height between their medians should be small. "
-        f"This table\nshows its 95th percentile over {N_RESAMPLED} runs of each benchmark, with the 95 % interval if other "
-        f"benchmarks were drawn.\n\n{nothing_there(items)}"
+        + "\n\nTen resamples of one run do not differ systematically, so the height between their medians should be "
+        f"small. This table\nshows its 95th percentile over {N_RESAMPLED} runs of each benchmark, with the 95 % "
+        f"interval if other benchmarks were drawn.\n\n{nothing_there(items)}"
     )
 
 
