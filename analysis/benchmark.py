@@ -24,9 +24,9 @@ DURATION = "duration"  # duration of a run in seconds; not a factor of the conte
 TIME = "time"  # date and time of a run, see `labeler.formats.naming`; a factor in tables, where the name is common
 FACTOR = "factor:"  # column prefix for any other condition
 RECORDED = "recorded:"  # prefix for conditions that were observed but not chosen, such as the load: not factors
-INTERVENTION = "intervention"  # prefix for a factor with one level, at which a suspected cause is held fixed
+INTERVENTION = "intervention"  # the condition with a level at which a suspected cause is held fixed
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
-OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME)  # conditions that differ between all runs
+OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME)  # conditions with a different value for each run
 
 LOWER, HIGHER, UNKNOWN = "lower", "higher", ""
 DIRECTIONS = (LOWER, HIGHER, UNKNOWN)

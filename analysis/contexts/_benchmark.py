@@ -192,7 +192,7 @@ def _other_factors(factors: Mapping[str, str], by: str) -> str:
 
 
 def _interventions(measured: Benchmark, held_fixed: str | None) -> tuple[str, ...] | str:
-    """Return the level with the suspected cause free, and the level with the cause held fixed (None without one)."""
+    """Return the level with the suspected cause free, and the level with the cause held fixed, if there is one."""
     levels = sorted(set(measured.of(INTERVENTION)), key=by_name)
     if len(levels) < 2:
         return (levels[0],)

@@ -68,7 +68,7 @@ class CostRange(Result):
     low : float or None
         None if there is no such ratio; `reason` explains it.
     high : float or None
-        None if there is no upper limit because no item is missed.
+        None if `low` is None, or if there is no upper limit because no item is missed.
     reason : str or None
     """
 

@@ -83,7 +83,7 @@ def is_regression(
     -------
     Regression
         Not found, with a reason, if there are no pairs, if the test cannot reach p with so few iterations (p = .01
-        needs five per run), or if a baseline value is not positive.
+        needs five iterations per run), or if a baseline value is not positive.
 
     Raises
     ------
