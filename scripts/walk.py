@@ -65,6 +65,7 @@ class Walk:
         self.page.wait_for_function(SEEN)
         self.page.keyboard.press(key)
         self.counts[self.part]["keys"] += 1
+        self.settle()
 
     def go(self, title: str) -> None:
         """Open a page from the navigation."""
@@ -276,10 +277,14 @@ def main() -> None:
         links = dict(zip(TOLERANCES, set_up(walk), strict=True))
         with open_database(study) as db:
             welcome(db)
-        calibrate(walk, lambda: label_as(browser, study, links))
         first = dict(list(links.items())[:2])
-        run(walk, lambda: label_as(browser, study, first, comment=True), lambda: label_as(browser, study, links))
-        results(walk)
+        try:
+            calibrate(walk, lambda: label_as(browser, study, links))
+            run(walk, lambda: label_as(browser, study, first, comment=True), lambda: label_as(browser, study, links))
+            results(walk)
+        except BaseException:
+            walk.picture("where-it-stopped")
+            raise
         browser.close()
     kinds = ("pages", "clicks", "fields", "keys")
     print("| part | " + " | ".join(kinds) + " |")

@@ -85,6 +85,7 @@ class Phase:
     end: datetime
 
 
+WAITING = "Progress"  # the page to look at while reviewers label
 BUTTONS = {
     Step.OPEN: "Open the study",
     Step.PAUSE: "Pause the study",
@@ -111,7 +112,8 @@ def overview(db: Database, person: str) -> Overview:
     next_ = _next(db, person, status, is_complete=is_complete)
     return Overview(
         status.study, status.n_items, status.n_reviewers, status.n_answers, n_assigned, n_done,
-        _standing(status.study, n_done, n_assigned), _checklist(status, n_done, n_assigned, is_complete=is_complete),
+        _standing(status.study, n_done, n_assigned, is_complete=is_complete),
+        _checklist(status, n_done, n_assigned, is_complete=is_complete),
         next_, _others(db, person, status, next_, is_complete=is_complete),
     )  # fmt: skip
 
@@ -175,14 +177,14 @@ def _is_complete(db: Database, status: coordinating.Status) -> bool:
     )
 
 
-def _standing(study: Study, n_done: int, n_assigned: int) -> str:
+def _standing(study: Study, n_done: int, n_assigned: int, *, is_complete: bool) -> str:
     given = f"{n_done:,} of {n_assigned:,} labels given".replace(",", " ")
     if study.state is State.PAUSED:
         return "The study is paused: nobody can label until you resume it."
     return {
         State.DRAFT: "The study is being set up.",
         State.CALIBRATION: f"The calibration round is running: {given}.",
-        State.OPEN: f"Reviewers are labelling: {given}.",
+        State.OPEN: f"All first labels are given: {given}." if is_complete else f"Reviewers are labelling: {given}.",
         State.THIRD: f"The study is in its third-label round: {given}.",
         State.CLOSED: "Labelling has ended. Verdicts and names are still hidden.",
         State.UNBLINDED: "The study is unblinded: verdicts, names and the report are shown.",
@@ -216,9 +218,9 @@ def _next(db: Database, person: str, status: coordinating.Status, *, is_complete
         return _next_of_calibration(db, person, is_complete=is_complete)
     if study.phase in (State.OPEN, State.THIRD):
         if not is_complete:
-            return NextStep("See progress", "Reviewers are labelling. There is nothing to do here.", page="Progress")
+            return NextStep("See progress", "Reviewers are labelling. There is nothing to do here.", page=WAITING)
         if study.phase is State.OPEN and status.n_reviewers > (study.plan_parameters or {}).get("per_item", 2):
-            why = "All first labels are given. Before you close the study, each split item can go to one more reviewer."
+            why = "All first labels are given. Settle split items before you close the study."
             return NextStep(BUTTONS[Step.THIRD], why, step=Step.THIRD)
         return NextStep(BUTTONS[Step.CLOSE], "All labels are given.", step=Step.CLOSE)
     if study.phase is State.CLOSED:
@@ -240,7 +242,7 @@ def _next_of_draft(status: coordinating.Status) -> NextStep:
 
 def _next_of_calibration(db: Database, person: str, *, is_complete: bool) -> NextStep:
     if not is_complete:
-        return NextStep("See progress", "Reviewers are labelling the calibration items.", page="Progress")
+        return NextStep("See progress", "Reviewers are labelling the calibration items.", page=WAITING)
     if not visibility.reviews_too(db, person) and calibrating.result(db).not_passed:
         return NextStep(
             "See the calibration result", "The round is finished, but its gate was not passed.", page="Calibration"

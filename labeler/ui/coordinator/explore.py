@@ -13,6 +13,7 @@ from labeler.service.people import visibility
 from labeler.service.plan import coordinating
 from labeler.service.verdicts import evidence
 from labeler.store import Database
+from labeler.ui.coordinator.shared import errors_here
 
 STUDY, FILES = "From this study", "From files"
 
@@ -31,7 +32,8 @@ def render(db: Database, person: str, method: str) -> None:
         options = asked_for(method)
         submitted = st.form_submit_button("Compute", type="primary")
     if submitted:
-        answer(method, of_study(db, person, method) if files is None else of_files(*files), options)
+        with errors_here():
+            answer(method, of_study(db, person, method) if files is None else of_files(*files), options)
 
 
 def of_study(db: Database, person: str, method: str) -> Gathered:

@@ -45,18 +45,19 @@ def acknowledge() -> bool:
     """Show the message about the completed action once, at the top and where the page stands; whether there was one."""
     if _MESSAGE not in st.session_state:
         return False
-    message = plain(st.session_state.pop(_MESSAGE))
-    st.success(message)
-    st.toast(message)  # the button may be far below the top of the page
+    message = st.session_state.pop(_MESSAGE)
+    st.success(plain(message))
+    first, stop, _ = message.partition(". ")
+    st.toast(plain(first + stop.strip()))  # the button may be far below the top of the page
     return True
 
 
 def next_step(db: Database, person: str, here: str) -> None:
-    """Show a link to the next step of the study, unless this page is where it is done."""
+    """Show a link to the next step of the study, unless it is on this page or reviewers must label first."""
     ahead = overview.overview(db, person).next
     page = ahead.page or STUDY
-    if page != here:
-        link(page, f"Next step: {ahead.words}")
+    if page not in (here, overview.WAITING):
+        link(page, f"→ Next step: {ahead.words}")
 
 
 @contextmanager

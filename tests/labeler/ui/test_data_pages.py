@@ -131,9 +131,11 @@ def test_what_cannot_be_imported_is_said(empty, tmp_path, path, words):
     assert names_in(empty) == []
 
 
-def test_no_path_imports_nothing(empty):
+def test_no_path_imports_nothing_and_the_page_asks_for_one(empty):
     page = import_folder(coordinator_page("data", empty), " ")
-    assert (page.error.len, page.success.len) == (0, 0)
+    assert ([error.value for error in page.error], page.success.len) == (
+        ["Name a folder or a file. Write . for all files."], 0,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("state", [state for state in State if state not in (State.DRAFT, State.PAUSED)])

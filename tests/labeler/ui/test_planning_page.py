@@ -129,4 +129,4 @@ def test_a_plan_in_batches_is_drawn_and_extended_on_the_page(tmp_path):
     with open_database(path) as db:
         assert len(sampling.sampled(db).waiting) == 4
     assert "4 items are not in the plan yet." in texts(page)
-    assert [toast.value for toast in page.toast] == [page.success[0].value]
+    assert [toast.value for toast in page.toast] == [f"Plan saved: {promised} labels for 4 reviewers."]

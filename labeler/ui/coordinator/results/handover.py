@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from labeler.config import settings
+from labeler.errors import InputError
 from labeler.plan.lifecycle import Action
 from labeler.service.data import folders
 from labeler.service.people import visibility
@@ -14,6 +15,7 @@ from labeler.service.plan import coordinating
 from labeler.service.results import anonymising, exchange, merging, reporting
 from labeler.store import Database, open_database
 from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.shared import errors_here
 
 
 def render(db: Database, person: str) -> None:
@@ -23,9 +25,10 @@ def render(db: Database, person: str) -> None:
         st.write("**Backup.** A full copy beside the study. Reviewers can continue to label.")
         name = st.text_input("File name of the backup")
         if st.form_submit_button("Back up"):
-            target = folders.beside(db.path, name)
-            coordinating.back_up(db, target, actor=person, now=datetime.now(UTC))
-            st.success(plain(f"Copied to {target.name}, beside the study."))
+            with errors_here():
+                target = folders.beside(db.path, name)
+                coordinating.back_up(db, target, actor=person, now=datetime.now(UTC))
+                st.success(plain(f"Copied to {target.name}, beside the study."))
     with st.form("anonymise"):
         st.write("**Anonymised copy.** A copy for publication beside the study, without names.")
         name = st.text_input("File name of the anonymised copy")
@@ -33,19 +36,24 @@ def render(db: Database, person: str) -> None:
             "Keep comments", help="Names in comments are replaced. Read the comments before you publish them."
         )
         if st.form_submit_button("Anonymise"):
-            target = folders.beside(db.path, name)
-            anonymising.anonymise(db, target, keep_comments=comments, actor=person, now=datetime.now(UTC))
-            st.success(plain(f"Wrote {target.name}, beside the study. Reviewers are called R1, R2, …"))
+            with errors_here():
+                target = folders.beside(db.path, name)
+                anonymising.anonymise(db, target, keep_comments=comments, actor=person, now=datetime.now(UTC))
+                st.success(plain(f"Wrote {target.name}, beside the study. Reviewers are called R1, R2, …"))
     with st.form("merge"):
         root = settings().import_root or db.path.parent
         st.write("**Merge.** Import the labels that were given in a copy of this study.")
         path = st.text_input("File of the copy, on the server")
         st.text(f"The path must be inside {root.resolve()}")
-        if st.form_submit_button("Merge") and path.strip():
-            merged = merging.merge(db, folders.below(root, path.strip()), actor=person, now=datetime.now(UTC))
-            st.success(f"{merged.n_new} answers merged; {merged.n_already_there} were already in the study.")
-            if merged.conflicts:
-                st.warning(f"{len(merged.conflicts)} answers were left out, because the study has other answers there.")
+        if st.form_submit_button("Merge"):
+            with errors_here():
+                if not path.strip():
+                    raise InputError("Name the file of the copy.")
+                merged = merging.merge(db, folders.below(root, path.strip()), actor=person, now=datetime.now(UTC))
+                st.success(f"{merged.n_new} answers merged; {merged.n_already_there} were already in the study.")
+                if merged.conflicts:
+                    n_left_out = len(merged.conflicts)
+                    st.warning(f"{n_left_out} answers were left out, because the study has other answers there.")
     labels(db.path, person, visibility.why_not(db, person, Action.SEE_NAMES))
 
 

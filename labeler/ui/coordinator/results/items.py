@@ -13,7 +13,7 @@ from labeler.service.people import visibility
 from labeler.service.results import splits
 from labeler.store import Database
 from labeler.ui.coordinator.results import item as item_page
-from labeler.ui.coordinator.shared import go_to
+from labeler.ui.coordinator.shared import errors_here, go_to
 
 PAGE_SIZE = 20
 ROW_PX, PICTURE_PX, VERDICT_PX = 62, 150, 88
@@ -89,9 +89,10 @@ def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None
     names = triage.usable(matches)["item"].tolist()
     name = st.text_input("Name of the new study", help="Its file is written beside the file of this study.")
     if st.button(f"Create a study from these {len(names)} items", disabled=not names):
-        lines = triage.make_beside(db, names, name, coordinator=person, now=datetime.now(UTC))
-        st.success("Study created. The first line starts its server; the second is your sign-in link.")
-        st.code("\n".join(lines), language=None)
+        with errors_here():
+            lines = triage.make_beside(db, names, name, coordinator=person, now=datetime.now(UTC))
+            st.success("Study created. The first line starts its server; the second is your sign-in link.")
+            st.code("\n".join(lines), language=None)
 
 
 def asked_for(table: browsing.Catalogue) -> browsing.Filter:

@@ -37,7 +37,8 @@ def render(db: Database, person: str) -> None:
         return
     by_name = {split.item.name: split for split in splits.split_items(db)}
     n_left = sum(split.remains for split in by_name.values())
-    st.write(f"{len(by_name)} split items; {n_left} have neither a majority nor a decision.")
+    left = f"{n_left} have neither a majority nor a decision" if n_left else "each has a majority or a decision"
+    st.write(f"{len(by_name)} split items{f'; {left}' if by_name else ''}.")
     if not by_name:
         return
     names = list(by_name)

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from labeler.config import settings
-from labeler.errors import NotAllowed
+from labeler.errors import InputError, NotAllowed
 from labeler.plan.lifecycle import Action, require
 from labeler.service.data import folders, importing
 from labeler.service.plan import coordinating
 from labeler.store import Database
-from labeler.ui.coordinator.shared import link, next_step
+from labeler.ui.coordinator.shared import errors_here, link, next_step
 
 N_NAMED = 10  # refused files shown above the table; the table has all of them
 
@@ -40,15 +40,19 @@ def offer_import(db: Database, person: str) -> None:
     options = importing.read_options(None, {}, file_is=file_is)
     files = st.file_uploader("Result files, in any format that `labeler formats` lists", folders.UPLOADED, True)
     if files and st.button(f"Import {len(files)} {'file' if len(files) == 1 else 'files'}", type="primary"):
-        take_in(db, importing.uploads((file.name, file.getvalue()) for file in files), options, person)
+        with errors_here():
+            take_in(db, importing.uploads((file.name, file.getvalue()) for file in files), options, person)
     root = settings().import_root or db.path.parent
     with st.form("folder"):
         path = st.text_input(
             "Folder or file on the server", help="Relative to the folder below. Write . for all its files."
         )
         st.text(f"The path must be inside {root.resolve()}")
-        if st.form_submit_button("Import from the server") and path.strip():
-            take_in(db, folders.result_files(root, path.strip(), study=db.path), options, person)
+        if st.form_submit_button("Import from the server"):
+            with errors_here():
+                if not path.strip():
+                    raise InputError("Name a folder or a file. Write . for all files.")
+                take_in(db, folders.result_files(root, path.strip(), study=db.path), options, person)
 
 
 def take_in(db: Database, files: folders.Files, options: importing.ReadOptions, person: str) -> None:
