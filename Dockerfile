@@ -3,7 +3,7 @@
 FROM python:3.13-slim AS build
 WORKDIR /src
 COPY . .
-# The environment has no pip of its own; what builds the package stays behind in this stage.
+# The environment has no pip; the build tools stay in this stage.
 RUN python -m venv --without-pip /opt/labeler \
     && python -m pip --python /opt/labeler/bin/python install --no-cache-dir --constraint constraints.txt '.[oidc]'
 

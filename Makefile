@@ -1,5 +1,5 @@
-# Two commands: `make demo` starts the application on a real demo study, `make test` runs every check.
-# --no-compile: what is used is compiled when it is first imported, which is far less than all of it.
+# Main commands: `make demo` starts the application on a demo study with real measurements, `make test` runs all checks.
+# --no-compile: modules are compiled when they are first imported, which saves time because most are never used.
 
 PYTHON ?= python3
 VENV ?= .venv

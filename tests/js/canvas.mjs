@@ -1,8 +1,8 @@
-// A drawing context that draws nothing and writes down every call, with the state it was made in.
+// A drawing context that draws nothing and records every call with its state.
 
 const LETTER = 0.56; // mean width of a letter, as a share of the size of the font
 
-/** {context, calls}; a call is {name, args, clip, path, style}, `clip` the rectangle in force, null without one. */
+/** {context, calls}; a call is {name, args, clip, path, style}, `clip` the current rectangle or null. */
 export function recorder() {
   const calls = [];
   let state = { clip: null, style: {} };
@@ -34,7 +34,7 @@ export function recorder() {
   return { context, calls, open: () => saved.length };
 }
 
-/** About as wide as a browser writes it. */
+/** About the width of the text in a browser. */
 function widthOf(words, font = "10px") {
   return words.length * LETTER * Number(/(\d+)px/.exec(font)[1]);
 }
@@ -52,7 +52,7 @@ export function texts(calls) {
   });
 }
 
-/** Every number that places something on the canvas. */
+/** Every coordinate on the canvas. */
 export function coordinates(calls) {
   return calls.flatMap(({ args }) => args.flat().filter((value) => typeof value === "number"));
 }

@@ -6,7 +6,7 @@ import { seeded } from "./pictures.mjs";
 
 const MAX_PAUSES = 30;
 
-/** A clock on a time that is turned by hand; it begins at any number, as performance.now() does. */
+/** A clock that the test sets; it begins at any number, like performance.now(). */
 function started(at = 5000) {
   const world = { time: at };
   world.clock = new Clock(() => world.time);
@@ -17,7 +17,7 @@ function started(at = 5000) {
   return world;
 }
 
-/** Whatever a reviewer may do for a while, each step `wait(random)` after the one before. */
+/** Random actions of a reviewer, each `wait(random)` after the previous one. */
 function wander(world, random, n, wait) {
   for (let i = 0; i < n; i += 1) {
     world.wait(wait(random));
@@ -47,7 +47,7 @@ test("the dwell is in whole milliseconds", () => {
   assert.equal(clock.read().dwell_ms, 1235);
 });
 
-test("the next item begins a new dwell without the pauses before it", () => {
+test("the next item begins a new dwell without earlier pauses", () => {
   const { clock, wait } = started();
   wait(NOTED_MS);
   clock.sign();
@@ -56,7 +56,7 @@ test("the next item begins a new dwell without the pauses before it", () => {
   assert.deepEqual(clock.read(), { dwell_ms: 700, pauses: [] });
 });
 
-test("a stretch without a sign is a pause from 15 s, not before", () => {
+test("a time without input is a pause from 15 s on", () => {
   assert.equal(NOTED_MS, 15000);
   const { clock, wait } = started();
   wait(14999);
@@ -67,13 +67,13 @@ test("a stretch without a sign is a pause from 15 s, not before", () => {
   assert.deepEqual(clock.read().pauses, [[14999, 15000, "idle"]]);
 });
 
-test("a stretch without a sign before the answer is a pause", () => {
+test("a time without input before the answer is a pause", () => {
   const { clock, wait } = started();
   wait(20000);
   assert.deepEqual(clock.read(), { dwell_ms: 20000, pauses: [[0, 20000, "idle"]] });
 });
 
-test("a stretch in which the page was hidden is a pause however short", () => {
+test("a time in which the page was hidden is a pause, however short", () => {
   const { clock, wait } = started();
   wait(1000);
   clock.hide();
@@ -82,7 +82,7 @@ test("a stretch in which the page was hidden is a pause however short", () => {
   assert.deepEqual(clock.read().pauses, [[1000, 20, "hidden"]]);
 });
 
-test("a stretch hidden for less than a millisecond is no pause", () => {
+test("a time hidden for less than a millisecond is not a pause", () => {
   const { clock, wait } = started();
   clock.hide();
   wait(0.5);
@@ -90,7 +90,7 @@ test("a stretch hidden for less than a millisecond is no pause", () => {
   assert.deepEqual(clock.read().pauses, []);
 });
 
-test("a long hidden stretch is hidden only, and what was idle before it is idle", () => {
+test("a long hidden time is only hidden, and idle time before it stays idle", () => {
   const { clock, wait } = started();
   wait(20000);
   clock.hide();
@@ -101,7 +101,7 @@ test("a long hidden stretch is hidden only, and what was idle before it is idle"
   assert.deepEqual(clock.read().pauses, [[0, 20000, "idle"], [20000, 90000, "hidden"], [110000, 16000, "idle"]]);
 });
 
-test("hiding twice is one stretch from the first time on", () => {
+test("hiding twice is one hidden time from the first hiding on", () => {
   const { clock, wait } = started();
   clock.hide();
   wait(100);
@@ -113,7 +113,7 @@ test("hiding twice is one stretch from the first time on", () => {
   assert.deepEqual(clock.read().pauses, [[0, 200, "hidden"]]);
 });
 
-test("a sign while the page is hidden does not cut the hidden stretch", () => {
+test("input while the page is hidden does not end the hidden time", () => {
   const { clock, wait } = started();
   clock.hide();
   wait(20000);
@@ -123,14 +123,14 @@ test("a sign while the page is hidden does not cut the hidden stretch", () => {
   assert.deepEqual(clock.read().pauses, [[0, 40000, "hidden"]]);
 });
 
-test("reading twice tells the same", () => {
+test("reading twice gives the same result", () => {
   const { clock, wait } = started();
   wait(20000).clock.sign();
   wait(30000);
   assert.deepEqual(clock.read(), clock.read());
 });
 
-test("a reviewer is away from 60 s without a sign on, and back with the next one", () => {
+test("a reviewer is away after 60 s without input, and back with the next input", () => {
   assert.equal(IDLE_MS, 60000);
   const { clock, wait } = started();
   wait(59999);
@@ -150,7 +150,7 @@ test("a reviewer is away while the page is hidden, and back when it is shown", (
   assert.equal(clock.isAway, false);
 });
 
-test("asking whether the reviewer is away is no sign of them", () => {
+test("asking whether the reviewer is away is not input", () => {
   const { clock, wait } = started();
   for (let i = 0; i < 61; i += 1) {
     wait(1000);
@@ -158,7 +158,7 @@ test("asking whether the reviewer is away is no sign of them", () => {
   }
 });
 
-test("of very many pauses the 30 longest are told, in order of time", () => {
+test("of very many pauses the 30 longest are sent, in order of time", () => {
   const { clock, wait } = started();
   for (let i = 1; i <= 50; i += 1) {
     wait(10);
@@ -173,7 +173,7 @@ test("of very many pauses the 30 longest are told, in order of time", () => {
   assert.deepEqual(starts, [...starts].sort((a, b) => a - b));
 });
 
-test("pauses never overlap, and together are never longer than the dwell", () => {
+test("pauses never overlap, and their sum never exceeds the dwell", () => {
   for (let seed = 1; seed <= 300; seed += 1) {
     const world = started(seed);
     wander(world, seeded(seed), 60, (random) => Math.floor(random() ** 3 * 90000));
@@ -187,7 +187,7 @@ test("pauses never overlap, and together are never longer than the dwell", () =>
   }
 });
 
-test("pauses do not overlap either where the clock has fractions of a millisecond", () => {
+test("pauses never overlap when the clock has fractions of a millisecond", () => {
   const { clock, wait } = started(0);
   wait(15000.5);
   clock.hide();
@@ -198,7 +198,7 @@ test("pauses do not overlap either where the clock has fractions of a millisecon
   assert.ok(pauses.reduce((sum, [, length]) => sum + length, 0) <= dwell);
 });
 
-test("an answer read while the page is hidden tells the hidden stretch so far", () => {
+test("an answer read while the page is hidden includes the hidden time so far", () => {
   const { clock, wait } = started();
   clock.hide();
   wait(90000);

@@ -8,7 +8,7 @@ import {
 const BODY = { tagName: "BODY", isContentEditable: false };
 const FIELD = { tagName: "TEXTAREA", isContentEditable: false };
 
-/** What a browser says of a press of this key. */
+/** The event of a browser for this key. */
 function press(key, more = {}) {
   const plain = { repeat: false, ctrlKey: false, altKey: false, metaKey: false, shiftKey: false, isComposing: false };
   return { key, ...plain, ...more };
@@ -24,7 +24,7 @@ test("a letter, a digit or a sign counts as itself", () => {
   }
 });
 
-test("a capital letter counts as the small one, by shift as by caps lock", () => {
+test("a capital letter counts as the small letter, with shift and with caps lock", () => {
   assert.equal(keyOf(press("S", { shiftKey: true })), "s");
   assert.equal(keyOf(press("D")), "d");
 });
@@ -33,7 +33,7 @@ test("a question mark counts with shift held", () => {
   assert.equal(keyOf(press("?", { shiftKey: true })), "?");
 });
 
-test("arrows to the side and escape count by name, in no other spelling", () => {
+test("left and right arrow and escape count by their exact names", () => {
   for (const key of ["ArrowLeft", "ArrowRight", "Escape"]) assert.equal(keyOf(press(key)), key);
   for (const key of ["arrowleft", "Esc", "Left"]) assert.equal(keyOf(press(key)), null);
 });
@@ -56,7 +56,7 @@ for (const modifier of ["ctrlKey", "altKey", "metaKey"]) {
   });
 }
 
-test("a press that is part of writing a composed letter does not count", () => {
+test("a press that is part of composing a letter does not count", () => {
   assert.equal(keyOf(press("s", { isComposing: true })), null);
 });
 
@@ -67,12 +67,12 @@ test("a press in a text field does not count", () => {
   }
 });
 
-test("a press where text can be edited in place does not count", () => {
+test("a press in editable text does not count", () => {
   assert.equal(keyOf(press("s"), { tagName: "DIV", isContentEditable: true }), null);
   assert.equal(keyOf(press("s"), { tagName: "DIV", isContentEditable: false }), "s");
 });
 
-test("a press inside a shadow root is judged by the target passed, not by the host that the event names", () => {
+test("a press inside a shadow root counts by the given target, not by the host in the event", () => {
   const host = { tagName: "MY-FIELD", isContentEditable: false };
   assert.equal(keyOf({ ...press("s"), target: host }, FIELD), null);
   assert.equal(keyOf({ ...press("s"), target: FIELD }, BODY), "s");
@@ -92,7 +92,7 @@ test("an event without a key in a text field, as browsers send when they fill it
   assert.equal(keyOf({ type: "keydown" }, FIELD), null);
 });
 
-test("typing is nothing but text fields and places that can be edited", () => {
+test("only text fields and editable elements count as typing", () => {
   assert.equal(isTyping(FIELD), true);
   assert.equal(isTyping({ tagName: "P", isContentEditable: true }), true);
   for (const target of [BODY, null, undefined, {}, { tagName: "P", isContentEditable: "true" }]) {

@@ -1,4 +1,4 @@
-// Answers that the server refuses, holds up, or loses again.
+// Answers that the server refuses, delays, or loses again.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,7 @@ test("a refused answer stays listed with the reason, also after a reload, and th
   }
 });
 
-test("only dismissing takes a refused answer away, for good", () => {
+test("only dismissing removes a refused answer, permanently", () => {
   const { queue, storage } = started();
   queue.push(A);
   refuse(queue, "a");
@@ -32,7 +32,7 @@ test("only dismissing takes a refused answer away, for good", () => {
   assert.deepEqual([queue.listed, started(storage).queue.listed, idsIn(storage, UNSAVED)], [[], [], []]);
 });
 
-test("while nothing can be labelled answers are kept, listed, and tried ever less often; then sent at once", () => {
+test("while labelling is impossible, answers are kept, listed and tried less and less often; then sent at once", () => {
   const world = started();
   const { queue, sent } = world;
   queue.push(A);
@@ -65,7 +65,7 @@ test("the longest wait between two attempts is bounded", () => {
   assert.equal(world.sent.length, 21);
 });
 
-/** A queue that saw a, b and c saved, and the server's word that it has all of them. */
+/** A queue with a, b and c saved and acknowledged by the server. */
 function allSaved(storage = memory()) {
   const world = started(storage);
   [A, B, C].forEach((event) => {
@@ -76,14 +76,14 @@ function allSaved(storage = memory()) {
   return world;
 }
 
-test("as long as the server's newest answer is the one saved last, it is asked nothing", () => {
+test("if the server's newest answer is the last saved answer, the queue asks nothing", () => {
   const { queue, sent } = allSaved();
   queue.receive({ last_event: "c" });
   queue.receive({});
   assert.deepEqual(sent, []);
 });
 
-test("after a restore the server is asked what it has, and what it lacks is sent again once, in order", () => {
+test("after a restore the queue asks which answers are missing, and sends them again once, in order", () => {
   for (const last of ["a", null]) {
     const { queue, sent, storage } = allSaved();
     queue.receive({ last_event: last });
@@ -106,7 +106,7 @@ test("a study that went back twice to the same backup gets its answers twice", (
   assert.deepEqual(sent, [["a", "b", "c"], "c", ["a", "b", "c"], "c"]);
 });
 
-test("what was saved before comes back before a new answer is sent, also after a new page", () => {
+test("earlier saved answers are sent before a new answer, also after a reload", () => {
   const { queue: before, storage } = allSaved();
   before.push({ event_id: "d", code: "D", answer: "similar" });
   const { queue, sent } = started(storage);
@@ -116,7 +116,7 @@ test("what was saved before comes back before a new answer is sent, also after a
   assert.deepEqual(sent, [["a", "b", "c"], "c", "d"]);
 });
 
-test("an answer refused only because earlier ones are missing is sent again after them", () => {
+test("an answer refused only because earlier answers are missing is sent again after them", () => {
   const { queue, sent } = allSaved();
   queue.push({ event_id: "d", code: "D", answer: "similar" });
   assert.equal(refuse(queue, "d", "Not on offer.", { last_event: "b" }).outcome, "again");
@@ -127,7 +127,7 @@ test("an answer refused only because earlier ones are missing is sent again afte
   assert.deepEqual(queue.listed, []);
 });
 
-test("a question that is not answered is asked again after the interval", () => {
+test("a question without a response is asked again after the interval", () => {
   const world = allSaved();
   world.queue.receive({ last_event: "b" });
   world.time = RESEND_AFTER_MS;
@@ -135,7 +135,7 @@ test("a question that is not answered is asked again after the interval", () => 
   assert.equal(world.sent.length, 2);
 });
 
-test("answers given on another device are asked about once", () => {
+test("the queue asks once about answers from another device", () => {
   const { queue, sent } = allSaved();
   queue.receive({ last_event: "elsewhere" });
   queue.receive({ last_event: "elsewhere", missing: [] });
@@ -154,7 +154,7 @@ test("the oldest saved answers make room for new ones", () => {
   assert.deepEqual([kept.includes("e4"), kept.includes("e5"), kept.includes(`e${N_SAVED + 4}`)], [false, true, true]);
 });
 
-test("where the storage is full, saved answers make room for one that is not, whoever gave them", () => {
+test("if the storage is full, saved answers of any person make room for an unsaved answer", () => {
   const [storage, limit] = [lasting(), 4];
   const { setItem } = storage;
   storage.setItem = (key, value) => {
@@ -170,7 +170,7 @@ test("where the storage is full, saved answers make room for one that is not, wh
   assert.equal(queue.isForgotten, true);
 });
 
-test("answers are in the order pressed although the clock was set back", () => {
+test("answers stay in the order pressed when the clock is set back", () => {
   const storage = memory();
   let today = 5000;
   const options = { storage, owner: OWNER, send: () => {}, now: () => 0, today: () => today };
@@ -182,12 +182,12 @@ test("answers are in the order pressed although the clock was set back", () => {
   assert.deepEqual(new AnswerQueue(options).events, [B, A]);
 });
 
-/** What a browser tells its other windows when one of them writes. */
+/** The event that other windows of a browser receive after a write. */
 function tell(queue, storage, key) {
   queue.onStorage(key, storage.getItem(key));
 }
 
-test("an answer of another window is left to it for a while, then sent by this one", () => {
+test("an answer of another window is sent by this window only after a while", () => {
   const storage = memory();
   const world = started(storage);
   started(storage).queue.push(A);
@@ -202,7 +202,7 @@ test("an answer of another window is left to it for a while, then sent by this o
   assert.deepEqual(world.sent, ["b", "a"]);
 });
 
-test("an answer that another window saved is not sent by this one", () => {
+test("an answer that another window saved is not sent by this window", () => {
   const storage = memory();
   const [world, other] = [started(storage), started(storage)];
   other.queue.push(A);
@@ -215,7 +215,7 @@ test("an answer that another window saved is not sent by this one", () => {
   assert.deepEqual([world.sent, world.queue.length], [[], 0]);
 });
 
-test("a browser that ended between the two steps of saving does not send the answer again", () => {
+test("a browser that closed between the two steps of saving does not send the answer again", () => {
   const { queue, storage } = started();
   queue.push(A);
   const unsaved = storage.getItem(`${UNSAVED}a`);

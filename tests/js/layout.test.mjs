@@ -9,7 +9,7 @@ const WIDTHS = [320, 375, 480, 640, 768, 859, 860, 1024, 1280, 1440, 1920, 2560]
 const HEIGHTS = [360, 500, 900];
 const WIDE = 860;
 
-/** Every geometry from 2 to 20 runs, with what it was asked for. */
+/** Every geometry from 2 to 20 runs, with its input. */
 function* geometries({ overlay = false } = {}) {
   for (const width of WIDTHS)
     for (const height of HEIGHTS)
@@ -96,13 +96,13 @@ test("an overlaid panel carries both axes", () => {
   assert.ok(panel.isFirst && panel.isLast);
 });
 
-test("ten runs on a wide screen stand in two rows of five", () => {
+test("ten runs on a wide screen are in two rows of five", () => {
   const { panels } = arrange(1280, 600, 10, false);
   assert.equal(new Set(panels.map(({ x }) => x)).size, 5);
   assert.equal(new Set(panels.map(({ y }) => y)).size, 2);
 });
 
-test("the strip stands beside the runs on a wide screen and below them on a narrow one", () => {
+test("the strip is beside the runs on a wide screen and below them on a narrow screen", () => {
   for (const { asked, width, panels, bars, ecdf } of geometries()) {
     const right = Math.max(...panels.map(({ x, w }) => x + w));
     const bottom = Math.max(...panels.map(({ y, h }) => y + h));
@@ -151,7 +151,7 @@ test("no run is found outside panels and bars", () => {
   }
 });
 
-test("the panel of all runs belongs to none of them", () => {
+test("the panel of all runs belongs to no single run", () => {
   for (const geometry of geometries({ overlay: true })) {
     assert.equal(runAt(geometry, ...middle(geometry.panels[0])), null, geometry.asked);
   }
@@ -159,7 +159,7 @@ test("the panel of all runs belongs to none of them", () => {
 
 const BOX = { x: 100, y: 200, w: 50, h: 40 };
 
-/** Where a path crosses the columns of pixels of the box; outside its height only that it is outside. */
+/** The heights at which a path crosses the pixel columns of the box; outside values only as outside. */
 function traced(path) {
   return Array.from({ length: BOX.w }, (_, i) => {
     const x = BOX.x + i + 0.5;
@@ -172,7 +172,7 @@ function traced(path) {
   });
 }
 
-test("a path that is cut looks the same inside its box and ends near it", () => {
+test("a clipped path looks the same inside its box and ends near it", () => {
   const random = seeded(7);
   let nCut = 0;
   for (const far of [0, 1, 10, 1e3, 1e6, 1e9])
@@ -193,7 +193,7 @@ test("a path that is cut looks the same inside its box and ends near it", () => 
   assert.ok(nCut > 500);
 });
 
-test("what lies to the side, beyond any number, or alone far away is cut as well", () => {
+test("points beside the box, infinite points and single far points are clipped too", () => {
   assert.deepEqual(cut([[120, 210], [1e9, 210]], BOX), [[120, 210], [200, 210]]);
   assert.deepEqual(cut([[120, 210], [130, Infinity]], BOX), [[120, 210], [120, 280]]);
   assert.deepEqual(cut([[120, 210], [130, 1e30]], BOX), [[120, 210], [120, 280]]);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { SAY_AFTER_MS, starter } from "../../labeler/ui/component/js/loading.js";
 
-/** A page whose clock is turned by hand: what waits for it goes on when it is due. */
+/** A page with a clock that the test sets; timers run when they are due. */
 function page() {
   const world = { time: 0, waiting: [] };
   world.wait = (ms) => new Promise((done) => world.waiting.push({ at: world.time + ms, done }));
@@ -24,13 +24,13 @@ function settled() {
   return new Promise((done) => setImmediate(done));
 }
 
-/** A mounted component; `words` is what stands in the place of its message. */
+/** A mounted component; `words` is the text of its message. */
 function mounted() {
   const part = { hidden: true, replaceChildren: (...children) => Object.assign(part, { words: children }) };
   return { part, component: { parentElement: { querySelector: (name) => (name === ".message" ? part : null) } } };
 }
 
-/** Modules that arrive after so many failures. */
+/** Modules that load after this number of failures. */
 function failing(times) {
   const world = { n_tried: 0, mounted: [], n_ended: 0 };
   const module = {
@@ -50,7 +50,7 @@ function failing(times) {
 
 globalThis.document = { createElement: () => ({ addEventListener: () => {} }) };
 
-test("modules that are there are mounted at once, and nothing is said", async () => {
+test("available modules are mounted at once, without a message", async () => {
   const [clock, modules, { part, component }] = [page(), failing(0), mounted()];
   const end = starter(modules.load, clock.wait)(component);
   await clock.turn(2 * SAY_AFTER_MS);
@@ -59,14 +59,14 @@ test("modules that are there are mounted at once, and nothing is said", async ()
   assert.equal(modules.n_ended, 1);
 });
 
-test("modules that fail are asked for again until they are there", async () => {
+test("modules that fail are requested again until they load", async () => {
   const [clock, modules, { component }] = [page(), failing(3), mounted()];
   starter(modules.load, clock.wait)(component);
   await clock.turn(SAY_AFTER_MS);
   assert.deepEqual([modules.mounted, modules.n_tried], [[component], 4]);
 });
 
-test("where it takes long the screen says so with a button, and goes on trying", async () => {
+test("if loading takes long, the screen shows a message with a button and keeps trying", async () => {
   const [clock, modules, { part, component }] = [page(), failing(8), mounted()];
   starter(modules.load, clock.wait)(component);
   await clock.turn(SAY_AFTER_MS - 1);
@@ -79,21 +79,21 @@ test("where it takes long the screen says so with a button, and goes on trying",
   assert.deepEqual(modules.mounted, [component]);
 });
 
-test("modules that never answer are said not to be there", async () => {
+test("modules that never load get a message", async () => {
   const [clock, { part, component }] = [page(), mounted()];
   starter(() => new Promise(() => {}), clock.wait)(component);
   await clock.turn(SAY_AFTER_MS);
   assert.equal(part.hidden, false);
 });
 
-test("a component that is gone before its modules are there is not mounted, and says nothing", async () => {
+test("a component removed before its modules load is not mounted, and shows no message", async () => {
   const [clock, modules, { part, component }] = [page(), failing(8), mounted()];
   starter(modules.load, clock.wait)(component)();
   await clock.turn(60_000);
   assert.deepEqual([modules.mounted, part.hidden], [[], true]);
 });
 
-test("new data reaches a component in order, also before its modules are there", async () => {
+test("new data reach a component in order, also before its modules load", async () => {
   const [clock, modules] = [page(), failing(1)];
   const start = starter(modules.load, clock.wait);
   const components = [mounted().component, mounted().component, mounted().component];

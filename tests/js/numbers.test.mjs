@@ -12,7 +12,7 @@ function near(actual, expected, tolerance = 1e-9) {
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
 }
 
-test("a linear scale puts the limits at 0 and 1 and goes on outside them", () => {
+test("a linear scale puts the limits at 0 and 1 and continues outside them", () => {
   const y = scale([2, 6], false);
   assert.deepEqual([2, 3, 6, 8, 0].map(y), [0, 0.25, 1, 1.5, -0.5]);
 });
@@ -59,7 +59,7 @@ test("a logarithmic scale of limits that are not positive is finite", () => {
   }
 });
 
-test("scales never fall where the value rises", () => {
+test("scales never fall when the value rises", () => {
   const random = seeded(5);
   for (let i = 0; i < 200; i += 1) {
     const low = random() * 10;
@@ -111,17 +111,17 @@ test("ticks of tiny and of huge ranges are finite", () => {
   }
 });
 
-test("a logarithmic axis is marked at 1, 2 and 5 times powers of ten, over many decades at the powers alone", () => {
+test("a logarithmic axis has ticks at 1, 2 and 5 times powers of ten, and over many decades only at the powers", () => {
   near(axisTicks([1, 100], true, 4)[0].reduce((sum, value) => sum + value), 1 + 2 + 5 + 10 + 20 + 50 + 100);
   assert.deepEqual(axisTicks([1, 1e6], true, 4)[0], [1, 10, 100, 1000, 1e4, 1e5, 1e6]);
   assert.equal(axisTicks([0, 1], true, 4)[0].length, 7);
 });
 
-test("a logarithmic axis within a decade is marked as a linear one", () => {
+test("a logarithmic axis within a decade has ticks like a linear axis", () => {
   assert.deepEqual(axisTicks([2, 12], true, 5), axisTicks([2, 12], false, 5));
 });
 
-test("an axis has at least two marks, all inside it, and a step above nought", () => {
+test("an axis has at least two ticks, all inside it, and a step above zero", () => {
   const random = seeded(3);
   for (let i = 0; i < 1000; i += 1) {
     const low = 10 ** (random() * 20 - 10);
@@ -135,14 +135,14 @@ test("an axis has at least two marks, all inside it, and a step above nought", (
   }
 });
 
-test("the marks of an axis differ", () => {
+test("the ticks of an axis differ", () => {
   for (const limits of [[0.3, 1], [9.5, 10], [1, 1.5], [4, 10]]) {
     const [values] = axisTicks(limits, false, 3);
     assert.equal(new Set(values).size, values.length, `${limits}: ${values}`);
   }
 });
 
-test("times read in the largest unit that keeps them at one or more", () => {
+test("times use the largest unit that keeps them at one or more", () => {
   const names = [90, 1, 0.5, 1e-3, 2e-5, 1e-6, 5e-9, 1e-12, 0, -0.5].map((value) => unitFor(value, "s")[1]);
   assert.deepEqual(names, ["s", "s", "ms", "ms", "µs", "µs", "ns", "ns", "ns", "ms"]);
   assert.deepEqual(unitFor(2e-5, "s"), [1e-6, "µs"]);
@@ -162,7 +162,7 @@ test("a tick has as many decimals as its step needs", () => {
   assert.equal(tickText(0, 0.1, [1, "s"]), "0.0 s");
 });
 
-test("ticks that differ read differently", () => {
+test("different ticks have different texts", () => {
   for (const [low, high] of [[0.01, 0.011], [0.0123, 0.01231], [0, 7], [-3, 3], [1e-7, 9e-7]]) {
     const found = ticks(low, high, 6);
     const words = found.map((value) => tickText(value, found[1] - found[0], unitFor((low + high) / 2, "s")));
@@ -170,13 +170,13 @@ test("ticks that differ read differently", () => {
   }
 });
 
-test("a share reads as percent with its sign", () => {
+test("a share is written in percent with its sign", () => {
   const words = [0, 0.1, -0.1, 0.03, 1.5].map((share) => percentText(share, 0.01));
   assert.deepEqual(words, ["0%", "+10%", "−10%", "+3%", "+150%"]);
   assert.deepEqual([0.005, -0.002, 0.01].map((share) => percentText(share, 0.001)), ["+0.5%", "−0.2%", "+1.0%"]);
 });
 
-test("ticks in percent that differ read differently", () => {
+test("different ticks in percent have different texts", () => {
   for (const [low, high] of [[-0.013, 0.013], [-0.02, 0.02], [0, 0.03]]) {
     const marks = ticks(low, high, 9);
     const words = marks.map((mark) => percentText(mark, marks[1] - marks[0]));
@@ -184,12 +184,12 @@ test("ticks in percent that differ read differently", () => {
   }
 });
 
-test("a share that reads as nought has no sign", () => {
+test("a share written as zero has no sign", () => {
   assert.doesNotMatch(percentText(0.0004, 0.001), /[+−]/);
   assert.doesNotMatch(percentText(-0.0004, 0.001), /[+−]/);
 });
 
-test("unpacked floats are those that were packed, to float32", () => {
+test("unpacked floats equal the packed floats, to float32", () => {
   const values = [0, -1.5, 0.1, 1e-12, 3e38];
   const none = packed([]);
   const run = {
@@ -202,7 +202,7 @@ test("unpacked floats are those that were packed, to float32", () => {
   assert.deepEqual([...unpacked.quantiles], [2, 3]);
 });
 
-test("unpacking keeps everything that is not packed and leaves what was sent alone", () => {
+test("unpacking keeps unpacked fields and does not change its input", () => {
   const before = sent([noisy(60, 1), noisy(70, 1)]);
   const copy = structuredClone(before);
   const after = unpack(before);
@@ -211,7 +211,7 @@ test("unpacking keeps everything that is not packed and leaves what was sent alo
   assert.deepEqual(after.runs.map((run) => run.n), before.runs.map((run) => run.n));
 });
 
-test("values sent in a scale of their own are those of the item again, and zeros are exact", () => {
+test("values sent in another scale become the values of the item again, and zeros are exact", () => {
   const [offset, factor] = [3.25e-3, 7e-4];
   const values = [0, 3.1e-3, 4.5e-3, -2e-3];
   const text = packed(values.map((value) => (value - offset) / factor));
@@ -221,7 +221,7 @@ test("values sent in a scale of their own are those of the item again, and zeros
   values.forEach((value, i) => assert.ok(Math.abs(unpacked.high[i] - value) < 1e-6 * factor, value));
 });
 
-test("how much of a run lies outside an axis is the mean over its windows; of a short run its values tell", () => {
+test("the share of a run outside an axis is the mean over its windows, or for a short run over its values", () => {
   const item = { axes: { core: [1, 2.5], full: [0.5, 4] } };
   const long = { n: 200, medians: [1, 1, 1, 1], low: [], beyond: { core: [[0.5, 0, 0, 0.1], [0, 0, 0.2, 0]] } };
   assert.deepEqual(outside(item, long, "core", false), [0.15, 0.05]);
@@ -231,7 +231,7 @@ test("how much of a run lies outside an axis is the mean over its windows; of a 
   assert.deepEqual(outside(item, short, "full", false), [0, 0]);
 });
 
-test("a share of a run has no more digits than anybody needs", () => {
+test("a share of a run has no unnecessary digits", () => {
   assert.deepEqual([0.001, 0.0099, 0.01, 0.126].map(shareText), ["<1 %", "<1 %", "1 %", "13 %"]);
 });
 
@@ -241,14 +241,14 @@ test("Z goes from the axis of the study to close, 0.5 to 99.5 % and all, and to 
   assert.deepEqual(viewsOf({ axes, rule: "pooled" }), ["pooled", "close", "full"]);
 });
 
-test("the words for a picture in a scale of its own round what was stretched", () => {
+test("the texts of a plot in another scale round the stretched values", () => {
   const run = alike(2, 900).runs[0];
   const made = { ...alike(2, 900), scale: [0, 1], runs: [{ ...run, n: 2993 }, { ...run, n: run.low.length }] };
   assert.match(summary(made), /Run 1: about 3000 iterations/);
   assert.match(summary(made), /Run 2: 300 iterations/);
 });
 
-test("unpacking refuses text that is not whole floats", () => {
+test("unpacking refuses text that does not contain complete floats", () => {
   const run = { low: "AAA=", high: "", medians: "", quantiles: "" };
   assert.throws(() => unpack({ runs: [run] }), RangeError);
 });
@@ -262,14 +262,14 @@ test("the summary names every run with its iterations and five quantiles", () =>
   assert.match(words, /Run 2: 101 iterations, median 30 ms/);
 });
 
-test("the summary has one sentence a run", () => {
+test("the summary has one sentence per run", () => {
   for (const nRuns of [2, 10, 20]) {
     const words = summary(alike(nRuns));
     assert.deepEqual(words.match(/Run (\d+):/g), Array.from({ length: nRuns }, (_, i) => `Run ${i + 1}:`));
   }
 });
 
-test("the summary says the same of a run wherever it stands and whatever the others are", () => {
+test("the summary of a run does not depend on its position or on the other runs", () => {
   const odd = noisy(100, 0.09);
   const of = (series, at) => summary(picture(series)).split(/Run \d+: /)[at + 1].trim();
   const last = of([noisy(100, 0.011), noisy(100, 0.012), odd], 2);

@@ -8,7 +8,7 @@ const ROW = {
   confidence: null, flag: false, comment: null, event_id: "e1",
 };
 
-test("answers that were not saved are one line each below the names of the columns", () => {
+test("answers that were not saved have one line each below the column names", () => {
   const [names, line, ...others] = csv([ROW]).split("\r\n");
   assert.equal(names, Object.keys(ROW).join(","));
   assert.equal(line, '"K7","similar","2026-11-22T13:00:00.000Z","The study is paused.","0","","false","","e1"');

@@ -15,7 +15,7 @@ const GRID = "#e4e8ee";
 const [PAPER, LANE] = ["#fff", "#f1f2f4"];
 const BEYOND = ["#b35806", "#12233d"]; // bars in the lanes: up to half of a window, and more
 
-/** What is drawn of a picture: {calls, geometry, open}. */
+/** The drawing of a plot: {calls, geometry, open}. */
 function painted(drawn, view = {}, { width = 1280, height = 600, showsNumbers = false } = {}) {
   const whole = { ...VIEW, ...view };
   const geometry = arrange(width, height, drawn.runs.length, whole.overlay);
@@ -66,7 +66,7 @@ function titles(calls) {
   return texts(calls).filter(({ words }) => /^Run \d+$/.test(words));
 }
 
-/** Above the panels, at the right: numbers and counts. */
+/** The texts above the panels at the right: numbers and counts. */
 function remarks({ calls, geometry }) {
   return geometry.panels.map(({ x, y, w }) => {
     const remark = texts(calls).find((text) => text.y === y - 5 && Math.abs(text.right - x - w) < 1e-6);
@@ -163,7 +163,7 @@ test("data is drawn only inside a clipped panel", () => {
   }
 });
 
-test("a run of fewer than 50 iterations is drawn as points, one an iteration, a longer one as a band", () => {
+test("a run of fewer than 50 iterations is drawn as one point per iteration, a longer run as a band", () => {
   const { calls, geometry } = painted(picture([noisy(SHORT_RUN - 1, 1), noisy(SHORT_RUN, 1)]));
   const [short, long] = geometry.panels;
   const arcsIn = (box) => named(calls, "arc").filter(({ clip }) => isSame(clip, box)).length;
@@ -171,7 +171,7 @@ test("a run of fewer than 50 iterations is drawn as points, one an iteration, a 
   assert.deepEqual([arcsIn(long), bandsIn(calls, long).length], [0, 1]);
 });
 
-test("a spike of one iteration among many is a dot at its place, and changes no band", () => {
+test("a spike of one iteration among many is a dot at its position, and changes no band", () => {
   const spiked = noisy(3000, 1);
   spiked[1234] = 2;
   const { calls, geometry } = painted(picture([spiked, noisy(3000, 1)]), { axis: "full" });
@@ -208,7 +208,7 @@ test("panels and side panels have their lines at the same shares of the median",
   for (const box of [...geometry.panels, geometry.bars, geometry.ecdf]) assert.deepEqual(linesIn(box), linesIn(first));
 });
 
-test("every run has a mark of its median in the gap at its right", () => {
+test("every run has a mark for its median in the gap at its right", () => {
   const { calls, geometry } = painted(picture([noisy(200, 1), noisy(200, 1.5)]), { axis: "full" });
   const marks = named(calls, "fill").filter(({ clip }) => !clip).map(({ path }) => path[0]);
   geometry.panels.forEach((panel, i) => {
@@ -232,7 +232,7 @@ test("the same value lies at the same height in all panels of a row", () => {
   assert.deepEqual(first, second);
 });
 
-test("the run that stands out has a stronger frame, and no other has", () => {
+test("only the highlighted run has a stronger frame", () => {
   const { calls, geometry } = painted(alike(5), { run: 3 });
   const strong = frames(calls).filter(({ width }) => width > 1);
   assert.equal(strong.length, 1);
@@ -240,7 +240,7 @@ test("the run that stands out has a stronger frame, and no other has", () => {
   assert.equal(frames(painted(alike(5)).calls).filter(({ width }) => width > 1).length, 0);
 });
 
-test("where runs share a panel, the one that stands out is drawn last and widest, the others step back", () => {
+test("in a shared panel the highlighted run is drawn last and widest, and the others are faded", () => {
   for (const standsOut of [0, 2, 4]) {
     const { calls, geometry } = painted(alike(5), { overlay: true, run: standsOut });
     for (const box of [geometry.panels[0], plotOf(geometry.ecdf)]) {
@@ -255,7 +255,7 @@ test("where runs share a panel, the one that stands out is drawn last and widest
   }
 });
 
-test("the curve drawn last is that of the run that stands out", () => {
+test("the highlighted run has the last curve", () => {
   const levels = picture([1, 2, 3, 4].map((level) => noisy(200, level)));
   const heightOf = (run) => {
     const { calls, geometry } = painted(levels, { overlay: true, axis: "full", run });
@@ -266,7 +266,7 @@ test("the curve drawn last is that of the run that stands out", () => {
   assert.equal(new Set(heights).size, 4);
 });
 
-test("without a run that stands out, all are drawn equally wide and no two of ten alike", () => {
+test("without a highlighted run, all lines are equally wide and no two of ten look the same", () => {
   const { calls, geometry } = painted(alike(10), { overlay: true });
   const styles = curvesIn(calls, geometry.panels[0]).map(({ style }) => style);
   assert.equal(new Set(styles.map(({ lineWidth }) => lineWidth)).size, 1);
@@ -297,7 +297,7 @@ test("distribution functions rise from the bottom to the top and never fall", ()
   }
 });
 
-test("medians stand in the titles only where the study shows numbers", () => {
+test("titles have medians only if the study shows numbers", () => {
   const level = (value) => Array(60).fill(value);
   const drawn = picture([level(0.01), level(0.01), level(0.011)]);
   assert.deepEqual(remarks(painted(drawn)), ["", "", ""]);
@@ -308,12 +308,12 @@ test("medians stand in the titles only where the study shows numbers", () => {
   assert.ok(words.every((one) => !one.startsWith("median")));
 });
 
-test("no title has a number where the pooled median is not positive", () => {
+test("no title has a number if the pooled median is not positive", () => {
   const drawn = picture([noisy(60, -1), noisy(60, -1)], { unit: "" });
   assert.ok(remarks(painted(drawn, {}, { showsNumbers: true })).every((words) => !words.includes("median")));
 });
 
-test("how much of a run is outside the axis stands above its panel, for the axis in use", () => {
+test("the share of a run outside the current axis is above its panel", () => {
   const high = [...noisy(193, 1), 5, 6, 7, 5, 6, 7, 8];
   const low = [0.1, ...noisy(199, 1)];
   const drawn = picture([high, low, noisy(200, 1)]);
@@ -323,7 +323,7 @@ test("how much of a run is outside the axis stands above its panel, for the axis
   assert.equal(remarks(painted(inside))[0], "");
 });
 
-test("what lies beyond the axis is a bar in the lane of its side, as tall as its share of the window", () => {
+test("values beyond the axis are a bar in the lane of their side, as high as their share of the window", () => {
   const series = [[...noisy(192, 1), ...Array(8).fill(9)], [0.1, ...noisy(199, 1)], noisy(200, 1)];
   const { calls, geometry } = painted(picture(series), { axis: "core" });
   const [one, two, three] = geometry.panels.map((panel) => barsIn(calls, panel));
@@ -335,14 +335,14 @@ test("what lies beyond the axis is a bar in the lane of its side, as tall as its
   assert.deepEqual(three, { above: [], below: [] });
 });
 
-test("a window of which more than half lies beyond the axis has a darker bar", () => {
+test("a window with more than half of its values beyond the axis has a darker bar", () => {
   const drawn = picture([[...noisy(150, 1), ...Array(50).fill(9)], noisy(200, 1)]);
   const { calls, geometry } = painted(drawn, { axis: "close" });
   const [{ above }] = geometry.panels.map((panel) => barsIn(calls, panel));
   assert.equal(above.at(-1).colour, BEYOND[1]);
 });
 
-test("there is no bar without an iteration outside the axis", () => {
+test("without an iteration outside the axis there is no bar", () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const drawn = picture([noisy(200, 0.01, { seed }), noisy(200, 0.01, { seed: seed + 100 })]);
     const { calls, geometry } = painted(drawn, { axis: "full" });
@@ -357,12 +357,12 @@ test("iterations of a short run outside the axis have bars too", () => {
   assert.equal(barsIn(calls, geometry.panels[0]).above.length, 1);
 });
 
-test("values of nought leave a trace on a logarithmic axis", () => {
+test("values of zero are visible on a logarithmic axis", () => {
   const { calls, geometry } = painted(picture([ZEROS, noisy(100, 0.01)]), { axis: "full", log: true });
   assert.equal(barsIn(calls, geometry.panels[0]).below.length, 1);
 });
 
-test("values however far outside the axis make no line longer than a browser can dash at once", () => {
+test("values far outside the axis never make a line too long for dashes", () => {
   const series = Array.from({ length: 10 }, (_, i) => noisy(400, 0.01, { seed: i + 1 }));
   series[7] = series[7].map((value, i) => (i % 100 < 2 ? value * 1e7 : value)); // a dashed line among the distributions
   const drawn = picture(series);
@@ -373,7 +373,7 @@ test("values however far outside the axis make no line longer than a browser can
   }
 });
 
-test("of very many runs in a narrow window each has its line in its panel", () => {
+test("with very many runs in a narrow window, each run has its line in its panel", () => {
   const series = Array.from({ length: 200 }, (_, i) => noisy(4 * SHORT_RUN, 0.01, { seed: i + 1 }));
   const { calls, geometry } = painted(picture(series), {}, { width: 320 });
   assert.ok(geometry.height > 9000);

@@ -1,4 +1,4 @@
-// Made-up items, as labeler/screen/binning.py would send them: series in, picture out.
+// Generated items in the form of labeler/screen/binning.py: from series to plot data.
 
 import { unpack } from "../../labeler/ui/component/js/layout.js";
 
@@ -8,7 +8,7 @@ const WINDOW = 50;
 const MAX_WINDOWS = 60;
 export const AXES = ["core", "close", "pooled", "full"]; // of made-up items, whose study begins with the first
 
-/** Numbers in [0, 1) that are the same for the same seed: a linear congruential generator. */
+/** Numbers in [0, 1), always the same for the same seed: a linear congruential generator. */
 export function seeded(seed) {
   let state = seed >>> 0;
   return () => {
@@ -17,13 +17,13 @@ export function seeded(seed) {
   };
 }
 
-/** n measurements around a level, uneven by a share of it. */
+/** n measurements around a level, with noise as a share of it. */
 export function noisy(n, level, { seed = 1, share = 0.02 } = {}) {
   const random = seeded(seed);
   return Array.from({ length: n }, () => level * (1 + share * (random() - 0.5)));
 }
 
-/** The picture of these series before unpacking, floats packed as base64. */
+/** The plot data of these series before unpacking, with floats in base64. */
 export function sent(series, { unit = "s", minSpan = 0.1 } = {}) {
   const ordered = series.map(inOrder);
   const pooled = inOrder(series.flat());
@@ -39,12 +39,12 @@ export function sent(series, { unit = "s", minSpan = 0.1 } = {}) {
   };
 }
 
-/** What the screen draws of these series. */
+/** The drawing of these series. */
 export function picture(series, options) {
   return unpack(sent(series, options));
 }
 
-/** Runs of n iterations around one level, each with its own noise. */
+/** Runs of n iterations around one level, each with individual noise. */
 export function alike(nRuns, n = 200, level = 0.01) {
   return picture(Array.from({ length: nRuns }, (_, i) => noisy(n, level, { seed: i + 1 })));
 }

@@ -49,7 +49,7 @@ test("the interval is between 2 and 4 seconds", () => {
   assert.ok(RESEND_AFTER_MS >= 2000 && RESEND_AFTER_MS <= 4000);
 });
 
-test("a push does not send the event in flight again", () => {
+test("a push does not resend the event in flight", () => {
   const world = started();
   world.queue.push(A);
   world.time = RESEND_AFTER_MS - 1;
@@ -68,7 +68,7 @@ test("an acknowledgement of another event changes nothing", () => {
   assert.deepEqual(sent, ["a"]);
 });
 
-test("a second acknowledgement of the same event does not take the next one", () => {
+test("a second acknowledgement of the same event does not remove the next event", () => {
   const { queue } = started();
   queue.push(A);
   queue.push(B);
@@ -84,7 +84,7 @@ test("an empty queue acknowledges nothing and sends nothing", () => {
   assert.deepEqual(sent, []);
 });
 
-test("waiting is long from the second sending of the first event on, and over with its acknowledgement", () => {
+test("the wait counts as long from the second sending of the first event until its acknowledgement", () => {
   const world = started();
   assert.equal(world.queue.isWaitingLong, false);
   world.queue.push(A);
@@ -97,7 +97,7 @@ test("waiting is long from the second sending of the first event on, and over wi
   assert.equal(world.queue.isWaitingLong, false);
 });
 
-test("the last event on an item is the newest that is not acknowledged", () => {
+test("the last event on an item is the newest unacknowledged event", () => {
   const { queue } = started();
   const withdrawn = { event_id: "w", code: "A", answer: "withdrawn" };
   [A, B, withdrawn].forEach((event) => queue.push(event));
@@ -120,7 +120,7 @@ test("events survive a new queue on the same storage, in order, and are sent by 
   assert.deepEqual(after.sent, ["a", "b", "c"]);
 });
 
-test("a saved answer is kept as a saved one, and nothing else stays in the storage", () => {
+test("a saved answer is kept as saved, and nothing else stays in the storage", () => {
   const { queue, storage } = started();
   queue.push(A);
   assert.deepEqual([idsIn(storage, UNSAVED), idsIn(storage, SAVED)], [["a"], []]);
@@ -149,7 +149,7 @@ for (const broken of ["", "{", "null", "7", '"text"', '{"order": 2}', "undefined
   });
 }
 
-test("a storage that cannot be read is an empty queue", () => {
+test("an unreadable storage gives an empty queue", () => {
   const getItem = () => {
     throw new DOMException("access is denied", "SecurityError");
   };
@@ -164,7 +164,7 @@ test("an event is sent even if the storage is full", () => {
   assert.equal(save(queue, "a"), A);
 });
 
-/** One random step; `model` is what must be true: pushed and not acknowledged, and what the server got, in order. */
+/** One random step; `model` has the expected unacknowledged events, and the events on the server, in order. */
 function step(random, world, model) {
   const choice = random();
   if (choice < 0.35) {
@@ -192,7 +192,7 @@ function acknowledgeFirst(world, model) {
   assert.equal(save(world.queue, id), null);
 }
 
-/** Late, doubled and made-up acknowledgements: only that of the first event counts. */
+/** Late, repeated and false acknowledgements: only that of the first event counts. */
 function acknowledgeAny(random, world, model) {
   const id = `e${Math.floor(random() * (model.pushed + 2))}`;
   const isFirst = id === model.waiting[0];
@@ -209,7 +209,7 @@ function reload(world) {
   world.queue.tick();
 }
 
-test("whatever happens, every event is delivered in order and leaves the queue once acknowledged, exactly once", () => {
+test("in every case each event is delivered in order and leaves the queue once, after its acknowledgement", () => {
   for (let seed = 1; seed <= 100; seed += 1) {
     const random = seeded(seed);
     const model = { pushed: 0, waiting: [], received: [] };
@@ -238,7 +238,7 @@ test("a queue knows whether a reload would lose its events", () => {
   }
 });
 
-test("an event that was sent many times in vain is stuck until it is acknowledged", () => {
+test("an event that was sent many times without acknowledgement counts as stuck until it is acknowledged", () => {
   const { queue, world } = tried(8);
   assert.equal(queue.isStuck, false);
   world.time += RESEND_AFTER_MS;
@@ -249,7 +249,7 @@ test("an event that was sent many times in vain is stuck until it is acknowledge
   assert.equal(queue.isStuck, false);
 });
 
-/** A queue whose first event was sent some times. */
+/** A queue whose first event was sent several times. */
 function tried(times) {
   const world = started();
   world.queue.push(A);

@@ -1,4 +1,4 @@
-// Queues of answers with a server that the test plays.
+// Queues of answers with a simulated server.
 
 import { AnswerQueue } from "../../labeler/ui/component/js/queue.js";
 import { keysOf, memory } from "../../labeler/ui/component/js/storage.js";
@@ -6,7 +6,7 @@ import { keysOf, memory } from "../../labeler/ui/component/js/storage.js";
 export const [OWNER, UNSAVED, SAVED] = ["s-7", "labeler-unsaved-s-7-", "labeler-saved-s-7-"];
 export const [A, B, C] = ["a", "b", "c"].map((id) => ({ event_id: id, code: id.toUpperCase(), answer: "similar" }));
 
-/** A queue with a clock to turn and a list of what it sent; a question what the server has is listed as its ids. */
+/** A queue with an adjustable clock and a list of sent messages; a question to the server is listed as its ids. */
 export function started(storage = memory(), owner = OWNER) {
   const world = { storage, time: 0, sent: [], n_changes: 0 };
   const send = (event) => world.sent.push(event.check ?? event.event_id);
@@ -17,7 +17,7 @@ export function started(storage = memory(), owner = OWNER) {
   return world;
 }
 
-/** The server has the event; what the queue makes of it. */
+/** Acknowledge the event; returns the queue's reaction. */
 export function save(queue, id, more = {}) {
   return queue.receive({ ack: { event_id: id, saved: true, message: "" }, ...more })?.event ?? null;
 }
@@ -34,7 +34,7 @@ export function idsIn(storage, prefix) {
   return keysOf(storage, prefix).map((key) => key.slice(prefix.length));
 }
 
-/** A storage that lasts, as that of a browser. */
+/** A lasting storage, like that of a browser. */
 export function lasting() {
   const storage = memory();
   return Object.defineProperty(storage, "forgets", { value: undefined });

@@ -7,7 +7,7 @@ import {
 
 const SAID = { flag: true, comment: "a step at “400”\nand back", confidence: 2 };
 
-test("memory gives back what was set last, and null for what is not there", () => {
+test("memory returns the last set value, and null for a missing value", () => {
   const storage = memory();
   assert.equal(storage.getItem("a"), null);
   storage.setItem("a", "1");
@@ -18,7 +18,7 @@ test("memory gives back what was set last, and null for what is not there", () =
   storage.removeItem("never there");
 });
 
-test("memory keeps an empty text apart from nothing", () => {
+test("memory distinguishes an empty text from a missing value", () => {
   const storage = memory();
   storage.setItem("a", "");
   assert.equal(storage.getItem("a"), "");
@@ -34,13 +34,13 @@ test("memory is not confused by names that every object has", () => {
   for (const name of ["constructor", "__proto__", "toString"]) assert.equal(memory().getItem(name), null);
 });
 
-test("what is stored is read as JSON", () => {
+test("stored values are read as JSON", () => {
   const storage = memory();
   storage.setItem("a", JSON.stringify([1, { b: "ü" }]));
   assert.deepEqual(stored(storage, "a", null), [1, { b: "ü" }]);
 });
 
-test("false and nought are stored values, null is none", () => {
+test("false and zero are stored values, null is not", () => {
   const storage = memory();
   for (const value of [false, 0, ""]) {
     storage.setItem("a", JSON.stringify(value));
@@ -50,7 +50,7 @@ test("false and nought are stored values, null is none", () => {
   assert.equal(stored(storage, "a", "other"), "other");
 });
 
-test("what is not there or is no JSON reads as the value for that case", () => {
+test("missing or invalid JSON gives the default value", () => {
   const storage = memory();
   assert.equal(stored(storage, "a", "other"), "other");
   for (const broken of ["", "{", "undefined", "'a'"]) {
@@ -59,7 +59,7 @@ test("what is not there or is no JSON reads as the value for that case", () => {
   }
 });
 
-test("a storage that refuses to be read reads as the value for that case", () => {
+test("an unreadable storage gives the default value", () => {
   const getItem = () => {
     throw new DOMException("access is denied", "SecurityError");
   };
@@ -81,7 +81,7 @@ test("a draft that was never written, or was dropped, is null", () => {
   drafts.drop("A1");
 });
 
-test("drafts of other items and other reviewers are apart", () => {
+test("drafts of different items and reviewers are separate", () => {
   const storage = memory();
   const ours = new Drafts(storage, 7);
   ours.set("A1", SAID);
@@ -92,7 +92,7 @@ test("drafts of other items and other reviewers are apart", () => {
   assert.deepEqual(ours.get("A1"), SAID);
 });
 
-test("a draft is kept as it was when it was set", () => {
+test("later changes of an object do not change the stored draft", () => {
   const drafts = new Drafts(memory(), 7);
   const said = { ...SAID };
   drafts.set("A1", said);
@@ -100,7 +100,7 @@ test("a draft is kept as it was when it was set", () => {
   assert.deepEqual(drafts.get("A1"), SAID);
 });
 
-test("a broken draft is none", () => {
+test("an invalid draft counts as missing", () => {
   const storage = memory();
   const drafts = new Drafts(storage, 7);
   drafts.set("A1", SAID);
@@ -115,7 +115,7 @@ test("a draft on a full storage is lost without an error", () => {
   assert.doesNotThrow(() => new Drafts({ ...memory(), setItem }, 7).set("A1", SAID));
 });
 
-test("writing says whether it is kept", () => {
+test("writing returns whether the value was stored", () => {
   const lasting = { setItem: () => {}, removeItem: () => {} };
   assert.equal(store(lasting, "key", [1]), true);
   assert.equal(store(lasting, "key", null), true);
@@ -124,7 +124,7 @@ test("writing says whether it is kept", () => {
   assert.equal(store(full, "key", [1]), false);
 });
 
-test("the names in a storage are found by how they begin", () => {
+test("names in a storage are found by prefix", () => {
   const storage = memory();
   ["a-1", "b-1", "a-2"].forEach((key) => storage.setItem(key, "1"));
   assert.deepEqual(keysOf(storage, "a-"), ["a-1", "a-2"]);
@@ -139,7 +139,7 @@ test("answers that an earlier version kept in a window are taken over once", () 
   assert.deepEqual(adoptEarlier(storage), []);
 });
 
-/** What is called `window` where the browser allows some storages and forbids others. */
+/** A `window` in which the browser allows some storages and forbids others. */
 function withStorages(allowed, then) {
   const denied = { get() { throw new DOMException("denied", "SecurityError"); } };
   globalThis.window = {};
@@ -153,7 +153,7 @@ function withStorages(allowed, then) {
   }
 }
 
-test("where the browser forbids a storage, the next best one stands in", () => {
+test("if the browser forbids a storage, the next best storage is used", () => {
   withStorages(["sessionStorage", "localStorage"], () => {
     assert.deepEqual([ofWindow(), ofBrowser()], ["sessionStorage", "localStorage"]);
   });

@@ -1,4 +1,4 @@
-// Where the words of the picture stand: the width of a letter is taken as in an ordinary sans-serif font.
+// Positions of the texts in the plot; letters have the width of an ordinary sans-serif font.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ import { AXES, noisy, picture } from "./pictures.mjs";
 const WIDTHS = [320, 480, 640, 859, 860, 1024, 1280, 1440, 1920];
 const FLAGS = [false, true];
 
-/** Runs of which some iterations lie outside the core axis, above and below. */
+/** Runs with some iterations above and below the core axis. */
 function spiky(nRuns, level, unit) {
   const spikes = [3, 3.1, 0.5].map((share) => share * level);
   return picture(Array.from({ length: nRuns }, (_, i) => [...noisy(17, level, { seed: i + 1 }), ...spikes]), { unit });
@@ -21,7 +21,7 @@ const VIEWS = AXES.flatMap((axis) =>
   FLAGS.flatMap((log) => FLAGS.map((overlay) => ({ axis, log, overlay, run: 1 }))),
 );
 
-/** The words of every view of these pictures, with the canvas and what it was asked for. */
+/** The texts of every view of these plots, with the canvas and the input. */
 function* wordings(pictures, widths, { showsNumbers = false } = {}) {
   for (const drawn of pictures)
     for (const width of widths)
@@ -55,17 +55,17 @@ function assertInside(all) {
   }
 }
 
-test("all words stand inside the canvas", () => {
+test("all texts are inside the canvas", () => {
   assertInside(wordings(counted(2, 20), WIDTHS));
   assertInside(wordings(counted(2, 20), WIDTHS, { showsNumbers: true }));
 });
 
-test("values in seconds of any size stand inside the canvas", () => {
+test("values in seconds of any size are inside the canvas", () => {
   const levels = [2e-9, 9.9e-7, 0.000123, 0.999, 12.5, 6000];
   assertInside(wordings(levels.map((level) => spiky(4, level, "s")), WIDTHS));
 });
 
-test("long values in other units stand inside the canvas", () => {
+test("long values in other units are inside the canvas", () => {
   assertInside(wordings([spiky(4, 123456.5, "ops/ms"), spiky(4, 123456789, "B")], WIDTHS));
 });
 
@@ -81,6 +81,6 @@ test("no words overlap for up to twenty runs on a narrow screen", () => {
   assertApart(wordings(counted(11, 20), [320, 480, 640, 859, 860]));
 });
 
-test("no words overlap where the study shows numbers", () => {
+test("no words overlap if the study shows numbers", () => {
   assertApart(wordings(counted(2, 20), WIDTHS, { showsNumbers: true }));
 });

@@ -7,7 +7,7 @@ import {
 
 const HALF_WAY = { done: 5, total: 10, not_sure: 0, mode: "label", closed: null, end: null };
 
-/** A quiet screen with an item on it. */
+/** A screen with an item and no messages. */
 function screen(more = {}) {
   return {
     refusal: "",
@@ -20,7 +20,7 @@ function screen(more = {}) {
   };
 }
 
-test("the last press is told: item, answer, and how it is taken back", () => {
+test("the screen shows the last answer: item, category, and how to undo it", () => {
   const told = (more, queued = 0) =>
     statusWords(screen({ strip: { told: more }, queue: { length: queued, isWaitingLong: false } }));
   const answered = { kind: "answered", code: "KCJ2YR", answer: "similar" };
@@ -35,7 +35,7 @@ test("a press that does nothing says why", () => {
   assert.match(statusWords(screen({ strip: { told: { kind: "nothing" } } })), /undo/u);
 });
 
-test("the question names how many runs the item has, where it asks for that", () => {
+test("the question has the number of runs if it contains the placeholder", () => {
   assert.equal(questionWords("Are these {runs} runs similar?", 10), "Are these ten runs similar?");
   assert.equal(questionWords("Are these {runs} runs similar?", 31), "Are these 31 runs similar?");
   assert.equal(questionWords("Are these {runs} runs similar?", null), "Are these runs similar?");
@@ -49,7 +49,7 @@ test("the axis of the study is called main, whichever it is", () => {
   assert.equal(axisWords("pooled", "pooled"), "main");
 });
 
-test("the line below the picture says of how many iterations windows and bins are", () => {
+test("the line below the plot has the numbers of iterations per window and bin", () => {
   const run = (n, windows, bins) => ({ n, medians: Array(windows), low: Array(bins) });
   assert.match(legendWords({ n: 3000, runs: [run(3000, 60, 300)] }), /median of 50 iterations.*lowest of 10/u);
   assert.match(legendWords({ n: 6010, runs: [run(100, 2, 100), run(6010, 60, 300)] }), /median of 100 .*of 20/u);
@@ -61,29 +61,29 @@ test("progress is done of total", () => {
   assert.equal(progressWords({ ...HALF_WAY, done: 0, total: 0 }, 0), "0 of 0 done");
 });
 
-test("answers on their way count as done, never beyond the total", () => {
+test("unsaved answers count as done, but never beyond the total", () => {
   assert.equal(progressWords(HALF_WAY, 2), "7 of 10 done");
   assert.equal(progressWords({ ...HALF_WAY, done: 9 }, 3), "10 of 10 done");
 });
 
-test("progress names items that stay not sure", () => {
+test("progress includes the number of items that stay not sure", () => {
   assert.equal(progressWords({ ...HALF_WAY, not_sure: 3 }, 1), "6 of 10 done, 3 not sure");
 });
 
-test("there is no progress in revising one label", () => {
+test("the revision of one label shows no progress", () => {
   assert.equal(progressWords({ ...HALF_WAY, mode: "revise" }, 1), "");
 });
 
-test("without an item, answers on their way come first, unless nothing can be labelled now", () => {
+test("without an item, unsaved answers come first, unless labelling is impossible", () => {
   assert.equal(emptyWords(HALF_WAY, 1), "Saving your answers …");
   assert.equal(emptyWords({ ...HALF_WAY, closed: "The study is paused." }, 1), "The study is paused.");
 });
 
-test("what kept an answer from being saved is no longer said once none is waiting", () => {
+test("the message about an unsaved answer disappears once no answer is waiting", () => {
   assert.equal(statusWords(screen({ hindrance: "The study is busy." })), "Saved");
 });
 
-test("a page without an item speaks only of answers that are not saved", () => {
+test("a page without an item only shows messages about unsaved answers", () => {
   assert.equal(deliveryWords({ length: 0 }), "");
   assert.equal(deliveryWords({ length: 2, attempts: 1 }), "Saving …");
   for (const more of [{ attempts: 2 }, { isHeld: true, attempts: 1 }]) {
@@ -91,7 +91,7 @@ test("a page without an item speaks only of answers that are not saved", () => {
   }
 });
 
-test("without an item, a closed study says so in its own words", () => {
+test("without an item, a closed study has its own message", () => {
   assert.equal(emptyWords({ ...HALF_WAY, total: 0, closed: "The study is paused." }, 0), "The study is paused.");
 });
 
@@ -99,7 +99,7 @@ test("without any assignment the screen says so", () => {
   assert.equal(emptyWords({ ...HALF_WAY, done: 0, total: 0, end: "End." }, 0), "Nothing is assigned to you yet.");
 });
 
-test("the end has its own words where the page brings some", () => {
+test("the last screen shows the message of the page if there is one", () => {
   assert.equal(emptyWords({ ...HALF_WAY, not_sure: 2, end: "Practice is over." }, 0), "Practice is over.");
 });
 
@@ -128,7 +128,7 @@ test("a chosen category is named with the question how sure the reviewer is", ()
   assert.equal(of("dissimilar"), `Dissimilar. ${question}`);
 });
 
-test("a reviewer who is away is told that time is not counted, but only with an item on the screen", () => {
+test("an inactive reviewer sees that time is not counted, but only with an item on the screen", () => {
   const away = { clock: { isAway: true } };
   assert.match(statusWords(screen(away)), /^Paused/u);
   assert.equal(statusWords(screen({ ...away, current: null })), "Saved");
@@ -138,17 +138,17 @@ test("answers on their way are being saved", () => {
   assert.equal(statusWords(screen({ queue: { length: 1, isWaitingLong: false } })), "Saving …");
 });
 
-test("practice says that nothing is counted", () => {
+test("practice shows that answers do not count", () => {
   assert.match(statusWords(screen({ data: { mode: "practice", done: 3, ack: {} } })), /^Practice/u);
 });
 
-test("saved is said once there is something saved", () => {
+test("'saved' appears once something is saved", () => {
   assert.equal(statusWords(screen()), "Saved");
   assert.equal(statusWords(screen({ data: { mode: "label", done: 0, ack: { saved: true } } })), "Saved");
   assert.equal(statusWords(screen({ data: { mode: "label", done: 0, ack: null } })), "");
 });
 
-test("what keeps an answer from being saved is said with what becomes of the answer", () => {
+test("the message about an unsaved answer says what happens to the answer", () => {
   const queue = { length: 2, isWaitingLong: false };
   const words = statusWords(screen({ hindrance: "The study is busy.", queue }));
   assert.match(words, /^The study is busy\. Not saved yet: 2\./u);
