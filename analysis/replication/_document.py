@@ -94,7 +94,7 @@ def _short(replication: Replication) -> Iterator[Block]:
             f"Left out, because the paper does not have their applications: {listed(scope.left_out, 5)}.", "warning"
         )
     for name, n in scope.without.items():
-        reasons = sorted({one.reasons[name] for one in replication.benchmarks if name in one.reasons})
+        reasons = sorted({benchmark.reasons[name] for benchmark in replication.benchmarks if name in benchmark.reasons})
         yield Paragraph(f"{counted(n, 'benchmark')} without a verdict of {TITLES[name]}: {listed(reasons)}.", "warning")
 
 
@@ -148,7 +148,7 @@ def _choices(replication: Replication) -> Iterator[Block]:
         ],
         numeric=(0, 1, 2),
     )
-    n_same = sum(bool(one.heights) for one in replication.benchmarks)
+    n_same = sum(bool(benchmark.heights) for benchmark in replication.benchmarks)
     if n_same:
         yield table(
             f"Dissimilar benchmarks out of {n_same}, by cut and linkage of SAME.",

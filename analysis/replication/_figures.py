@@ -32,12 +32,12 @@ def charts(replication: Replication) -> Mapping[str, Chart]:
     focus = replication.focus
     rows = [
         {
-            "application": one.application,
-            "benchmark": f"{replication.numbers.get(one.name, '')} {one.benchmark}".strip(),
-            **{name: one.means[name] for name in MEASURE_NAMES},
+            "application": benchmark.application,
+            "benchmark": f"{replication.numbers.get(benchmark.name, '')} {benchmark.benchmark}".strip(),
+            **{name: benchmark.means[name] for name in MEASURE_NAMES},
         }
-        for one in replication.benchmarks
-        if one.application == focus and one.means
+        for benchmark in replication.benchmarks
+        if benchmark.application == focus and benchmark.means
     ]
     found["figure-3"] = measures.measures_by_benchmark(pd.DataFrame(rows), str(focus), theta=theta)
     found["thresholds"] = _thresholds(replication)

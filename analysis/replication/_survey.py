@@ -238,12 +238,12 @@ class Replication:
     @property
     def n_judged(self) -> int:
         """Number of benchmarks that the heuristic can judge."""
-        return sum(bool(one.means) for one in self.benchmarks)
+        return sum(bool(benchmark.means) for benchmark in self.benchmarks)
 
     @property
     def focus(self) -> str | None:
         """The application in Figure 3."""
-        return next((one.application for one in self.benchmarks if one.name == self.drawn), None)
+        return next((benchmark.application for benchmark in self.benchmarks if benchmark.name == self.drawn), None)
 
 
 def survey(
@@ -272,14 +272,16 @@ def survey(
     """
     if not measured:
         raise ValueError("there is no benchmark to measure")
-    ordered = sorted(measured, key=lambda one: one.name)
-    names = [one.name for one in ordered]
+    ordered = sorted(measured, key=lambda benchmark: benchmark.name)
+    names = [benchmark.name for benchmark in ordered]
     doubled = next((a for a, b in pairwise(names) if a == b), None)
     if doubled is not None:
         raise ValueError(f"two benchmarks are called {doubled!r}")
-    of_paper = [one for one in ordered if one.application in APPLICATIONS]
+    of_paper = [benchmark for benchmark in ordered if benchmark.application in APPLICATIONS]
     benchmarks = tuple(of_paper or ordered)
-    scope = _scope(benchmarks, [one.name for one in ordered if of_paper and one.application not in APPLICATIONS])
+    scope = _scope(
+        benchmarks, [benchmark.name for benchmark in ordered if of_paper and benchmark.application not in APPLICATIONS]
+    )
     applications = _by_application(benchmarks)
     numbers = _numbers(benchmarks)
     drawn = _drawn(benchmarks, applications, numbers)
@@ -294,7 +296,7 @@ def survey(
         _thetas(benchmarks, FINE_THETAS),
         tuple(AtThreshold(cut, {linkage: _n_above(benchmarks, linkage, cut) for linkage in LINKAGES}) for cut in CUTS),
         tuple(_steady_state(benchmarks, name, classes) for name in READINGS) if classes is not None else (),
-        sum(one.name not in classes for one in benchmarks) if classes is not None else 0,
+        sum(benchmark.name not in classes for benchmark in benchmarks) if classes is not None else 0,
         tuple(applications),
         benchmarks,
         numbers,
@@ -310,22 +312,27 @@ def _scope(benchmarks: Sequence[Measured], left_out: Sequence[str]) -> Scope:
     is_paper = benchmarks[0].application in APPLICATIONS
     return Scope(
         n=len(benchmarks),
-        n_applications=len({one.application for one in benchmarks}),
-        n_of_shape=sum(one.n_runs == N_RUNS and one.n_iterations == (N_ITERATIONS, N_ITERATIONS) for one in benchmarks),
+        n_applications=len({benchmark.application for benchmark in benchmarks}),
+        n_of_shape=sum(
+            benchmark.n_runs == N_RUNS and benchmark.n_iterations == (N_ITERATIONS, N_ITERATIONS)
+            for benchmark in benchmarks
+        ),
         is_paper=is_paper,
         is_complete=is_paper and len(benchmarks) == N_BENCHMARKS,
         left_out=tuple(left_out),
-        without={name: n for name in READINGS if (n := sum(name in one.reasons for one in benchmarks))},
+        without={name: n for name in READINGS if (n := sum(name in benchmark.reasons for benchmark in benchmarks))},
     )
 
 
 def _by_application(benchmarks: Sequence[Measured]) -> list[ApplicationMeans]:
     groups: dict[str, list[Measured]] = {}
-    for one in benchmarks:
-        if one.means:
-            groups.setdefault(one.application, []).append(one)
+    for benchmark in benchmarks:
+        if benchmark.means:
+            groups.setdefault(benchmark.application, []).append(benchmark)
     rows = [
-        ApplicationMeans(name, len(group), {key: fmean(one.means[key] for one in group) for key in group[0].means})
+        ApplicationMeans(
+            name, len(group), {key: fmean(benchmark.means[key] for benchmark in group) for key in group[0].means}
+        )
         for name, group in groups.items()
     ]
     return sorted(rows, key=lambda row: (-row.overall, row.application))
@@ -333,7 +340,7 @@ def _by_application(benchmarks: Sequence[Measured]) -> list[ApplicationMeans]:
 
 def _numbers(benchmarks: Sequence[Measured]) -> dict[str, str]:
     """Number the benchmarks B1 to B20 in alphabetical order (an assumption); empty unless all 20 are present."""
-    names = [one.name for one in benchmarks if one.application == FOCUS]
+    names = [benchmark.name for benchmark in benchmarks if benchmark.application == FOCUS]
     if len(names) != N_OF_FOCUS:
         return {}
     return {name: f"B{at}" for at, name in enumerate(sorted(names), start=1)}
@@ -349,8 +356,8 @@ def _drawn(
     if not applications:
         return None
     focus = FOCUS if any(row.application == FOCUS for row in applications) else applications[0].application
-    group = [one for one in benchmarks if one.application == focus and one.means]
-    return max(group, key=lambda one: (_mean_of(one.means, OF_HEURISTIC["heuristic"]), one.name)).name
+    group = [benchmark for benchmark in benchmarks if benchmark.application == focus and benchmark.means]
+    return max(group, key=lambda benchmark: (_mean_of(benchmark.means, OF_HEURISTIC["heuristic"]), benchmark.name)).name
 
 
 def _mean_of(means: Mapping[str, float], names: Sequence[str]) -> float:
@@ -358,7 +365,7 @@ def _mean_of(means: Mapping[str, float], names: Sequence[str]) -> float:
 
 
 def _scores(benchmarks: Sequence[Measured], classifier: str) -> list[float]:
-    return [score for one in benchmarks if (score := one.score(classifier)) is not None]
+    return [score for benchmark in benchmarks if (score := benchmark.score(classifier)) is not None]
 
 
 def _share(benchmarks: Sequence[Measured], classifier: str, scope: Scope) -> Share:
@@ -375,7 +382,7 @@ def _share(benchmarks: Sequence[Measured], classifier: str, scope: Scope) -> Sha
 
 
 def _joint(benchmarks: Sequence[Measured], a: str, b: str) -> Joint:
-    pairs = [(one.is_dissimilar(a), one.is_dissimilar(b)) for one in benchmarks]
+    pairs = [(benchmark.is_dissimilar(a), benchmark.is_dissimilar(b)) for benchmark in benchmarks]
     cells = [pairs.count(cell) for cell in ((True, True), (True, False), (False, True), (False, False))]
     return Joint(a, b, *cells)
 
@@ -388,7 +395,7 @@ def _thetas(benchmarks: Sequence[Measured], thetas: Sequence[float]) -> tuple[At
 
 
 def _n_above(benchmarks: Sequence[Measured], linkage: str, cut: float) -> int:
-    return sum(one.heights[linkage] > cut for one in benchmarks if one.heights)
+    return sum(benchmark.heights[linkage] > cut for benchmark in benchmarks if benchmark.heights)
 
 
 def _steady_state(benchmarks: Sequence[Measured], classifier: str, classes: Mapping[str, str]) -> SteadyState:
@@ -396,8 +403,8 @@ def _steady_state(benchmarks: Sequence[Measured], classifier: str, classes: Mapp
     scores = {
         wanted: [
             score
-            for one in benchmarks
-            if classes.get(one.name) == wanted and (score := one.score(classifier)) is not None
+            for benchmark in benchmarks
+            if classes.get(benchmark.name) == wanted and (score := benchmark.score(classifier)) is not None
         ]
         for wanted in (INCONSISTENT, STEADY)
     }
@@ -456,7 +463,7 @@ class _Claims:
 
     @property
     def judged(self) -> list[Measured]:
-        return [one for one in self.benchmarks if one.means]
+        return [benchmark for benchmark in self.benchmarks if benchmark.means]
 
     def _claim(self, where: str, claim: str, paper: str, ours: str, agrees: bool, why: str = "") -> Claim:
         """Return a claim about the paper's data; with other data the claim cannot apply, but our number is shown."""
@@ -491,16 +498,19 @@ class _Claims:
             return
         names = (*OF_HEURISTIC["heuristic"][:3], "m3_with_mean", "m4", "m5")
         ends = {
-            name: (min(one.lowest[name] for one in self.judged), max(one.highest[name] for one in self.judged))
+            name: (
+                min(benchmark.lowest[name] for benchmark in self.judged),
+                max(benchmark.highest[name] for benchmark in self.judged),
+            )
             for name in names
         }
-        n_pairs = sum(one.n_pairs for one in self.judged)
+        n_pairs = sum(benchmark.n_pairs for benchmark in self.judged)
         ours = "; ".join(f"{LEVEL_OF[name]} {low:.2f} to {high:.2f}" for name, (low, high) in ends.items())
         agrees = all(low >= 0 and high <= 1 for low, high in ends.values())
         yield Claim("3.1", "M1 to M5 lie in [0, 1]", "[0, 1]", ours, REPRODUCED if agrees else DIFFERS,
                     f"Smallest and largest value over {n_pairs} pairs of runs.")  # fmt: skip
         yield from self._figure_1()
-        pairs = sorted({one.n_pairs for one in self.judged})
+        pairs = sorted({benchmark.n_pairs for benchmark in self.judged})
         ours = f"{' or '.join(map(str, pairs)) if len(pairs) < 4 else f'{pairs[0]} to {pairs[-1]}'} × 5"
         yield Claim("3.2", "A matrix of pairs × measures; dissimilar if three of the five means are above 0.25",
                     "45 × 5", ours, BY_CONSTRUCTION, "This is the definition of the classifier.")  # fmt: skip
@@ -543,7 +553,7 @@ class _Claims:
 
     def _example(self) -> Iterator[Claim]:
         """Check the claims of Figures 3 and 4, about HdrHistogram and its benchmark B17."""
-        where, group = "3.3, Figure 3", [one for one in self.judged if one.application == FOCUS]
+        where, group = "3.3, Figure 3", [benchmark for benchmark in self.judged if benchmark.application == FOCUS]
         name = FOCUS.partition("/")[0]
         if not group:
             outcome = UNKNOWN if self.scope.is_paper else NOT_APPLICABLE
@@ -570,7 +580,10 @@ class _Claims:
 
     def _almost_all(self, where: str, name: str, group: Sequence[Measured]) -> Claim:
         theta = usual_threshold("heuristic")
-        n_high = {key: sum(one.means[key] > theta for one in group) for key in ("m1", "m2", "m3", "m3_with_mean", "m4")}
+        n_high = {
+            key: sum(benchmark.means[key] > theta for benchmark in group)
+            for key in ("m1", "m2", "m3", "m3_with_mean", "m4")
+        }
         few = [LEVEL_OF[key] for key, n in n_high.items() if n < len(group) - ceil(NOT_ALL * len(group))]
         ours = f"of {len(group)}: " + ", ".join(f"{LEVEL_OF[key]} {n}" for key, n in n_high.items())
         why = f"Number of benchmarks above {theta:g}. We read “almost all” as all except one in ten, rounded up."
@@ -594,11 +607,11 @@ class _Claims:
             yield Claim("3.3, Figure 4", last, "shown for B17", "–", UNKNOWN, why)
             yield Claim("3.3, Figure 4", waves, "shown for B17", "–", UNKNOWN, why)
             return
-        b17 = next(one for one in group if self.numbers[one.name] == f"B{FOCUS_NUMBER}")
+        b17 = next(benchmark for benchmark in group if self.numbers[benchmark.name] == f"B{FOCUS_NUMBER}")
         places = []
         for names in (OF_HEURISTIC["heuristic"][:4], OF_HEURISTIC["heuristic"]):
             own = _mean_of(b17.means, names)
-            places.append(1 + sum(_mean_of(one.means, names) > own for one in group))
+            places.append(1 + sum(_mean_of(benchmark.means, names) > own for benchmark in group))
         ours = f"place {places[0]} of {len(group)} by the mean of M1 to M4, place {places[1]} by all five"
         why = f"We assume that the order is alphabetical; then B{FOCUS_NUMBER} is {b17.benchmark}."
         yield self._claim(where, claim, paper, ours, places[0] == 1, why)
@@ -646,7 +659,7 @@ class _Claims:
                      "A lower θ can only change a verdict from similar to dissimilar.")  # fmt: skip
 
     def _nothing_judged(self) -> str:
-        reasons = sorted({reason for one in self.benchmarks for reason in one.reasons.values()})
+        reasons = sorted({reason for benchmark in self.benchmarks for reason in benchmark.reasons.values()})
         return f"The classifiers cannot judge any benchmark: {listed(reasons)}."
 
 
