@@ -8,16 +8,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from labeler.formats import Source
+from labeler.formats import DEFAULTS, ReadOptions, Source
 from labeler.model import Answer, PlanParameters, Role, Submission, Task
 from labeler.service import reviewing
 from labeler.service.data import importing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, coordinating
+from labeler.service.results.reporting import STANDARD, ReportOptions, gathered_files
 from labeler.store import Database, events, open_database, people
 from tests.labeler.packages import Site
 
@@ -39,6 +41,20 @@ def item_name(number: int) -> str:
 def result_file(name: str, runs: Sequence[Sequence[float]]) -> Source:
     """A result file in the ICPE format, as a browser sends it."""
     return importing.upload(f"{name}.json", json.dumps([list(run) for run in runs]).encode())
+
+
+def look_into(source: Source, options: ReadOptions = DEFAULTS) -> importing.FileResult:
+    """A dry run of importing one file."""
+    results = list(importing.look_into_files([source], options))
+    benchmarks = tuple(benchmark for result in results for benchmark in result.benchmarks)
+    return importing.FileResult(source.name, benchmarks, next((r.refused for r in results if r.refused), ""))
+
+
+def report_of_files(
+    label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), options: ReportOptions = STANDARD
+) -> dict[str, Any]:
+    """The numbers of the report of two tables."""
+    return gathered_files(label_file, verdict_file, notes).content(options)
 
 
 def import_all(db: Database, *files: Source, as_new: bool = False) -> list[importing.FileResult]:

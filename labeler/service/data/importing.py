@@ -31,7 +31,7 @@ from labeler.store import Database, bins, events, items, runs, studies
 
 __all__ = [
     "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileBenchmark", "FileResult", "ReadOptions", "files_below",
-    "formats_table", "import_files", "in_words", "look_into", "look_into_files", "read_options", "upload", "uploads",
+    "formats_table", "import_files", "in_words", "look_into_files", "read_options", "upload", "uploads",
 ]  # fmt: skip
 
 
@@ -134,13 +134,6 @@ def in_words(results: Sequence[FileResult]) -> str:
         f"{n_items} items imported from {len(alone) + len(shared)} files; {n_there} files imported before, "
         f"{n_refused} refused."
     )
-
-
-def look_into(source: Source, options: ReadOptions = DEFAULTS) -> FileResult:
-    """A dry run of importing this file alone, without a study."""
-    results = list(look_into_files([source], options))
-    benchmarks = tuple(benchmark for result in results for benchmark in result.benchmarks)
-    return FileResult(source.name, benchmarks, next((result.refused for result in results if result.refused), ""))
 
 
 def look_into_files(

@@ -314,21 +314,6 @@ def gathered_files(
     return Gathered(answers, verdict_table, table, provenance)
 
 
-def report_of_files(
-    label_file: Path,
-    verdict_file: Path | None,
-    notes: tuple[str, ...] = (),
-    options: ReportOptions = STANDARD,
-    *,
-    now: datetime = EPOCH,
-) -> dict[str, Any]:
-    """Compute the report of two tables; raises InputError like `gathered_files`, or if the tables contradict."""
-    try:
-        return gathered_files(label_file, verdict_file, notes, now=now).content(options)
-    except ValueError as error:
-        raise InputError(f"{label_file}: {error}.") from None
-
-
 def files_of_files(
     label_file: Path,
     verdict_file: Path | None,

@@ -23,6 +23,7 @@ from tests.labeler.conftest import (
     item_name,
     log,
     make_study,
+    report_of_files,
     submission,
 )
 
@@ -350,7 +351,7 @@ def test_the_label_file_alone_counts_no_calibration_label_either(round_, tmp_pat
     answer_everything(round_, dict.fromkeys(REVIEWERS, "similar"))
     path = tmp_path / "labels.csv"
     path.write_text(reporting.as_csv(exchange.export_labels(round_, actor="owner", now=NOW)), encoding="utf-8")
-    of_files = reporting.report_of_files(path, None, options=reporting.QUICK)
+    of_files = report_of_files(path, None, options=reporting.QUICK)
     of_study = report(round_)
     for part in ("agreement", "consensus", "left_out"):
         assert of_files[part] == of_study[part]

@@ -13,7 +13,16 @@ from labeler.service.results import report_checking, reporting
 from labeler.service.results.reporting import QUICK, ReportOptions, Resampling
 from labeler.service.verdicts import computing
 from labeler.store import studies
-from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, copy_of, log
+from tests.labeler.conftest import (
+    NOW,
+    PARAMETERS,
+    REVIEWERS,
+    answer_everything,
+    answer_next,
+    copy_of,
+    log,
+    report_of_files,
+)
 
 SMALL = ReportOptions(0.9, Resampling(seed=7, n_bootstrap=30, n_sweeps=30, n_misfit=19))
 LABELS = "item,reviewer,label\nx1,ada,similar\nx1,ben,similar\nx2,ada,similar\nx2,ben,dissimilar\n"
@@ -140,7 +149,7 @@ def files(tmp_path):
 
 def of_files(folder, *given, notes=(), options=QUICK):
     file = folder / "report.json"
-    file.write_text(to_json(reporting.report_of_files(*given, notes, options)))
+    file.write_text(to_json(report_of_files(*given, notes, options)))
     return file
 
 

@@ -14,7 +14,7 @@ from labeler.service.results import reporting
 from labeler.service.verdicts import background, computing, stored_verdicts
 from labeler.service.verdicts.computing import Computed
 from labeler.store import items, open_database, runs
-from tests.labeler.conftest import NOW, import_all, item_name, log, make_study, result_file, series
+from tests.labeler.conftest import NOW, import_all, item_name, log, make_study, report_of_files, result_file, series
 
 NAMES = tuple(sorted(CLASSIFIERS))  # in the form of tables
 LONG_RUNS_ONLY = [name for name in NAMES if name != "spread"]
@@ -212,7 +212,7 @@ def test_an_export_is_read_back_as_the_verdict_table_of_a_report(study, tmp_path
     path.write_text(reporting.as_csv(export(study)), encoding="utf-8")
     labels = tmp_path / "labels.csv"
     labels.write_text("item,reviewer,label\n", encoding="utf-8")
-    report = reporting.report_of_files(labels, path)
+    report = report_of_files(labels, path)
     counted = {row["classifier"]: row for row in stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study))}
     for name in NAMES:
         threshold = counted[name].pop("threshold")

@@ -12,7 +12,7 @@ from labeler.screen import binning
 from labeler.service.data import importing
 from labeler.service.data.importing import FileBenchmark, FileResult
 from labeler.store import bins, events, items, runs
-from tests.labeler.conftest import NOW, import_all, log, result_file, series
+from tests.labeler.conftest import NOW, import_all, log, look_into, result_file, series
 
 NAME = "org__app#sort#size=9"
 
@@ -166,24 +166,24 @@ def test_looking_into_a_file_needs_no_study_and_says_what_an_import_would(tmp_pa
     path = tmp_path / "short.csv"
     path.write_bytes(long_csv(*two_runs("a", "x"), ("a", "y", 0, 1), ("a", "y", 1, 1)))
     (source,) = importing.files_below([path])
-    found = importing.look_into(source).benchmarks
+    found = look_into(source).benchmarks
     assert [(f.benchmark, f.runs, f.iterations) for f in found] == [("x", 2, "3"), ("y", 2, "1")]
     unknown = "the file does not say whether lower or higher is better; lower is assumed"
     assert found[0].warnings == (unknown, "fewer than 50 iterations: too short for pattern measures")
-    assert importing.look_into(importing.upload("x", b"")).refused == "the file is empty"
+    assert look_into(importing.upload("x", b"")).refused == "the file is empty"
     assert [entry.name for entry in tmp_path.iterdir()] == ["short.csv"]
 
 
 def test_a_dry_run_prints_one_entry_a_benchmark_with_the_keys_of_the_contract():
     keys = ["file", "benchmark", "runs", "iterations", "unit", "better", "warnings", "refused"]
-    both = importing.look_into(importing.upload("both.csv", long_csv(*two_runs("a", "x"), *two_runs("a", "y")))).plain()
+    both = look_into(importing.upload("both.csv", long_csv(*two_runs("a", "x"), *two_runs("a", "y")))).plain()
     assert [list(entry) for entry in both] == [keys, keys]
     assert both[0] == {
         "file": "both.csv", "benchmark": "x", "runs": 2, "iterations": "3", "unit": "", "better": "lower",
         "warnings": ["the file does not say whether lower or higher is better; lower is assumed",
                      "fewer than 50 iterations: too short for pattern measures"], "refused": None,
     }  # fmt: skip
-    (bad,) = importing.look_into(importing.upload("bad.json", b"[[1], [true]]")).plain()
+    (bad,) = look_into(importing.upload("bad.json", b"[[1], [true]]")).plain()
     assert list(bad) == keys
     assert bad == dict.fromkeys(keys) | {
         "file": "bad.json", "warnings": [], "refused": "run 1, iteration 0: True is not a number",
@@ -193,7 +193,7 @@ def test_a_dry_run_prints_one_entry_a_benchmark_with_the_keys_of_the_contract():
 
 def test_what_an_import_refuses_the_dry_run_refuses():
     one_run = importing.upload("one.json", b"[[1, 2, 3]]")
-    assert all(entry["refused"] for entry in importing.look_into(one_run).plain())
+    assert all(entry["refused"] for entry in look_into(one_run).plain())
 
 
 def test_units_and_direction_of_a_table_are_kept(db):
@@ -216,7 +216,7 @@ def test_options_name_a_format_that_exists_and_columns(db):
     table = importing.upload("data", b"what;run;t\nx;0;1\nx;1;2\n")
     (result,) = importing.import_files(db, [table], options, actor="carol", now=NOW)
     assert result.names == ("x",)
-    refused = importing.look_into(table, importing.read_options("icpe", {}))
+    refused = look_into(table, importing.read_options("icpe", {}))
     assert "not JSON" in refused.refused
 
 

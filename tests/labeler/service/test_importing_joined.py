@@ -14,7 +14,7 @@ from labeler.model import measurement_hash
 from labeler.service.data import exploring, importing
 from labeler.service.data.importing import FileBenchmark, FileResult
 from labeler.store import events, items, runs
-from tests.labeler.conftest import NOW, import_all
+from tests.labeler.conftest import NOW, import_all, look_into
 from tests.labeler.formats.examples import csv_bytes, json_bytes
 from tests.labeler.service.test_importing import counts
 
@@ -195,7 +195,7 @@ def test_every_time_of_hyperfine_is_a_run_unless_the_file_is_one(db):
     assert kept(db) == {"sort": ([[1.25], [1.5]], {"run": ("0", "1")})}
     (result,) = imported(db, *files, file_is="run")
     assert "benchmark 'sort'" in result.refused
-    assert importing.look_into(files[0]).benchmarks[0].runs == 2
+    assert look_into(files[0]).benchmarks[0].runs == 2
     (found,) = importing.look_into_files(files, importing.read_options(None, {}, file_is="run"))
     assert (found.benchmarks[0].runs, found.benchmarks[0].iterations) == (2, "2")
 

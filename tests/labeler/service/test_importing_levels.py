@@ -12,7 +12,7 @@ from labeler.service.data import importing, triage
 from labeler.service.data.importing import FileBenchmark
 from labeler.service.results import anonymising
 from labeler.store import items, open_database, runs
-from tests.labeler.conftest import NOW, import_all
+from tests.labeler.conftest import NOW, import_all, look_into
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows, pyperf_file, pyperf_runs
 
 UNKNOWN = "the file does not say whether lower or higher is better; lower is assumed"
@@ -95,7 +95,7 @@ def test_of_two_versions_with_one_run_each_the_file_is_refused(db):
 )
 def test_a_dry_run_says_what_the_import_then_does(db, n_runs):
     file = table(*of_versions(n_runs))
-    said = importing.look_into(file)
+    said = look_into(file)
     (done,) = import_all(db, file)
     assert (said.benchmarks, said.refused) == (done.benchmarks, done.refused)
     assert [found.benchmark for found in said.benchmarks] == list(done.names)

@@ -14,7 +14,7 @@ from labeler.service.people import identity
 from labeler.service.plan import planning
 from labeler.service.plan.planning import Assumptions, Rater
 from labeler.service.results import reporting
-from tests.labeler.conftest import NOW, copy_of
+from tests.labeler.conftest import NOW, copy_of, report_of_files
 
 REVIEWERS = [Rater("A", 0.95, 0.9), Rater("B", 0.8, 0.7), Rater("C", 0.7, 0.85), Rater("D", 0.6, 0.6)]
 CLASSIFIERS = [Rater("same", 0.3, 0.85), Rater("heuristic", 0.92, 0.45)]
@@ -225,7 +225,7 @@ def test_the_latent_class_of_a_large_study_by_three_is_near_its_truth(tmp_path):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     options = reporting.ReportOptions(resampling=reporting.Resampling(1, 0, 200, 19))
-    content = reporting.report_of_files(tmp_path / "labels.csv", tmp_path / "verdicts.csv", options=options)
+    content = report_of_files(tmp_path / "labels.csv", tmp_path / "verdicts.csv", options=options)
     latent = content["consensus"]["latent"]
     assert latent["prevalence"]["value"] == pytest.approx(0.55, abs=0.05)
     for rater in CLASSIFIERS:

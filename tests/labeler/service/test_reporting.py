@@ -18,7 +18,7 @@ from labeler.service.results import exchange, reporting
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, events, items, labels, open_database, people, studies, verdicts
 from labeler.store.assignments import NewAssignment
-from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_next, id_of, log
+from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_next, id_of, log, report_of_files
 
 HEADER = "item,reviewer,label"
 CATEGORIES = tuple(Category)
@@ -34,7 +34,7 @@ def files_report(folder, label_text, verdict_text=None, options=reporting.QUICK)
     (folder / "labels.csv").write_text(label_text, encoding="utf-8")
     if verdict_text is not None:
         (folder / "verdicts.csv").write_text(verdict_text, encoding="utf-8")
-    return reporting.report_of_files(
+    return report_of_files(
         folder / "labels.csv", None if verdict_text is None else folder / "verdicts.csv", options=options
     )
 

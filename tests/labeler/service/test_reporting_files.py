@@ -13,7 +13,7 @@ from labeler.service.plan import assigning, coordinating
 from labeler.service.results import reporting
 from labeler.service.verdicts import computing
 from labeler.store import open_database
-from tests.labeler.conftest import NOW, answer_everything, import_all, series, unprivileged
+from tests.labeler.conftest import NOW, answer_everything, import_all, report_of_files, series, unprivileged
 
 LABELS, VERDICTS = "item,reviewer,label", "item,classifier,verdict"
 HOSTILE = (
@@ -29,7 +29,7 @@ def lines(*rows, header=LABELS):
     return "\n".join([header, *rows]) + "\n"
 
 
-def report_of(folder, label_text, verdict_text=None, *, make=reporting.report_of_files):
+def report_of(folder, label_text, verdict_text=None, *, make=report_of_files):
     (folder / "labels.csv").write_text(label_text, encoding="utf-8")
     if verdict_text is None:
         return make(folder / "labels.csv", None)
@@ -148,7 +148,7 @@ BAD_TABLES = {
 def test_a_bad_table_is_refused_with_file_place_and_value(tmp_path, what):
     labels, verdicts, message = BAD_TABLES[what]
     with pytest.raises(InputError, match=message):
-        report_of(tmp_path, labels, verdicts)
+        report_of(tmp_path, labels, verdicts, make=reporting.files_of_files)
 
 
 def test_an_empty_cell_under_kind_means_fresh_as_on_import(tmp_path):
@@ -158,10 +158,10 @@ def test_an_empty_cell_under_kind_means_fresh_as_on_import(tmp_path):
 
 def test_a_file_that_is_not_there_or_not_text_is_refused_in_words(tmp_path):
     with pytest.raises(InputError, match=r"missing.csv: No such file or directory"):
-        reporting.report_of_files(tmp_path / "missing.csv", None)
+        report_of_files(tmp_path / "missing.csv", None)
     (tmp_path / "labels.csv").write_bytes(LABELS.encode() + b"\n\xff\xfe,ada,similar\n")
     with pytest.raises(InputError, match=r"labels.csv: byte 20: not UTF-8 text"):
-        reporting.report_of_files(tmp_path / "labels.csv", None)
+        report_of_files(tmp_path / "labels.csv", None)
 
 
 def test_a_table_is_written_so_that_a_spreadsheet_runs_nothing_of_it(planned):

@@ -24,6 +24,7 @@ from tests.labeler.conftest import (
     id_of,
     item_name,
     log,
+    report_of_files,
     submission,
 )
 
@@ -303,7 +304,7 @@ def test_the_label_file_alone_gives_the_same_consensus(closed, tmp_path):
     for split, category in zip(splits.split_items(closed), (D, S), strict=False):
         decide(closed, split.item.name, category)
     path = read_back(reporting.as_csv(exchange.export_labels(closed, actor="owner", now=NOW)), tmp_path)
-    of_files = reporting.report_of_files(path, None, options=reporting.QUICK)
+    of_files = report_of_files(path, None, options=reporting.QUICK)
     of_study = reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW)
     for part in ("consensus", "agreement"):
         assert of_files[part] == of_study[part]
