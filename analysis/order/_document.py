@@ -49,7 +49,7 @@ CASE_READ = (
 )
 PUBLISHED_READ = (
     f"As published: the case by the rule of the published tool, with {100 * PUBLISHED_LEVEL:g} % intervals for each "
-    "test alone."
+    "single test."
 )
 
 
@@ -137,7 +137,7 @@ def _red_flags(survey: Survey) -> Iterator[str]:
     if survey.parameters["compat"] and survey.level == PUBLISHED_LEVEL:
         names = f": {listed(published)}" if published else ""
         yield (
-            f"Red flag by the rule of the published tool ({level} intervals for each test alone) for "
+            f"Red flag by the rule of the published tool ({level} intervals for each single test) for "
             f"{len(published) or 'none'} {of_tests}{names}."
         )
         return
