@@ -32,7 +32,7 @@ def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[
     bands = pd.DataFrame(
         [
             {"phase": name, "begin": begin, "end": end, "shade": number % 2,
-             "shown": name if end - begin >= span * 0.07 else ""}
+             "shown": name if end - begin >= span * (0.01 + 0.012 * len(name)) else ""}
             for number, (name, begin, end) in enumerate(phases)
         ]
     )  # fmt: skip

@@ -17,7 +17,7 @@ from labeler.ui.coordinator.shared import errors_here, go_to
 
 PAGE_SIZE = 20
 ROW_PX, PICTURE_PX, VERDICT_PX = 62, 150, 88
-LABELS = st.column_config.TextColumn(width=250, help="First labels. S: similar, D: dissimilar.")
+LABELS = st.column_config.TextColumn(width=190, help="First labels. S: similar, D: dissimilar.")
 ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest spread": ("spread", True),
           "Fewest iterations": ("iterations", True)}  # fmt: skip
 
@@ -102,12 +102,13 @@ def asked_for(table: browsing.Catalogue) -> browsing.Filter:
     spread = middle.select_slider("Spread of the runs' medians", shares, (shares[0], shares[-1]), browsing.in_words)
     judges = browsing.classifiers(table)
     judge = right.selectbox("Verdict of", judges, index=None) if judges else None
+    toggles = st.container(horizontal=True)
     return browsing.Filter(
         text=left.text_input("Search"),
         applications=left.multiselect("Applications", sorted(set(table["application"]))),
         verdict=(judge, str(right.radio("is", list(Category), horizontal=True))) if judge else None,
-        disagreeing=bool(judges) and right.toggle("Only items on which classifiers disagree"),
+        disagreeing=bool(judges) and toggles.toggle("Only items on which classifiers disagree"),
         spread=spread if spread != (shares[0], shares[-1]) else None,
         iterations=middle.select_slider("Iterations", lengths, (lengths[0], lengths[-1])),
-        with_excluded=left.toggle("With excluded items", value=True),
+        with_excluded=toggles.toggle("With excluded items", value=True),
     )

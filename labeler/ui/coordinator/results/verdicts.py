@@ -11,7 +11,7 @@ from labeler.service.people import visibility
 from labeler.service.results import reporting
 from labeler.service.verdicts import background, computing, stored_verdicts
 from labeler.store import Database, open_database
-from labeler.ui.coordinator.shared import link
+from labeler.ui.coordinator.shared import done, link
 
 THRESHOLD = """Adds classifiers with this threshold to every table and report, beside those with the usual
 threshold: theta 0.30 adds *heuristic@0.30*. Choose the threshold before you see labels; otherwise the classifier looks
@@ -41,8 +41,12 @@ def render(db: Database, person: str) -> None:
         st.error(f"The last computation failed: {job.error}")
     missing = computing.n_missing(db)
     if missing:
-        st.write(f"{missing} items have no verdicts yet.")
-        if st.button("Compute verdicts", type="primary"):
+        offer = st.empty()
+        with offer.container():
+            st.write(f"{missing} items have no verdicts yet.")
+            starts = st.button("Compute verdicts", type="primary")
+        if starts:
+            offer.empty()
             background.start_verdicts(db.path, actor=person)
             watch(str(db.path))
             return
@@ -114,5 +118,7 @@ def watch(path: str) -> None:
     elif background.is_running(job):
         share = job.n_done / job.n_total if job.n_total else 1.0
         st.progress(share, background.in_words(job))
+    elif job.finished_utc is None or job.error:
+        st.rerun()  # the page says what went wrong
     else:
-        st.rerun()
+        done(f"Verdicts computed for {job.n_done} items.")
