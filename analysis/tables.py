@@ -110,6 +110,7 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
     if table.ndim != 2:
         raise ValueError(f"counts must have shape (n_items, n_categories >= 2), got {table.shape}")
     if holds_ratings(ratings, declared):
+        _check_counts_are_numbers(table, declared or CATEGORIES)
         return counts_of_wide(table, declared or CATEGORIES)
     if isinstance(ratings, pd.DataFrame) and declared is not None and not _is_numbered(ratings.columns, declared):
         if set(ratings.columns) != set(declared) or not ratings.columns.is_unique:
@@ -130,6 +131,17 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
             "If these are ratings by numbered categories, name the categories."
         )
     return counts
+
+
+def _check_counts_are_numbers(table: NDArray[Any], categories: Sequence[Hashable]) -> None:
+    """Raise ValueError if a table without any category mostly has numbers: then it has counts and a mistyped entry."""
+    is_number = np.array([[_is_number(value) for value in row] for row in table], dtype=bool)
+    is_category = [isinstance(value, Hashable) and value in categories for value in table.ravel()]
+    if 2 * is_number.sum() > table.size and not any(is_category):
+        row, column = np.argwhere(~is_number)[0]
+        raise ValueError(
+            f"{table[row, column]!r} (row {row}, column {column}) is not a count, and not one of: {_listed(categories)}"
+        )
 
 
 def is_label_table(ratings: Ratings) -> TypeGuard[pd.DataFrame]:
@@ -248,7 +260,8 @@ def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> p
     Raises
     ------
     ValueError
-        If a column is missing or duplicate, or an entry is missing or not a plain value; the message gives the row.
+        If a column is missing or duplicate, or an entry is missing, blank or not a plain value; the message gives the
+        row.
     """
     missing = [column for column in columns if column not in table.columns]
     if missing:
@@ -257,15 +270,52 @@ def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> p
     if doubled:
         raise ValueError(f"{name} has more than one column {doubled[0]}. Rename or drop the others.")
     for column in columns:
-        plain = [isinstance(value, Hashable) for value in table[column]] if table[column].dtype == object else []
+        values = table[column].tolist() if table[column].dtype.kind not in "iufb" else []
+        plain = [isinstance(value, Hashable) for value in values]
         if not all(plain):
             row = plain.index(False)
             raise ValueError(f"row {row} of the {name}: {table[column].iloc[row]!r} is not a valid {column}")
-        absent = table[column].isna().to_numpy()
+        blank = [i for i, value in enumerate(values) if isinstance(value, str) and not value.strip()]
+        absent = table[column].isna().to_numpy(copy=True)
+        absent[blank] = True
         if absent.any():
             row = int(np.flatnonzero(absent)[0])
             raise ValueError(f"row {row} of the {name} has no {column}. Fill it in or leave the row out.")
     return table[list(columns)]
+
+
+def checked_verdicts(verdicts: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> pd.DataFrame:
+    """Check a verdict table and return its three columns.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        Columns `item`, `classifier`, `verdict` (missing: no verdict); others are dropped.
+    categories : sequence of hashable
+        The declared categories.
+
+    Returns
+    -------
+    DataFrame
+        Columns item, classifier, verdict in this order; one row per (item, classifier).
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or duplicate, an item or classifier is missing, a verdict is not declared, or a
+        classifier judged an item twice. The message names the first such row.
+    """
+    checked_columns(verdicts, ("item", "classifier"), "verdict table")
+    checked_columns(verdicts.iloc[:0], ("verdict",), "verdict table")
+    table = verdicts[["item", "classifier", "verdict"]]
+    for row, value in enumerate(table["verdict"]):
+        if not (_empty(value) or (isinstance(value, Hashable) and value in categories)):
+            raise ValueError(f"row {row} of the verdict table: {value!r} is not one of: {_listed(categories)}")
+    doubled = table[table.duplicated(["item", "classifier"])]
+    if len(doubled):
+        item, classifier = doubled.iloc[0][["item", "classifier"]]
+        raise ValueError(f"classifier {classifier!r} has two verdicts on item {str(item)!r}")
+    return table
 
 
 def count_table(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> pd.DataFrame:

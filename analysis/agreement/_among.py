@@ -14,7 +14,7 @@ from analysis.agreement._two_by_two import two_by_two
 from analysis.categories import CATEGORIES
 from analysis.intervals import Estimate, wilson
 from analysis.results import Result
-from analysis.tables import checked_columns, positive_category
+from analysis.tables import checked_verdicts, positive_category
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,17 +151,7 @@ def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n
 
 def _wide(verdicts: pd.DataFrame, categories: Categories) -> pd.DataFrame:
     """Return items by classifiers, in order of first appearance: position of the category, NaN without a verdict."""
-    missing = [name for name in ("item", "classifier", "verdict") if name not in verdicts.columns]
-    if missing:
-        raise ValueError(f"verdicts lack the column {', '.join(missing)}; they have {', '.join(map(str, verdicts))}")
-    checked_columns(verdicts, ("item", "classifier"), "verdict table")
-    unknown = [verdict for verdict in verdicts["verdict"].dropna() if verdict not in tuple(categories)]
-    if unknown:
-        raise ValueError(f"{unknown[0]!r} is not one of: {', '.join(map(str, categories))}")
-    doubled = verdicts[verdicts.duplicated(["item", "classifier"])]
-    if len(doubled):
-        row = doubled.iloc[0]
-        raise ValueError(f"classifier {row['classifier']!r} has two verdicts on item {str(row['item'])!r}")
+    verdicts = checked_verdicts(verdicts, categories)
     place = {category: float(k) for k, category in enumerate(categories)}
     codes = verdicts[["item", "classifier"]].assign(code=verdicts["verdict"].map(place).astype(float))
     wide = codes.pivot(index="item", columns="classifier", values="code")

@@ -11,7 +11,7 @@ from analysis.agreement._coefficients import Categories, fleiss_kappa
 from analysis.categories import CATEGORIES
 from analysis.intervals import Estimate
 from analysis.results import Result
-from analysis.tables import count_table
+from analysis.tables import checked_columns, count_table
 
 LEAST_RATERS = 3
 
@@ -128,8 +128,8 @@ def if_given(
     ValueError
         If the label table is invalid.
     """
-    given = pd.MultiIndex.from_frame(labels[["item", "rater"]])
-    asked = missing[["item", "rater"]].drop_duplicates()
+    given = pd.MultiIndex.from_frame(checked_columns(labels, ("item", "rater"), "label table"))
+    asked = checked_columns(missing, ("item", "rater"), "table of missing labels").drop_duplicates()
     asked = asked[~pd.MultiIndex.from_frame(asked).isin(given)]
     if not len(asked):
         return []

@@ -127,11 +127,16 @@ def _e_step(counts: Floats, prevalence: Floats, error_matrices: Floats) -> tuple
 
 
 def _checked(ratings: ArrayLike | pd.DataFrame) -> Floats:
-    counts = np.asarray(ratings, dtype=float)
+    try:
+        counts = np.asarray(ratings, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"ratings must be whole numbers >= 0: {error}") from None
     if counts.ndim != 3 or counts.shape[2] < 2:
         raise ValueError(f"ratings must have shape (n_items, n_raters, n_categories >= 2), got {counts.shape}")
-    if not (np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))).all():
-        raise ValueError("ratings must be whole numbers >= 0")
+    bad = ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))).all(axis=(1, 2))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"ratings must be whole numbers >= 0, row {row} is {counts[row].tolist()}")
     return counts
 
 

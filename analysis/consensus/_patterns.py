@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from analysis.categories import DISSIMILAR
-from analysis.tables import checked_columns, checked_labels
+from analysis.tables import checked_labels, checked_verdicts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -126,11 +126,7 @@ def verdict_table(verdicts: pd.DataFrame | None) -> pd.DataFrame:
     """
     if verdicts is None:
         return pd.DataFrame({"item": [], "rater": [], "category": []}, dtype=object)
-    checked_columns(verdicts, ("item", "classifier"), "verdict table")
-    if "verdict" not in verdicts:
-        raise ValueError(f"verdict table lacks the column verdict; it has {', '.join(map(str, verdicts))}")
-    rows = verdicts[["item", "classifier", "verdict"]].dropna(subset="verdict")
-    return checked_labels(rows.set_axis(["item", "rater", "category"], axis=1))
+    return checked_verdicts(verdicts).dropna(subset="verdict").set_axis(["item", "rater", "category"], axis=1)
 
 
 def distinct_rows(matrix: NDArray[np.int8], stratum: Ints) -> tuple[Ints, Ints, Ints]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from analysis.agreement import (
@@ -13,10 +13,13 @@ from analysis.agreement import (
     by_order,
     classifiers_among_themselves,
     cohen_kappa,
+    cohen_kappa_test,
     fleiss_kappa,
     fleiss_kappa_test,
     gwet_ac1,
     gwet_ac2,
+    if_given,
+    jackknife_over_raters,
     krippendorff_alpha,
     leniency,
     minority_warning,
@@ -33,7 +36,16 @@ from analysis.agreement import (
     trend_effects,
     two_by_two_tables,
 )
-from analysis.consensus import agreed_only, classifier_rates, dawid_skene, latent_class, majority, misfit
+from analysis.consensus import (
+    agreed_only,
+    classifier_rates,
+    dawid_skene,
+    identifiability,
+    latent_class,
+    majority,
+    misfit,
+    residual_correlations,
+)
 from analysis.evaluation import confusion_matrix
 from analysis.tables import checked_labels, count_table, counted_labels, counts_of, first_labels, positive_category
 
@@ -190,9 +202,19 @@ FUNCTIONS = {
         labels.rename(columns={"rater": "classifier", "category": "verdict"})
     ),
     "send_first": lambda labels: send_first(labels.rename(columns={"rater": "classifier", "category": "verdict"})),
+    "identifiability of verdicts": lambda labels: identifiability(
+        label_table(), labels.rename(columns={"rater": "classifier", "category": "verdict"})
+    ),
+    "identifiability": identifiability,
+    "residual_correlations": residual_correlations,
+    "jackknife_over_raters": jackknife_over_raters,
+    "if_given": lambda labels: if_given(labels, pd.DataFrame({"item": ["i0"], "rater": ["cleo"]})),
+    "trend_effects": trend_effects,
+    "predecessor_effects": predecessor_effects,
+    "cohen_kappa_test": cohen_kappa_test,
 }  # fmt: skip
 MISSING = [None, float("nan"), pd.NA, pd.NaT]
-NO_VALUE_HERE = {("classifiers", "category"), ("send_first", "category")}  # a missing verdict does not count
+NO_VALUE_HERE = {("classifiers", "category"), ("send_first", "category"), ("identifiability of verdicts", "category")}
 
 
 def label_table(n_items=6):
@@ -257,3 +279,76 @@ def test_verdicts_without_a_label_table_are_checked_too():
         classifier_rates(label_table(), verdicts, rng=np.random.default_rng(1))
     with pytest.raises(ValueError, match="consensus"):
         confusion_matrix(["similar", None], ["similar", "similar"])
+
+
+BAD = [*MISSING, "", "  ", ["similar"], {"ada": 1}, np.array([1, 2])]
+BAD_CATEGORY = ["simlar", "SIMILAR", " similar", b"similar", 1, 1.0, True, float("inf")]
+QUICK = sorted(set(FUNCTIONS) - {"latent_class", "misfit", "dawid_skene"})  # the same check comes first in these
+
+
+@settings(max_examples=80)
+@given(
+    st.sampled_from(QUICK),
+    st.integers(0, 11),
+    st.one_of(
+        st.tuples(st.sampled_from(["item", "rater", "category"]), st.sampled_from(BAD)),
+        st.tuples(st.just("category"), st.sampled_from(BAD_CATEGORY)),
+    ),
+    st.sampled_from(["numbers", "texts", "equal"]),
+)
+def test_any_damaged_row_is_refused_and_named(name, row, damage, index):
+    (column, bad), labels = damage, label_table()
+    if (name, column) in NO_VALUE_HERE and any(bad is missing for missing in MISSING):
+        return
+    labels[column] = [bad if i == row else value for i, value in enumerate(labels[column])]
+    item = label_table()["item"].iloc[row]
+    labels.index = {"numbers": range(12, 0, -1), "texts": list("abcdefghijkl"), "equal": [0] * 12}[index]
+    with pytest.raises(ValueError, match=rf"row {row} |item '{item}'|row {row}:"):
+        FUNCTIONS[name](labels)
+
+
+@settings(max_examples=40)
+@given(
+    st.sampled_from(sorted(COEFFICIENTS, key=lambda coefficient: coefficient.__name__)),
+    st.integers(0, 5),
+    st.integers(0, 1),
+    st.sampled_from([*BAD, *BAD_CATEGORY[:4], True, -1, 0.5, float("inf")]),
+    st.sampled_from([list, pd.DataFrame]),
+)
+def test_any_damaged_count_is_refused_and_named(coefficient, row, column, bad, form):
+    rows = [[2, 0], [1, 1], [0, 2], [2, 0], [1, 1], [0, 2]]
+    rows[row][column] = bad
+    with pytest.raises(ValueError, match=f"row {row}"):
+        coefficient(form(rows))
+
+
+@settings(max_examples=40)
+@given(
+    st.sampled_from(sorted(COEFFICIENTS, key=lambda coefficient: coefficient.__name__)),
+    st.integers(0, 5),
+    st.integers(0, 1),
+    st.sampled_from([*BAD[len(MISSING) :], *BAD_CATEGORY]),
+    st.sampled_from([list, pd.DataFrame]),
+)
+def test_any_damaged_wide_rating_is_refused_and_named(coefficient, row, column, bad, form):
+    rows = [["similar", "similar"], ["similar", "dissimilar"], ["dissimilar", "dissimilar"]] * 2
+    rows = [list(pair) for pair in rows]
+    rows[row][column] = bad
+    with pytest.raises(ValueError, match=f"row {row}"):
+        coefficient(form(rows))
+
+
+@settings(max_examples=15)
+@given(st.sampled_from(QUICK), st.permutations(range(12)), st.sampled_from(["category", "string", "object"]))
+def test_types_and_index_of_a_table_do_not_change_the_result(name, index, dtype):
+    labels = label_table()
+    same = labels.astype({"item": dtype, "rater": dtype, "category": dtype}).set_axis(index).assign(note="x")
+    expected, result = FUNCTIONS[name](labels), FUNCTIONS[name](same)
+    assert to_text(expected) == to_text(result)
+
+
+def to_text(result):
+    """Return a result as text, without the dtypes and the index."""
+    if isinstance(result, pd.DataFrame):
+        return str(result[[column for column in result if column != "note"]].astype(object).values.tolist())
+    return str(result)
