@@ -1,9 +1,12 @@
 """Render documents as one self-contained HTML page, without fonts or other external files."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from analysis.document._content import Document, clean
+
+_INTERVAL = re.compile(r"([^()]{1,12}) (\([^()]{1,24} to [^()]{1,12}\))((?: \([a-z]+\))?)")
 
 
 def to_html(document: Document, figures: Mapping[str, str]) -> str:
@@ -25,7 +28,19 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["cell"] = _with_whole_interval
     return environment.get_template("report.html.j2").render(report=document, figures=figures)
+
+
+def _with_whole_interval(text: str) -> Any:
+    """Keep the interval of a cell such as "50.0 % (25.0 to 75.0 %)" on one line, which may follow the value's line."""
+    from markupsafe import Markup, escape  # comes with jinja2
+
+    match = _INTERVAL.fullmatch(clean(text))
+    if match is None:
+        return text
+    value, limits, rest = map(escape, match.groups())
+    return Markup(f'<span class="w">{value}</span> <span class="w">{limits}{rest}</span>')  # noqa: S704  escaped
 
 
 def _cleaned(value: Any) -> Any:

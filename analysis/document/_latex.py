@@ -6,17 +6,24 @@ from itertools import count
 
 from analysis.document._content import Bullets, Document, Figure, Paragraph, Section, Table
 
-LONG, LONG_TEXT = 35, 60  # largest number of rows on a page; largest number of characters of a cell without line breaks
+LONG = 35  # largest number of rows of a table on one page
+LINE, GAP = 116, 2  # characters of a line in small print, and between two columns
+LONG_WORD, PIECE = 24, 8  # longer words may be broken after every few characters
 PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
-\usepackage{textcomp,amssymb,booktabs,longtable,graphicx}
+\usepackage{textcomp,amssymb,array,booktabs,longtable,graphicx}
 \usepackage[margin=22mm]{geometry}
-\IfFileExists{placeins.sty}{\usepackage{placeins}}{\newcommand{\FloatBarrier}{\clearpage}}"""
+\IfFileExists{placeins.sty}{\usepackage{placeins}}{\newcommand{\FloatBarrier}{}}
+\setcounter{topnumber}{9}\setcounter{bottomnumber}{9}\setcounter{totalnumber}{9}
+\renewcommand{\topfraction}{0.95}\renewcommand{\bottomfraction}{0.95}\renewcommand{\textfraction}{0.05}
+\renewcommand{\floatpagefraction}{0.8}"""
 # Scale down to the text width, and to the height of a page; a pasted table needs only the package graphicx.
 NARROW = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{"
 LOW = r"\resizebox{!}{\ifdim\height>0.8\textheight 0.8\textheight\else\height\fi}{"
 
+LEFT = r">{\raggedright\arraybackslash}"
+SMALL = "\\footnotesize\\setlength{\\tabcolsep}{4pt}"
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -85,38 +92,68 @@ def _free_name(name: str, files: Collection[str]) -> str:
 
 def _figure(block: Figure) -> str:
     return (
-        "\\begin{figure}[htbp]\n\\centering\n"
+        "\\begin{figure}[!htbp]\n\\centering\n"
         f"{LOW}{NARROW}\\includegraphics{{figures/{block.name}.pdf}}}}}}\n"
         f"\\caption{{{_escaped(block.caption)}}}\n\\label{{fig:{block.name}}}\n\\end{{figure}}\n"
     )
 
 
 def _table(block: Table, name: str) -> str:
-    """Write a floating table that shrinks to the text width, or a long table over several pages."""
-    columns = "".join(_column(block, at) for at in range(len(block.header)))
+    """Write a floating table, or a long table over several pages; texts wrap so that it fits the text width."""
+    widths = _widths(block)
+    columns = "".join(_column(block, at, width) for at, width in enumerate(widths))
     caption = f"\\caption{{{_escaped(block.caption)}}}\\label{{tab:{name}}}"
     header = " & ".join(map(_escaped, block.header)) + " \\\\\n\\midrule" if any(block.header) else ""
-    rows = [" & ".join(map(_escaped, row)) + " \\\\" for row in block.rows]
+    rows = [" & ".join(map(_breakable, row)) + " \\\\" for row in block.rows]
     notes = [f"{_escaped(note)}\\\\" for note in block.notes]
     if len(rows) > LONG:
         lines = [
+            f"{{{SMALL}",
             f"\\begin{{longtable}}{{{columns}}}",
             f"{caption}\\\\",
             "\\toprule",
             *filter(None, [header]),
             "\\endhead",
         ]
-        return "\n".join([*lines, *rows, "\\bottomrule", "\\end{longtable}", *_in_small(notes)]) + "\n"
-    lines = ["\\begin{table}[htbp]\n\\centering", caption]
+        return "\n".join([*lines, *rows, "\\bottomrule", "\\end{longtable}", "}", *_in_small(notes)]) + "\n"
+    lines = ["\\begin{table}[!htbp]\n\\centering", caption, SMALL]
     lines += [f"{NARROW}\\begin{{tabular}}{{{columns}}}", "\\toprule"]
     lines += [*filter(None, [header]), *rows, "\\bottomrule", "\\end{tabular}}", *_in_small(notes)]
     return "\n".join([*lines, "\\end{table}"]) + "\n"
 
 
-def _column(block: Table, at: int) -> str:
-    """Return the column type: right-aligned for numbers, a paragraph for long texts."""
-    longest = max((len(row[at]) for row in block.rows), default=0)
-    return "r" if at in block.numeric else "p{0.45\\linewidth}" if longest > LONG_TEXT else "l"
+def _widths(block: Table) -> list[float | None]:
+    """Return the share of the text width of each column whose texts wrap, and None for columns that need no wrapping.
+
+    Texts wrap only if the table is wider than a line; the widest column first, and no column below its longest word.
+    """
+    columns = list(zip(block.header, *block.rows, strict=True))
+    natural = [max(map(len, cells)) for cells in columns]
+    least = [max((min(len(w), LONG_WORD) for cell in cells for w in cell.split()), default=1) for cells in columns]
+    widths = list(natural)
+    room = LINE - GAP * len(columns)
+    while sum(widths) > room:
+        wide = [at for at in range(len(widths)) if widths[at] > max(least[at], 4)]
+        if not wide:
+            break
+        widths[max(wide, key=lambda at: widths[at])] -= 1
+    share = 0.96 / max(LINE, sum(widths) + GAP * len(columns))
+    return [None if width == full else width * share for width, full in zip(widths, natural, strict=True)]
+
+
+def _column(block: Table, at: int, width: float | None) -> str:
+    """Return the column type: a paragraph if texts wrap, otherwise right-aligned for numbers."""
+    return f"{LEFT}p{{{width:.3f}\\linewidth}}" if width else "r" if at in block.numeric else "l"
+
+
+def _breakable(text: str) -> str:
+    """Escape a cell; very long words may be broken."""
+    return " ".join(
+        "\\allowbreak{}".join(_escaped(word[at : at + PIECE]) for at in range(0, len(word), PIECE))
+        if len(word) > LONG_WORD
+        else _escaped(word)
+        for word in text.split()
+    )
 
 
 def _in_small(notes: Sequence[str]) -> list[str]:

@@ -78,7 +78,7 @@ def document(content: Content, *, with_pictures: bool = False) -> Document:
 def in_short(content: Content) -> list[str]:
     """Summarise the report in a few sentences."""
     sentences = [_agreement_in_words(content), _kappa_in_words(content)]
-    sentences += [_classifier_in_words(name, row, content) for name, row in content["classifiers"].items()]
+    sentences += _classifiers_in_words(content)
     sentences += [_dropped_in_words(content), _model_in_words(content), unblinded_in_words(content)]
     return [text for text in sentences if text]
 
@@ -109,26 +109,38 @@ def _kappa_in_words(content: Content) -> str:
     return f"{text} ({level_of(content)} {limits}), {bands} on the scale of Landis and Koch."
 
 
-def _classifier_in_words(name: str, row: Content, content: Content) -> str:
-    """Compare a classifier with the majority rule, in words."""
-    if not row["n"]:
-        return ""
+def _classifiers_in_words(content: Content) -> Iterator[str]:
+    """Compare each classifier with the majority rule, in words; a rule that several share is described once."""
+    scored = {name: row for name, row in content["classifiers"].items() if row["n"]}
+    rules = {(row["n"], row["baseline"]["category"]) for row in scored.values()}
+    if len(rules) == 1 < len(scored):
+        yield _rule_in_words(next(iter(scored.values())))
+    for name, row in scored.items():
+        before = "" if len(rules) == 1 < len(scored) else f"{_rule_in_words(row)} "
+        yield f"{before}{_compared_in_words(name, row, content)}"
+
+
+def _rule_in_words(row: Content) -> str:
     rule = row["baseline"]
-    start = (
-        f"{row_title(name)} is right on {percent(row['accuracy']['value'])} of {row['n']} agreed items. The "
-        f"majority rule, which calls every item {rule['category']}, is right on {percent(rule['accuracy']['value'])}."
+    return (
+        f"The majority rule calls every item {rule['category']}, and is right on {percent(rule['accuracy']['value'])} "
+        f"of {row['n']} agreed items."
     )
+
+
+def _compared_in_words(name: str, row: Content, content: Content) -> str:
+    rule = row["baseline"]
     outcome = {
-        "better": "The classifier is better than this rule",
-        "worse": "The classifier is worse than this rule",
-        "cannot tell": "These items cannot show whether the classifier is better or worse",
+        "better": "better than the majority rule",
+        "worse": "worse than the majority rule",
+        "cannot tell": "these items cannot show whether it is better or worse than the majority rule",
     }[rule["verdict"]]
     points = number(100 * rule["difference"]["value"], 1)
     limits = interval(rule["difference"]).removesuffix(" %")
     holm = ", Holm" if len(content["classifiers"]) > 1 else ""
     return (
-        f"{start} {outcome} (difference {points} percentage points, {level_of(content)} {limits}; "
-        f"{p_in_words(rule['p_holm'])}{holm})."
+        f"{row_title(name)} is right on {percent(row['accuracy']['value'])}: {outcome} (difference {points} percentage "
+        f"points, {level_of(content)} {limits}; {p_in_words(rule['p_holm'])}{holm})."
     )
 
 

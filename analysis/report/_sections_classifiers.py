@@ -79,8 +79,7 @@ def _by_consensus(content: Content) -> Iterator[Block]:
         extremes = [" to ".join(percent(bounds[s][end]["value"]) for end in ("worst", "best")) for s in RATES]
         n_all = sum(bounds["worst"][cell] for cell in CELLS)
         rows += [
-            (row_title(name), "agreed only", row["n"], *(share(row[s]) for s in RATES), DASH),
-            ("", "range over all split items", n_all, *extremes, DASH),
+            (row_title(name), "range over all split items", n_all, *extremes, DASH),
             ("", "adjudicated majority", majority["n"], *(share(majority[s]) for s in RATES), DASH),
         ]
         if latent is not None:
@@ -90,15 +89,19 @@ def _by_consensus(content: Content) -> Iterator[Block]:
         "by-consensus",
         f"{dropped} of the items with two labels are split. Scoring only the agreed items is biased in either "
         "direction: label errors lower both rates, and leaving out hard items raises them. The row “latent class” "
-        "depends on a model with the stated status (credible intervals).",
+        "depends on a model with the stated status (credible intervals). The first table of the report has the agreed "
+        "items.",
         ("Classifier", "Consensus", "Items", f"Sensitivity ({level})", f"Specificity ({level})", "Model"),
         rows,
         numeric=(2,),
     )
+    states: dict[str, list[str]] = {}
     for name, row in content["classifiers"].items():
         latent = row["by_consensus"]["latent"]
         if latent is not None and latent["state"] not in ("fits", "not identified"):
-            yield Paragraph(f"{row_title(name)}, latent class: {latent['state']}; {latent['state_words']}.", "note")
+            states.setdefault(f"{latent['state']}; {latent['state_words']}", []).append(row_title(name))
+    for state, names in states.items():
+        yield Paragraph(f"Latent class of {', '.join(names)}: {state}.", "note")
 
 
 def _scores(content: Content) -> Iterator[Block]:
@@ -112,10 +115,16 @@ def _scores(content: Content) -> Iterator[Block]:
         return
     level = level_of(content)
     yield stat_table(
-        "average-precision",
-        "Average precision over all thresholds. The first table of the report has the area under the ROC curve.",
-        ("Classifier", f"Average precision ({level})"),
-        [(row_title(name), plain_number(scores["average_precision"])) for name, scores in scored.items()],
+        "scores",
+        "Average precision over all thresholds, and the ratios of costs (one missed dissimilar item in false alarms) "
+        "at which the fixed threshold has the lowest cost of all thresholds, or at most 10 % more. The first table of "
+        "the report has the area under the ROC curve.",
+        ("Classifier", f"Average precision ({level})", "Threshold", "Lowest cost at ratios", "Within 10 % at ratios"),
+        [
+            (row_title(name), plain_number(scores["average_precision"]), *_threshold_costs(scores))
+            for name, scores in scored.items()
+        ],
+        numeric=(2,),
     )
     if any(scores["roc"]["threshold"] for scores in scored.values()):
         yield Figure("roc", "Sensitivity against false alarms over all thresholds. Point: the actual verdicts.")
@@ -125,18 +134,17 @@ def _scores(content: Content) -> Iterator[Block]:
         yield stat_table(
             "thresholds",
             "Thresholds. A threshold that is chosen and scored on the same items looks better than it is; the row "
-            "“chosen on "
-            "other applications” scores each item at a threshold chosen without its application.",
+            "“chosen on other applications” scores each item at a threshold chosen without its application.",
             ("Classifier", "Threshold", "Value", "tp", "fp", "fn", "tn", "Youden"),
             rows,
             numeric=(2, 3, 4, 5, 6, 7),
         )
+    reasons: dict[str, list[str]] = {}
     for name, scores in scored.items():
-        choice = scores["threshold"]
-        if choice is not None:
-            reason = f" Choosing a threshold from the data: {choice['reason']}." if choice["reason"] else ""
-            costs = _costs_in_words(choice["fixed"], scores["cost_range"], scores["near_cost_range"])
-            yield Paragraph(f"{row_title(name)}: {costs}{reason}")
+        if scores["threshold"] is not None and scores["threshold"]["reason"]:
+            reasons.setdefault(scores["threshold"]["reason"], []).append(row_title(name))
+    for reason, names in reasons.items():
+        yield Paragraph(f"Choosing a threshold of {', '.join(names)} from the data: {reason}.")
 
 
 def _threshold_rows(name: str, choice: Content | None) -> Iterator[tuple[Any, ...]]:
@@ -156,19 +164,19 @@ def _cells(confusion: Content) -> Sequence[Any]:
     return tp, fp, fn, tn, number(tp / (tp + fn) + tn / (fp + tn) - 1) if has_both_categories else DASH
 
 
-def _costs_in_words(fixed: float, best: Content, near: Content) -> str:
-    """Describe for which cost ratios (missed item / false alarm) the fixed threshold is best or nearly best."""
-    clauses = []
-    for costs, name, never in (
-        (best, "the best threshold", "never the best threshold, whatever the cost ratio"),
-        (near, "within 10 % of the lowest cost", "never within 10 % of the lowest cost, whatever the cost ratio"),
-    ):
-        if costs["low"] is None:
-            clauses.append(never)
-        else:
-            high = "any number of" if costs["high"] is None else number(costs["high"], 2)
-            clauses.append(f"{name} if a missed dissimilar item costs {number(costs['low'], 2)} to {high} false alarms")
-    return f"the threshold {fixed:g} is {'; it is '.join(clauses)}."
+def _threshold_costs(scores: Content) -> tuple[str, str, str]:
+    """Return the fixed threshold, and the cost ratios for which it is best or nearly best."""
+    choice = scores["threshold"]
+    if choice is None:
+        return DASH, DASH, DASH
+    return f"{choice['fixed']:g}", _ratios(scores["cost_range"]), _ratios(scores["near_cost_range"])
+
+
+def _ratios(costs: Content) -> str:
+    if costs["low"] is None:
+        return "never"
+    low = number(costs["low"], 2)
+    return f"{low} or more" if costs["high"] is None else f"{low} to {number(costs['high'], 2)}"
 
 
 def _comparisons(content: Content) -> Iterator[Block]:

@@ -3,11 +3,25 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.document import Block, Figure, Paragraph, Section, first_rows, number, p_value, words
+from analysis.document import (
+    Block,
+    Figure,
+    Paragraph,
+    Section,
+    Table,
+    counted,
+    first_rows,
+    number,
+    p_value,
+    percent,
+    table,
+    words,
+)
 from analysis.report._wording import estimate, level_of, sentence, share, stat_table, title_of
 
 Content = Mapping[str, Any]
 
+MOST_DEPENDENT = 10  # models of dependent errors in the table
 NO_STRENGTH = 0.01  # weaker dependence counts as independence
 
 
@@ -66,16 +80,32 @@ def _latent(content: Content) -> Iterator[Block]:
         yield Paragraph("The model was not fitted because the report was made without resampling.", "note")
         return
     yield from _state(content)
-    for name, test in (
-        ("reviewers", latent["misfit"]["reviewers"]),
-        *((f"reviewers with {title_of(name)}", test) for name, test in latent["misfit"]["with_classifier"].items()),
-    ):
-        p = "" if test["p"] is None else f" (p = {p_value(test['p'])}, {test['n_draws']} draws)"
-        yield Paragraph(f"Does the model fit the {name}{p}? {sentence(test['words'])}")
+    yield _fit(latent["misfit"])
     if identifiability["identified"]:
         yield from _rates(content)
         yield from _dependence(content)
     yield from _undecided(latent)
+
+
+def _fit(tests: Content) -> Table:
+    """Show the tests of fit of the reviewers, alone and with each classifier."""
+    all_tests = {"reviewers": tests["reviewers"], **tests["with_classifier"]}
+    rows = [
+        (_raters(name), p_value(test["p"]), percent(test.get("power")), _outcome(test))
+        for name, test in all_tests.items()
+    ]
+    return table(
+        "Does the model fit? Tests of independent errors. Power: how often the test detects a rater who copies three "
+        "of four labels of another. Where it is low, no sign of dependence means little.",
+        ("Labels of", "p", "Power", "Result"),
+        rows,
+        (1, 2),
+    )
+
+
+def _outcome(test: Content) -> str:
+    """Return the result of a test of fit without its power, which has its own column."""
+    return sentence(str(test["words"]).partition(";")[0])
 
 
 def _state(content: Content) -> Iterator[Block]:
@@ -120,20 +150,19 @@ def _dependence(content: Content) -> Iterator[Block]:
         yield Figure(
             "residual-correlations",
             "Observed minus expected correlation of each pair of reviewers. Lines: two standard errors. Above zero, "
-            "the "
-            "reviewers agree more often than independent errors explain.",
+            "the reviewers agree more often than independent errors explain.",
         )
     if not found or not found["tried"]:
         return
     fitted = [row for row in found["tried"] if row["p"] is not None and row["strength"] >= NO_STRENGTH]
+    fitted = sorted(fitted, key=lambda row: float(row["p_holm"]))[:MOST_DEPENDENT]
     if fitted:
         yield stat_table(
             "dependence",
             "Models in which errors depend on each other, compared with independent errors: strength of the "
-            "dependence, "
-            "likelihood ratio test of independence, and largest change of a prevalence or rate: at the estimated "
-            "strength, and up to the largest strength that the labels do not exclude. "
-            f"{len(found['tried'])} models were tried; models without dependence are left out.",
+            "dependence, likelihood ratio test of independence, and largest change of a prevalence or rate: at the "
+            "estimated strength, and up to the largest strength that the labels do not exclude. "
+            f"Of {len(found['tried'])} models, the {len(fitted)} with the smallest p; report.json has all.",
             ("Raters", "Model", "Strength", "p (Holm)", "Largest difference", "Largest difference not excluded"),
             [
                 (_raters(row["raters_of"]), row["model"], number(row["strength"], 2), p_value(row["p_holm"]),
@@ -153,8 +182,7 @@ def _best(best: Content, level: str) -> Iterator[Block]:
     yield Paragraph(
         f"If {best['model']} ({_raters(best['raters_of'])}), {estimate(best['prevalence'])} of the items are "
         f"dissimilar ({level}). This model was chosen because independent errors are rejected; its numbers are valid "
-        "only "
-        "if the model is right."
+        "only if the model is right."
     )
     yield stat_table(
         "dependent-rates",
@@ -177,8 +205,8 @@ def _undecided(latent: Content) -> Iterator[Block]:
     if not latent["identifiability"]["identified"] or not undecided:
         return
     yield first_rows(
-        f"{len(undecided)} items remain undecided: the probability of dissimilar is between "
-        f"0.1 and 0.9. Model: {latent['state']['state']}.",
+        f"{counted(len(undecided), 'item')} still undecided: the probability of dissimilar is between 0.1 and 0.9. "
+        f"Model: {latent['state']['state']}.",
         ("Item", "Probability of dissimilar"),
         [(row["item"], number(row["posterior"], 2)) for row in undecided],
         numeric=(1,),

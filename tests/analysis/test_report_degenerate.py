@@ -125,7 +125,7 @@ def markdown_tables(text):
 
 
 TABULAR = re.compile(
-    r"\\begin\{(?:tabular|longtable)\}\{((?:\w|\{[^}]*\})+)\}\n(?:\\caption[^\n]*\n)?\\toprule\n(.*?)\\bottomrule",
+    r"\\begin\{(?:tabular|longtable)\}\{((?:>|\w|\{[^}]*\})+)\}\n(?:\\caption[^\n]*\n)?\\toprule\n(.*?)\\bottomrule",
     re.DOTALL,
 )
 
@@ -133,7 +133,7 @@ TABULAR = re.compile(
 def latex_tables(text):
     """Return each table of a LaTeX text as column letters and rows of cells."""
     for columns, body in TABULAR.findall(text):
-        columns = re.sub(r"p\{[^}]*\}", "p", columns)
+        columns = re.sub(r">\{[^}]*\}p\{[^}]*\}", "p", columns)
         rows = re.sub(r"\\(midrule|endhead)\n", "", body).removesuffix(" \\\\\n").split(" \\\\\n")
         yield columns, [re.split(r"(?<!\\) & ", row) for row in rows] if body else []
 
@@ -177,7 +177,9 @@ LATEX_WORDS = {
     "textheight", "includegraphics", "FloatBarrier", "par", "raggedright", "footnotesize", "endhead",
     "bottomrule", "textbackslash", "textasciicircum", "textasciitilde", "textless", "textgreater", "textbar",
     "textquotedbl", "textsuperscript", "chi", "theta", "blacktriangle", "textmu", "IfFileExists", "newcommand",
-    "resizebox", "ifdim", "else", "fi", "width", "height",
+    "resizebox", "arraybackslash", "ifdim", "else", "fi", "width", "height", "allowbreak", "setlength",
+    "tabcolsep", "setcounter",
+    "renewcommand", "topfraction", "bottomfraction", "textfraction", "floatpagefraction",
 }  # fmt: skip
 
 

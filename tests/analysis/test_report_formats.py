@@ -49,6 +49,8 @@ class Tables(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
+        if tag == "span":  # inside a cell
+            return
         if tag == "table":
             self.tables.append([])
         elif tag == "tr":
@@ -60,7 +62,7 @@ class Tables(HTMLParser):
         self.into = tag if tag in ("td", "th", "caption") else None
 
     def handle_endtag(self, tag):
-        self.into = None
+        self.into = self.into if tag == "span" else None
 
     def handle_data(self, data):
         if self.into == "caption":
@@ -76,6 +78,7 @@ def of_markdown(text):
 
 def of_latex(text):
     pattern = "|".join(map(re.escape, FROM_LATEX))
+    text = text.replace(r"\allowbreak{}", "")
     text = re.sub(pattern, lambda found: FROM_LATEX[found.group()], text)
     return re.sub(r"\\([{}$&#%_])", r"\1", text)
 
