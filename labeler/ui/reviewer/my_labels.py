@@ -67,7 +67,7 @@ def show_receipt(db: Database, reviewer_id: int) -> None:
 
 def row(db: Database, own: OwnLabel) -> None:
     """Show one label: number and code, thumbnail, answer, time of the answer, time on task, comment and replies."""
-    code, picture, answer, more, change = st.columns([2, 3, 2, 4, 2], vertical_alignment="center")
+    code, picture, answer, more, change = st.columns([2, 3, 2, 4, 3], vertical_alignment="center")
     code.markdown(f"{own.number}. Item {own.task.code}")
     drawing = reviewing.picture(db, own.task) if own.can_look_again else None
     if drawing:

@@ -16,6 +16,7 @@ const ANSWERS = { s: "similar", d: "dissimilar", n: "not sure" };
 const CATEGORIES = ["similar", "dissimilar"];
 const REMEMBERED = 8; // number of pictures to keep, for an undo
 const MIN_HEIGHT = 200;
+const UNDER = { practice: 72 }; // pixels below the component by mode: in practice, a button to leave it
 const MAX_HEIGHT = 1300;
 const TICK_MS = 500;
 const SIGNS = ["keydown", "pointermove", "pointerdown", "wheel", "scroll"];
@@ -45,6 +46,7 @@ class Review {
     this.comment = new CommentDialog(root.querySelector(".comment"), (text) => this.keep({ comment: text }));
     this.current = null;
     this.paintedAt = null;
+    this.nRuns = null; // of the newest item
     this.top = 0; // of the component in the window, if nothing is scrolled away
     this.refusal = "";
     this.hindrance = "";
@@ -169,6 +171,7 @@ class Review {
   draw() {
     this.part("stage").hidden = !this.current;
     this.part("message").hidden = Boolean(this.current);
+    this.part("keys").hidden = !this.current && this.data.mode === "practice"; // the round is over
     if (this.current) {
       this.picture.draw(Math.min(Math.max(this.room, MIN_HEIGHT), MAX_HEIGHT));
     }
@@ -181,14 +184,14 @@ class Review {
     this.top = Math.max(this.top, root.top);
     const isNarrow = this.part("keys").offsetHeight === 0; // then the views are below, out of sight
     const below = isNarrow ? this.part("answers").offsetHeight : root.bottom - canvas.bottom;
-    return window.innerHeight - this.top - (canvas.top - root.top) - below - 24;
+    return window.innerHeight - this.top - (canvas.top - root.top) - below - (UNDER[this.data.mode] ?? 24);
   }
 
   /** Update all texts and button states on the screen. */
   say() {
     const pending = this.queue.events.filter(({ answer }) => CATEGORIES.includes(answer)).length;
-    const nRuns = this.current?.picture.runs.length ?? null;
-    this.part("question").textContent = questionWords(this.data.question, nRuns);
+    this.nRuns = this.current?.picture.runs.length ?? this.nRuns;
+    this.part("question").textContent = questionWords(this.data.question, this.nRuns);
     this.part("progress").textContent = progressWords(this.data, pending);
     this.part("code").textContent = this.current ? `Item ${this.current.code}` : "";
     this.part("words").textContent = emptyWords(this.data, this.queue.length);
