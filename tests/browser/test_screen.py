@@ -110,6 +110,7 @@ def test_what_was_looked_at_is_stored_with_the_label_and_the_next_item_begins_an
     press(page, "s")
     view = json.loads(answers(served, "ada")[-1].view)
     size = {name: view.pop(name) for name in ("width", "height", "density")}
+    assert re.fullmatch("[0-9a-f]+", view.pop("session"))
     assert sorted(view.pop("picture")["order"]) == [0, 1, 2]  # as the server drew it for this assignment
     assert view == {
         "axis": "pooled",
