@@ -134,7 +134,7 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
 
 
 def _check_counts_are_numbers(table: NDArray[Any], categories: Sequence[Hashable]) -> None:
-    """Raise ValueError if a table without any category mostly has numbers: then it has counts and a mistyped entry."""
+    """Raise ValueError if a table without categories is mostly numbers, a sign of counts with an invalid entry."""
     is_number = np.array([[_is_number(value) for value in row] for row in table], dtype=bool)
     is_category = [isinstance(value, Hashable) and value in categories for value in table.ravel()]
     if 2 * is_number.sum() > table.size and not any(is_category):

@@ -33,7 +33,7 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
 
 
 def _with_whole_interval(text: str) -> Any:
-    """Keep the interval of a cell such as "50.0 % (25.0 to 75.0 %)" on one line, which may follow the value's line."""
+    """Keep the interval of a cell such as "50.0 % (25.0 to 75.0 %)" on one line, possibly below the value."""
     from markupsafe import Markup, escape  # comes with jinja2
 
     match = _INTERVAL.fullmatch(clean(text))

@@ -6,9 +6,9 @@ from itertools import count
 
 from analysis.document._content import Bullets, Document, Figure, Paragraph, Section, Table
 
-LONG = 35  # largest number of rows of a table on one page
-LINE, GAP = 116, 2  # characters of a line in small print, and between two columns
-LONG_WORD, PIECE = 24, 8  # longer words may be broken after every few characters
+LONG = 35  # maximum number of rows of a table on one page
+LINE, GAP = 116, 2  # number of characters of a line in small print, and between two columns
+LONG_WORD, PIECE = 24, 8  # longer words may be broken, after each piece of this length
 PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
@@ -99,7 +99,7 @@ def _figure(block: Figure) -> str:
 
 
 def _table(block: Table, name: str) -> str:
-    """Write a floating table, or a long table over several pages; texts wrap so that it fits the text width."""
+    """Write a floating table, or a long table over several pages; texts wrap to fit the text width."""
     widths = _widths(block)
     columns = "".join(_column(block, at, width) for at, width in enumerate(widths))
     caption = f"\\caption{{{_escaped(block.caption)}}}\\label{{tab:{name}}}"

@@ -110,7 +110,7 @@ def _kappa_in_words(content: Content) -> str:
 
 
 def _classifiers_in_words(content: Content) -> Iterator[str]:
-    """Compare each classifier with the majority rule, in words; a rule that several share is described once."""
+    """Compare each classifier with the majority rule; describe a rule that several classifiers share only once."""
     scored = {name: row for name, row in content["classifiers"].items() if row["n"]}
     rules = {(row["n"], row["baseline"]["category"]) for row in scored.values()}
     if len(rules) == 1 < len(scored):

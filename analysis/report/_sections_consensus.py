@@ -21,7 +21,7 @@ from analysis.report._wording import estimate, level_of, sentence, share, stat_t
 
 Content = Mapping[str, Any]
 
-MOST_DEPENDENT = 10  # models of dependent errors in the table
+MOST_DEPENDENT = 10  # maximum number of models of dependent errors in the table
 NO_STRENGTH = 0.01  # weaker dependence counts as independence
 
 
@@ -96,7 +96,7 @@ def _fit(tests: Content) -> Table:
     ]
     return table(
         "Does the model fit? Tests of independent errors. Power: how often the test detects a rater who copies three "
-        "of four labels of another. Where it is low, no sign of dependence means little.",
+        "of four labels of another. If the power is low, a result without signs of dependence means little.",
         ("Labels of", "p", "Power", "Result"),
         rows,
         (1, 2),
