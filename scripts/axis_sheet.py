@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from PIL import Image, ImageColor, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import Browser, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -27,12 +27,11 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning, coordinating
 from labeler.store import assignments, items, open_database, people
 from scripts.axis_metrics import SPANS
+from scripts.screenshots import palette
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
 
 OUT = Path(__file__).parent.parent / "docs" / "img" / "axis-rules.png"
 N_SHOWN, PICTURE_WIDTH, TITLE = 12, 480, 22
-INKS = "#12233d", "#9dbcd9", "#5f86ab", "#5b6677", "#b35806", "#1f78b4", "#7b3294"  # of the picture, see js/ink.js
-PALE = "#ffffff", "#f1f2f4", "#e4e8ee", "#c9ced6", "#aab3c0"
 READY = "() => window.__review?.paintedAt && window.__review.pending === 0"
 
 
@@ -101,16 +100,6 @@ def sheet(columns: dict[str, dict[str, bytes]], names: Sequence[str]) -> Image.I
             whole.paste(one.resize(size, Image.Resampling.LANCZOS), (left, top + TITLE))
         top += height
     return whole
-
-
-def palette() -> Image.Image:
-    """The inks of the picture, each also mixed with white, so that the file is small and no ink is lost."""
-    inks = [ImageColor.getrgb(ink) for ink in INKS]
-    mixed = [tuple(round(255 - share * (255 - part)) for part in ink) for ink in inks for share in (1, 0.7, 0.4)]
-    colours = [*(ImageColor.getrgb(pale) for pale in PALE), *mixed]
-    picture = Image.new("P", (1, 1))
-    picture.putpalette([part for colour in colours for part in colour])
-    return picture
 
 
 def main() -> None:

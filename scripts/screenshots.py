@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageColor
 from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -33,7 +33,10 @@ TOLERANCES = {"ada": 0.03, "ben": 0.08, "cleo": 0.15, "dan": 0.30}
 READY = "() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt > 260"
 SAVED = "() => window.__review?.pending === 0"
 WIDE, NARROW = {"width": 1360, "height": 760}, {"width": 390, "height": 844}
-N_FILMED, FRAME_MS, FILM_WIDTH, FILM_COLOURS = 20, 700, 600, 24
+N_FILMED, FRAME_MS, FILM_WIDTH = 20, 700, 600
+# of the picture and the page, see js/ink.js and style.css
+INKS = "#12233d", "#9dbcd9", "#5f86ab", "#5b6677", "#b35806", "#1f78b4", "#7b3294", "#1f5a94"
+PALE = "#ffffff", "#f1f2f4", "#e4e8ee", "#c9ced6", "#aab3c0"
 
 
 def spread(db: Database, name: str, code: str) -> float:
@@ -108,18 +111,18 @@ def film(frames: list[bytes], path: Path) -> None:
     images = [Image.open(io.BytesIO(frame)).convert("RGB") for frame in frames]
     height = round(images[0].height * FILM_WIDTH / images[0].width)
     small = [image.resize((FILM_WIDTH, height), Image.Resampling.LANCZOS) for image in images]
-    palette = _sheet(small).quantize(FILM_COLOURS, method=Image.Quantize.FASTOCTREE)
-    first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in small]
+    first, *rest = [image.quantize(palette=palette(), dither=Image.Dither.NONE) for image in small]
     first.save(path, save_all=True, append_images=rest, duration=FRAME_MS, loop=0, optimize=True)
 
 
-def _sheet(images: list[Image.Image]) -> Image.Image:
-    """Combine all images, one below the other."""
-    width, height = images[0].size
-    sheet = Image.new("RGB", (width, height * len(images)))
-    for i, image in enumerate(images):
-        sheet.paste(image, (0, i * height))
-    return sheet
+def palette() -> Image.Image:
+    """The inks of the picture, each also mixed with white, so that the file is small and no ink is lost."""
+    inks = [ImageColor.getrgb(ink) for ink in INKS]
+    mixed = [tuple(round(255 - share * (255 - part)) for part in ink) for ink in inks for share in (1, 0.7, 0.4)]
+    colours = [*(ImageColor.getrgb(pale) for pale in PALE), *mixed]
+    picture = Image.new("P", (1, 1))
+    picture.putpalette([part for colour in colours for part in colour])
+    return picture
 
 
 def reviewers(browser: Browser, served: Served, out: Path) -> None:
