@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -237,6 +237,23 @@ def test_the_cluster_robust_interval_covers_where_the_plain_one_does_not():
             covered[name] += estimate.low <= 0 <= estimate.high
     assert 0.92 <= covered["robust"] / n_repeats <= 0.97
     assert covered["plain"] / n_repeats < 0.85
+
+
+def test_the_interval_of_cohens_kappa_with_full_agreement_by_hand():
+    # share e of different labels: 2 x 20 log(1 / (1 - e)) = F(1, 19), and kappa = 1 - 2 e at equal shares
+    different = 1 - np.exp(-stats.f.ppf(0.95, 1, 19) / 40)
+    kappa = cohen_kappa([[10, 0], [0, 10]])
+    assert (kappa.value, kappa.se, kappa.low) == (1.0, None, pytest.approx(1 - 2 * different, abs=1e-5))
+
+
+@given(st.integers(2, 4).flatmap(lambda q: st.lists(st.integers(0, 6), min_size=q * q, max_size=q * q)))
+def test_the_interval_of_cohens_kappa_holds_it_and_does_not_depend_on_who_is_first(cells):
+    table = np.reshape(cells, (int(len(cells) ** 0.5), -1))
+    kappa, swapped = cohen_kappa(table), cohen_kappa(table.T)
+    assume(kappa.low is not None)
+    assert -1 <= kappa.low <= kappa.value <= kappa.high <= 1
+    assert (swapped.low, swapped.high) == pytest.approx((kappa.low, kappa.high), abs=1e-3)
+    assert cohen_kappa(10 * table).low >= kappa.low - 1e-6
 
 
 @pytest.mark.parametrize("n_items", [5, 10])
