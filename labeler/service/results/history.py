@@ -28,12 +28,11 @@ def study_course(db: Database) -> dict[str, Any]:
         `unblinded`: time, person and reason, or None. `steps` and `people`: every change with time, person and
         reason. `excluded`: items left out of the results, with the reason. `changed_pairs`: pairs of reviewers who
         share items because one of them replaced another reviewer, with the number of items. `calibration`: the
-        numbers of the calibration round, which count nowhere else, or None. `selection`: for a study planned in
-        batches, the labels that enter each result, and weighted estimates from random and chosen items; otherwise
-        None. `flags`: current flags and comments of
-        reviewers, with the code under which the reviewer saw the item.
+        numbers of the calibration round, which count nowhere else, or None. `selection`, only if
+        items were chosen: the labels that enter each result, and weighted estimates from random and chosen items.
+        `flags`: current flags and comments of reviewers, with the code under which the reviewer saw the item.
     """
-    steps = events.of_actions(db, course.ACTIONS)
+    steps, selection = events.of_actions(db, course.ACTIONS), _selection(db)
     people = events.of_actions(db, _PEOPLE)
     return {
         "unblinded": course.unblinding(db),
@@ -54,7 +53,7 @@ def study_course(db: Database) -> dict[str, Any]:
         ],
         "changed_pairs": _changed_pairs(db),
         "calibration": _calibration(db),
-        "selection": _selection(db),
+        **({"selection": selection} if selection else {}),
         "flags": [
             {"item": m.item, "code": m.code, "reviewer": m.reviewer, "flag": m.flag, "comment": m.comment}
             for m in sorted(inbox.messages(db), key=lambda m: (m.item, m.reviewer, m.code))
