@@ -182,14 +182,19 @@ def signed_in(browser: Browser, served: Served) -> Page:
     return page
 
 
-def take(page: Page, served: Served, name: str, text: str, out: Path, *, height: int) -> None:
-    """Take a picture of a coordinator's page when it shows the text."""
+def take(page: Page, served: Served, name: str, text: str, out: Path, *, height: int, opens: str = "") -> None:
+    """Take a picture of a coordinator's page when it shows the text, after a click on `opens`."""
     page.set_viewport_size({"width": 1200, "height": height})
     page.goto(f"{served.url}/{name}")
+    if opens:
+        page.get_by_text(opens).click()
     if name != "progress":  # its table is drawn on a canvas, not HTML text
         page.get_by_text(text).first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1000)  # tables and pictures fade in
+    if opens:  # it is at the end of the page
+        page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
+        page.wait_for_timeout(1000)
     page.screenshot(path=out / f"{name}.png")
     lighten(out / f"{name}.png")
 
@@ -209,7 +214,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
         with serving(demo_study(Path(folder) / "demo.study")) as served:
-            take(signed_in(browser, served), served, "plan", "Confirm this plan", out, height=2000)
+            page = signed_in(browser, served)
+            take(page, served, "plan", "Confirm this plan", out, height=1560, opens="Draw another plan")
             reviewers(browser, served, out)
             coordinator(browser, served, folder, out)
         with serving(demo_study(Path(folder) / "all.study", overlap=1.0)) as served:

@@ -71,7 +71,7 @@ def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
     for button in ("Close the study", "Unblind the study"):
         take_step(page, url, button, "all labels are there")
     go(page, url, "verdicts", "Verdicts")
-    expect(page.get_by_test_id("stDataFrame")).to_have_count(4)
+    expect(page.get_by_test_id("stDataFrame")).to_have_count(3)
 
     go(page, url, "report", "Report")
     page.get_by_role("button", name="Create the report").click()
