@@ -30,10 +30,11 @@ def render(db: Database, person: str) -> None:
     title = st.selectbox("Figure", titles, key="figure")
     name, chart = chosen(db, title)
     st.image(evidence.as_svg(chart), title.partition(": ")[2].capitalize(), width="content")
-    columns = st.columns(len(evidence.FORMATS) + 5)
-    for column, form in zip(columns, evidence.FORMATS, strict=False):
-        make: Callable[[], bytes] = partial(evidence.as_file, chart, form)
-        column.download_button(form.upper(), make, f"{name}.{form}", key=f"{name}-{form}", on_click="ignore")
+    with st.container(horizontal=True):
+        for form in evidence.FORMATS:
+            make: Callable[[], bytes] = partial(evidence.as_file, chart, form)
+            file = f"{name}.{form}"
+            st.download_button(f"Download {file}", make, file, key=f"{name}-{form}", on_click="ignore")
 
 
 def chosen(db: Database, title: str) -> tuple[str, Any]:
