@@ -36,7 +36,8 @@ STYLE = """<style>.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1
 h1 { font-size: 1.75rem !important; padding: 0 0 .5rem !important; }
 h2 { font-size: 1.3rem !important; } h3 { font-size: 1.1rem !important; }
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: #4d5868 !important; opacity: 1; }
-.signed-in { background: #fff; padding-left: .5rem; font-size: .875rem; line-height: 3.75rem; display: block; max-width: 12rem; overflow: hidden;
+.signed-in { background: #fff; padding-left: .5rem; font-size: .875rem; line-height: 3.75rem; display: block;
+  max-width: 12rem; overflow: hidden;
   text-overflow: ellipsis; white-space: nowrap; }</style>"""
 SIDEBAR = """<style>[data-testid="stSidebar"] { width: 13rem !important; min-width: 13rem !important; }
 .stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; }</style>"""
