@@ -5,6 +5,7 @@ Each study was created by the code of its version (`scripts/old_studies.py`), wh
 
 import gzip
 import json
+import re
 import sqlite3
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -29,6 +30,8 @@ PLAN = """SELECT p.name, i.name, i.data_hash, a.kind, a.block, a.position, a.cod
 SAID_SINCE = ("study.excluded_items", "study.calibration_items", "parameters.", "course.")
 # was in a report twice and no longer is, and descriptions of classifiers
 NOT_KEPT = ("agreement.reviewers", "agreement.by_labels_used", "parameters.classifiers.")
+# few items had no interval of Cohen's kappa before its likelihood interval
+NO_INTERVAL_THEN = re.compile(r"agreement\.pairs\[\d+\]\.cohen_kappa\.(low|high)$")
 
 Told = dict[str, Any]
 
@@ -146,7 +149,11 @@ def reported_otherwise(db: Database, told: Told, folder: Path) -> list[str]:
         return [f"a report of its time is refused: {error}"] if known else []
     of_now = [one for one in found if one.reported is not None or not one.place.startswith(SAID_SINCE)]
     of_then = NOT_KEPT if told["schema"] == 1 else NOT_KEPT[-1:]
-    numbers = [one for one in of_now if not one.place.startswith(of_then)]
+    numbers = [
+        one
+        for one in of_now
+        if not one.place.startswith(of_then) and not (one.reported is None and NO_INTERVAL_THEN.match(one.place))
+    ]
     return [f"{one.place}: {one.reported!r}, now {one.recomputed!r}" for one in numbers]
 
 
