@@ -22,7 +22,7 @@ _MAX_CELLS = 4_000_000  # maximum number of array elements for polynomials that 
 
 @dataclass(frozen=True)
 class Informative:
-    """The split items.
+    """Labels of the split items; only these items contain information about leniency.
 
     Attributes
     ----------

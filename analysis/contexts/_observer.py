@@ -103,7 +103,7 @@ class OverallLevel:
 
 @dataclass(frozen=True)
 class Observation:
-    """The effect of instrumentation on a suite.
+    """The effect of instrumentation on the benchmarks of a suite.
 
     Attributes
     ----------

@@ -104,7 +104,7 @@ def _fit(tests: Content) -> Table:
 
 
 def _outcome(test: Content) -> str:
-    """Return the result of a test of fit without its power, which has its own column."""
+    """Return the result of a test of fit without its power, which is in a separate column."""
     return sentence(str(test["words"]).partition(";")[0])
 
 

@@ -160,7 +160,7 @@ class EnvironmentPair:
 
 @dataclass(frozen=True)
 class Survey:
-    """Stability of the benchmarks of a suite.
+    """Result of `survey`: how stable the benchmarks of a suite are.
 
     Attributes
     ----------
