@@ -351,4 +351,4 @@ def to_text(result):
     """Return a result as text, without the dtypes and the index."""
     if isinstance(result, pd.DataFrame):
         return str(result[[column for column in result if column != "note"]].astype(object).values.tolist())
-    return str(result)
+    return str(result.tolist() if isinstance(result, pd.Series) else result)
