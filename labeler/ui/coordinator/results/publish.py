@@ -9,12 +9,13 @@ import streamlit as st
 from labeler.errors import LabelerError
 from labeler.plan.lifecycle import Action
 from labeler.service.people import visibility
-from labeler.service.results import reporting
+from labeler.service.plan import coordinating
+from labeler.service.results import kept_report, reporting
 from labeler.service.results.publishing import bundle, for_page
 from labeler.service.results.publishing.answers import Venue
 from labeler.store import Database, open_database
 from labeler.ui.coordinator.escaping import plain, points
-from labeler.ui.coordinator.shared import done, errors_here
+from labeler.ui.coordinator.shared import Bar, done, errors_here
 
 VENUES = {
     None: "No particular venue",
@@ -23,6 +24,7 @@ VENUES = {
     Venue.ZENODO: "Zenodo",
 }
 ARCHIVE = "published-archive"
+START_S, ITEM_S = 3.0, 0.05  # fixed time, and additional time per item with measurements
 
 
 def render(db: Database, person: str) -> None:
@@ -87,20 +89,27 @@ def data_set(db: Database, person: str, options: bundle.Options, *, ready: bool)
     with st.form("publish"):
         name = st.text_input("Name of the new folder, beside the study", f"{db.path.stem}-data")
         if st.form_submit_button("Publish the data set", type="primary", disabled=not ready):
-            progress = st.empty()
-            st.session_state[ARCHIVE] = for_page.publish(
-                db,
-                name,
-                options,
-                released.getvalue() if released else None,
-                actor=person,
-                waiting=lambda seconds: progress.caption(f"Creating the data set: {seconds:.0f} s"),
-            )
-            progress.empty()
+            bar, whole_s = Bar("Creating the data set"), usual_s(db, options)
+            with errors_here():
+                st.session_state[ARCHIVE] = for_page.publish(
+                    db,
+                    name,
+                    options,
+                    released.getvalue() if released else None,
+                    actor=person,
+                    waiting=lambda seconds: bar.show(seconds, whole_s),
+                )
+            bar.end()
     made: Path | None = st.session_state.get(ARCHIVE)
     if made is not None and made.is_file():
         st.success(plain(f"Wrote {made.stem} and {made.name}, beside the study. Read the datasheet and the log."))
         st.download_button(f"Download {made.name}", made.read_bytes, made.name, on_click="ignore")
+
+
+def usual_s(db: Database, options: bundle.Options) -> float:
+    """About how many seconds the data set takes."""
+    report_s = kept_report.EXPECTED_S[options.report is reporting.QUICK]
+    return START_S + report_s + ITEM_S * len(coordinating.list_items(db)) * options.measurements
 
 
 def comments(path: Path) -> str:
