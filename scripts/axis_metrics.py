@@ -95,8 +95,8 @@ def tables(items: Sequence[Runs]) -> str:
     return (
         "\n".join([HEAD, *(row(rule, items) for rule in SPANS)])
         + "\n\nTen resamples of one run do not differ systematically, so the height between their medians should be "
-        f"small. This table\nshows its 95th percentile over {N_RESAMPLED} runs of each benchmark, with the 95 % "
-        f"interval if other benchmarks were drawn.\n\n{nothing_there(items)}"
+        f"small. This table\nshows its 95th percentile over {N_RESAMPLED} runs of each benchmark, with a 95 % "
+        f"interval from resampled benchmarks.\n\n{nothing_there(items)}"
     )
 
 
