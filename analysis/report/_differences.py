@@ -10,7 +10,11 @@ from typing import Any
 ROUNDING = 1e-15  # treat smaller numbers as rounding errors of 0
 
 # time and versions may differ, and published numbers are not computed
-NOT_COMPARED = re.compile(r"(study\.(reported_utc|chain)|versions|published)($|[.\[])")
+NOT_COMPARED = re.compile(r"(study\.(reported_utc|chain)|versions|published|agreement\.by_time_on_task)($|[.\[])")
+QUARTILES = "agreement.by_time_quartile"  # replaced by_time_on_task (thirds), together with another interval of kappa
+WITH_QUARTILES = re.compile(
+    rf"{QUARTILES}|agreement\.(pairs|retest)\[\d+\]\.cohen_kappa\.(se|low|high|reason|warning)$"
+)
 
 
 # sentences that explain a value, which may have other words in later versions
@@ -62,6 +66,8 @@ def differences(
     """
     ours, theirs = dict(_leaves(recomputed)), dict(_leaves(reported))
     places = [*theirs, *(place for place in ours if place not in theirs)]
+    if not any(place.startswith(QUARTILES) for place in theirs):
+        places = [place for place in places if not WITH_QUARTILES.match(place)]
     if is_of_earlier_form(reported):
         places = [place for place in places if not OF_LATER_FORM.match(place)]
     return [

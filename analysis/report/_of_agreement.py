@@ -19,7 +19,7 @@ COEFFICIENTS: Mapping[str, Callable[..., Estimate]] = {
     "brennan_prediger": agreement.brennan_prediger,
     "krippendorff_alpha": agreement.krippendorff_alpha,
 }
-N_PARTS = 3  # of each reviewer's labels in order
+N_PARTS, N_TIME_PARTS = 3, 4  # parts of each reviewer's labels in order, and by time on task
 CONFIDENCES = (1, 2, 3)
 IMPLAUSIBLE_S = 1.0  # in milliseconds; nobody can look at ten runs in a shorter time
 MOST_DISPUTED = 10
@@ -157,14 +157,14 @@ def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
 
 
 def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
-    """Compute agreement by application, date and axis rule, and by thirds of each reviewer's labels."""
+    """Compute agreement by application, date and axis rule, by thirds of the order and by quartiles of the time."""
     parts: dict[str, Any] = {}
     dated = first.assign(date=first["created_utc"].astype("string").str[:10]) if "created_utc" in first else first
     for name, column in (("by_application", "application"), ("by_date", "date")):
         groups = agreement.by_group(dated, column, level=level) if _has(dated, column) else []
         parts[name] = plain(groups)
-    for name, column in (("by_position", "position"), ("by_time_on_task", "dwell_ms")):
-        groups = agreement.by_order(first, column, n_bins=N_PARTS, level=level) if _has(first, column) else []
+    for name, column, n_bins in (("by_position", "position", N_PARTS), ("by_time_quartile", "dwell_ms", N_TIME_PARTS)):
+        groups = agreement.by_order(first, column, n_bins=n_bins, level=level) if _has(first, column) else []
         parts[name] = plain(groups)
     if _has(first, "axis_rule") and first["axis_rule"].nunique() > 1:  # missing in reports of earlier versions
         parts["by_axis_rule"] = plain(agreement.by_group(first, "axis_rule", level=level))

@@ -138,7 +138,7 @@ def _groups(content: Content) -> Iterator[Block]:
     for name, caption, first in (
         ("by_application", "Agreement by application.", "Application"),
         ("by_position", "Agreement by thirds of each reviewer's labels in order; shows possible fatigue.", "Third"),
-        ("by_time_on_task", "Agreement by thirds of each reviewer's labels by time on task, fastest first.", "Third"),
+        ("by_time_quartile", "Agreement by quartiles of each reviewer's time on task, fastest first.", "Quartile"),
         ("by_date", "Agreement by date.", "Date"),
         ("by_axis_rule", "Agreement by the axis rule that applied when the label was given.", "Axis rule"),
     ):

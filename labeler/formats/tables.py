@@ -16,7 +16,9 @@ from labeler.safe_text import inert as inert
 
 LABEL_COLUMNS = ("item", "reviewer", "label")
 VERDICT_COLUMNS = ("item", "verdict")
-MEASURES = ("m1", "m2", "m3", "m4", "m5")  # columns of a verdict table with the mean of each measure
+OF_HEURISTICS = ("m1", "m2", "m3", "m4", "m5")
+OF_SAME = ("cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse")
+MEASURES = (*OF_HEURISTICS, *OF_SAME)  # columns of a verdict table with the mean of each measure
 LINE = "line"  # name of the index of a table read from a file
 
 
@@ -40,7 +42,7 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
     """A verdict table: columns item, classifier, verdict, score and threshold, None where empty.
 
     Where the file has them, as exported and published ones do: application, parameters (JSON) and version, and
-    `means`, the columns m1 to m5 as a mapping of those that are not empty.
+    `means`, the columns `MEASURES` as a mapping of those that are not empty.
 
     Parameters
     ----------

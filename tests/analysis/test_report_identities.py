@@ -199,7 +199,7 @@ def test_mcnemar_and_agreement_of_a_pair_count_the_same_items(content):
 def test_the_groups_of_labels_add_up_to_those_on_items_with_two_or_more(full):
     agreement = full[1]["agreement"]
     single = agreement["n_items"] - agreement["n_items_with_two_labels"]
-    for name in ("by_application", "by_date", "by_position", "by_time_on_task"):
+    for name in ("by_application", "by_date", "by_position", "by_time_quartile"):
         assert sum(row["n_labels"] for row in agreement[name]) == agreement["n_labels"] - single
     assert sum(row["n_items"] for row in agreement["by_application"]) == agreement["n_items_with_two_labels"]
 

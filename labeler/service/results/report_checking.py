@@ -46,7 +46,8 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
 def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[Difference]:
     """Recompute every number of a report from a label table and a verdict table.
 
-    The tables do not contain the plan, history and measurements of the study; these are taken from the report.
+    The tables do not contain the plan, history and measurements of the study, nor all columns behind the hash of the
+    verdicts; these are taken from the report. Verdicts are compared through every number that depends on them.
     """
     report = _read(_numbers_of(file))
     notes = tuple(map(str, report["notes"]))

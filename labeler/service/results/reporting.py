@@ -117,8 +117,8 @@ class Gathered:
     pictures: Mapping[str, str] = field(default_factory=dict)
 
     def as_told_by(self, reported: Mapping[str, Any]) -> Self:
-        """A copy with the plan, history and measurements of the study taken from its report."""
-        known = self.provenance.hashes
+        """A copy with the plan, history, measurements and hash of verdicts of the study taken from its report."""
+        known = {name: text for name, text in self.provenance.hashes.items() if name != "verdicts"}
         told = report.Provenance(
             study=reported["study"],
             parameters={name: reported["parameters"][name] for name in reported["parameters"] if name not in COMPUTED},

@@ -137,7 +137,7 @@ def of_counting_items(db: Database, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
-    """Return all verdicts with the columns of the verdict file: means m1 to m5 for heuristics, clusters for SAME.
+    """Return all verdicts with the columns of the verdict file: means of measures, and clusters for SAME.
 
     The other measures that `labeler learn` uses are in the row of the classifier that computed them.
     """
@@ -148,12 +148,13 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
     for measure in tables.MEASURES:
         table[measure] = [means.get(measure) for means in table["means"]]
     table["clusters"] = [" ".join(map(str, clusters)) or None for clusters in table["clusters"]]
-    columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", *tables.MEASURES]
+    columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", *tables.OF_HEURISTICS]
+    columns += ["clusters", "iterations", "parameters", "version", "error", *tables.OF_SAME]
     further = [name for name, feature in FEATURES.items() if feature.of_score is None and name not in columns]
     for name in further:
         rows = zip(table["item"], table["classifier"], strict=True)
         table[name] = [features[item][name] if FEATURES[name].source == judge else None for item, judge in rows]
-    return table[[*columns, "clusters", "iterations", "parameters", "version", "error", *further]]
+    return table[[*columns, *further, "application"]]
 
 
 def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: str, now: datetime) -> int:

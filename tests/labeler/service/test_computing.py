@@ -22,7 +22,7 @@ COLUMNS = [
     "item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5", "clusters",
     "iterations", "parameters", "version", "error", "cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse",
     "apart_m1", "apart_m2", "apart_m3", "apart_m4", "apart_m5", "apart_cosine", "apart_wave_hedges",
-    "apart_kumar_hassebrook", "apart_scaled_rmse",
+    "apart_kumar_hassebrook", "apart_scaled_rmse", "application",
 ]  # fmt: skip
 
 
