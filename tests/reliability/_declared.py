@@ -20,8 +20,8 @@ from tests.reliability.outcome import Case
 ROOT = Path(__file__).parents[2]
 TESTED = ("cluster", "docs", "oidc", "test")  # the extras that `make test` installs
 FIRST_CELL = re.compile(r"^\| ([^|]+) \|", re.MULTILINE)
-# packages whose import name another distribution declares: dask comes with distributed, the same project
-IN_ONE = {"dask": "distributed"}
+# packages that come with another distribution of the same project: distributed requires dask, jinja2 MarkupSafe
+IN_ONE = {"dask": "distributed", "MarkupSafe": "jinja2"}
 
 licences: dict[str, Any] = runpy.run_path(str(ROOT / "scripts" / "licences.py"))
 
