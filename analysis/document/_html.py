@@ -28,19 +28,14 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["cell"] = _with_whole_interval
+    environment.filters["lines"] = _lines_of_cell
     return environment.get_template("report.html.j2").render(report=document, figures=figures)
 
 
-def _with_whole_interval(text: str) -> Any:
-    """Keep the interval of a cell such as "50.0 % (25.0 to 75.0 %)" on one line, possibly below the value."""
-    from markupsafe import Markup, escape  # comes with jinja2
-
+def _lines_of_cell(text: str) -> tuple[str, ...]:
+    """Split a cell such as "50.0 % (25.0 to 75.0 %)" into value and interval, each of which stays on one line."""
     match = _INTERVAL.fullmatch(clean(text))
-    if match is None:
-        return text
-    value, limits, rest = map(escape, match.groups())
-    return Markup(f'<span class="w">{value}</span> <span class="w">{limits}{rest}</span>')  # noqa: S704  escaped
+    return (text,) if match is None else (match[1], match[2] + match[3])
 
 
 def _cleaned(value: Any) -> Any:
