@@ -297,6 +297,16 @@ def on_item(db: Database, item_id: int) -> list[tuple[str, str, str, str | None]
     ).fetchall()
 
 
+def on_items(db: Database, item_ids: Iterable[int]) -> list[tuple[int, str, str, str]]:
+    """The answers to these items that stand: item id, reviewer, kind of assignment, answer; in order of reviewer."""
+    return db.execute(
+        """SELECT a.item_id, p.name, a.kind, c.answer
+           FROM current_answers c JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
+           WHERE a.item_id IN (SELECT value FROM json_each(?)) AND c.answer <> 'withdrawn' ORDER BY p.name""",
+        (json.dumps(list(item_ids)),),
+    ).fetchall()
+
+
 def marks(db: Database) -> list[tuple[int, int, Answer]]:
     """Every answer in order of storage, as (label id, assignment id, answer)."""
     rows = db.execute("SELECT label_id, assignment_id, answer FROM labels ORDER BY label_id")

@@ -1,7 +1,7 @@
 """Split items of a closed study: their labels, and decisions by a person who labelled none of them."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -103,13 +103,20 @@ def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
     return rows
 
 
-def labels_in_words(db: Database, item: Item) -> str:
-    """The first labels of an item in one line, for people who may see names: "S: ada, cleo · D: ben"."""
-    names: dict[str, list[str]] = {category: [] for category in Category}
-    for reviewer, kind, answer, _ in labels.on_item(db, item.item_id):
-        if kind in COUNTED_KINDS and answer in names:
-            names[answer].append(reviewer)
-    return " · ".join(f"{category[0].upper()}: {', '.join(who)}" for category, who in names.items() if who)
+def labels_in_words(db: Database, shown: Sequence[Item]) -> list[str]:
+    """The first labels of each item in one line, for people who may see names: "S: ada, cleo · D: ben"."""
+    names: dict[tuple[int, str], list[str]] = {(item.item_id, category): [] for item in shown for category in Category}
+    for item_id, reviewer, kind, answer in labels.on_items(db, [item.item_id for item in shown]):
+        if kind in COUNTED_KINDS and (item_id, answer) in names:
+            names[item_id, answer].append(reviewer)
+    return [
+        " · ".join(
+            f"{category[0].upper()}: {', '.join(names[item.item_id, category])}"
+            for category in Category
+            if names[item.item_id, category]
+        )
+        for item in shown
+    ]
 
 
 def adjudicate(db: Database, name: str, category: Category | None, why: str, *, actor: str, now: datetime) -> Category:

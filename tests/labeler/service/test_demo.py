@@ -159,6 +159,9 @@ def test_after_the_tenth_label_a_newcomer_sees_the_labels_of_all(finished, tmp_p
             labels_of = {row["reviewer"]: row["label"] for row in splits.labels_on(db, item)}
             assert labels_of.keys() == {*demo.REVIEWERS, "you"}
             assert labels_of["you"] == "similar"
+        lines = splits.labels_in_words(db, items.all_items(db))
+        assert all("you" in line.partition(" · ")[0] for line in lines)  # the similar come first
+        assert all(line.startswith("S: ") for line in lines)
         assert ("demo", "add role") in log(db)
         assert demo.reveal(db, now=NOW)  # once only
         assert log(db).count(("demo", "add role")) == 1

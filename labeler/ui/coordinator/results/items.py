@@ -45,7 +45,7 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue,
     listed = [curating.item_named(db, name) for name in page["item"]]
     shown = page.assign(runs_small=[small(db, item) for item in listed], spread=100 * page["spread"])
     if with_labels:
-        shown = shown.assign(labels=[splits.labels_in_words(db, item) for item in listed])
+        shown = shown.assign(labels=splits.labels_in_words(db, listed))
     order = [
         "runs_small",
         *(["labels"] if with_labels else []),
