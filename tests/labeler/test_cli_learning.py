@@ -90,7 +90,7 @@ def test_a_model_judges_a_study_and_result_files(folder, study, tmp_path):
     runs = (np.array([1, 1, 1.5])[:, None] * np.random.default_rng(1).uniform(1, 1.1, (3, 60))).tolist()
     (tmp_path / "new.json").write_text(json.dumps(runs))
     checked = run("check", tmp_path / "new.json", "--model", folder / "model.json", code=1).output
-    assert "dissimilar by learned:level" in checked
+    assert "learned:level calls the" in checked
 
 
 def test_all_classifiers_and_a_vote_are_compared(folder):
@@ -137,7 +137,7 @@ def test_what_cannot_be_learnt_from_is_refused_in_words(folder, monkeypatch, tmp
         (("verdicts", "--study", "all.study", "--model", "odd.json"), "odd.json: .*is not JSON"),
         (("verdicts", "--study", "all.study", "--model", "none.json"), "none.json"),
         (("verdicts", "--study", "all.study", "--model", "model.json", "--only-verdict"), "needs every measure"),
-        (("verdicts", "--study", "all.study", "--model", "model.json", "--warmup", "5"), "learned with warm-up 0"),
+        (("verdicts", "--study", "all.study", "--model", "model.json", "--warmup", "5"), "with the warm-up 0"),
         (("compare", "--study", "all.study", "--vote", "1:nobody"), "Unknown classifier 'nobody'"),
     ],
 )

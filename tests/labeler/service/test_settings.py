@@ -140,5 +140,5 @@ def test_the_check_of_files_judges_by_the_threshold_asked_for(tmp_path):
     path.write_text(str(measured.tolist()))
     at_default, at_90 = (run("check", str(path), "--theta", theta, code=None) for theta in ("0.25", "0.9"))
     assert (at_default.exit_code, at_90.exit_code) == (1, 0)
-    assert "dissimilar by heuristic." in " ".join(at_default.stdout.split())
+    assert "heuristic calls the 4 runs dissimilar." in " ".join(at_default.stdout.split())
     assert "heuristic@0.90" in at_90.stdout
