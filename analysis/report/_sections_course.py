@@ -17,7 +17,7 @@ def course_sections(content: Content) -> Iterator[Section]:
         if course["calibration"]:
             yield Section("Calibration round", tuple(_calibration(course["calibration"], level_of(content))))
         if course.get("selection"):  # missing in reports of earlier versions
-            yield Section("Random and chosen items", tuple(_selection(course["selection"])))
+            yield Section("Random and chosen items", tuple(_selection(course["selection"], level_of(content))))
 
 
 def unblinded_in_words(content: Content) -> str:
@@ -86,7 +86,7 @@ def _calibration(round_: Content, level: str) -> Iterator[Block]:
     )
 
 
-def _selection(selection: Content) -> Iterator[Block]:
+def _selection(selection: Content, level: str) -> Iterator[Block]:
     weighted = selection["weighted"]
     yield Paragraph(
         f"{selection['n_chosen']} items were not drawn at random, but chosen because classifiers disagreed and a model "
@@ -111,7 +111,7 @@ def _selection(selection: Content) -> Iterator[Block]:
         ("Fleiss' kappa", plain_number(weighted["kappa"])),
     )
     words = f"Weighted estimates for all {selection['n_population']} items of the study."
-    yield stat_table("selection", words, ("Measure", "Value (95 % CI)"), values)
+    yield stat_table("selection", words, ("Measure", f"Value ({level})"), values)
     yield Paragraph(
         "Each label is weighted by the inverse of the probability that its item was labelled (Farquhar et al. 2021), "
         "so that random and chosen items together represent all items. "

@@ -63,8 +63,8 @@ class Calibration:
         return {**asdict(self), "passed": not self.not_passed}
 
 
-def result(db: Database) -> Calibration:
-    """The current result of the calibration round, without excluded items."""
+def result(db: Database, *, level: float = 0.95) -> Calibration:
+    """The current result of the calibration round, without excluded items; intervals have the confidence `level`."""
     import pandas as pd  # imported late, as below: most callers need no statistics
 
     from analysis.agreement import fleiss_kappa, percent_agreement
@@ -79,12 +79,15 @@ def result(db: Database) -> Calibration:
     active = [person.name for person in people.reviewers(db) if person.active]
     by_reviewer = tuple(
         OfReviewer(
-            name, int(n_assigned.get(name, 0)), int((first["rater"] == name).sum()), _shared(first, name, reference)
+            name,
+            int(n_assigned.get(name, 0)),
+            int((first["rater"] == name).sum()),
+            _shared(first, name, reference, level),
         )
         for name in active
     )
     counts = count_table(first) if len(first) else pd.DataFrame([[0, 0]])
-    percent, kappa = percent_agreement(counts), fleiss_kappa(counts)
+    percent, kappa = percent_agreement(counts, level=level), fleiss_kappa(counts, level=level)
     names = {row.item for row in rows}
     missing = tuple(_unfinished(by_reviewer) + _below(gate, by_reviewer, percent))
     return Calibration(len(names), len(names & set(reference)), by_reviewer, percent, kappa, gate, missing)
@@ -200,12 +203,12 @@ def _counting(db: Database) -> set[str]:
     return {item.name for item in items.all_items(db) if item.excluded_why is None}
 
 
-def _shared(first: "pd.DataFrame", name: str, reference: Mapping[str, Category]) -> "Estimate":
+def _shared(first: "pd.DataFrame", name: str, reference: Mapping[str, Category], level: float) -> "Estimate":
     from analysis.intervals import wilson
 
     own = first[(first["rater"] == name) & first["item"].isin(reference)]
     n_equal = sum(reference[item] == category for item, category in zip(own["item"], own["category"], strict=True))
-    return wilson(n_equal, len(own))
+    return wilson(n_equal, len(own), level)
 
 
 def _unfinished(by_reviewer: tuple[OfReviewer, ...]) -> list[str]:

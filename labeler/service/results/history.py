@@ -15,7 +15,7 @@ _PEOPLE = ("join", "pause reviewer", "resume reviewer", "remove reviewer", "repl
 _DETAILS = ("name", "successor", "why")
 
 
-def study_course(db: Database) -> dict[str, Any]:
+def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
     """The history of a study as plain values.
 
     Parameters
@@ -32,7 +32,7 @@ def study_course(db: Database) -> dict[str, Any]:
         items were chosen: the labels that enter each result, and weighted estimates from random and chosen items.
         `flags`: current flags and comments of reviewers, with the code under which the reviewer saw the item.
     """
-    steps, selection = events.of_actions(db, course.ACTIONS), _selection(db)
+    steps, selection = events.of_actions(db, course.ACTIONS), _selection(db, level)
     people = events.of_actions(db, _PEOPLE)
     return {
         "unblinded": course.unblinding(db),
@@ -52,7 +52,7 @@ def study_course(db: Database) -> dict[str, Any]:
             if item.excluded_why is not None
         ],
         "changed_pairs": _changed_pairs(db),
-        "calibration": _calibration(db),
+        "calibration": _calibration(db, level),
         **({"selection": selection} if selection else {}),
         "flags": [
             {"item": m.item, "code": m.code, "reviewer": m.reviewer, "flag": m.flag, "comment": m.comment}
@@ -88,12 +88,12 @@ def _changed_pairs(db: Database) -> list[dict[str, Any]]:
     return [{"a": a, "b": b, "items": n} for (a, b), n in sorted(pairs.items()) if n]
 
 
-def _calibration(db: Database) -> dict[str, Any] | None:
-    result = calibrating.result(db)
+def _calibration(db: Database, level: float) -> dict[str, Any] | None:
+    result = calibrating.result(db, level=level)
     return result.plain() if result.n_items else None
 
 
-def _selection(db: Database) -> dict[str, Any] | None:
+def _selection(db: Database, level: float) -> dict[str, Any] | None:
     """The labels of random and of chosen items, and estimates from both; None unless items were chosen."""
     from analysis.learning import weighted_estimates
     from analysis.tables import count_table, counted_labels
@@ -116,5 +116,5 @@ def _selection(db: Database) -> dict[str, Any] | None:
         "n_random_labels": int(counts.reindex(at_random, fill_value=0).to_numpy().sum()),
         "n_chosen": len(known.chosen - left_out),
         "n_labels": int(counts.to_numpy().sum()),
-        "weighted": asdict(weighted_estimates(counts, len(population), batches)),
+        "weighted": asdict(weighted_estimates(counts, len(population), batches, level=level)),
     }

@@ -173,7 +173,7 @@ def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: s
     dict
         As `analysis.report.summarise`.
     """
-    return gathered_study(db, actor=actor, now=now).content(options)
+    return gathered_study(db, level=options.level, actor=actor, now=now).content(options)
 
 
 def files_of_study(
@@ -188,7 +188,7 @@ def files_of_study(
 
     `progress` is called with the share of the numbers that are computed; figures follow.
     """
-    gathered = gathered_study(db, actor=actor, now=now)
+    gathered = gathered_study(db, level=options.level, actor=actor, now=now)
     content = gathered.content(options, progress)
     return replace(gathered, pictures=_pictures(db, content)).files(content)
 
@@ -236,13 +236,13 @@ def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[
         return {path.name: path.read_bytes().decode() for path in paths if path.parent == Path(folder)}
 
 
-def gathered_study(db: Database, *, actor: str, now: datetime) -> Gathered:
+def gathered_study(db: Database, *, level: float = 0.95, actor: str, now: datetime) -> Gathered:
     """Read the input of a study's report at one moment, so that no label has to wait. It is logged."""
     with db.atomic():
         study, all_items, left_out = studies.get(db), items.all_items(db), history.not_counted(db)
         calibration, chosen = history.calibration_items(db), sampling.chosen_items(db)
         answers, verdict_table = exchange.all_answers(db), verdicts.table(db)
-        course, n_reviewers = history.study_course(db), len(people.reviewers(db))
+        course, n_reviewers = history.study_course(db, level=level), len(people.reviewers(db))
         events.add(db, now.isoformat(), actor, "report", {"state": study.state, "answers": len(answers)})
         chain_head = str(chain.head(db))
     excluded = {row["item"] for row in course["excluded"]}

@@ -117,6 +117,8 @@ def test_a_result_worked_by_hand(round_):
     # of the six pairs on each item three agree; expected agreement is (3/4)^2 + (1/4)^2 = 5/8
     assert result.percent.value == pytest.approx(1 / 2)
     assert result.kappa.value == pytest.approx((1 / 2 - 5 / 8) / (1 - 5 / 8))
+    at_90 = calibrating.result(round_, level=0.9)  # the level of a report is that of all its intervals
+    assert {one.with_reference for one in at_90.reviewers} == {wilson(2, 3, 0.9), wilson(1, 3, 0.9)}
 
 
 def test_before_anybody_labelled_there_is_a_reason_in_place_of_every_number(round_):
