@@ -88,9 +88,11 @@ def see_addresses(caller: Caller) -> None:
     caller.ask("/sign-out", "HEAD")
 
 
-def see_pages(window: Window, shows: str, own_words: str, *, foreign: Iterable[str], made_up: bool) -> None:
+def see_pages(
+    window: Window, shows: str, own_words: str, *, foreign: Iterable[str], made_up: bool, label: str = ""
+) -> None:
     """Visit all pages of a reviewer and the addresses of others; with `made_up`, also addresses that no study has."""
-    window.go("", shows)
+    window.go(label, shows)
     see_own_labels(window, own_words)
     if made_up:
         window.go("guide", "The question for every item")

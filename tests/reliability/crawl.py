@@ -167,11 +167,12 @@ def _intruder(scene: Scene, heard: Heard) -> None:
 
 
 def _both(scene: Scene, heard: Heard) -> None:
+    label = "label" if scene.stage in ("closed", "unblinded") else ""  # then Study is the first page
     with Window(scene.caller(made.BOTH, heard)) as window:
         if scene.quick and scene.stage not in CAN_LABEL:
-            window.go("", SHOWS[scene.stage]).go("my-labels", "My labels")
+            window.go(label, SHOWS[scene.stage]).go("my-labels", "My labels")
             return
-        _see_pages(scene, window, made.BOTH, SHOWS[scene.stage])
+        _see_pages(scene, window, made.BOTH, SHOWS[scene.stage], label=label)
         if scene.stage in CAN_LABEL:
             visits.label(window, made.words_of(made.BOTH))
 
@@ -213,11 +214,12 @@ def _browse(scene: Scene, heard: Heard) -> None:
         visits.browse(window)
 
 
-def _see_pages(scene: Scene, window: Window, name: str, shows: str) -> None:
+def _see_pages(scene: Scene, window: Window, name: str, shows: str, *, label: str = "") -> None:
     foreign = visits.OF_COORDINATORS if scene.is_thorough else visits.OF_COORDINATORS[-2:]
     visits.see_pages(
-        window, shows, made.words_of(name), foreign=() if name == made.BOTH else foreign, made_up=scene.is_thorough
-    )
+        window, shows, made.words_of(name), label=label,
+        foreign=() if name == made.BOTH else foreign, made_up=scene.is_thorough,
+    )  # fmt: skip
 
 
 def _marks(scene: Scene) -> tuple[str, str, str]:
