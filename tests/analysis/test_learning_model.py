@@ -61,7 +61,7 @@ def test_the_formula_gives_the_probability_of_the_terms():
         (("terms", 0, "mean"), None, "term 1 lacks 'mean'"),
         (("name",), "a/b", "letters, digits, dots"),
         (("name",), "", "1 to 60 characters"),
-        (("intercept",), 7, "the formula does not match the numbers"),
+        (("intercept",), 7, "match the numbers"),
     ],
 )
 def test_a_changed_file_is_rejected(path, value, why):

@@ -113,7 +113,7 @@ def test_lines_of_potato_may_have_every_label_with_true_or_false():
 @pytest.mark.parametrize(
     ("form", "text", "reason"),
     [
-        ("wide", "item,application\na,b\n", "there/labels: there is no reviewer column"),
+        ("wide", "item,application\na,b\n", "reviewer column"),
         ("wide", "name,ada\na,similar\n", "column 'item' is missing"),
         ("label-studio", "{", "there/labels: not JSON"),
         ("label-studio", "{}", "list of tasks"),
@@ -122,7 +122,7 @@ def test_lines_of_potato_may_have_every_label_with_true_or_false():
         ("label-studio", '[{"data": {"item": "a"}, "annotations": [3]}]', "task 1.*object"),
         (
             "label-studio", '[{"data": {"item": "a"}, "annotations": [{"result": []}]}]',
-            "task 1: an annotation has 0 choices; it must have exactly one",
+            "task 1.*0 choices",
         ),
         (
             "label-studio",
