@@ -1,13 +1,13 @@
-"""Make the replication study: labels and verdicts that have the published counts of the paper, and nothing more.
+"""Create the replication study: labels and verdicts with the published counts of the paper.
 
     python data/make_replication.py [--out data/replication] [--seed 1]
 
-The paper (Bauer et al., ICPE '23 Companion, doi:10.1145/3578245.3584693) prints counts, not labels. From them follow:
-how many items each pair of reviewers labelled and agreed on (Table 1 and the totals leave one solution), how many
-agreed items are dissimilar, and each classifier's confusion matrix on the agreed items (Tables 2 and 3). Everything
-else is arbitrary and drawn from the seed: which items these are, which pair has the dissimilar ones, who of a split
-pair said what, how the two classifiers' verdicts fall together (made nearly nested, as on real data), and all verdicts
-on split items.
+The paper (Bauer et al., ICPE '23 Companion, doi:10.1145/3578245.3584693) prints counts, not labels. The counts
+determine the number of items that each pair of reviewers labelled and agreed on (Table 1 and the totals have one
+solution), the number of agreed items that are dissimilar, and the confusion matrix of each classifier on the agreed
+items (Tables 2 and 3). The rest is arbitrary and drawn from the seed: which items these are, which pair has the
+dissimilar items, which reviewer of a split pair chose which category, how the verdicts of the two classifiers overlap
+(nearly nested, as on real data), and all verdicts on split items.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 # pair -> (items, agreed items). Near-equal parts of 586 and the printed shares (47, 57, 35, 53, 77, 62 %) with the
-# total of 324 leave exactly these agreed counts; which two parts have 97 items is not printed.
+# total of 324 allow exactly these agreed counts; the paper does not print which two parts have 97 items.
 PARTS = {
     ("R1", "R2"): (98, 46),
     ("R1", "R3"): (98, 56),
@@ -27,7 +27,7 @@ PARTS = {
     ("R3", "R4"): (98, 61),
 }
 AGREED_DISSIMILAR, AGREED_SIMILAR = 189, 135
-# consensus -> (items that both classifiers call dissimilar, only the heuristic, only SAME); the sums over a column are
+# consensus -> (items that both classifiers call dissimilar, only the heuristic, only SAME); the column sums are
 # the published matrices: SAME 52/23/137/112, heuristic 173/82/16/53 (tp/fp/fn/tn)
 CALLED_DISSIMILAR = {"dissimilar": (51, 122, 1), "similar": (23, 59, 0)}
 SPLIT_CALLED_DISSIMILAR = (55, 155, 1)  # arbitrary
@@ -74,7 +74,7 @@ def verdicts(rows: Sequence[tuple[str, str, int, str]], rng: random.Random) -> I
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "replication")
-    parser.add_argument("--seed", type=int, default=1, help="draws everything that the paper does not fix")
+    parser.add_argument("--seed", type=int, default=1, help="random seed for what the paper leaves open")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     rows = labels(rng)

@@ -1,11 +1,11 @@
-"""Measure the demo study again: 24 small benchmarks, ten fresh processes each, 3000 iterations each.
+"""Measure the demo study: 24 small benchmarks, ten new processes each, 3000 iterations each.
 
     python data/measure_demo.py [--out data/demo] [--seed 20261120] [--iterations 3000]
 
-Half of the benchmarks get a known intervention in some of their ten runs. What was done to which
-run is written to `interventions.csv`; the measurements go to `demo.parquet`. Every run is a process
-of its own, and the 240 processes start in shuffled order, so that a change of the machine over time
-falls on all benchmarks alike. Takes about four minutes; leave the machine alone meanwhile.
+Half of the benchmarks get a known intervention in some of their ten runs. `interventions.csv` lists
+the interventions; `demo.parquet` has the measurements. Every run is a separate process, and the 240
+processes start in shuffled order, so that a change of the machine over time affects all benchmarks
+equally. This takes about four minutes; leave the machine alone during that time.
 """
 
 import argparse
@@ -101,7 +101,7 @@ def _heap_merge(rng: random.Random) -> Operation:
 def _linked_nodes(_rng: random.Random) -> Operation:
     class Node:
         def __init__(self, other: "Node | None") -> None:
-            self.other, self.me = other, self  # a reference cycle: only the garbage collector frees it
+            self.other, self.me = other, self  # a reference cycle: only the garbage collector can free it
 
     def build() -> None:
         node: Node | None = None
@@ -242,7 +242,7 @@ def _spin(seconds: float) -> None:
 
 
 def _with_share_added(operation: Operation, share: Callable[[], float]) -> Operation:
-    """The operation, followed by a wait of the given share of the time it took."""
+    """The operation, followed by a wait of the given share of its time."""
 
     def slower() -> None:
         start = time.perf_counter()
@@ -253,7 +253,7 @@ def _with_share_added(operation: Operation, share: Callable[[], float]) -> Opera
 
 
 def _measure(name: str, intervention: str, amount: float, n_iterations: int) -> "np.ndarray":
-    """One run, inside its own process: seconds of each iteration."""
+    """Measure one run in a separate process; return the seconds of each iteration."""
     operation = BENCHMARKS[name][1](random.Random(name))
     done = 0
     if intervention == "slowdown":
@@ -346,7 +346,7 @@ def _write(out: Path, rows: list[tuple[str, int, str, float]], series: dict[tupl
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "demo")
-    parser.add_argument("--seed", type=int, default=20261120, help="draws which runs are affected, and the order")
+    parser.add_argument("--seed", type=int, default=20261120, help="random seed for the affected runs and the order")
     parser.add_argument("--iterations", type=int, default=3000)
     parser.add_argument("--one", nargs=3, metavar=("BENCHMARK", "INTERVENTION", "AMOUNT"), help=argparse.SUPPRESS)
     options = parser.parse_args()

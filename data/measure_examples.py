@@ -1,12 +1,12 @@
-"""Measure the three examples of docs/methods.md and docs/check.md again, in a few minutes.
+"""Measure the three examples of docs/methods.md and docs/check.md, in a few minutes.
 
     python data/measure_examples.py check       # data/check: before.json and after.json, by pyperf
     python data/measure_examples.py order       # data/order: results.csv
-    python data/measure_examples.py contexts    # data/contexts: sweep.csv, after the plan in plan.csv
+    python data/measure_examples.py contexts    # data/contexts: sweep.csv, according to the plan in plan.csv
 
-Needs pyperf (pip install pyperf) for the first and nothing but Python for the others. Every run is a process of its
-own, and runs that are to be compared take turns, so that a change of the machine over time falls on all of them alike.
-All measurements are seconds of CPU time. `--out FOLDER` writes elsewhere; for contexts, put plan.csv there first.
+The first example needs pyperf (pip install pyperf), the others only Python. Every run is a separate process, and runs
+to be compared alternate, so that a change of the machine over time affects all of them equally. All measurements are
+seconds of CPU time. `--out FOLDER` writes to another folder; for contexts, put plan.csv there first.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def _slugs_before() -> object:
 
 
 def _slugs_after() -> object:
-    """As before, but letters with accents become letters without; here there are none."""
+    """Like the old version, but removes accents from letters; these texts have no accents."""
     return [NOT_IN_A_SLUG.sub("-", unicodedata.normalize("NFKD", title).lower()) for title in TITLES]
 
 
@@ -85,12 +85,12 @@ CHECK: dict[str, dict[str, Callable[[], object]]] = {
 for _version in CHECK.values():
     _version.update(to_json=_to_json, read_csv=_read_csv, digest=_digest)
 LOOPS = {"slugs": 400, "count_words": 800, "to_json": 150, "read_csv": 500, "digest": 3000}
-VERSION = "EXAMPLE_VERSION"  # the environment variable that makes this script one of pyperf's
+VERSION = "EXAMPLE_VERSION"  # the environment variable that starts this script as a pyperf benchmark
 KEPT = ("name", "unit", "loops", "perf_version", "python_version", "python_implementation")
 
 
 def measure_check(out: Path, n_processes: int) -> None:
-    """Both versions by turns, one process of pyperf each with three values; nothing of the machine is kept."""
+    """Measure both versions alternately, one pyperf process with three values each; remove data about the machine."""
     files = {version: out / f"{version}.json" for version in CHECK}
     for file in files.values():
         file.unlink(missing_ok=True)
@@ -112,7 +112,7 @@ def _pyperf(version: str, file: Path) -> None:
 
 
 def run_under_pyperf(version: str) -> None:
-    """All tasks of a version, each in its own process: seconds of CPU time, as other work shares the machine."""
+    """Measure each task of a version in a separate process; CPU time, because other processes use the machine."""
     import pyperf
 
     runner = pyperf.Runner()
@@ -128,7 +128,7 @@ def _timed(_loops: int, task: Callable[[], object], n_calls: int) -> float:
 
 
 def _without_machine(suite: dict) -> dict:
-    """The same file with the values and what says how they came about, without what says where."""
+    """The same file with the values and how they were measured, without data about the machine."""
     common = {key: value for key, value in suite["metadata"].items() if key in KEPT}
     return {
         "benchmarks": [
@@ -148,7 +148,7 @@ def _without_machine(suite: dict) -> dict:
 
 @functools.cache
 def _index() -> dict[int, list[str]]:
-    """What an application keeps once it is built."""
+    """Data that an application keeps in memory once it is built."""
     return {i: [WORDS[i % 600], str(i)] for i in range(200_000)}
 
 
@@ -185,7 +185,7 @@ COLUMNS = (
 
 
 def run_in_order(names: list[str]) -> None:
-    """The tests one after another, inside their own process: name, start, stop, seconds of CPU time of each."""
+    """Run the tests one after another in one process; print name, start, stop and CPU seconds of each."""
     for name in names:
         start, before = time.perf_counter(), time.process_time()
         ORDER[name]()
@@ -194,7 +194,7 @@ def run_in_order(names: list[str]) -> None:
 
 
 def measure_order(out: Path, n_runs: int, seed: int) -> None:
-    """As many runs in the order above as in random orders, the two kinds by turns."""
+    """Measure equally many runs in the order above and in random orders, alternating."""
     rng = random.Random(seed)
     numbers, tests, rows = {"fixed": 0, "random": 0}, list(ORDER), []
     for done in range(2 * n_runs):
@@ -208,11 +208,11 @@ def measure_order(out: Path, n_runs: int, seed: int) -> None:
             rows.append((run, "vm", numbers[kind], n_runs, name, number, position, kind, start, stop, "Success", took))
         numbers[kind] += 1
         _say(done + 1, 2 * n_runs)
-    rows.sort(key=lambda row: row[7])  # as OrderSage writes them: first the fixed runs, then the random ones
+    rows.sort(key=lambda row: row[7])  # the order that OrderSage writes: first the fixed runs, then the random runs
     _write_csv(out / "results.csv", COLUMNS, rows)
 
 
-# contexts: two versions of two functions under seeds of the hash function and sizes of the environment
+# contexts: two versions of two functions, with several hash seeds and sizes of the environment
 
 
 def _records_old() -> object:
@@ -224,7 +224,7 @@ def _records_old() -> object:
 
 
 def _records_new() -> object:
-    """As before; the keys have other names."""
+    """Like the old version, but the keys have other names."""
     total = 0
     for i in range(100):
         record = {"number": i, "x": 2, "y": 3, "z": 4, "mass": 5}
@@ -249,7 +249,7 @@ N_BLOCKS = 21
 
 
 def run_one(benchmark: str, version: str) -> None:
-    """Inside its own process: seconds of CPU time a call, the median of blocks of calls, after one block to warm up."""
+    """Print CPU seconds per call in one process: the median of blocks of calls after one warm-up block."""
     task, n_calls = CONTEXTS[benchmark][version], CALLS[benchmark]
     blocks = []
     for _ in range(N_BLOCKS + 1):
@@ -261,7 +261,7 @@ def run_one(benchmark: str, version: str) -> None:
 
 
 def measure_contexts(out: Path) -> None:
-    """Every run of the plan, in its order."""
+    """Measure every run of the plan, in its order."""
     with (out / "plan.csv").open(newline="", encoding="utf-8") as file:
         plan = list(csv.DictReader(file))
     rows = []
@@ -304,10 +304,10 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=["check", "order", "contexts"])
-    parser.add_argument("--out", type=Path, help="the folder to write to [default: the one beside this script]")
-    parser.add_argument("--processes", type=int, default=20, help="check: of each version")
-    parser.add_argument("--runs", type=int, default=25, help="order: in each kind of order")
-    parser.add_argument("--seed", type=int, default=1, help="order: of the random orders")
+    parser.add_argument("--out", type=Path, help="output folder [default: the folder beside this script]")
+    parser.add_argument("--processes", type=int, default=20, help="check: number of processes of each version")
+    parser.add_argument("--runs", type=int, default=25, help="order: number of runs in each kind of order")
+    parser.add_argument("--seed", type=int, default=1, help="order: random seed for the random orders")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--in-order", help=argparse.SUPPRESS)
     options = parser.parse_args()

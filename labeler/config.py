@@ -1,4 +1,4 @@
-"""Settings from the environment, and the location of bundled files. Only pages and commands read them."""
+"""Settings from environment variables, and the location of included files. Only pages and commands use them."""
 
 import os
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ class Settings:
     study : Path or None
         `LABELER_STUDY`: the study file that commands use without `--study`.
     import_root : Path or None
-        `LABELER_IMPORT_ROOT`: the folder on the server's disk from which coordinators may import in the browser; the
-        study's own folder where none is named.
+        `LABELER_IMPORT_ROOT`: the folder on the server from which coordinators may import in the browser; by default
+        the folder of the study.
     """
 
     study: Path | None
@@ -36,7 +36,7 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def bundled(*parts: str) -> Path:
-    """A bundled file: beside the package in a checkout, inside it when installed."""
+    """The path of an included file: beside the package in a checkout, inside the package when installed."""
     here = Path(__file__).parent
     inside = here / "bundled"
     return (inside if inside.is_dir() else here.parent).joinpath(*parts)

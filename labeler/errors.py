@@ -1,20 +1,20 @@
-"""The errors that people see, in words.
+"""The errors that people see.
 
     LabelerError
     ├── StudyError          the study file itself
-    │   ├── NoStudy         there is no such file, or none was named
+    │   ├── NoStudy         the file does not exist, or none was given
     │   ├── NotAStudy       the file is something else, or damaged
-    │   ├── NewerStudy      made by a later version
-    │   ├── StudyBusy       another process holds the write lock
+    │   ├── NewerStudy      created by a newer version
+    │   ├── StudyBusy       another process is writing
     │   └── StudyReadOnly   it cannot be written to, or the disk is full
-    ├── InputError          a file, option or text that cannot be used
+    ├── InputError          an invalid file, option or text
     │   └── Refused         a result file that was not imported, with the place and the reason
-    ├── NotAllowed          not in this state of the study, or not in this role
+    ├── NotAllowed          not allowed in this state of the study, or for this role
     │   └── SignInFailed    an unknown, expired or revoked link
-    ├── NotAssigned         an answer to an item that is not on offer to this reviewer
-    └── AnswerRefused       an answer that came too fast, or after another one
+    ├── NotAssigned         an answer to an item that is not offered to this reviewer
+    └── AnswerRefused       an answer that was too fast, or came after another answer
 
-The message is a sentence for the person: what happened, where, and what to do. Pages and commands show only this
+The message is a sentence for people: what happened, where, and what to do. Pages and commands show only this
 message. Messages about the study file name its path, which only coordinators may see: `for_anyone` hides it.
 """
 
@@ -26,33 +26,33 @@ class LabelerError(Exception):
 
 
 class StudyError(LabelerError):
-    """Something is wrong with the study file."""
+    """The study file has a problem."""
 
     outside: ClassVar[str] = "The study cannot be opened at the moment. Tell your coordinator."
 
 
 class NoStudy(StudyError):
-    """No study was named, or there is none at this path."""
+    """No study was given, or the path has no study."""
 
-    outside = "The study is not in its place at the moment. Tell your coordinator."
+    outside = "The study file is missing at the moment. Tell your coordinator."
 
 
 class NotAStudy(StudyError):
-    """The file is no study."""
+    """The file is not a study, or is damaged."""
 
     outside = "The study cannot be read: its file is damaged. Tell your coordinator."
 
 
 class NewerStudy(StudyError):
-    """The file was written by a later version."""
+    """The file was written by a newer version."""
 
-    outside = "The study belongs to a newer version than this server. Tell your coordinator."
+    outside = "The study needs a newer version of this server. Tell your coordinator."
 
 
 class StudyBusy(StudyError):
-    """Another process is writing."""
+    """Another process is writing to the study."""
 
-    outside = "The study is busy at the moment: somebody else is writing. Try again."
+    outside = "The study is busy at the moment. Try again."
 
 
 class StudyReadOnly(StudyError):
@@ -62,11 +62,11 @@ class StudyReadOnly(StudyError):
 
 
 class InputError(LabelerError):
-    """An option, a file or a text that cannot be used."""
+    """An invalid option, file or text."""
 
 
 class Refused(InputError):
-    """A result file, or one benchmark in it, that is not imported."""
+    """A result file, or a benchmark in it, that is not imported."""
 
     def __init__(self, file: str, reason: str, place: str = "") -> None:
         self.file, self.place, self.reason = file, place, reason
@@ -74,7 +74,7 @@ class Refused(InputError):
 
 
 class NotAllowed(LabelerError):
-    """Not allowed in this state of the study, or with this role."""
+    """The action is not allowed in this state of the study, or for this role."""
 
 
 class SignInFailed(NotAllowed):
@@ -82,7 +82,7 @@ class SignInFailed(NotAllowed):
 
 
 class NotAssigned(LabelerError):
-    """The item is not on offer to this reviewer."""
+    """The item is not offered to this reviewer."""
 
 
 class AnswerRefused(LabelerError):
@@ -90,12 +90,12 @@ class AnswerRefused(LabelerError):
 
 
 def for_anyone(error: LabelerError) -> str:
-    """The message for people who must not learn the study's path on the server.
+    """The message for people who must not see the path of the study on the server.
 
     Examples
     --------
     >>> for_anyone(StudyBusy("/srv/labels/cache.study is busy: another process has been writing for 5 s. Try again."))
-    'The study is busy at the moment: somebody else is writing. Try again.'
+    'The study is busy at the moment. Try again.'
     >>> for_anyone(NotAssigned("Item K7 is not yours to label now. Reload to go on."))
     'Item K7 is not yours to label now. Reload to go on.'
     """
@@ -103,7 +103,7 @@ def for_anyone(error: LabelerError) -> str:
 
 
 def sentence(error: Exception) -> str:
-    """The text of an error as a sentence; names in it keep their spelling.
+    """The text of an error as a sentence, with unchanged names.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The domain of the application as plain values."""
+"""The data types of the application: items, people, plans, answers and verdicts."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Series = NDArray[np.float64]
-ALL = -1  # the block of an item that all reviewers label, and of third labels
+ALL = -1  # the block of third labels, and of items that all reviewers label
 
 
 class Category(StrEnum):
@@ -22,7 +22,7 @@ class Category(StrEnum):
 
 
 class Answer(StrEnum):
-    """What a reviewer can do with a task."""
+    """An answer that a reviewer can give to a task."""
 
     SIMILAR = "similar"
     DISSIMILAR = "dissimilar"
@@ -31,7 +31,7 @@ class Answer(StrEnum):
 
 
 class Kind(StrEnum):
-    """Why an item is assigned to a reviewer; never shown to reviewers. Decisions on split items have no assignee."""
+    """The reason why an item is assigned to a reviewer, which reviewers never see; decisions have no reviewer."""
 
     FRESH = "fresh"
     OVERLAP = "overlap"
@@ -50,7 +50,7 @@ class Origin(StrEnum):
 
 
 class Role(StrEnum):
-    """What a person may do."""
+    """The role of a person, which decides what the person may do."""
 
     REVIEWER = "reviewer"
     COORDINATOR = "coordinator"
@@ -72,7 +72,7 @@ class State(StrEnum):
 class Item:
     """A benchmark in a study; `n_iterations` is the length of its shortest run.
 
-    An item with `excluded_why` is kept, but no longer labelled or counted.
+    An item with `excluded_why` is kept, but is not labelled and not part of any result.
     """
 
     item_id: int
@@ -89,24 +89,24 @@ class Item:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How items are shown and what reviewers are asked; fixed once there is an answer.
+    """The protocol: how items are shown and what reviewers are asked. It cannot change after the first answer.
 
     Attributes
     ----------
     axis_rule : str
-        "levels", "core", "pooled" or "full": the limits of the y axis that an item is first shown with
-        (`labeler.screen.binning.axis_limits`).
+        "levels", "core", "pooled" or "full": the initial limits of the y axis (`labeler.screen.binning.axis_limits`).
     min_span : float
-        Under "levels" and "core" this axis spans at least this share of the pooled median.
+        For "levels" and "core", the axis spans at least this share of the pooled median.
     asks_confidence : bool
         Whether each label needs a confidence from 1 to 3.
     shows_numbers : bool
-        Whether the distance of each run's median from the pooled one stands above its panel. It anchors the reviewer.
+        Whether each panel shows the distance of its run's median from the pooled median. The numbers influence
+        reviewers.
     instructions : str
-        What the coordinator adds to the guide; may be empty.
+        Additional text of the coordinator for the guide; may be empty.
     varies_pictures : bool
-        Whether each assignment has a picture of its own: the runs in another order, the bins shifted, the values moved
-        by less than the eye can see. Otherwise every picture of an item has the same bytes.
+        Whether each assignment has a different picture: runs in another order, shifted bins, and values shifted by less
+        than the eye can see. Otherwise all pictures of an item have the same bytes.
     """
 
     axis_rule: str = "levels"
@@ -119,14 +119,14 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Gate:
-    """What a calibration round must reach before the study opens.
+    """The gate of a calibration round: the agreement that is required before the study opens.
 
     Attributes
     ----------
     on : str
-        "reference": every reviewer's agreement with the reference labels; "reviewers": percent agreement between them.
+        "reference": agreement of each reviewer with the reference labels. "reviewers": their percent agreement.
     least : float
-        The smallest share that passes, in [0, 1].
+        The minimum share, from 0 to 1.
     """
 
     on: str
@@ -135,7 +135,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class Study:
-    """The one row about the study itself; plan columns are None while there is no plan.
+    """The properties of a study; plan columns are None if there is no plan.
 
     A paused study keeps its previous state in `resumes_to`.
     """
@@ -152,13 +152,13 @@ class Study:
 
     @property
     def phase(self) -> State:
-        """The state, or the one before the pause."""
+        """The state, or the previous state if the study is paused."""
         return self.resumes_to or self.state
 
 
 @dataclass(frozen=True)
 class Person:
-    """A reviewer, a coordinator, or both; a paused person can look, but not label."""
+    """A reviewer, a coordinator, or both; a paused person can see items, but not label them."""
 
     person_id: int
     name: str
@@ -169,7 +169,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Assignment:
-    """One line of a plan: who labels what, why, in which block and at which position (from 0)."""
+    """An assignment in a plan: reviewer, item, kind, block, and position from 0."""
 
     reviewer: str
     item: str
@@ -186,16 +186,16 @@ class PlanParameters:
     ----------
     seed : int
     per_item : int
-        k: how many reviewers label each item, 2 or more.
+        k: number of reviewers who label each item, 2 or more.
     overlap : float
-        Share of the items that all reviewers label, in [0, 1].
+        Share of items that all reviewers label, from 0 to 1.
     retest : int
-        Requested hidden copies per reviewer.
+        Requested hidden retests per reviewer.
     paper : bool
-        The design of the paper: a random split into as many near-equal parts as there are pairs of reviewers, one
-        pair each. `per_item` must be 2, `overlap` and `retest` 0.
+        Whether to use the design of the paper: a random split into parts of nearly equal size, one for each pair of
+        reviewers. `per_item` must be 2, `overlap` and `retest` 0.
     calibration : int
-        How many items every reviewer labels before the study; these are not labelled in the study proper.
+        Number of items that all reviewers label before the study; these items are not labelled again in the study.
     """
 
     seed: int
@@ -213,11 +213,11 @@ class Task:
     Attributes
     ----------
     revision : int
-        The number of answers it already has.
+        The number of answers so far.
     answer : Answer or None
         The newest answer.
     n_not_sure : int
-        How many answers were "not sure".
+        The number of "not sure" answers.
     """
 
     assignment_id: int
@@ -230,7 +230,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Submission:
-    """An answer as it arrives from the screen.
+    """An answer as the screen sends it.
 
     Attributes
     ----------
@@ -239,13 +239,13 @@ class Submission:
     code : str
         The opaque code of the assignment.
     revision : int
-        The number of answers that the screen knew.
+        The number of answers that the screen knew of.
     dwell_ms : int or None
-        Time between the painting of the item and the answer.
+        Time from painting the item to the answer.
     view : mapping
-        What was on the screen: axis, toggles, size; and the pauses made (see `labeler.screen.timing`).
+        The state of the screen (axis, toggles, size), and the pauses (see `labeler.screen.timing`).
     confidence : int or None
-        From 1, a guess, to 3, certain; None if the study does not ask.
+        From 1 (a guess) to 3 (certain); None if the study does not ask.
     flag : bool
         Whether the coordinator should look at the item.
     comment : str or None
@@ -264,7 +264,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Label:
-    """A stored answer: one row, never changed."""
+    """A stored answer, which never changes."""
 
     assignment_id: int
     revision: int
@@ -282,7 +282,7 @@ class Label:
 class StoredVerdict:
     """A stored verdict: the fields of `analysis.classifiers.Verdict`, with the item and the hash of its measurements.
 
-    `reason` says why there is no verdict.
+    `reason` is the reason if there is no verdict.
     """
 
     item_id: int
@@ -304,14 +304,14 @@ class StoredVerdict:
 
 
 def is_storable(text: str) -> bool:
-    """Whether a database can store a text: it has no NUL and no lone surrogate, which a browser may send."""
+    """Whether the database can store a text, which must not contain NUL or a lone surrogate; browsers may send both."""
     return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def measurement_hash(runs: Sequence[Series]) -> str:
-    """SHA-256 over the runs of one benchmark: their lengths first, then their values in run order.
+    """SHA-256 over the runs of a benchmark: first their lengths, then their values in the order of the runs.
 
-    Lengths as little-endian int64, values as little-endian float64: the same on every machine.
+    Lengths are little-endian int64 and values little-endian float64, so the hash is the same on all machines.
 
     Parameters
     ----------
@@ -334,5 +334,5 @@ def measurement_hash(runs: Sequence[Series]) -> str:
 
 
 def combined_hash(hashes: Iterable[str]) -> str:
-    """One hash of many, independent of their order."""
+    """Combine hashes into one hash that does not depend on their order."""
     return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Classifiers and formats from other packages: the only module that uses importlib.metadata.
+"""Load classifiers and formats from other packages; the only module that uses importlib.metadata.
 
 A package registers a classifier under the entry point group `analysis.classifiers`, and a format under
 `labeler.formats`:
@@ -10,8 +10,8 @@ A package registers a classifier under the entry point group `analysis.classifie
     mine = "my_package:FORMAT"
 
 A classifier is a function that takes the runs of one benchmark (`analysis.runs.Runs`; its `values` is an array of
-shape (k, n)) and returns an `analysis.classifiers.Verdict`. Its errors are reported for the item and stop nothing.
-A format is a `labeler.formats.Format`. An error of its reader refuses the file.
+shape (k, n)) and returns an `analysis.classifiers.Verdict`. If it raises an error, only the verdict of
+this item is missing. A format is a `labeler.formats.Format`. If its reader raises an error, the file is refused.
 """
 
 from collections.abc import Mapping

@@ -1,19 +1,19 @@
-"""Text from outside, made safe for output: no spreadsheet runs a cell, and no terminal obeys control characters."""
+"""Make untrusted text safe for output: spreadsheets must not run it, and it must not control the terminal."""
 
 import re
 from collections.abc import Iterable, Sequence
 
-# where a spreadsheet would begin a formula: at the start of a cell, or after what another country takes for a
-# separator; behind spaces and apostrophes of its own; signs in their full-width forms too
+# positions at which a spreadsheet could start a formula: the start of a cell, or after a character that is a separator
+# in some countries, even after spaces and apostrophes; also with full-width characters
 _FORMULA = re.compile(r"(^|[,;|\t\r\n])([^\S\t\r\n]*)('*)(?=[=+\-@＝＋－＠\t\r])")
 _INERT = re.compile(r"(^|[,;|\t\r\n])([^\S\t\r\n]*)'('*)(?=[=+\-@＝＋－＠\t\r])")
 _QUOTED = re.compile(r'[,"\r\n]|^\s|\s$')
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Rows as CSV text under a header; None is an empty cell.
+    """Write rows with a header as CSV text; None is an empty cell.
 
-    A cell that a spreadsheet would run as a formula gets a leading apostrophe, which `as_written` removes.
+    A cell that a spreadsheet would run as a formula gets an apostrophe in front, which `as_written` removes.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def inert(text: str) -> str:
-    """A cell that no spreadsheet runs: a formula gets a leading apostrophe, which `as_written` removes.
+    """Make a cell safe for spreadsheets: a formula gets an apostrophe in front, which `as_written` removes.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def _cell(value: object, n_columns: int) -> str:
 
 
 def one_line(text: str, most: int | None = None) -> str:
-    """A text on one line without control characters, shortened in the middle if it is longer than `most`.
+    """Put a text on one line without control characters, and shorten it in the middle if it is longer than `most`.
 
     Examples
     --------

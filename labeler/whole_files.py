@@ -1,4 +1,4 @@
-"""Writing files completely or not at all."""
+"""Write files completely or not at all."""
 
 import shutil
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ from labeler.errors import InputError
 
 @contextmanager
 def in_place(out: Path) -> Iterator[Path]:
-    """A temporary path for a file or folder: moved to `out` on success, removed on failure.
+    """Yield a temporary path for a file or folder, which is moved to `out` on success and removed on failure.
 
     Raises
     ------
     InputError
-        If it cannot be written.
+        If the file or folder cannot be written.
     """
     partial = out.with_name(f".{out.name}.partial")
     try:

@@ -8,7 +8,7 @@ from labeler.plan.lifecycle import ALLOWED, SIGHTS, STEPS, Action, Step
 
 PHASES = [state for state in State if state is not State.PAUSED]
 MEANING = {
-    State.DRAFT: "measurements are imported, people are added, the plan is drawn",
+    State.DRAFT: "measurements are imported, people are added, the plan is created",
     State.CALIBRATION: "every reviewer labels the calibration items; no result includes these labels",
     State.OPEN: "reviewers label",
     State.THIRD: "split items get a third label, hidden among agreed ones",
@@ -29,7 +29,7 @@ def page() -> str:
             "",
             "A study can be paused in any state and continues in the same state. A paused study allows the same",
             "actions, except labelling and drawing a plan. The log records every step with person, time and reason;",
-            "no step leads back. Drawing the plan opens the study, or its calibration round.",
+            "no step leads back. Creating the plan opens the study, or its calibration round.",
             "",
             *_table(["state", "what happens"], [[state, MEANING[state]] for state in PHASES]),
             "",
@@ -54,7 +54,8 @@ def page() -> str:
             *_table(["", *PHASES], [_row(action) for action in Action if action in SIGHTS]),
             "",
             "A coordinator who also labels sees none of these before the study is unblinded. Commands act as the",
-            'owner of the study file: they show everything, print "interim, not unblinded", and are logged.',
+            'owner of the study file: they show everything, print "Interim results: the study is not unblinded."',
+            "before the results, and are logged.",
             "",
         ]
     )

@@ -1,4 +1,4 @@
-"""The command `labeler`: data goes to standard output, remarks and progress to standard error.
+"""The command `labeler`. Data goes to standard output; messages and progress go to standard error.
 
 The module of a command is imported only when the command runs, so that every command starts fast.
 """
@@ -16,12 +16,12 @@ from labeler.cli.common import Commands
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-# Before NumPy is imported. Matrices are small here: more threads take twice the processor time and save none.
+# Set before NumPy is imported. The matrices are small: more threads double the processor time and save no time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 class Place(NamedTuple):
-    """Where a command is defined, as module:object, and how its help begins; a test compares the two."""
+    """The location of a command (module:object) and the first sentence of its help; a test checks that they match."""
 
     path: str
     summary: str
@@ -29,53 +29,53 @@ class Place(NamedTuple):
 
 SECTIONS: Mapping[str, Mapping[str, Place]] = {
     "Set up a study": {
-        "init": Place("study:init", "Make a new, empty study and print its coordinator's sign-in link"),
+        "init": Place("study:init", "Create an empty study and print the sign-in link of its coordinator"),
         "import": Place("data:import_", "Import benchmark results"),
         "reviewers": Place("people:reviewers", "Manage the reviewers"),
         "coordinators": Place("people:coordinators", "Manage the coordinators"),
         "browse": Place("triage:browse", "List the items with their lengths, spread and verdicts"),
-        "triage": Place("triage:triage", "Make a new study of some items of this one"),
+        "triage": Place("triage:triage", "Create a new study from some items of this study"),
         "planning": Place("planning:planning", "Estimate how many items and hours a study needs"),
         "simulate": Place("planning:simulate", "Simulate a study with known truth"),
-        "plan": Place("study:plan", "Plan who labels what in which order, from a seed"),
+        "plan": Place("study:plan", "Plan which reviewer labels which items, and in which order"),
     },
     "Run a study": {
         "calibration": Place("course:calibration", "Show the state of the calibration round"),
-        "state": Place("course:state", "Move the study on: open, pause, third, close, unblind"),
+        "state": Place("course:state", "Change the state of the study: open, pause, third, close, unblind"),
         "status": Place("study:status", "Show the progress of the study and of each reviewer"),
         "flags": Place("flags:flags", "List flags and comments of reviewers"),
         "exclude": Place("course:exclude", "Exclude an item"),
         "log": Place("study:log", "Show the audit log"),
         "backup": Place("study:backup", "Copy the study into a new file"),
-        "merge": Place("handover:merge", "Append the labels given in a copy of the study"),
+        "merge": Place("handover:merge", "Add the labels from a copy of the study"),
         "audit": Place("handover:audit", "Detect changed, removed, inserted or rolled-back records"),
     },
     "Results": {
         "verdicts": Place("verdicts:verdicts", "Compute the verdicts of every classifier"),
-        "classifiers": Place("verdicts:classifiers", "Show how well the classifiers agree with each other"),
+        "classifiers": Place("verdicts:classifiers", "Show the agreement between classifiers"),
         "learn": Place("learning:learn", "Learn a classifier from labels"),
         "compare": Place("learning:compare", "Compare all classifiers on the same consensus"),
         "adjudicate": Place("course:adjudicate", "Decide a split item of a closed study"),
-        "labels": Place("handover:labels", "Write the labels as a table, or append labels made elsewhere"),
+        "labels": Place("handover:labels", "Export labels as a table, or import labels from another tool"),
         "report": Place("report:report", "Write the agreement report"),
-        "figures": Place("figures:figures", "Draw the figures of the measures"),
+        "figures": Place("figures:figures", "Draw figures of the similarity measures"),
         "publish": Place("publishing:publish", "Publish a finished study as a data set"),
         "anonymise": Place("handover:anonymise", "Write an anonymised copy of a study"),
         "replicate": Place("replicate:replicate", "Compare every claim of the paper with the public measurements"),
     },
     "Check and explore files": {
         "measure": Place("measure:measure", "Run the benchmarks of a plan and record the conditions of every run"),
-        "check": Place("check:check", "Judge the runs in result files and compare them with a baseline"),
+        "check": Place("check:check", "Check the runs in result files and compare them with a baseline"),
         "spread": Place("exploring:spread", "Measure how far apart the runs of each benchmark are"),
         "order": Place("exploring:order", "Test whether the order of benchmarks affects their results"),
-        "trust": Place("exploring:trust", "Estimate how far intervals and tests can be trusted"),
-        "contexts": Place("exploring:contexts", "Test whether the measurement context decides which version wins"),
+        "trust": Place("exploring:trust", "Estimate how reliable intervals and tests are"),
+        "contexts": Place("exploring:contexts", "Test whether the measurement context affects which version is faster"),
         "variants": Place("exploring:variants", "Plan measurements in many contexts"),
         "formats": Place("formats:formats", "List the formats that can be read"),
-        "convert": Place("data:convert", "Convert measurements to one table or folder"),
+        "convert": Place("data:convert", "Convert measurements to a single table or folder"),
     },
     "Server and demo": {
-        "serve": Place("serving:serve", "Start the browser application on a study"),
+        "serve": Place("serving:serve", "Start the browser application for a study"),
         "demo": Place("serving:demo", "Show a finished demo study in the browser"),
     },
 }
@@ -83,7 +83,7 @@ PLACES = {name: place for section in SECTIONS.values() for name, place in sectio
 
 
 class CommandsByName(Mapping[str, click.Command]):
-    """The commands by name; looking up a command imports its module, listing the names imports nothing."""
+    """The commands by name. A lookup imports the module of the command; listing the names imports nothing."""
 
     def __getitem__(self, name: str) -> click.Command:
         """Import the command; raises KeyError for an unknown name."""
@@ -92,19 +92,19 @@ class CommandsByName(Mapping[str, click.Command]):
         return command
 
     def __iter__(self) -> Iterator[str]:
-        """Give the names in the order of the help."""
+        """Iterate over the names in the order of the help."""
         return iter(PLACES)
 
     def __len__(self) -> int:
-        """Count the commands."""
+        """Return the number of commands."""
         return len(PLACES)
 
 
 class CommandsInSections(Commands):
-    """The group `labeler`: its help and its shell completion list the commands without importing them."""
+    """The group `labeler`. Help and shell completion list the commands without importing them."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands in sections, their summaries in one column."""
+        """Write the commands in sections, with aligned summaries."""
         del ctx
         width = max(map(len, PLACES))
         for title, places in SECTIONS.items():
@@ -113,7 +113,7 @@ class CommandsInSections(Commands):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete the name of a command, or an option of `labeler` itself."""
-        from click.shell_completion import CompletionItem  # only a shell that completes needs it
+        from click.shell_completion import CompletionItem  # only needed for shell completion
 
         names = [
             CompletionItem(name, help=place.summary) for name, place in PLACES.items() if name.startswith(incomplete)
@@ -128,7 +128,7 @@ class CommandsInSections(Commands):
 )
 @click.version_option(__version__, prog_name="labeler")
 def main() -> None:
-    """Label whether the repeated runs of benchmarks are similar, and judge reviewers and classifiers by it.
+    """Label whether repeated runs of benchmarks are similar, and evaluate reviewers and classifiers with these labels.
 
-    A study is one file. Name it with --study FILE, or once with the environment variable LABELER_STUDY.
+    A study is one file. Give it with --study FILE, or set the environment variable LABELER_STUDY.
     """

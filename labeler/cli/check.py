@@ -1,4 +1,4 @@
-"""The command that checks result files, as in a build."""
+"""The command that checks result files, for example in a build."""
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,50 +17,50 @@ from labeler.service.data import checking
 FAILED = 2
 AGAINST = "--against"
 STDOUT = Path("-")
-GITLAB_REPORT = Path("gl-code-quality-report.json")  # the name that GitLab's documentation uses
+GITLAB_REPORT = Path("gl-code-quality-report.json")  # the name in GitLab's documentation
 OUTPUTS = {
-    "json": "every number as JSON", "markdown": "Markdown as GitHub shows it", "junit": "JUnit XML for a build server",
-    "html": "a page",
+    "json": "all numbers as JSON", "markdown": "GitHub Markdown", "junit": "JUnit XML for a build server",
+    "html": "an HTML page",
 }  # fmt: skip
 
 
 class CheckFailed(click.ClickException):
-    """Nothing could be checked."""
+    """An error: the check could not be done."""
 
     exit_code = FAILED
 
 
 class Check(click.Command):
-    """A command whose --against takes all following names, and whose errors have exit code 2."""
+    """A command in which --against takes all names that follow it, and errors have exit code 2."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Repeat --against before each following name; an empty name would mean the current folder."""
+        """Repeat --against before each of its names; refuse an empty name, which would mean the current folder."""
         if "" in args:
-            raise click.UsageError("One of the names is empty.", ctx)
+            raise click.UsageError("One of the file names is empty.", ctx)
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option) and not option.is_flag]
         with_value = {name for option in options for name in option.opts}
         return super().parse_args(ctx, spread_out(args, with_value, {f"--{form}" for form in OUTPUTS}))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run; an error has exit code 2, because 1 means that something was found."""
+        """Run the command. An error has exit code 2, because 1 means that the check has findings."""
         try:
             return super().invoke(ctx)
         except LabelerError as error:
             raise CheckFailed(str(error)) from error
         except KeyboardInterrupt:
-            raise CheckFailed("Stopped; nothing was judged.") from None
+            raise CheckFailed("Stopped. Nothing was checked.") from None
 
 
 def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value: Collection[str] = ()) -> list[str]:
-    """`FILE --against A B` as `FILE --against A --against B`; with no file before it, only A is the baseline.
+    """Turn `FILE --against A B` into `FILE --against A --against B`; without FILE in front, only A is the baseline.
 
     Parameters
     ----------
     args : iterable of str
     with_value : collection of str
-        The options that a value follows.
+        Options that take a value.
     may_have_value : collection of str
-        The options among them whose value may be missing.
+        Options among them that also work without a value.
 
     Examples
     --------
@@ -91,12 +91,12 @@ def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value:
 
 
 class Share(click.ParamType[float]):
-    """A share, as 2%, 2 % or 0.02."""
+    """A share, written as 2%, 2 % or 0.02."""
 
     name = "share"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The share as a number."""
+        """Return the share as a number."""
         if isinstance(value, float):
             return value
         text = str(value).strip()
@@ -105,18 +105,19 @@ class Share(click.ParamType[float]):
         except ValueError:
             share = inf
         if not 0 <= share < inf:
-            self.fail(f"{value!r} is no share; write 2% or 0.02.", param, ctx)
+            self.fail(f"{value!r} is not a share. Write it as 2% or 0.02.", param, ctx)
         if share >= 1 and not text.endswith("%"):
-            self.fail(f"{value!r} would be {100 * share:g} %; write {value}% if you mean percent.", param, ctx)
+            self.fail(f"{value!r} means {100 * share:g} %. If you mean {value} percent, write {value}%.", param, ctx)
         return share
 
 
 def output_options(function: Any) -> Any:
-    """Options for writing the check in any number of forms at once."""
+    """Add the options that write the check in one or more output formats."""
     for form in reversed(OUTPUTS):
         function = click.option(
             f"--{form}", f"to_{form}", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
-            is_flag=False, flag_value=STDOUT, help=f"Write {OUTPUTS[form]} to FILE; - or no name is standard output.",
+            is_flag=False, flag_value=STDOUT, help=f"Write {OUTPUTS[form]} to FILE [without FILE, or with -: standard "
+                                                   f"output].",
         )(function)  # fmt: skip
     return function
 
@@ -126,54 +127,56 @@ def output_options(function: Any) -> Any:
 @click.option(AGAINST, multiple=True, type=click.Path(path_type=Path), metavar="BASE...",
               help="Result files or folders of the baseline.")  # fmt: skip
 @click.option("--against-version", default=None, metavar="VERSION",
-              help="The baseline is this version among the runs of FILE..., such as a commit of asv.")  # fmt: skip
+              help="Version in FILE... to use as the baseline, such as a commit in asv results.")  # fmt: skip
 @click.option("--min-change", type=Share(), default=0.0, metavar="SHARE",
-              help="Ignore changes with a smaller estimate, such as 2%.")  # fmt: skip
+              help="Ignore changes smaller than this, such as 2%.")  # fmt: skip
 @click.option("--max-slowdown", type=Share(), default=None, metavar="SHARE",
-              help="Pass only if the interval excludes a larger change for the worse, such as 5%.")  # fmt: skip
+              help="Pass only if the interval excludes a slowdown larger than this, such as 5%.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(checking.FAIL_ON), default="slower", show_default=True,
-              help="slower: changes for the worse are findings. change: all changes.")  # fmt: skip
-@click.option("--allow-missing", is_flag=True, help="Pass although benchmarks are missing or runs failed.")
-@click.option("--allow-inconclusive", is_flag=True, help="Pass although something could not be decided.")
+              help="slower: only changes for the worse are findings. change: all changes are findings.")  # fmt: skip
+@click.option("--allow-missing", is_flag=True, help="Pass even if benchmarks are missing or runs failed.")
+@click.option("--allow-inconclusive", is_flag=True, help="Pass even if a comparison is inconclusive.")
 @click.option("--test", type=click.Choice(checking.TESTS), default="combined", show_default=True,
-              help="Test of the runs of a benchmark.")  # fmt: skip
+              help="Statistical test for each benchmark.")  # fmt: skip
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
-              help="Significance level, over all benchmarks.")  # fmt: skip
+              help="Significance level for all benchmarks together.")  # fmt: skip
 @click.option("--classifier", type=click.Choice(checking.CLASSIFIERS), default=None,
-              help="Classifier that says whether runs are similar; spread is shown beside it "
+              help="Classifier that decides whether runs are similar; the spread is also shown "
               "[default: spread].")  # fmt: skip
 @click.option("--theta", type=click.FloatRange(0, 1), default=None, metavar="X",
-              help="Threshold of the heuristic, which is then the classifier unless --classifier says otherwise "
+              help="Threshold of the heuristic. Selects the heuristic unless --classifier is given "
               "[theta 0.25].")  # fmt: skip
 @click.option("--cut", type=click.FloatRange(0, 1), default=None, metavar="X",
-              help="Height of SAME's cut; SAME becomes the classifier [0.20].")  # fmt: skip
+              help="Height of SAME's cut. Selects SAME as the classifier [0.20].")  # fmt: skip
 @click.option("--model", type=click.Path(path_type=Path), default=None, metavar="MODEL.json",
-              help="Model file of labeler learn to use as the classifier.")  # fmt: skip
+              help="Model file from `labeler learn` to use as the classifier.")  # fmt: skip
 @click.option("--limit", type=Share(), default=0.10, metavar="SHARE",
               help="Spread above which runs are dissimilar [default: 10%].")  # fmt: skip
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
-              help="Iterations to leave out at the start of each run, or a share below 1.")  # fmt: skip
+              help="Number of iterations to leave out at the start of each run, or a share below 1.")  # fmt: skip
 @click.option("--ack", "known_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
-              help="Known changes, each with a reason and a last day: listed, but no findings.")  # fmt: skip
+              help="File of known changes, each with a reason and a last day. They are listed but are not "
+                   "findings.")  # fmt: skip
 @click.option("--annotations", type=click.Choice(list(checking.ANNOTATIONS)), default=None,
-              help=f"Show findings beside files: github prints commands, gitlab writes {GITLAB_REPORT}.")  # fmt: skip
+              help=f"Report findings to the build server: github prints commands, gitlab writes "
+                   f"{GITLAB_REPORT}.")  # fmt: skip
 @reading_options
 @output_options
 def check(
     paths: tuple[Path, ...], against: tuple[Path, ...], against_version: str | None, warmup: float,
     known_file: Path | None, annotations: str | None, **arguments: Any,
 ) -> None:  # fmt: skip
-    """Judge the runs in result files and compare them with a baseline.
+    """Check the runs in result files and compare them with a baseline.
 
-    Exit code 0: nothing was found. 1: a benchmark changed for the worse by the rules given, or without a baseline
-    its runs are dissimilar. 2: a usage error, or a file that cannot be read. 3: inconclusive: one run only, too few for
-    --max-slowdown, a benchmark is missing, or runs failed.
+    Exit code 0: no findings. 1: a benchmark changed for the worse, or, without a baseline, its runs are dissimilar.
+    2: a usage error, or a file that cannot be read. 3: inconclusive, because a benchmark has only one run, too few runs
+    for --max-slowdown, is missing, or has failed runs.
     """
     outputs = _outputs(
         {form: arguments.pop(f"to_{form}") for form in OUTPUTS}, (*paths, *against, *filter(None, [known_file]))
     )
     known = checking.read_known(known_file, today=now().date()) if known_file else ()
-    options = replace(read_options(arguments), accept_means=True)  # one number per run is all that is compared
+    options = replace(read_options(arguments), accept_means=True)  # the comparison uses one number per run
     rules = checking.rules(**arguments)
     if rules.model is not None:
         warmup = checking.warmup_of(rules.model, warmup)
@@ -182,7 +185,7 @@ def check(
     baseline = read_files(against, options, checking.gather) if against else None
     if against_version is not None:
         if against:
-            raise InputError("Give either --against or --against-version.")
+            raise InputError("Give either --against or --against-version, not both.")
         candidate, baseline = checking.apart_by_version(candidate, against_version)
     checked = checking.check_files(candidate, baseline, rules, sampling=sampling, options=options, known=known)
     if annotations:
@@ -193,14 +196,14 @@ def check(
     for source in gathered:
         say_of_files(source)
     if any(source.refused for source in gathered):
-        remark("Some files were refused, so the exit code is 2 whatever the others show.")
+        remark("Some files were refused, so the exit code is 2, regardless of the other files.")
         raise SystemExit(FAILED)
     if checked.outcome:
         raise SystemExit(checked.outcome)
 
 
 def _annotate(kind: str, text: str) -> None:
-    """Where the build server looks: GitHub reads both streams, GitLab a file that the job names."""
+    """Write the annotations where the build server reads them: GitHub reads standard error, GitLab a file."""
     if kind == "gitlab":
         write_text(GITLAB_REPORT, text)
     else:
@@ -208,13 +211,15 @@ def _annotate(kind: str, text: str) -> None:
 
 
 def _outputs(targets: Mapping[str, Path | None], read: Sequence[Path]) -> dict[str, Path]:
-    """The forms to write, text first where standard output is free; no file that is read is written over."""
+    """The outputs to write, with text first if standard output is free; refuses to overwrite an input file."""
     outputs = {form: path for form, path in targets.items() if path is not None}
     printed = [f"--{form}" for form, path in outputs.items() if str(path) == str(STDOUT)]
     if len(printed) > 1:
-        raise InputError(f"{' and '.join(printed)} cannot both be standard output: name a file for one of them.")
+        raise InputError(
+            f"{' and '.join(printed)} cannot both be written to standard output. Give a file name for one of them."
+        )
     inputs = {path.resolve() for path in read}
     for form, path in outputs.items():
         if str(path) != str(STDOUT) and path.resolve() in inputs:
-            raise InputError(f"--{form} {path}: this is an input file. Name another file to write to.")
+            raise InputError(f"--{form} {path}: this is an input file. Give the name of another file.")
     return outputs if printed else {"text": STDOUT, **outputs}

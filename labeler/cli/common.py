@@ -1,4 +1,4 @@
-"""What the commands share: the study option, errors in words, tables."""
+"""Code that the commands share: common options, error messages and tables."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from labeler.store import Database
 
 OWNER = "owner"  # commands act as the owner of the study file
-COORDINATOR = "coordinator"  # what the first one is called unless another name is given
+COORDINATOR = "coordinator"  # default name of the first coordinator
 FIGURE_FORMATS = ("svg", "png", "pdf")
 DEFAULT_URL = "http://127.0.0.1:8501"
 
@@ -29,12 +29,12 @@ class Commands(click.Group):
     """A group that keeps the order of its commands and shows a `LabelerError` as one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order in which they were added."""
+        """Return the names of the commands in the order in which they were added."""
         del ctx
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run; a `LabelerError` ends the command with exit code 1."""
+        """Run the command; a `LabelerError` ends it with exit code 1."""
         try:
             return super().invoke(ctx)
         except LabelerError as error:
@@ -42,7 +42,7 @@ class Commands(click.Group):
 
 
 def study_option(function: Function) -> Function:
-    """`--study FILE`, or LABELER_STUDY."""
+    """Add `--study`: the study file, LABELER_STUDY by default."""
     return click.option(
         "--study", type=click.Path(path_type=Path, dir_okay=False), default=lambda: settings().study,
         metavar="FILE", help="The study file [or LABELER_STUDY].",
@@ -50,33 +50,36 @@ def study_option(function: Function) -> Function:
 
 
 def json_option(function: Function) -> Function:
-    """`--json`: the table as JSON."""
+    """Add `--json`: print the table as JSON."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(function)
 
 
 def _columns(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, str]:
     pairs = [pair.partition("=") for pair in text.split(",")] if text else []
     if not all(ours and equals and theirs for ours, equals, theirs in pairs):
-        raise click.BadParameter("expected benchmark=NAME,run=NAME,value=NAME,...")
+        raise click.BadParameter("write it as benchmark=NAME,run=NAME,value=NAME,...")
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
 def format_option(function: Function) -> Function:
-    """`--format`: the format of the files."""
+    """Add `--format`: the format of the files."""
     return click.option(
-        "--format", "format_", default=None, help="Read the files as this format [default: detected from the content]."
+        "--format", "format_", default=None, help="Format of the files [default: detected from the content]."
     )(function)
 
 
 def columns_option(function: Function) -> Function:
-    """`--columns`: the meaning of a table's columns."""
+    """Add `--columns`: the meaning of a table's columns."""
     return click.option(
-        "--columns", callback=_columns, default=None, help="For tables: benchmark=NAME,run=NAME,value=NAME,..."
+        "--columns",
+        callback=_columns,
+        default=None,
+        help="Column names of a table: benchmark=NAME,run=NAME,value=NAME,...",
     )(function)
 
 
 def figure_formats_option(function: Function) -> Function:
-    """`--as`: the file formats of figures."""
+    """Add `--as`: the file formats of figures."""
     return click.option(
         "--as", "forms", type=click.Choice(FIGURE_FORMATS), multiple=True, default=["svg"], show_default=True,
         help="File format of the figures. Repeatable.",
@@ -84,70 +87,68 @@ def figure_formats_option(function: Function) -> Function:
 
 
 def why_option(function: Function) -> Function:
-    """`--why`: the reason, kept in the log."""
-    return click.option("--why", required=True, metavar="TEXT", help="The reason; kept in the log and in reports.")(
+    """Add `--why`: the reason, which goes into the log."""
+    return click.option("--why", required=True, metavar="TEXT", help="Reason, for the log and the reports.")(function)
+
+
+def actor_option(function: Function) -> Function:
+    """Add `--actor`: the person who started the command on a page."""
+    return click.option("--actor", default=OWNER, hidden=True, help="Person who started this on a page, for the log.")(
         function
     )
 
 
-def actor_option(function: Function) -> Function:
-    """`--actor`: the person who started the command on a page."""
-    return click.option(
-        "--actor", default=OWNER, hidden=True, help="The person who started this on a page, for the log."
-    )(function)
-
-
 def url_option(function: Function) -> Function:
-    """`--url`: the address of the browser application."""
+    """Add `--url`: the address of the browser application."""
     return click.option(
-        "--url", default=DEFAULT_URL, show_default=True, help="Address of the browser application, for the links."
+        "--url", default=DEFAULT_URL, show_default=True, help="Address of the browser application, used in links."
     )(function)
 
 
 def named(study: Path | None) -> Path:
-    """The named study file; raises NoStudy if there is none."""
+    """Return the study file; raises NoStudy if none is given."""
     if study is None:
-        raise NoStudy("No study was named. Give --study FILE, or set LABELER_STUDY.")
+        raise NoStudy("No study given. Use --study FILE, or set LABELER_STUDY.")
     return study
 
 
 @contextmanager
 def opened(study: Path | None) -> Iterator["Database"]:
-    """The named study, open for one command."""
-    from labeler.store import open_database  # here, as the help of all commands needs no study
+    """Open the study for one command."""
+    from labeler.store import open_database  # imported here because help needs no study
 
     with open_database(named(study)) as db:
         yield db
 
 
 def now() -> datetime:
-    """The time of a command."""
+    """Return the present time in UTC."""
     return datetime.now(UTC)
 
 
 def remark(text: str) -> None:
-    """Print a remark for the person, which is not part of the data."""
+    """Print a message for the user to standard error, separate from the data."""
     click.echo(text, err=True)
 
 
 def say_if_interim(db: "Database") -> None:
-    """Remark that commands show what pages hide until the study is unblinded."""
+    """Print a reminder if the study is not unblinded yet: pages would still hide these results."""
     from labeler.model import State
     from labeler.service.plan import coordinating
 
     if coordinating.get_study(db).phase is not State.UNBLINDED:
-        remark("interim, not unblinded")
+        remark("Interim results: the study is not unblinded.")
 
 
 def link(url: str, secret: str) -> str:
-    """A sign-in link."""
+    """Return a sign-in link."""
     return f"{url.rstrip('/')}/join/{secret}"
 
 
 def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    """Print rows as JSON or as an aligned table, with numbers to the right and None as an empty cell."""
+    """Print rows as JSON or as an aligned table, with right-aligned numbers and empty cells for None."""
     if as_json:
-        click.echo(json.dumps(list(rows), indent=1))  # ASCII: no terminal obeys a name
+        click.echo(json.dumps(list(rows), indent=1))  # ASCII, so that no name can control the terminal
         return
     if not rows:
         return

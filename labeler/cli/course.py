@@ -1,4 +1,4 @@
-"""Commands for the life of a study: its steps, the calibration round, and single items."""
+"""Commands for the states of a study, its calibration round, and single items."""
 
 import json
 from pathlib import Path
@@ -15,13 +15,13 @@ from labeler.service.plan import calibrating, coordinating, course
 from labeler.service.plan.calibrating import Calibration
 
 
-@click.command(epilog="Example: labeler state close --study cache.study --why 'every label is there'")
+@click.command(epilog="Example: labeler state close --study cache.study --why 'all labels are complete'")
 @click.argument("step", type=click.Choice([step.value for step in Step]))
 @study_option
 @why_option
 @click.option("--anyway", is_flag=True, help="Open the study even though calibration was not passed.")
 def state(step: str, study: Path | None, why: str, anyway: bool) -> None:
-    """Move the study on: open, pause, third, close, unblind.
+    """Change the state of the study: open, pause, third, close, unblind.
 
     The states are draft, calibration (if planned), open, third (if wanted), closed and unblinded. A study can be paused
     in any of them; `open` resumes it. Each step is logged with its reason.
@@ -39,24 +39,24 @@ def state(step: str, study: Path | None, why: str, anyway: bool) -> None:
 @why_option
 @click.option("--undo", is_flag=True, help="Include the item again.")
 def exclude(item: str, study: Path | None, why: str, undo: bool) -> None:
-    """Exclude an item: nobody is asked about it any longer and no number counts it, but its labels are kept."""
+    """Exclude an item from labelling and from all results; its labels are kept."""
     with opened(study) as db:
         (curating.include if undo else curating.exclude)(db, item, why, actor=OWNER, now=now())
-    remark(f"{item} counts again." if undo else f"{item} is excluded; the report lists it with the reason.")
+    remark(f"{item} is included again." if undo else f"{item} is excluded. The report lists it with the reason.")
 
 
 @click.command(epilog="Example: labeler adjudicate 'org__app#bench' dissimilar --study cache.study --why 'two levels'")
 @click.argument("item", required=False)
 @click.argument("category", type=click.Choice([category.value for category in Category]), required=False)
 @study_option
-@click.option("--why", default=None, metavar="TEXT", help="The reason; kept in the log and in reports.")
+@click.option("--why", default=None, metavar="TEXT", help="Reason, for the log and the reports.")
 @json_option
 def adjudicate(item: str | None, category: str | None, study: Path | None, why: str | None, as_json: bool) -> None:
     """Decide a split item of a closed study; without ITEM, list the split items.
 
-    First labels stay as they are; the decision is a separate record. A later decision on the item replaces it.
+    The first labels do not change; the decision is a separate record. A later decision on the item replaces it.
     """
-    from labeler.service.results import splits  # here, as it needs pandas and the other commands do not
+    from labeler.service.results import splits  # imported here because only this command needs pandas
 
     with opened(study) as db:
         if item is None:
@@ -65,26 +65,29 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
             say_if_interim(db)
             return
         if category is None or why is None:
-            raise InputError("A decision needs the item, similar or dissimilar, and --why TEXT.")
+            raise InputError("To decide an item, give its name, similar or dissimilar, and --why TEXT.")
         splits.adjudicate(db, item, Category(category), why, actor=OWNER, now=now())
         n_left = sum(split.remains for split in splits.split_items(db))
-    remark(f"{item} is decided: {category}. {n_left} split items remain.")
+    remark(f"{item}: decided as {category}. {n_left} split items remain.")
 
 
 @click.command(epilog="Example: labeler calibration --study cache.study --reference reference.csv --gate 0.8")
 @study_option
 @click.option("--reference", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
-              help="Reference labels for items of the round: item, label.")  # fmt: skip
+              help="Reference labels for items of the round (columns item, label).")  # fmt: skip
 @click.option(
-    "--gate", type=click.FloatRange(0, 1), default=None, help="The share that must be reached before the study opens."
+    "--gate",
+    type=click.FloatRange(0, 1),
+    default=None,
+    help="Agreement that must be reached before the study opens, from 0 to 1.",
 )
 @click.option("--on", type=click.Choice(list(calibrating.ON)), default="reference", show_default=True,
-              help="What to compare: each reviewer with the reference, or reviewers.")  # fmt: skip
+              help="Comparison: each reviewer with the reference, or reviewers with each other.")  # fmt: skip
 @json_option
 def calibration(study: Path | None, reference: Path | None, gate: float | None, on: str, as_json: bool) -> None:
-    """Show the state of the calibration round; with options, set its reference labels and its gate.
+    """Show the state of the calibration round; with options, set its reference labels and the agreement it requires.
 
-    The number of its items is an option of `labeler plan`. Its labels enter no result.
+    `labeler plan` sets the number of items of the round. Their labels are not part of any result.
     """
     labels = calibrating.read_reference(reference) if reference else None
     with opened(study) as db:
@@ -106,7 +109,7 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
 
 
 def rows_of_calibration(result: Calibration) -> list[dict[str, Any]]:
-    """One row a reviewer."""
+    """One row per reviewer."""
     return [
         {"reviewer": reviewer.reviewer, "labelled": reviewer.n_done, "of": reviewer.n_assigned,
          "equal to the reference": calibrating.in_words(reviewer.with_reference)}

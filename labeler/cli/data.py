@@ -25,8 +25,8 @@ from labeler.service.data.converting import FORMS
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @study_option
 @reading_options
-@click.option("--as-new", is_flag=True, help="Import a changed file with a known name as a separate item.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be imported; needs no study.")
+@click.option("--as-new", is_flag=True, help="Import a changed file with the same name as a separate item.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported, without importing it; needs no study.")
 @json_option
 def import_(
     paths: tuple[Path, ...],
@@ -38,10 +38,10 @@ def import_(
 ) -> None:
     """Import benchmark results: files, folders, zip files, quoted patterns such as 'results/**/*.json', - for stdin.
 
-    `labeler formats` lists what can be read; any file may be compressed (.gz, .zst). If a file is one run, the
-    files of several runs become one item per benchmark. Runs of several versions or altered methods become one item
-    each, NAME @ LEVEL. A bad file is refused with a reason and stops nothing; the exit code is then 1. A file that
-    was imported before adds nothing.
+    `labeler formats` lists the formats; any file may be compressed (.gz, .zst). If each file is one run, the files of
+    several runs are joined into one item per benchmark. Each version or altered method becomes a separate item,
+    NAME @ LEVEL. A file that cannot be used is refused with a reason; the other files are imported, and the exit code
+    is 1. Importing the same file again adds nothing.
     """
     options = read_options(arguments)
     files = list(importing.files_below(paths))
@@ -66,7 +66,7 @@ def import_(
 
 
 def _for_people(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of the dry run for the table: shortened, with warnings as one text."""
+    """One table row of the dry run: shortened, with all warnings in one text."""
     texts = {"warnings": one_line("; ".join(row["warnings"]), 200), "refused": "yes" if row["refused"] else ""}
     return {
         name: one_line(value, MAX_SHOWN) if isinstance(value, str) else value for name, value in row.items()
@@ -76,16 +76,16 @@ def _for_people(row: dict[str, Any]) -> dict[str, Any]:
 @click.command(epilog="Example: labeler convert results/ --to parquet -o runs.parquet")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option("--to", "form", type=click.Choice(FORMS), required=True,
-              help="parquet, csv: one table, a row per measurement. icpe: a folder.")  # fmt: skip
+              help="parquet, csv: a table with one row per measurement. icpe: a folder.")  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="OUT",
-              help="The file to write, or for icpe a new folder.")  # fmt: skip
+              help="Output file; for icpe, a new folder.")  # fmt: skip
 @reading_options
 def convert(paths: tuple[Path, ...], form: str, out: Path, **arguments: Any) -> None:
-    """Convert measurements to one table or folder that pandas, R and DuckDB read.
+    """Convert measurements to a single table or folder that pandas, R and DuckDB can read.
 
     The table has the columns benchmark, application, run, iteration, value, unit, better, version, context, order_type,
-    order_position, altered, and factor:NAME for every other condition. Times are in seconds. An unusable
-    file is named with the reason and stops nothing; the exit code is then 1.
+    order_position, altered, and factor:NAME for every other condition. Times are in seconds. A file that
+    cannot be used is refused with a reason; the other files are converted, and the exit code is 1.
     """
     options = read_options(arguments)
     files = list(importing.files_below(paths))
@@ -97,6 +97,6 @@ def convert(paths: tuple[Path, ...], form: str, out: Path, **arguments: Any) -> 
         remark(f"Refused {one_line(name, MAX_SHOWN)}: {one_line(reason, 1000)}")
     remark(f"{out} written: {done.n_benchmarks} benchmarks, {done.n_runs} runs, {done.n_values} measurements.")
     if done.n_failures:
-        remark(f"{done.n_failures} runs that gave no measurement have no place in it.")
+        remark(f"{done.n_failures} runs without a measurement are not in the output.")
     if done.refused:
         raise SystemExit(1)

@@ -1,4 +1,4 @@
-"""The four methods as commands, for result files or the measurements of a study."""
+"""Commands for the four methods, for result files or the measurements of a study."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -34,15 +34,15 @@ PATHS = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metav
 
 
 def in_options(function: Function) -> Function:
-    """Options for the source of measurements and how a run becomes one number."""
+    """Add the options for the source of measurements and the number that represents a run."""
     for option in reversed([
         PATHS,
         study_option,
         reading_options,
         click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
-                     help="Iterations to leave out at the start of each run, or a share below 1."),
+                     help="Number of iterations to leave out at the start of each run, or a share below 1."),
         click.option("--aggregate", type=click.Choice(exploring.AGGREGATES), default="mean", show_default=True,
-                     help="How a run becomes one number."),
+                     help="Statistic that represents each run."),
         click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,
                      show_default=True, help="Significance level of the tests."),
         click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed."),
@@ -52,7 +52,7 @@ def in_options(function: Function) -> Function:
 
 
 def out_options(function: Function) -> Function:
-    """Options for the output."""
+    """Add the options for the output."""
     for option in reversed([
         json_option,
         click.option("--html", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
@@ -69,27 +69,26 @@ def out_options(function: Function) -> Function:
 @in_options
 @click.option("--per", type=click.IntRange(min=2), default=None, metavar="N",
               help="Average maxSpread over all subsets of N runs, for comparison with suites of N runs.")  # fmt: skip
-@click.option("--baseline", default=None, metavar="NAME", help="Level of `altered` to use as the baseline.")
+@click.option("--baseline", default=None, metavar="NAME", help="Value in the column `altered` to use as the baseline.")
 @click.option(
     "--v",
     type=click.FloatRange(min=0, min_open=True),
     default=None,
     metavar="SHARE",
-    help="With altered methods: v, twice the smallest relevant difference [default: from the spreads].",
+    help="With altered methods: v, twice the smallest relevant difference [default: computed from the spreads].",
 )
-@click.option(
-    "--without", multiple=True, metavar="BENCHMARK", help="Leave this benchmark out of the score. Repeatable."
-)
+@click.option("--without", multiple=True, metavar="BENCHMARK", help="Benchmark to leave out of the score. Repeatable.")
 @click.option("--budget", type=click.FloatRange(min=0, min_open=True), default=None, metavar="MINUTES",
-              help="Also show which part of the suite fits into this time, and what it would detect.")  # fmt: skip
+              help="Also show which part of the suite fits into this time, and which changes it would "
+                   "detect.")  # fmt: skip
 @out_options
 @click.pass_context
 def spread(context: click.Context, /, **arguments: Any) -> None:
     """Measure how far apart the runs of each benchmark are, and which slowdown the suite would detect.
 
     PATHs are result files or folders; without any, the study's measurements are used. Files with altered methods
-    (JavaABS, GoABS, a column `altered`) also get an API benchmarking score. Measurement contexts are environments,
-    shown side by side.
+    (JavaABS, GoABS, a column `altered`) also get an API benchmarking score. Each measurement context is shown
+    separately.
     """
     _answer(context, "spread", arguments, "per", "baseline", "v", "without", "budget")
 
@@ -106,15 +105,15 @@ def spread(context: click.Context, /, **arguments: Any) -> None:
     help="Level of each interval of a median [default: 1 - alpha / number of tests].",
 )
 @click.option("--compat", type=click.Choice(["ordersage"]), default=None,
-              help="Cases as the published tool gives them: intervals at 95 % for each test alone, its ranks and its "
-                   "rule.")  # fmt: skip
+              help="Classify the tests like the published tool: a separate 95 % interval for each test, its ranks "
+                   "and its rule.")  # fmt: skip
 @out_options
 @click.pass_context
 def order(context: click.Context, /, **arguments: Any) -> None:
     """Test whether the order of benchmarks affects their results.
 
-    Needs measurements in a fixed and a random order: what `labeler measure` made with order = "both", OrderSage's
-    files, or columns run, order_type and order_position. If only positions are known, weaker tests are used.
+    Needs measurements in a fixed and a random order: results of `labeler measure` with order = "both", files of
+    OrderSage, or columns run, order_type and order_position. If only positions are known, weaker tests are used.
     """
     _answer(context, "order", arguments, "baseline", "candidate", "ci_level", "compat")
 
@@ -123,15 +122,15 @@ def order(context: click.Context, /, **arguments: Any) -> None:
 @in_options
 @click.option("--runs", "n_runs", type=click.IntRange(min=1), default=5, show_default=True, metavar="R",
               help="Number of runs per measurement.")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to compute with.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @out_options
 @click.pass_context
 def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
-    """Estimate how far intervals and tests can be trusted: coverage, false alarms, detectable slowdowns."""
+    """Estimate how reliable intervals and tests are: coverage, false alarms, detectable slowdowns."""
     if jobs == 1:
         _answer(context, "trust", arguments, "n_runs")
         return
-    from labeler.cli.verdicts import workers  # here, as one process needs none of it
+    from labeler.cli.verdicts import workers  # imported here because a single process does not need it
 
     with workers(jobs) as pool:
         _answer(context, "trust", {**arguments, "mapper": partial(pool.map, chunksize=8)}, "n_runs", "mapper")
@@ -143,27 +142,27 @@ def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
     "--baseline",
     default=None,
     metavar="VERSION",
-    help="The version to compare with [default: the first in sorted order].",
+    help="Version to compare with [default: the first in sorted order].",
 )
-@click.option("--candidate", default=None, metavar="VERSION", help="The other version.")
+@click.option("--candidate", default=None, metavar="VERSION", help="Version to compare with the baseline.")
 @click.option(
     "--instrumentation",
     "--observer",
     "instrumentation",
     default=None,
     metavar="NAME",
-    help="The condition or factor for the level of instrumentation, to measure its effect on each version.",
+    help="Condition or factor that holds the level of instrumentation, to measure its effect on each version.",
 )
 @click.option("--held-fixed", default=None, metavar="LEVEL",
-              help="The level of `intervention` at which the suspected cause is held fixed.")  # fmt: skip
+              help="Level of `intervention` at which the suspected cause is held fixed.")  # fmt: skip
 @out_options
 @click.pass_context
 def contexts(context: click.Context, /, **arguments: Any) -> None:
-    """Test whether the measurement context decides which version wins.
+    """Test whether the measurement context affects which version is faster.
 
     Needs results of `labeler measure` in several contexts, measurements with columns version and context, or files
-    with these in their names (--from-name). `labeler variants` plans runs made by other means. With --observer one
-    version is enough: does measuring change the result?
+    with version and context in their names (--from-name). `labeler variants` plans runs for other tools. With
+    --observer, one version is enough: it shows whether measuring changes the result.
     """
     _answer(context, "contexts", arguments, "baseline", "candidate", "instrumentation", "held_fixed")
 
@@ -171,21 +170,23 @@ def contexts(context: click.Context, /, **arguments: Any) -> None:
 def _levels(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
     pairs = [text.partition("=") for text in texts]
     if not all(name and equals and levels for name, equals, levels in pairs):
-        raise click.BadParameter("expected NAME=LEVEL,LEVEL,..., such as env=0,64,128")
+        raise click.BadParameter("write it as NAME=LEVEL,LEVEL,..., such as env=0,64,128")
     if len({name for name, _, _ in pairs}) < len(pairs):
-        raise click.BadParameter("a factor is given twice")
+        raise click.BadParameter("the same factor is given twice")
     return {name: levels.split(",") for name, _, levels in pairs}
 
 
 @click.command(epilog="Example: labeler variants --factor version=old,new --factor env=0,64,128 --runs 5 > plan.csv")
 @click.option("--factor", "factors", multiple=True, required=True, callback=_levels, metavar="NAME=LEVEL,LEVEL,...",
-              help="A factor that varies between contexts, with its levels. Repeatable.")  # fmt: skip
+              help="Factor that varies between contexts, with its levels. Repeatable.")  # fmt: skip
 @click.option(
     "--benchmark", "benchmarks", multiple=True, metavar="NAME", help="Benchmark to run in each context. Repeatable."
 )
 @click.option("--contexts", "n", type=click.IntRange(min=1), default=None, metavar="N",
-              help="Draw this many of all combinations [default: all].")  # fmt: skip
-@click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs in each context.")
+              help="Number of combinations to draw at random [default: all].")  # fmt: skip
+@click.option(
+    "--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of runs in each context."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @json_option
 def variants(
@@ -197,11 +198,11 @@ def variants(
         show(exploring.rows(plan), as_json=True)
     else:
         click.echo(as_csv(plan), nl=False)
-    remark(f"{len(plan)} runs to make, in this order.")
+    remark(f"{len(plan)} runs to measure, in this order.")
 
 
 def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: str) -> None:
-    """Read the measurements, apply the method and write the result; exit code 1 for a refused file."""
+    """Read the measurements, apply the method and write the result; a refused file gives exit code 1."""
     options = {key: arguments.pop(key) for key in own}
     out = {key: arguments.pop(key) for key in ("as_json", "html", "folder", "forms")}
     warmup, aggregate = arguments.pop("warmup"), arguments.pop("aggregate")
@@ -219,28 +220,28 @@ def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: 
 
 
 def gather(context: click.Context, name: str, paths: Sequence[Path], study: Path | None, **arguments: Any) -> Gathered:
-    """The benchmarks of the files, or of the study if no files are given."""
+    """Return the benchmarks of the files, or of the study if no files are given."""
     if not paths:
         if any(arguments.values()):
-            raise InputError("Options such as --format, --columns or --from-name need files. Name the files to read.")
+            raise InputError("Options such as --format, --columns or --from-name need files. Give the files to read.")
         with opened(study) as db:
             gathered = exploring.from_study(db)
             coordinating.log_look(db, name, actor=OWNER, now=now())
             say_if_interim(db)
         return gathered
     if context.get_parameter_source("study") is ParameterSource.COMMANDLINE:
-        raise InputError("Give either files or --study FILE.")
+        raise InputError("Give either files or --study FILE, not both.")
     return read_files(paths, read_options(arguments))
 
 
 def _put(explored: Explored, as_json: bool, html: Path | None, folder: Path | None, forms: Sequence[str]) -> None:
-    """Print the result, and write its page and figures."""
+    """Print the result, and write the page and the figures."""
     click.echo(exploring.as_json(explored) if as_json else exploring.as_text(explored), nl=False)
     if html is not None:
         write_text(html, exploring.as_html(explored))
         remark(f"{html} written.")
     if folder is not None:
-        from labeler.service.verdicts import evidence  # here, as numbers without figures need no altair
+        from labeler.service.verdicts import evidence  # imported here because only figures need altair
 
         figures = {
             f"{name}.{form}": evidence.as_file(chart, form) for name, chart in explored.charts.items() for form in forms

@@ -1,4 +1,4 @@
-"""The command that draws the figures of the paper on a study's measurements."""
+"""The command that draws the figures of the paper from a study's measurements."""
 
 from pathlib import Path
 
@@ -13,19 +13,19 @@ from labeler.service.verdicts import evidence
 @click.command(epilog="Example: labeler figures --study cache.study --out figures --application org/app --as pdf")
 @study_option
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
-              help="The folder to write to; it is created if needed.")  # fmt: skip
+              help="Output folder; it is created if needed.")  # fmt: skip
 @click.option("--application", "applications", multiple=True, metavar="NAME",
-              help="Also the measures of this application's benchmarks (Figure 3). Repeatable.")  # fmt: skip
+              help="Also draw the measures of this application's benchmarks (Figure 3). Repeatable.")  # fmt: skip
 @click.option("--item", "items", multiple=True, metavar="NAME",
-              help="Also the runs of this item, with its evidence (Figure 4). Repeatable.")  # fmt: skip
+              help="Also draw the runs and evidence of this item (Figure 4). Repeatable.")  # fmt: skip
 @figure_formats_option
 def figures(
     study: Path | None, out: Path, applications: tuple[str, ...], items: tuple[str, ...], forms: tuple[str, ...]
 ) -> None:
-    """Draw the figures of the measures: schematic pairs (Figure 1) and applications (Figure 2), as files.
+    """Draw figures of the similarity measures: example pairs (Figure 1) and applications (Figure 2).
 
-    --application adds the measures of its benchmarks, --item the runs of a benchmark. Needs no browser. Prints the
-    names of the files.
+    --application adds the measures of the benchmarks of an application; --item adds the runs of a benchmark. Prints the
+    names of the files that were written. Needs no browser.
     """
     with opened(study) as db:
         charts = evidence.paper_figures(db, applications, items)

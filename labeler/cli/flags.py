@@ -15,18 +15,18 @@ from labeler.service.people.inbox import Message
 @click.command(epilog="Example: labeler flags --study cache.study --answer ITEM 'Judge the steady state.'")
 @study_option
 @click.option("--answer", nargs=2, default=None, metavar="ITEM TEXT",
-              help="Answer the flags and comments on an item, under My labels.")  # fmt: skip
-@click.option("--reviewer", default=None, metavar="NAME", help="With --answer: only those of this reviewer.")
+              help="Answer the flags and comments on an item; reviewers read it under My labels.")  # fmt: skip
+@click.option("--reviewer", default=None, metavar="NAME", help="With --answer: answer only this reviewer.")
 @json_option
 def flags(study: Path | None, answer: tuple[str, str] | None, reviewer: str | None, as_json: bool) -> None:
     """List flags and comments of reviewers, unanswered first, or answer them."""
     if reviewer is not None and answer is None:
-        raise InputError("--reviewer goes with --answer ITEM TEXT.")
+        raise InputError("--reviewer can only be used with --answer ITEM TEXT.")
     with opened(study) as db:
         if answer is not None:
             item, text = answer
             n_answered = inbox.reply_to_item(db, item, text, reviewer=reviewer, actor=OWNER, now=now())
-            remark(f"Answered {n_answered} on {item}. Reviewers read the answer under My labels.")
+            remark(f"{n_answered} flags and comments on {item} answered. Reviewers read the answer under My labels.")
             return
         messages = inbox.list_messages(db, actor=OWNER, now=now())
         say_if_interim(db)
@@ -44,5 +44,5 @@ def _row(message: Message) -> dict[str, Any]:
 
 
 def _printable(row: dict[str, Any]) -> dict[str, Any]:
-    """Rows with each text on one line, without control characters."""
+    """The rows with each text on one line, without control characters."""
     return {name: " ".join(one_line(value).split()) if isinstance(value, str) else value for name, value in row.items()}

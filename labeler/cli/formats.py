@@ -1,4 +1,4 @@
-"""The formats, the reading options, and the progress of reading."""
+"""The command that lists the formats, and shared code to read files: options and progress."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -16,32 +16,32 @@ from labeler.service.data.importing import Advance, File
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-MAX_SHOWN = 80  # signs of a name from outside, in a table for people
+MAX_SHOWN = 80  # characters of a name from a file, in a table
 
 
 def reading_options(function: Function) -> Function:
-    """The reading options, the same for every command that takes files."""
+    """Add the reading options, which are the same for every command that takes files."""
     for option in reversed([
         format_option,
         columns_option,
         click.option("--file-is", type=click.Choice(importing.FILE_IS), default=None,
-                     help="run: several files are several runs of their benchmarks. study: each file stands for itself "
-                     "[default: as `labeler formats` says]."),
+                     help="run: each file is one run of its benchmarks. study: each file is complete "
+                     "[default: see `labeler formats`]."),
         click.option("--values-are", type=click.Choice(importing.VALUES_ARE), default=None,
-                     help="runs: every value is a run of its own. iterations: single values are the iterations of one "
-                     "run [default: as `labeler formats` says]."),
-        click.option("--unit", default="", help="Unit of the values, if the file does not give a unit."),
+                     help="runs: each value is a separate run. iterations: single values are the iterations of one "
+                     "run [default: see `labeler formats`]."),
+        click.option("--unit", default="", help="Unit of values that have no unit in the file."),
         click.option("--better", type=click.Choice(importing.BETTER), default=None,
-                     help="Which values are better, if a file does not say [default: lower for times]."),
+                     help="Direction of values whose file gives no direction [default: lower for times]."),
         click.option("--from-name", "pattern", default=None, metavar="PATTERN",
-                     help="Conditions of the runs in file names, such as {version}-{context}.json."),
+                     help="Pattern of the file names, with conditions of the runs, such as {version}-{context}.json."),
     ]):  # fmt: skip
         function = option(function)
     return function
 
 
 def read_options(arguments: dict[str, Any]) -> importing.ReadOptions:
-    """Remove the values of `reading_options` from a command's options."""
+    """Take the values of `reading_options` out of a command's options."""
     return importing.read_options(
         arguments.pop("format_"), arguments.pop("columns"),
         **{name: arguments.pop(name) for name in ("file_is", "values_are", "unit", "better", "pattern")},
@@ -50,7 +50,7 @@ def read_options(arguments: dict[str, Any]) -> importing.ReadOptions:
 
 @contextmanager
 def reading(files: Sequence[File], label: str) -> Iterator[Advance]:
-    """A progress bar over the bytes of the files; yields the function that advances it."""
+    """Show a progress bar over the bytes of the files; yields the function that advances it."""
     n_done, total = 0, sum(file.size for file in files)
 
     def shown(_item: Any) -> str:
@@ -76,7 +76,7 @@ def read_files(
 
 
 def say_of_files(gathered: Gathered) -> None:
-    """Name the refused files, and print remarks about files."""
+    """Print the refused files and all remarks about files."""
     for text in gathered.remarks:
         remark(one_line(text, 1000))
     for error in gathered.refused:
@@ -86,11 +86,11 @@ def say_of_files(gathered: Gathered) -> None:
 @click.command(epilog="Example: labeler formats")
 @json_option
 def formats(as_json: bool) -> None:
-    """List the formats that can be read, and what is a run, an iteration and a file in each.
+    """List the formats that can be read, and the meaning of run, iteration and file in each format.
 
-    If a file is one run, import the files of several runs together. The format is detected from the content, in this
-    order, unless --format NAME is given. The last column shows the tool's option that keeps all values: files with
-    only averages are refused.
+    If each file is one run, import the files of several runs together. The format is detected from the content, in this
+    order, unless --format NAME is given. The last column shows the option that makes the tool save all values; files
+    with only averages are refused.
     """
     rows = importing.formats_table()
     has_package = any(row["package"] for row in rows)

@@ -1,4 +1,4 @@
-"""Commands that learn a classifier from labels, and that compare all classifiers on one consensus."""
+"""Commands that learn a classifier from labels, and compare all classifiers on the same consensus."""
 
 from pathlib import Path
 
@@ -12,29 +12,29 @@ from labeler.service.results.learning import Account, Material
 
 TARGET = click.option(
     "--consensus", type=click.Choice(list(learning.TARGETS)), default="agreed", show_default=True,
-    help="The truth to learn from: agreed items, the majority with third labels and decisions, or each label.",
+    help="Categories to learn from: agreed items, the majority (with third labels and decisions), or each label.",
 )  # fmt: skip
 LABEL_FILE = click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
                           help="Use these labels instead of a study: item, reviewer, label, application.")  # fmt: skip
 VERDICT_FILE = click.option(
     "--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
-    help="With --labels: verdicts and measures, as labeler verdicts --export writes them.",
+    help="With --labels: verdicts and measures, as written by `labeler verdicts --export`.",
 )  # fmt: skip
 COST = click.option(
     "--cost-ratio", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True, metavar="X",
-    help="Cost of a missed dissimilar item, where a false alarm costs 1.",
+    help="Cost of a missed dissimilar item, if a false alarm costs 1.",
 )  # fmt: skip
 SEED = click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
                     help="Random seed for folds and intervals.")  # fmt: skip
 REPORT = click.option(
     "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
-    help="Write the account, its figures, and the scores behind it.",
+    help="Write the report, its figures, and the scores they use to this folder.",
 )  # fmt: skip
 
 
 def _material(study: Path | None, label_file: Path | None, verdict_file: Path | None, actor: str) -> Material:
     if (label_file is None) != (verdict_file is None):
-        raise InputError("Give --labels and --verdicts together, or neither.")
+        raise InputError("Give both --labels and --verdicts, or neither.")
     if label_file is not None and verdict_file is not None:
         return learning.material_of_files(label_file, verdict_file)
     with opened(study) as db:
@@ -48,19 +48,21 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
 @VERDICT_FILE
 @TARGET
 @click.option("--features", default="default", show_default=True, metavar="NAMES",
-              help="default, all, or names separated by commas, such as m1,spread.")  # fmt: skip
-@click.option("--plain", is_flag=True, help="Let coefficients be negative; the default is monotone.")
+              help="Measures to use: default, all, or names separated by commas, such as m1,spread.")  # fmt: skip
+@click.option("--plain", is_flag=True, help="Allow negative coefficients [default: monotone].")
 @COST
-@click.option("--name", default="model", show_default=True, help="The model's name; it judges as learned:NAME.")
+@click.option(
+    "--name", default="model", show_default=True, help="Name of the model; the classifier is called learned:NAME."
+)
 @SEED
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="MODEL.json",
-              help="Write the model.")  # fmt: skip
+              help="Write the model to this file.")  # fmt: skip
 @REPORT
 @click.option("--reviewers", "of_reviewers", is_flag=True,
-              help="Show instead which measures each reviewer's labels follow.")  # fmt: skip
+              help="Instead, show which measures predict each reviewer's labels.")  # fmt: skip
 @click.option("--interventions", type=click.Path(path_type=Path), default=None, metavar="I.csv",
-              help="Instead: who calls items dissimilar whose runs were changed as this file says: benchmark, run, "
-              "intervention, amount.")  # fmt: skip
+              help="Instead, show which reviewers and classifiers detect the interventions in this file: benchmark, "
+                   "run, intervention, amount.")  # fmt: skip
 @actor_option
 @json_option
 def learn(
@@ -80,15 +82,15 @@ def learn(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Learn a classifier from labels, and show how much better it is.
+    """Learn a classifier from labels, and compare it with the existing classifiers.
 
-    Every figure comes from items of applications that the model had not seen. Needs 60 items with a category, 10 of
-    each category, from 5 applications. Use the model with: labeler verdicts --model, labeler check --model.
+    All results are for held-out applications. Needs 60 items with a category, 10 of each category, from 5 applications.
+    Use the model with: labeler verdicts --model, labeler check --model.
     """
     if (of_reviewers or interventions) and out is not None:
-        raise InputError("--out writes a model; give it without --reviewers and --interventions.")
+        raise InputError("--out writes a model; it cannot be used with --reviewers or --interventions.")
     if of_reviewers and interventions is not None:
-        raise InputError("Give either --reviewers or --interventions.")
+        raise InputError("Give either --reviewers or --interventions, not both.")
     material = _material(study, label_file, verdict_file, actor)
     if of_reviewers:
         account = learning.account(learning.habits(material, features=features, seed=seed))
@@ -111,7 +113,7 @@ def _votes(_context: click.Context, _option: click.Parameter, texts: tuple[str, 
         at_least, _, names = text.partition(":")
         voters = [name.strip() for name in names.split(",") if name.strip()]
         if not at_least.isdigit() or len(set(voters)) < len(voters) or not 1 <= int(at_least) <= len(voters):
-            raise click.BadParameter(f"{text!r} is not K:NAME,NAME,... such as 2:heuristic,same,spread")
+            raise click.BadParameter(f"{text!r}: write it as K:NAME,NAME,..., such as 2:heuristic,same,spread")
         votes.append((int(at_least), voters))
     return votes
 
@@ -122,7 +124,7 @@ def _votes(_context: click.Context, _option: click.Parameter, texts: tuple[str, 
 @VERDICT_FILE
 @TARGET
 @click.option("--vote", "votes", multiple=True, callback=_votes, metavar="K:NAMES",
-              help="Also a vote: dissimilar when at least K of these classifiers say so. Repeatable.")  # fmt: skip
+              help="Add a vote: dissimilar if at least K of these classifiers say dissimilar. Repeatable.")  # fmt: skip
 @COST
 @SEED
 @REPORT
@@ -142,8 +144,9 @@ def compare(
 ) -> None:
     """Compare all classifiers on the same consensus: AUC, rates, costs, and the difference of each pair.
 
-    Built-in, learned and imported classifiers are treated alike; those without scores are compared by their verdicts.
-    A learned model that was fitted on these same labels looks better than it is: labeler learn compares it fairly.
+    Built-in, learned and imported classifiers are treated in the same way; classifiers without scores are compared by
+    their verdicts. A model that was learned from these labels looks better than it is; use labeler learn for a fair
+    comparison.
     """
     material = _material(study, label_file, verdict_file, actor)
     compared = learning.arena(material, consensus=consensus, votes=votes, cost_ratio=cost_ratio, seed=seed)

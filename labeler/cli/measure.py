@@ -23,7 +23,7 @@ from labeler.measuring.tools import TOOLS
 from labeler.safe_text import one_line
 
 PLAN = Path("plan.toml")
-N_SHOWN = 12  # runs shown by a dry run
+N_SHOWN = 12  # number of runs that a dry run shows
 
 
 @click.command(epilog="Example: labeler measure plan.toml --out results/")
@@ -31,20 +31,24 @@ N_SHOWN = 12  # runs shown by a dry run
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("results"), show_default=True,
               metavar="DIR", help="Folder for the measurements.")  # fmt: skip
 @click.option("--init", is_flag=True, help="Write an example plan that explains every key, and stop.")
-@click.option("--dry-run", is_flag=True, help="Show the runs, their time, and which questions the plan can answer.")
-@click.option("--limit", type=click.IntRange(min=1), default=None, metavar="N", help="Make at most N runs now.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Show the runs, their expected time, and the questions that the plan can answer; measure nothing.",
+)
+@click.option("--limit", type=click.IntRange(min=1), default=None, metavar="N", help="Run at most N runs now.")
 @click.option("--runs", type=click.IntRange(min=1), default=None, metavar="N",
               help="Number of runs of each benchmark; overrides the plan.")  # fmt: skip
-@click.option("--interleave/--no-interleave", default=None, help="Whether versions alternate; overrides the plan.")
+@click.option("--interleave/--no-interleave", default=None, help="Order of the versions; overrides the plan.")
 def measure(
     plan: Path, out: Path, *, init: bool, dry_run: bool, limit: int | None, runs: int | None, interleave: bool | None
 ) -> None:
     """Run the benchmarks of a plan and record the conditions of every run.
 
-    PLAN is a TOML file [default: plan.toml]. Every run is added to DIR/measurements.csv as soon as it has ended; after
-    the last run, DIR/measurements.parquet has the same data. Ctrl+C stops; run the same command again to continue.
+    PLAN is a TOML file [default: plan.toml]. Each run is added to DIR/measurements.csv when it ends; after the
+    last run, DIR/measurements.parquet has the same data. Stop with Ctrl+C; run the same command again to continue.
     `labeler check`, `spread`, `order`, `contexts`, `trust` and `import` read DIR. Exit code 1: a benchmark failed too
-    often and was stopped.
+    often and was not run again.
     """
     if init:
         _write_example(plan)
@@ -74,7 +78,7 @@ def _write_example(path: Path) -> None:
 
 
 def _show_plan(plan: Plan, out: Path) -> None:
-    from labeler.measuring import design  # imported here because measuring needs no statistics
+    from labeler.measuring import design  # imported here because only a dry run needs statistics
 
     done = done_so_far(plan, out)
     n, contexts, kinds = n_steps(plan), contexts_of(plan), kinds_of_order(plan)
@@ -87,10 +91,10 @@ def _show_plan(plan: Plan, out: Path) -> None:
     click.echo(f"{n:,} runs: {' x '.join(factors)}")
     if done:
         failed = sum(bool(run.failure) for run in done)
-        click.echo(f"{len(done):,} are done{f', {failed:,} of them failed' if failed else ''}.")
+        click.echo(f"{len(done):,} runs are done{f', {failed:,} of them failed' if failed else ''}.")
     left = seconds_left(plan, done)
     click.echo(
-        f"Time left: about {_duration(left)}, from the runs so far."
+        f"Time left: about {_duration(left)}, estimated from the runs so far."
         if left is not None
         else "Time: unknown before the first runs. Make some with --limit N, then use --dry-run again. At most "
         f"{_duration(_longest(plan))} by the timeouts."
@@ -119,7 +123,7 @@ def _longest(plan: Plan) -> float:
 
 @contextmanager
 def _progress(plan: Plan) -> Iterator[Callable[[Progress], None]]:
-    """A progress bar that also reports failures."""
+    """Show a progress bar and report failures."""
     total = n_steps(plan)
     last_said: dict[str, str] = {}
 

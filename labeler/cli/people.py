@@ -1,4 +1,4 @@
-"""Commands for people: the same ones for reviewers and coordinators."""
+"""Commands for people, which are the same for reviewers and coordinators."""
 
 from copy import copy
 from functools import partial
@@ -30,14 +30,16 @@ valid_option = click.option(
     default=identity.INVITATION_DAYS,
     show_default=True,
     type=click.IntRange(1, identity.MAX_INVITATION_DAYS),
-    help="Number of days that the link works.",
+    help="Number of days for which the link is valid.",
 )
 
 
 @click.command("add", epilog="Example: labeler {role}s add --study cache.study ada ben")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @study_option
-@click.option("--both", is_flag=True, help="Add to both roles; such people see no labels before unblinding.")
+@click.option(
+    "--both", is_flag=True, help="Allow people who have the other role; they see no labels before unblinding."
+)
 @valid_option
 @url_option
 def add(role: Role, names: tuple[str, ...], study: Path | None, both: bool, valid_days: int, url: str) -> None:
@@ -49,7 +51,7 @@ def add(role: Role, names: tuple[str, ...], study: Path | None, both: bool, vali
             click.echo(f"{person.name}: {link(url, secret)}")
             if change != NOTHING_CHANGED:
                 show_change(person.name, change)
-    remark(f"Added {len(names)}. Each link is for one person and is not shown again.")
+    remark(f"{len(names)} added. Each link is for one person and is not shown again.")
 
 
 @click.command("list", epilog="Example: labeler {role}s list --study cache.study")
@@ -71,7 +73,7 @@ def list_people(role: Role, study: Path | None, as_json: bool) -> None:
 @valid_option
 @url_option
 def make_link(role: Role, name: str, study: Path | None, valid_days: int, url: str) -> None:
-    """Make a new sign-in link for a {role}; the previous one stops working."""
+    """Create a new sign-in link for a {role}; the previous link stops working."""
     with opened(study) as db:
         secret = identity.invite(db, name, role, valid_days=valid_days, actor=OWNER, now=now())
     remark("The previous link no longer works.")
@@ -82,7 +84,7 @@ def make_link(role: Role, name: str, study: Path | None, valid_days: int, url: s
 @click.argument("name")
 @study_option
 def revoke(role: Role, name: str, study: Path | None) -> None:
-    """End the sign-in link of a {role}, and sign them out everywhere."""
+    """Revoke the sign-in link of a {role}, and sign the {role} out everywhere."""
     with opened(study) as db:
         identity.revoke(db, name, role, actor=OWNER, now=now())
     remark(f"The link of {name} no longer works, and {name} is signed out everywhere. Labels are kept.")
@@ -93,10 +95,14 @@ def revoke(role: Role, name: str, study: Path | None) -> None:
 @click.argument("address")
 @study_option
 def email(role: Role, name: str, address: str, study: Path | None) -> None:
-    """Let a {role} sign in through the identity provider (OpenID Connect) under this address; "" ends it."""
+    """Let a {role} sign in through the identity provider (OpenID Connect) with this address; "" removes it."""
     with opened(study) as db:
         identity.set_email(db, name, role, address, actor=OWNER, now=now())
-    remark(f"{name} can sign in through the provider as {address}." if address else f"{name} cannot, from now on.")
+    remark(
+        f"{name} can sign in through the provider as {address}."
+        if address
+        else f"{name} can no longer sign in through the provider."
+    )
 
 
 @click.command("pause", epilog="Example: labeler reviewers pause ada --study cache.study --why 'on holiday'")
@@ -104,7 +110,7 @@ def email(role: Role, name: str, address: str, study: Path | None) -> None:
 @study_option
 @why_option
 def pause(name: str, study: Path | None, why: str) -> None:
-    """Pause a reviewer: open items stay assigned, and labels are refused until they resume."""
+    """Pause a reviewer: open items stay assigned, and no labels are accepted until the reviewer resumes."""
     with opened(study) as db:
         staffing.pause(db, name, why=why, actor=OWNER, now=now())
     remark(f"{name} is paused. To continue: labeler reviewers resume {name}")
@@ -125,7 +131,7 @@ def resume(name: str, study: Path | None) -> None:
 @study_option
 @why_option
 def remove(name: str, study: Path | None, why: str) -> None:
-    """Remove a reviewer: labels stay, open items go to the others, and the log records it."""
+    """Remove a reviewer: labels are kept, open items go to other reviewers, and the log records the change."""
     with opened(study) as db:
         change = staffing.remove(db, name, why=why, actor=OWNER, now=now())
     show_change(name, change)
@@ -139,7 +145,7 @@ def remove(name: str, study: Path | None, why: str) -> None:
 @valid_option
 @url_option
 def replace(name: str, successor: str, study: Path | None, why: str, valid_days: int, url: str) -> None:
-    """Replace the reviewer NAME with SUCCESSOR, who takes over the open items. Prints the link of a new person."""
+    """Replace the reviewer NAME with SUCCESSOR, who takes over the open items. Prints a link if SUCCESSOR is new."""
     with opened(study) as db:
         heir, change = staffing.replace(db, name, successor, why=why, actor=OWNER, now=now())
         if change.is_new:
@@ -149,7 +155,7 @@ def replace(name: str, successor: str, study: Path | None, why: str, valid_days:
 
 
 def show_change(name: str, change: staffing.Change) -> None:
-    """Print the outcome of a change, and what could not be met."""
+    """Print the result of a change, and the requirements that could not be met."""
     for sentence in (change.in_words(name), *(f"{shortfall}." for shortfall in change.shortfalls)):
         remark(sentence)
 

@@ -23,10 +23,10 @@ CLASSIFIERS = ("same=0.3/0.85", "heuristic=0.92/0.45")
 
 
 def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Options for the size and design of a study."""
+    """Add the options for the size and design of a study."""
     for option in (
         click.option(
-            "--overlap", type=SHARE, default=0.2, show_default=True, help="Share of items that all reviewers label."
+            "--overlap", type=SHARE, default=0.2, show_default=True, help="Share of items that every reviewer labels."
         ),
         click.option("--per-item", type=click.IntRange(min=2), default=2, show_default=True),
     ):
@@ -36,13 +36,15 @@ def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command(epilog="Example: labeler planning --items 586 --reviewers 4 --half-width 0.08")
 @click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Use the numbers of items and reviewers of this study.")  # fmt: skip
+              help="Study whose numbers of items and reviewers to use.")  # fmt: skip
 @click.option("--items", type=click.IntRange(min=1), default=None, help="Number of items.  [default: 586]")
 @click.option("--reviewers", type=click.IntRange(min=2), default=None, help="Number of reviewers.  [default: 4]")
 @design_options
-@click.option("--retest", type=click.IntRange(min=0), default=20, show_default=True, help="Hidden copies a reviewer.")
+@click.option(
+    "--retest", type=click.IntRange(min=0), default=20, show_default=True, help="Number of hidden retests per reviewer."
+)
 @click.option("--half-width", type=click.FloatRange(0, 1, min_open=True), default=STANDARD.half_width,
-              show_default=True, help="Wanted half-width of every interval.")  # fmt: skip
+              show_default=True, help="Required half-width of the intervals.")  # fmt: skip
 @click.option("--kappa", type=float, default=STANDARD.kappa, show_default=True, help="Expected Fleiss' kappa.")
 @click.option("--prevalence", type=SHARE, default=STANDARD.prevalence, show_default=True,
               help="Expected share of dissimilar items.")  # fmt: skip
@@ -51,7 +53,7 @@ def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
     type=click.FloatRange(0, 86_400, min_open=True),
     default=STANDARD.seconds,
     show_default=True,
-    help="For one label.",
+    help="Expected time for one label.",
 )
 @json_option
 def planning(
@@ -67,7 +69,7 @@ def planning(
     seconds: float,
     as_json: bool,
 ) -> None:
-    """Estimate how many items and hours a study needs, its expected precision, and what it cannot estimate."""
+    """Estimate how many items and hours a study needs, how precise it will be, and what it cannot estimate."""
     n_applications, sizes = 0, [items or 586]
     if study is not None or (settings().study is not None and items is None):
         with opened(study or settings().study) as db:
@@ -83,9 +85,12 @@ def planning(
     if as_json:
         click.echo(json.dumps({"needed": needed, "expected": expected, "not_told": list(unknown)}, indent=1))
         return
-    remark(f"For intervals of ±{half_width:g} (kappa {kappa:g}, share of dissimilar {prevalence:g}):")
+    remark(f"For intervals of ±{half_width:g} (kappa {kappa:g}, share of dissimilar items {prevalence:g}):")
     show(needed, as_json=False)
-    remark(f"\n{planned.n_items} items, {planned.n_reviewers} reviewers, {per_item} each, {overlap:g} seen by all:")
+    remark(
+        f"\n{planned.n_items} items, {planned.n_reviewers} reviewers, {per_item} reviewers per item, overlap "
+        f"{overlap:g}:"
+    )
     show(expected, as_json=False)
     for sentence in unknown:
         remark(f"Cannot be estimated: {sentence}.")
@@ -108,15 +113,15 @@ def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 @click.option("--prevalence", type=SHARE, default=0.55, show_default=True, help="Share of dissimilar items.")
 @click.option("--hard", type=SHARE, default=0.0, show_default=True, help="Share of items that are hard for everyone.")
 @click.option("--shared-error", type=SHARE, default=0.0, show_default=True,
-              help="Share of items that mislead both the first reviewer and the first classifier.")  # fmt: skip
+              help="Share of items on which both the first reviewer and the first classifier are wrong.")  # fmt: skip
 @click.option("--interventions", is_flag=True,
-              help="Make measurements instead, with known changes of their runs, and labels of four reviewers with "
+              help="Instead, simulate measurements with known interventions, and labels of four reviewers with "
               "known habits.")  # fmt: skip
 @click.option("--iterations", type=click.IntRange(min=50), default=1000, show_default=True,
-              help="With --interventions: iterations of each of the ten runs.")  # fmt: skip
+              help="With --interventions: number of iterations in each of the ten runs.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
-              help="Folder for the files.")  # fmt: skip
+              help="Output folder.")  # fmt: skip
 def simulate(
     items: int,
     per_item: int,
@@ -131,7 +136,7 @@ def simulate(
     seed: int,
     out: Path,
 ) -> None:
-    """Simulate a study with known truth, to see what its report would show: labels, verdicts and truth as CSV."""
+    """Simulate a study with known truth, to see what its report would show; write labels, verdicts, truth as CSV."""
     if interventions:
         with click.progressbar(length=items, label="Making", file=sys.stderr) as bar:
             paths = making.simulate(

@@ -15,24 +15,25 @@ from labeler.whole_files import in_place
 @click.command(epilog="Example: labeler publish cache-labels --study cache.study --for zenodo")
 @click.argument("out", type=click.Path(path_type=Path, file_okay=False), required=False)
 @study_option
-@click.option("--init", is_flag=True, help=f"Only write {FILE_NAME}, for you to fill in.")
+@click.option("--init", is_flag=True, help=f"Only write {FILE_NAME}, which you then fill in.")
 @click.option("--answers", "answers_file", type=click.Path(path_type=Path, dir_okay=False), default=None,
-              metavar="FILE", help=f"File with the answers [default: {FILE_NAME} beside the study].")  # fmt: skip
+              metavar="FILE", help=f"File with the answers [default: {FILE_NAME} in the study's folder].")  # fmt: skip
 @click.option("--for", "venue", type=click.Choice([venue.value for venue in Venue]), default=None,
-              help="Refuse to publish while an answer that this venue requires is missing.")  # fmt: skip
-@click.option("--no-measurements", is_flag=True, help="Leave out the measurements but publish their hashes.")
+              help="Refuse to publish if an answer that this venue requires is missing.")  # fmt: skip
+@click.option("--no-measurements", is_flag=True, help="Publish the hashes of the measurements, not the measurements.")
 @click.option("--names-of-benchmarks", "benchmarks", type=click.Choice(["keep", "drop"]), default="keep",
-              show_default=True, help="Keep the names of items and applications, or use numbers.")  # fmt: skip
-@click.option("--unlicensed", is_flag=True, help="Also publish items of applications without a source licence.")
+              show_default=True, help="Keep the names of items and applications, or replace them with "
+                                      "numbers.")  # fmt: skip
+@click.option("--unlicensed", is_flag=True, help="Also publish items of applications for which no licence is given.")
 @click.option("--list-comments", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Only write every comment to a file; then mark yes or no in the column publish.")  # fmt: skip
+              help="Only write all comments to a file; then enter yes or no in the column publish.")  # fmt: skip
 @click.option("--comments", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
               help="Publish the comments marked yes in this file [default: none].")  # fmt: skip
 @click.option("--check", is_flag=True, help="Only list the missing answers.")
 @click.option("--quick", is_flag=True, help="Leave out the resampled numbers: bootstrap, latent class, misfit.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Random seed for the resampled numbers.")  # fmt: skip
-@click.option("--actor", default=OWNER, hidden=True, help="The person who started this on a page, for the log.")
+@click.option("--actor", default=OWNER, hidden=True, help="Person who started this on a page, for the log.")
 @json_option
 def publish(
     out: Path | None,
@@ -51,15 +52,15 @@ def publish(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Publish a finished study as a data set: a folder OUT and OUT.zip, with the same bytes each time.
+    """Publish a finished study as a data set: a folder OUT and OUT.zip, which are reproducible byte by byte.
 
     The data set has the labels, items, measurements and report, a codebook, a datasheet, and the metadata that
-    archives and venues require. It has no names of people. Answers that only people know come from a file; start it
-    with --init.
+    archives and venues require. It has no names of people. You write information that is not in the study into a file
+    of answers; create this file with --init.
     """
     file = answers_file or named(study).with_name(FILE_NAME)
     if sum((out is not None, init, list_comments is not None, check)) != 1:
-        raise InputError("Give one of: a folder OUT, --init, --list-comments FILE.csv, --check.")
+        raise InputError("Give exactly one of: a folder OUT, --init, --list-comments FILE.csv, --check.")
     options = bundle.Options(
         venue=Venue(venue) if venue else None,
         measurements=not no_measurements,
@@ -79,7 +80,7 @@ def publish(
         elif list_comments is not None:
             text, n_comments = bundle.comments_to_read(db)
             write_text(list_comments, text)
-            remark(f"{n_comments} comments written. Fill in the column publish with yes or no.")
+            remark(f"{n_comments} comments written. Enter yes or no in the column publish.")
         elif check:
             missing = bundle.lacking(db, Answers.read(file), options)
             if missing:

@@ -1,4 +1,4 @@
-"""The command that compares the published paper with our results: its tables, and all its claims on measurements."""
+"""The command that replicates the published paper: its tables, and all its claims about the measurements."""
 
 import sys
 from pathlib import Path
@@ -27,13 +27,13 @@ WITHOUT_DATA = (
 @click.command(epilog="Example: labeler replicate timeseries --out replication --classes classes.json")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]")
 @click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Use the measurements of this study instead of FOLDER.")  # fmt: skip
+              help="Study whose measurements to use instead of FOLDER.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
               help="Folder for the page, Markdown, JSON and figures.")  # fmt: skip
 @click.option("--labels", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
-              help="The reviewers' labels: item, reviewer, label, or one column for each reviewer.")  # fmt: skip
+              help="Labels of the reviewers: columns item, reviewer, label, or one column per reviewer.")  # fmt: skip
 @click.option("--one-is", type=click.Choice([category.value for category in Category]), default="dissimilar",
-              show_default=True, help="With --labels: the meaning of 1 where labels are 0 and 1.")  # fmt: skip
+              show_default=True, help="With --labels: meaning of 1, if labels are 0 and 1.")  # fmt: skip
 @click.option("--classes", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
               help="Class of each benchmark by another method, JSON or CSV: inconsistent or steady state.")  # fmt: skip
 @reading_options
@@ -52,15 +52,15 @@ def replicate(
 ) -> None:
     """Compare every claim of the paper with the public measurements, or its tables with labels built from them.
 
-    With FOLDER, the time series of the data set or any part of it, every claim is computed: reproduced, reproduced by
-    construction, differs, or cannot be known, each with the reason. Without FOLDER, only the numbers of Tables 1 to 3
-    are shown, from a label set with the published counts, within seconds.
+    With FOLDER (the time series of the data set, or a part of it), every claim is recomputed. The result is reproduced,
+    reproduced by construction, differs, or cannot be known, with the reason. Without FOLDER, the command only compares
+    the numbers of Tables 1 to 3, with a label set that has the published counts, within seconds.
     """
     if paths and study is not None:
-        raise InputError("Give either FOLDER or --study FILE.")
+        raise InputError("Give either FOLDER or --study FILE, not both.")
     if not paths and study is None:
         if labels is not None or classes is not None:
-            raise InputError("--labels and --classes need FOLDER, the measurements.")
+            raise InputError("--labels and --classes need FOLDER, the folder of the measurements.")
         _tables(out, as_json)
         return
     gathered = _from_study(study, actor) if study is not None else read_files(paths, read_options(arguments))
@@ -79,7 +79,7 @@ def replicate(
     if out is None:
         rows = [vars(claim) for claim in written.replication.claims]
         show(rows if as_json else [{**row, "why": ""} for row in rows], as_json=as_json)
-        remark("Write the reasons, the figures and all numbers with --out DIR.")
+        remark("To write the reasons, the figures and all numbers, use --out DIR.")
         return
     for path in write_files(written.files(), out):
         click.echo(path)
@@ -93,7 +93,7 @@ def _from_study(study: Path, actor: str) -> Gathered:
 
 
 def _tables(out: Path | None, as_json: bool) -> None:
-    """Every number of the paper's Tables 1 to 3 beside those of the built labels."""
+    """Print the numbers of the paper's Tables 1 to 3 beside those of the built labels."""
     replication = replicating.replication(bundled("data", "replication"))
     content = replication.content()
     rows = replicating.published(content)
@@ -103,4 +103,4 @@ def _tables(out: Path | None, as_json: bool) -> None:
         for path in write_files(replication.files(replicating.with_published(content)), out):
             remark(str(path))
     if not all(row["agrees"] for row in rows):
-        raise InputError("Some numbers differ from the paper's.")
+        raise InputError("Some numbers differ from the paper.")

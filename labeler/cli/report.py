@@ -28,22 +28,24 @@ from labeler.service.results.reporting import ReportOptions, Resampling
 @click.command(epilog="Example: labeler report --study cache.study --out report")
 @study_option
 @click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
-              help="Use these labels instead of a study.")  # fmt: skip
+              help="Label file to use instead of a study.")  # fmt: skip
 @click.option("--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
-              help="With --labels: item, classifier, verdict.")  # fmt: skip
+              help="With --labels: file of verdicts (columns item, classifier, verdict).")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR")
-@click.option("--quick", is_flag=True, help="Skip what needs resampling: bootstrap, latent class, test of misfit.")
+@click.option("--quick", is_flag=True, help="Skip all resampling: bootstrap, latent class, test of misfit.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed for the resampling."
 )
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
               help="Level of all intervals; tests are at 1 - level.")  # fmt: skip
 @click.option("--show-rejected", is_flag=True,
-              help="Show the numbers of a latent class model even if the labels reject it.")  # fmt: skip
-@click.option("--pdf", is_flag=True, help="Also print report.pdf, by a Chromium or Chrome on this machine.")
-@click.option("--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True, help="Of the PDF.")
+              help="Show the results of a latent class model even if it does not fit the labels.")  # fmt: skip
+@click.option("--pdf", is_flag=True, help="Also write report.pdf, with Chromium or Chrome on this machine.")
+@click.option(
+    "--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True, help="Paper size of the PDF."
+)
 @click.option("--check", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Recompute this report (.json, .html, .md) instead, and say which numbers differ.")  # fmt: skip
+              help="Instead, recompute this report (.json, .html, .md) and show which numbers differ.")  # fmt: skip
 @actor_option
 @json_option
 def report(
@@ -61,10 +63,10 @@ def report(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Write the agreement report: HTML, Markdown, JSON, LaTeX to paste, the labels as tables, and the figures.
+    """Write the agreement report: HTML, Markdown, JSON, LaTeX tables, the labels as tables, and the figures.
 
-    With --check nothing is written: every number of an earlier report is computed again with its own seed, and the exit
-    code is 1 if one differs.
+    With --check, nothing is written: all numbers of an earlier report are recomputed with its seed, and the exit code
+    is 1 if a number differs.
     """
     if verdict_file is not None and label_file is None:
         raise InputError("--verdicts needs --labels.")
@@ -72,7 +74,7 @@ def report(
         _check(check, study, label_file, verdict_file, as_json)
         return
     if out is None or check is not None:
-        raise InputError("Give either --out DIR or --check FILE.")
+        raise InputError("Give either --out DIR or --check FILE, not both.")
     resampling = Resampling.none(seed) if quick else Resampling(seed)
     options = ReportOptions(level, resampling, show_rejected)
     if label_file is not None:
@@ -85,14 +87,14 @@ def report(
             say_if_interim(db)
     for path in write_files(files, out):
         click.echo(path)
-    if pdf:  # last, so that the other files are there even without a browser
+    if pdf:  # last, so that the other files are written even without a browser
         for path in write_files({"report.pdf": printing.to_pdf(str(files["report.html"]), paper=paper)}, out):
             click.echo(path)
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[float], None]]:
-    """A progress bar with the time left; yields the function that takes the share done."""
+    """Show a progress bar with the time left; yields a function that takes the finished share."""
     with click.progressbar(length=100, label="Computing", file=sys.stderr) as bar:
         yield lambda share: bar.update(round(100 * share) - bar.pos)
 
@@ -104,10 +106,10 @@ def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file
         with opened(named(study)) as db:
             differences = report_checking.check_study(db, file, actor=OWNER, now=now())
     rows = [{"place": d.place, "in the file": d.reported, "recomputed": d.recomputed} for d in differences]
-    if not as_json:  # every digit: a table would round the difference away
+    if not as_json:  # with all digits: a rounded table would hide the difference
         rows = [{name: value if isinstance(value, str) else repr(value) for name, value in row.items()} for row in rows]
     show(rows, as_json=as_json)
     if differences:
         places = "1 place differs" if len(differences) == 1 else f"{len(differences)} places differ"
-        raise InputError(f"{file}: {places} from what the data give now.")
-    remark(f"Every number of {file} agrees.")
+        raise InputError(f"{file}: {places} from the present data.")
+    remark(f"All numbers of {file} agree with the data.")

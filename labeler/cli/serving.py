@@ -35,13 +35,15 @@ LOOK_EVERY_S = 0.1
 )
 @click.option("--address", default=LOOPBACK, show_default=True, help="Address to listen on.")
 @click.option("--url", default=None, metavar="URL",
-              help="Public address, such as that of a proxy. Other host names are refused.")  # fmt: skip
-@click.option("--until-stdin-ends", is_flag=True, hidden=True, help="Stop together with the process that started it.")
+              help="Public address, such as the address of a proxy. Other host names are refused.")  # fmt: skip
+@click.option(
+    "--until-stdin-ends", is_flag=True, hidden=True, help="Stop when the process that started this command stops."
+)
 def serve(study: Path | None, port: int | None, address: str, url: str | None, until_stdin_ends: bool) -> None:
-    """Start the browser application on a study; stop it with Ctrl+C.
+    """Start the browser application for a study; stop it with Ctrl+C.
 
-    If the study does not exist, an empty one is made and the coordinator's sign-in link is printed: everything else can
-    be done in the browser.
+    If the file does not exist, an empty study is created and the coordinator's sign-in link is printed. Everything else
+    can be done in the browser.
     """
     path = named(study)
     if until_stdin_ends:
@@ -53,14 +55,14 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
         secret = coordinating.create_study(
             path, name=path.stem, question=coordinating.DEFAULT_QUESTION, coordinator=COORDINATOR, now=now()
         )
-        remark(f"Made the empty study {path}.")
+        remark(f"Created the empty study {path}.")
     with open_database(path) as db:
         name = coordinating.get_study(db).name
 
     def announce() -> None:
-        remark(f"Serving {name} ({path}). Make sign-in links with: labeler reviewers link NAME --url {reached}")
+        remark(f"Serving {name} ({path}). To create a sign-in link: labeler reviewers link NAME --url {reached}")
         if secret is not None:
-            remark("Open this link to set the study up:")
+            remark("Open this link to set up the study:")
             click.echo(f"{COORDINATOR}: {link(reached, secret)}")
 
     _when_answering(address, [chosen], announce)
@@ -72,16 +74,16 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
     "--port", type=click.IntRange(1, 65535), default=None, help=f"[default: {DEFAULT_PORT}, or the next free one]"
 )
 @click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="File of the demo study [default: demo.study, or demo-fresh.study].")  # fmt: skip
-@click.option("--fresh", is_flag=True, help="Start from a study in which nobody has labelled anything.")
+              help="Demo study file [default: demo.study, or demo-fresh.study].")  # fmt: skip
+@click.option("--fresh", is_flag=True, help="Start with a study without labels.")
 def demo(port: int | None, study: Path | None, fresh: bool) -> None:
-    """Show a finished demo study in the browser, and a second one in which you label ten items yourself.
+    """Show a finished demo study in the browser, and a second study in which you label ten items yourself.
 
-    Both hold really measured benchmarks, ten runs each; half of them had a known intervention in some runs. The labels
-    of the finished study are made up. With --fresh, a study of the same items is ready to be labelled, with a link for
-    a coordinator and for four reviewers.
+    Both studies hold real measurements of benchmarks with ten runs each; half of the benchmarks had a known
+    intervention in some runs. The labels of the finished study are simulated. With --fresh, the study has the same
+    items but no labels, and links for a coordinator and four reviewers.
     """
-    from labeler.service.data import demo as demo_study  # here, as it computes verdicts, which `serve` need not
+    from labeler.service.data import demo as demo_study  # imported here because `serve` does not compute verdicts
 
     study = study or Path("demo-fresh.study" if fresh else "demo.study")
     chosen = free_port(LOOPBACK, port)
@@ -89,7 +91,7 @@ def demo(port: int | None, study: Path | None, fresh: bool) -> None:
     if study.exists():
         remark(f"Continuing with the demo study {study}. Remove the file to start again.")
     else:
-        remark(f"Making the demo study {study} ...")
+        remark(f"Creating the demo study {study} ...")
         build = demo_study.build if fresh else demo_study.build_finished
         with click.progressbar(length=24, label="Judging", file=sys.stderr) as bar:
             build(study, measurements, advance=lambda done, _total: bar.update(done - bar.pos), now=now())
@@ -143,10 +145,10 @@ def _say_two_links(lines: Sequence[str]) -> None:
 
 @contextmanager
 def _beside(study: Path, port: int) -> Iterator[None]:
-    """Serve another study meanwhile, in a separate process."""
+    """Serve another study at the same time, in a separate process."""
     child = subprocess.Popen(  # noqa: S603 - our own command, no shell
         [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port), "--until-stdin-ends"],
-        stdin=subprocess.PIPE,  # the child ends with this process, however that ends
+        stdin=subprocess.PIPE,  # the child ends when this process ends, for any reason
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -157,12 +159,12 @@ def _beside(study: Path, port: int) -> Iterator[None]:
 
 
 def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT - 1) -> int:
-    """The requested port if it is free; without a request the first free one from 8501, or any other.
+    """The requested port if it is free; without a request, the first free port from 8501, or else any free port.
 
     Raises
     ------
     InputError
-        If the port is taken, or the address is not this machine's.
+        If the port is in use, or the address does not belong to this machine.
     """
     candidates = [requested] if requested else range(after + 1, after + 51)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -180,7 +182,7 @@ def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT 
 
 
 def _when_answering(address: str, ports: Sequence[int], announce: Callable[[], object]) -> None:
-    """Announce the links in the background as soon as the servers on these ports answer."""
+    """Print the links from a background thread as soon as the servers on these ports respond."""
     host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(address, address)  # noqa: S104 - where to look, not to listen
     host = f"[{host}]" if ":" in host else host
 
@@ -195,16 +197,16 @@ def _when_answering(address: str, ports: Sequence[int], announce: Callable[[], o
 
 def _answers(url: str) -> bool:
     try:
-        with urlopen(url, timeout=5):  # noqa: S310 - our own server
+        with urlopen(url, timeout=5):  # noqa: S310 - this server
             return True
     except HTTPError:
-        return True  # a refusal is an answer
+        return True  # an error status is also an answer
     except OSError:
         return False
 
 
 def _end_with_stdin() -> None:
-    """Stop this process, as Ctrl+C does, once its standard input is closed."""
+    """Stop this process, like Ctrl+C, when its standard input is closed."""
 
     def wait() -> None:
         sys.stdin.read()
@@ -215,6 +217,6 @@ def _end_with_stdin() -> None:
 
 def _run(study: Path, address: str, port: int, url: str | None = None) -> None:
     sys.stdout.flush()
-    from labeler.ui.server import serve as run  # only here: the other commands start without Streamlit
+    from labeler.ui.server import serve as run  # imported here so that the other commands start without Streamlit
 
     run(study, address=address, port=port, url=url)

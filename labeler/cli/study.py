@@ -1,4 +1,4 @@
-"""Commands that set a study up and watch it."""
+"""Commands that set up and watch a study."""
 
 import json
 from pathlib import Path
@@ -41,24 +41,27 @@ from labeler.store import Database
     default=coordinating.STANDARD_PROTOCOL.axis_rule,
     show_default=True,
     type=click.Choice(coordinating.AXIS_RULES),
-    help="The y axis of the first view of every item.",
+    help="Y axis of the first view of every item.",
 )
 @click.option(
     "--min-span",
     default=coordinating.STANDARD_PROTOCOL.min_span,
     show_default=True,
     type=click.FloatRange(0, 10),
-    help="The axis spans at least this share of the median.",
+    help="Minimum range of the axis, as a share of the median.",
 )
 @click.option("--confidence", is_flag=True, help="Ask for the reviewer's confidence with each label, 1 to 3.")
-@click.option("--numbers", is_flag=True, help="Show each run's distance from the median; it anchors reviewers.")
-@click.option("--one-picture", is_flag=True, help="Send every reviewer of an item the same bytes.")
+@click.option(
+    "--numbers", is_flag=True, help="Show each run's distance from the median; the numbers influence reviewers."
+)
+@click.option("--one-picture", is_flag=True, help="Send the same picture of an item, byte for byte, to all reviewers.")
 @click.option("--instructions", default="", help="Additional instructions in the reviewers' guide.")
 @url_option
 def init(study: Path | None, name: str | None, question: str, coordinator: str, url: str, **protocol: Any) -> None:
-    """Make a new, empty study and print its coordinator's sign-in link.
+    """Create an empty study and print the sign-in link of its coordinator.
 
-    Question and protocol (axis, confidence, numbers, pictures, instructions) can be changed until there is an answer.
+    The question and the protocol (axis, confidence, numbers, pictures, instructions) can be changed until the first
+    answer.
     """
     path = named(study)
     secret = coordinating.create_study(
@@ -69,7 +72,7 @@ def init(study: Path | None, name: str | None, question: str, coordinator: str, 
         protocol=_protocol(**protocol),
         now=now(),
     )
-    remark(f"Made {path}. Next: labeler import --study {path} FOLDER")
+    remark(f"Created {path}. Next: labeler import --study {path} FOLDER")
     click.echo(f"{coordinator}: {link(url, secret)}")
 
 
@@ -82,23 +85,33 @@ def _protocol(
 @click.command(epilog="Example: labeler plan --study cache.study --seed 7 --overlap 0.2")
 @study_option
 @click.option("--seed", type=click.IntRange(min=0), default=None, help="[default: random, and printed]")
-@click.option("--per-item", type=int, default=None, help="Reviewers per item [default: 2].")
-@click.option("--overlap", type=float, default=None, help="Share of items all reviewers label [default: 0.2].")
-@click.option("--retest", type=int, default=None, help="Hidden retests per reviewer [default: 20].")
+@click.option("--per-item", type=int, default=None, help="Number of reviewers per item [default: 2].")
+@click.option("--overlap", type=float, default=None, help="Share of items that every reviewer labels [default: 0.2].")
+@click.option("--retest", type=int, default=None, help="Number of hidden retests per reviewer [default: 20].")
 @click.option("--calibration", type=int, default=0, show_default=True,
-              help="Items that everyone labels before the study; they enter no result.")  # fmt: skip
-@click.option("--paper", is_flag=True, help="The paper's design: random parts, one pair of reviewers each.")
+              help="Number of calibration items, which everyone labels before the study; not part of any "
+                   "result.")  # fmt: skip
+@click.option(
+    "--paper", is_flag=True, help="Use the design of the paper: random parts, with one pair of reviewers per part."
+)
 @click.option("--first", type=click.IntRange(min=2), default=None, metavar="N",
-              help="Plan N random items only; the others wait for --next.")  # fmt: skip
+              help="Plan only N random items; add the others later with --next.")  # fmt: skip
 @click.option("--next", "n_next", type=click.IntRange(min=1), default=None, metavar="N",
-              help="Instead, add N items to the plan of an open study: some at random, the others where a label tells "
-              "most.")  # fmt: skip
+              help="Instead, add N items to the plan of an open study: some at random, the others where labels help "
+                   "most.")  # fmt: skip
 @click.option("--random-share", type=click.FloatRange(0, 1, min_open=True), default=0.3, show_default=True,
-              help="With --next: the share of items drawn at random; only these count towards agreement.")  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Only show loads, hours, expected precision and its limits.")
+              help="With --next: share of items drawn at random; only these items count towards "
+                   "agreement.")  # fmt: skip
+@click.option(
+    "--dry-run", is_flag=True, help="Show load, hours, expected precision and limits of the plan, without saving it."
+)
 @click.option("--seconds", type=click.FloatRange(0, 86_400, min_open=True), default=15.0,
               show_default=True, help="With --dry-run: expected time for one label.")  # fmt: skip
-@click.option("--verify", is_flag=True, help="Instead, derive the plan again from seed and log, and compare.")
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Instead, derive the plan again from seed and log, and compare it with the assignments.",
+)
 @actor_option
 @json_option
 def plan(
@@ -118,16 +131,17 @@ def plan(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Plan who labels what in which order, from a seed, and open the study or its calibration round.
+    """Plan which reviewer labels which items, and in which order; then open the study or its calibration round.
 
-    Prints each reviewer's load and the hash of the plan. Can be repeated until the first answer is in. With --verify
-    the plan is drawn again and every logged change made again; the exit code is 1 if anything differs.
+    The plan is derived from a random seed. Prints each reviewer's load and the hash of the plan. Can be repeated until
+    the first answer. With --verify, the plan is derived again from the seed and the logged changes; the exit code is 1
+    if anything differs.
     """
     if verify:
         _verify(study, as_json)
         return
     if n_next is not None:
-        from labeler.service.results import next_items  # here: it needs the statistics
+        from labeler.service.results import next_items  # imported here because it needs the statistics
 
         with opened(study) as db:
             added = next_items.next_items(db, n_next, random_share=random_share, actor=actor, now=now())
@@ -146,7 +160,7 @@ def plan(
     with opened(study) as db:
         if dry_run:
             if first is not None:
-                raise InputError("--dry-run shows a plan of all items; give it without --first.")
+                raise InputError("--dry-run shows a plan of all items; it cannot be used with --first.")
             _preview(db, parameters, seconds, as_json)
             return
         drawn_plan = assigning.confirm_plan(db, parameters, first=first, actor=actor, now=now())
@@ -160,11 +174,14 @@ def plan(
         remark(f"Not met: {shortfall}.")
     remark(f"Seed {parameters.seed}. Plan hash {drawn_plan.hash}.")
     phase = "The calibration round has begun" if calibration else "The study is open"
-    remark(f"{phase}. Next: labeler serve, and give each reviewer their link.")
+    remark(f"{phase}. Next: start labeler serve, and give each reviewer a sign-in link.")
 
 
 def _preview(db: Database, parameters: PlanParameters, seconds: float, as_json: bool) -> None:
-    from labeler.service.plan import planning, previewing  # here: they need the statistics, the other commands do not
+    from labeler.service.plan import (
+        planning,
+        previewing,
+    )  # imported here because only this command needs the statistics
 
     preview = previewing.preview(db, parameters, planning.Assumptions(seconds=seconds))
     if as_json:
@@ -175,7 +192,7 @@ def _preview(db: Database, parameters: PlanParameters, seconds: float, as_json: 
     show(preview.expectations, as_json=False)
     for sentence in (*preview.remarks, *preview.warnings):
         remark(sentence)
-    remark(f"Seed {parameters.seed}. Plan hash {preview.hash}. Nothing was kept.")
+    remark(f"Seed {parameters.seed}. Plan hash {preview.hash}. Nothing was saved.")
 
 
 def _verify(study: Path | None, as_json: bool) -> None:
@@ -186,17 +203,17 @@ def _verify(study: Path | None, as_json: bool) -> None:
     else:
         click.echo(f"drawn     {verified.hash_drawn}\nchanges   {verified.n_changes}\nassigned  {verified.hash_now}")
     if verified.n_imported:
-        remark(f"{verified.n_imported} assignments came with imported labels; they belong to no plan.")
+        remark(f"{verified.n_imported} assignments come from imported labels and are not part of the plan.")
     if verified.problems:
-        raise InputError(f"The plan is not what its seed and the log give: {'; '.join(verified.problems)}.")
-    remark("Verified: what is assigned follows from the seed and the log.")
+        raise InputError(f"The plan does not match its seed and the log: {'; '.join(verified.problems)}.")
+    remark("Verified: the assignments follow from the seed and the log.")
 
 
 @click.command(epilog="Example: labeler status --study cache.study")
 @study_option
 @json_option
 def status(study: Path | None, as_json: bool) -> None:
-    """Show the progress of the study and of each reviewer, their pace, and who has stopped."""
+    """Show the progress of the study and of each reviewer, with pace and time since the last answer."""
     with opened(study) as db:
         current, paces = coordinating.status(db), watching.progress(db, now=now())
     rows = watching.rows(paces)
@@ -216,7 +233,7 @@ def status(study: Path | None, as_json: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @study_option
 def backup(file: Path, study: Path | None) -> None:
-    """Copy the study into a new file, even while people are labelling."""
+    """Copy the study into a new file; this also works while people are labelling."""
     with opened(study) as db:
         coordinating.back_up(db, file, actor=OWNER, now=now())
         head = auditing.head(db)

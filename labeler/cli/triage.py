@@ -1,4 +1,4 @@
-"""Commands that browse the items of a study, and make a new study from some of them."""
+"""Commands that list the items of a study and create a new study from some of them."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -31,12 +31,12 @@ def _pair(_ctx: click.Context, _parameter: click.Parameter, text: str | None) ->
         return None
     classifier, _, verdict = text.rpartition("=")
     if not classifier or not verdict:
-        raise click.BadParameter("expected CLASSIFIER=VERDICT, such as heuristic=dissimilar")
+        raise click.BadParameter("write it as CLASSIFIER=VERDICT, such as heuristic=dissimilar")
     return classifier, verdict
 
 
 def filter_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Options for filtering items; the command gets them as the `Filter` called `wanted`."""
+    """Add the options that filter items; the command gets them as one `Filter`."""
 
     @wraps(function)
     def command(
@@ -48,16 +48,18 @@ def filter_options(function: Callable[..., None]) -> Callable[..., None]:
         function(filters=Filter(text, application, verdict, disagree, spread, iterations), **arguments)
 
     for option in reversed((
-        click.option("--text", default="", help="Words in the item's name, benchmark or application."),
+        click.option("--text", default="", help="Words in the name, benchmark or application of the item."),
         click.option("--application", multiple=True, metavar="NAME", help="Application of the item. Repeatable."),
         click.option("--verdict", callback=_pair, default=None, metavar="CLASSIFIER=VERDICT",
                      help="Verdict of a classifier, such as heuristic=dissimilar."),
-        click.option("--disagree", is_flag=True, help="Only items on which classifiers disagree."),
+        click.option("--disagree", is_flag=True, help="Show only items on which classifiers disagree."),
         click.option("--min-spread", type=float, default=None, metavar="SHARE",
-                     help="Smallest distance between the medians of its runs, as a share of their median."),
-        click.option("--max-spread", type=float, default=None, metavar="SHARE", help="Largest distance."),
-        click.option("--min-iterations", type=int, default=None, help="Smallest length of its shortest run."),
-        click.option("--max-iterations", type=int, default=None, help="Largest length."),
+                     help="Minimum spread: distance between the medians of the runs, as a share of their median."),
+        click.option("--max-spread", type=float, default=None, metavar="SHARE", help="Maximum spread."),
+        click.option("--min-iterations", type=int, default=None, help="Minimum number of iterations in the shortest "
+                                                                      "run."),
+        click.option("--max-iterations", type=int, default=None, help="Maximum number of iterations in the shortest "
+                                                                      "run."),
     )):  # fmt: skip
         command = option(command)
     return command
@@ -74,7 +76,7 @@ def _limits(low: float | None, high: float | None) -> tuple[float, float] | None
 @filter_options
 @json_option
 def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
-    """List the items with their lengths, spread and verdicts; each option narrows the list.
+    """List the items with their lengths, spread and verdicts; an item is shown if it meets all options.
 
     The spread is the distance between the smallest and the largest median of a run, as a share of their median.
     """
@@ -92,8 +94,10 @@ def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
 @study_option
 @filter_options
 @click.option("--name", default=None, help="Name of the new study [default: the file's name].")
-@click.option("--coordinator", default=COORDINATOR, show_default=True, help="Name of its first coordinator.")
-@click.option("--dry-run", is_flag=True, help="Only list the items.")
+@click.option(
+    "--coordinator", default=COORDINATOR, show_default=True, help="Name of the first coordinator of the new study."
+)
+@click.option("--dry-run", is_flag=True, help="List the items without creating a study.")
 @url_option
 @json_option
 def triage(
@@ -106,10 +110,10 @@ def triage(
     url: str,
     as_json: bool,
 ) -> None:
-    """Make a new study of some items of this one, and print its coordinator's sign-in link.
+    """Create a new study from some items of this study, and print the sign-in link of its coordinator.
 
-    It has their measurements and verdicts, the same question and protocol, but no labels, reviewers or plan.
-    Excluded items, and those without measurements, are left out.
+    The new study has the measurements and verdicts of these items and the same question and protocol, but no labels,
+    reviewers or plan. Excluded items and items without measurements are left out.
     """
     with opened(study) as db:
         matches = service.usable(browsing.chosen(browsing.catalogue(db, verdicts=True), filters))
@@ -122,5 +126,5 @@ def triage(
     if secret is None:
         remark(f"{len(matches)} items would be in {new}.")
         return
-    remark(f"Made {new} with {len(matches)} items. Next: labeler reviewers add --study {new} NAME...")
-    click.echo(f"{coordinator}: {link(url, secret)}", err=as_json)  # JSON is the only thing on standard output
+    remark(f"Created {new} with {len(matches)} items. Next: labeler reviewers add --study {new} NAME...")
+    click.echo(f"{coordinator}: {link(url, secret)}", err=as_json)  # only JSON goes to standard output

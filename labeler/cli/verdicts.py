@@ -1,4 +1,4 @@
-"""The command that computes verdicts, and the executors it does so on."""
+"""The command that computes verdicts, in this process, several processes, or a Dask cluster."""
 
 import logging
 import os
@@ -37,7 +37,7 @@ from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import Database
 
 WORKERS_TIMEOUT_S = 30
-GOES_ON = "Finished verdicts are kept; the same command continues from there."
+GOES_ON = "Finished verdicts are kept. Run the same command again to continue."
 
 
 THRESHOLD = click.FloatRange(0, 1)
@@ -53,27 +53,30 @@ def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -
 @click.command(epilog="Example: labeler verdicts --study cache.study --theta 0.3 --theta 0.4 --cut 0.15")
 @study_option
 @click.option("--theta", "thetas", type=THRESHOLD, multiple=True, metavar="X",
-              help="Also the heuristics with this threshold, as heuristic@X beside heuristic, which has 0.25. "
-              "Repeatable.")  # fmt: skip
+              help="Also use the heuristic with this threshold, as heuristic@X (`heuristic` has 0.25). "
+                   "Repeatable.")  # fmt: skip
 @click.option("--cut", "cuts", type=THRESHOLD, multiple=True, metavar="X",
-              help="Also SAME cut at this height, as same@X beside same, which has 0.20. Repeatable.")  # fmt: skip
+              help="Also use SAME with this cut height, as same@X (`same` has 0.20). Repeatable.")  # fmt: skip
 @click.option("--remove", "removed", multiple=True, metavar="NAME",
-              help="Remove a setting added by --theta or --cut, such as heuristic@0.30. Repeatable.")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to compute with.")
+              help="Setting of --theta or --cut to remove, such as heuristic@0.30. Repeatable.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @click.option(
-    "--scheduler", default=None, metavar="ADDRESS", help="Compute on a Dask cluster instead, such as tcp://host:8786."
+    "--scheduler",
+    default=None,
+    metavar="ADDRESS",
+    help="Address of a Dask cluster to compute on instead, such as tcp://host:8786.",
 )
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True, callback=_checked,
-              help="Warm-up left out of each run: iterations, or a share below 1.")  # fmt: skip
-@click.option("--only-verdict", is_flag=True, help="Compute only the verdicts, without scores and evidence.")
+              help="Warm-up to leave out of each run: a number of iterations, or a share below 1.")  # fmt: skip
+@click.option("--only-verdict", is_flag=True, help="Compute verdicts without scores and evidence.")
 @click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Also write every verdict with its numbers; - is standard output.")  # fmt: skip
+              help="Also write all verdicts with their numbers to this file; - is standard output.")  # fmt: skip
 @click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Import verdicts made elsewhere: item, verdict, and optionally classifier, score.")  # fmt: skip
+              help="Import verdicts of another tool: item, verdict, and optionally classifier, score.")  # fmt: skip
 @click.option("--model", type=click.Path(path_type=Path), default=None, metavar="MODEL.json",
-              help="Also judge with a model of labeler learn, as learned:NAME; the study keeps it until "
-              "--remove.")  # fmt: skip
-@click.option("--name", default=None, help="With --import: the classifier, if the file does not say.")
+              help="Also use a model of `labeler learn`, as learned:NAME; stays in the study until "
+                   "--remove.")  # fmt: skip
+@click.option("--name", default=None, help="With --import: name of the classifier, if the file has no such column.")
 @actor_option
 @json_option
 def verdicts(
@@ -94,32 +97,32 @@ def verdicts(
 ) -> None:
     """Compute the verdicts of every classifier, built in or from another package, on every item.
 
-    Earlier verdicts are not computed again. Ctrl+C keeps finished ones, and the same command continues. A
-    classifier with another threshold (--theta, --cut) stands beside the default in every table and report; the study
-    keeps it until --remove. Prints the number of items per classifier and verdict.
+    Existing verdicts are not computed again. After Ctrl+C, finished verdicts are kept; run the same command again to
+    continue. A classifier with another threshold (--theta, --cut) appears beside the default in all tables and reports
+    until --remove. Prints the number of items per classifier and verdict.
     """
     if name is not None and import_file is None:
-        raise InputError("--name goes with --import.")
+        raise InputError("--name can only be used with --import.")
     if model is not None:
         if import_file is not None or only_verdict:
-            raise InputError("--model needs every measure; give it without --import and --only-verdict.")
-        warmup = warmup_of(read_model(model), warmup)  # before minutes of computing
+            raise InputError("--model needs all measures; it cannot be used with --import or --only-verdict.")
+        warmup = warmup_of(read_model(model), warmup)  # a wrong model should fail before minutes of computation
     settings = classifying.settings({"theta": thetas, "cut": cuts})
     if settings and import_file is not None:
-        raise InputError("--theta and --cut compute verdicts; give them without --import.")
+        raise InputError("--theta and --cut cannot be used with --import.")
     with opened(study) as db:
         if removed:
             n_removed = stored_verdicts.remove_settings(db, removed, actor=OWNER, now=now())
-            remark(f"Removed {', '.join(removed)} with {n_removed} verdicts.")
+            remark(f"Removed {', '.join(removed)} and its {n_removed} verdicts.")
         if import_file is not None:
             n = stored_verdicts.import_verdicts(db, import_file, name, actor=OWNER, now=now())
-            remark(f"Took in {n} verdicts.")
+            remark(f"Imported {n} verdicts.")
         else:
             _compute(db, JudgeOptions(warmup, only_verdict), settings, jobs, scheduler, actor)
         if model is not None:
             learned, n_given, n_without = learning.apply_model(db, model, actor=OWNER, now=now())
-            remark(f"{learned} gave {n_given} verdicts; on {n_without} items it could give none.")
-        if actor == OWNER:  # what a page has computed is seen by nobody yet
+            remark(f"{learned}: {n_given} verdicts; no verdict for {n_without} items.")
+        if actor == OWNER:  # not if a page started this command: nobody has seen the verdicts then
             coordinating.log_look(db, "verdicts", actor=OWNER, now=now())
         say_if_interim(db)
         table = stored_verdicts.verdict_table(db)
@@ -151,9 +154,9 @@ def _compute(
     except KeyboardInterrupt:
         raise InputError(f"Stopped. {GOES_ON}") from None
     if not computed.n_items:
-        raise InputError("The study has no measurements to judge. Import some first.")
-    missing = f"{computed.n_without_verdict} verdicts could not be given"
-    remark(f"Judged {computed.n_computed} of {computed.n_items} items; {missing}.")
+        raise InputError("The study has no measurements. Import measurements first.")
+    missing = f"{computed.n_without_verdict} verdicts could not be computed"
+    remark(f"Computed the verdicts of {computed.n_computed} of {computed.n_items} items; {missing}.")
 
 
 @contextmanager
@@ -172,13 +175,14 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
 @click.command(epilog="Example: labeler classifiers --study cache.study --send-first 20")
 @study_option
 @click.option("--send-first", "n", type=click.IntRange(min=1), default=None, metavar="N",
-              help="List instead the N items on which they disagree most, to label these first.")  # fmt: skip
+              help="Instead, list the N items on which the classifiers disagree most, to label them "
+                   "first.")  # fmt: skip
 @json_option
 def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
-    """Show how well the classifiers agree with each other, without labels.
+    """Show the agreement between classifiers, without labels.
 
-    For each pair: the share of items with the same verdict, Cohen's kappa, and the share of the items that the other
-    classifier calls dissimilar (or similar) for which this one agrees.
+    For each pair of classifiers: the share of items with the same verdict, Cohen's kappa, and the share of items that
+    the second calls dissimilar (or similar) for which the first agrees.
     """
     with opened(study) as db:
         counting = stored_verdicts.of_counting_items(db, stored_verdicts.brief_table(db))
@@ -187,12 +191,12 @@ def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
         say_if_interim(db)
     show(rows, as_json=as_json)
     if not rows:
-        remark("There are no two classifiers with verdicts that differ. Compute verdicts first: labeler verdicts")
+        remark("The study has fewer than two classifiers with verdicts. Compute verdicts first: labeler verdicts")
 
 
 @contextmanager
 def workers(jobs: int) -> Iterator[Executor]:
-    """A pool of started worker processes; a lost worker is reported in words."""
+    """Start a pool of worker processes; a lost worker becomes an InputError."""
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
     try:
         _start_workers(pool, jobs)
@@ -220,9 +224,7 @@ def _dask_executor(address: str) -> Iterator[Executor]:
         except TimeoutError:
             raise InputError(f"The Dask cluster at {address} has no workers.") from None
         except (CancelledError, KilledWorker) as error:
-            lost = (
-                "lost its connection" if isinstance(error, CancelledError) else "lost every worker that tried an item"
-            )
+            lost = "lost its connection" if isinstance(error, CancelledError) else "lost all workers that tried an item"
             raise InputError(f"The Dask cluster at {address} {lost}. {GOES_ON}") from None
         finally:
             client.close()
@@ -230,7 +232,7 @@ def _dask_executor(address: str) -> Iterator[Executor]:
 
 @contextmanager
 def _without_logs() -> Iterator[None]:
-    """Switch off logging meanwhile: distributed logs whole tracebacks, and errors are reported here."""
+    """Switch off logging for a while: distributed logs whole tracebacks, and this command reports errors itself."""
     logging.disable()
     try:
         yield
@@ -239,7 +241,7 @@ def _without_logs() -> Iterator[None]:
 
 
 def _start_workers(pool: ProcessPoolExecutor, jobs: int) -> None:
-    """Start all workers while Ctrl+C is ignored, which they inherit, because their imports take a while."""
+    """Start all workers while Ctrl+C is ignored. They inherit this, because their imports take a while."""
     answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         for _ in range(jobs):
@@ -249,7 +251,7 @@ def _start_workers(pool: ProcessPoolExecutor, jobs: int) -> None:
 
 
 def _begin_worker() -> None:
-    """Leave Ctrl+C to the parent process, and end when the parent is gone."""
+    """Ignore Ctrl+C, which the parent process handles, and exit when the parent exits."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

@@ -1,7 +1,8 @@
 """Read benchmark result files as `Benchmark`. The format is detected from the content; each format has one module.
 
-A reader is a function of the file's name and content that yields benchmarks and raises `ValueError` with the place and
-the reason if it cannot. `read` turns this into `Refused`, which also names the file; `read_benchmarks` reads many.
+A reader is a function that takes the name and content of a file and yields benchmarks. If the content is invalid, it
+raises `ValueError` with the place and the reason. `read` turns this error into `Refused`, which also names the file.
+`read_benchmarks` reads many files.
 """
 
 from analysis.benchmark import Benchmark, Failure, Run

@@ -1,8 +1,8 @@
-"""Tables of JavaABS and GoABS, the tools of the API benchmarking score: the suite measured with one method slowed down.
+"""Tables of JavaABS and GoABS, the tools for the API benchmarking score, which slow down one method at a time.
 
 `Run;Method altered;Microbenchmark;Result`, or for Go `Run-SuiteExecution-BenchmarkExecution?-?;Function altered;
-Benchmark;Runtime in ns`; the tools themselves write no header line. The first number of a Go run is the run, the others
-are executions of the suite and of the benchmark within it. JavaABS states no unit.
+Benchmark;Runtime in ns`; the tools write no header line. The first number of a Go run is the run; the others
+count the executions of the suite and of the benchmark in it. The table of JavaABS has no unit.
 """
 
 import re
@@ -15,13 +15,13 @@ from labeler.formats.text_table import header, read_text_table
 COLUMNS = ("run", "altered", "benchmark", "value")
 _JAVA = b"Run;Method altered;Microbenchmark;Result\n"
 _GO = b"Run-SuiteExecution-BenchmarkExecution;Function altered;Benchmark;Runtime in ns%s\n"
-_MEMORY = b";Memory;Allocations"  # of GoABS, left out
+_MEMORY = b";Memory;Allocations"  # columns of GoABS that are ignored
 _ROW = re.compile(rb"\d+(-\d+-\d+)?;[^;\n]+;[^;\n]+;[^;\n]*\d[^;\n]*(;\d+;\d+)?\s*(\n|$)")
 _RUN = re.compile(r"(\d+)(-\d+-\d+)?")
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A header line of one of the two, or a first row of four or six such cells."""
+    """Whether the content has a header line of either tool, or a first row of four or six matching cells."""
     head = json_text.first_signs(content, 4096)
     columns = header(head.decode("utf-8", "replace").split("\n", 1)[0], ";")
     has_header = len(columns) >= len(COLUMNS) and columns[0].startswith("Run") and columns[1].endswith(" altered")
@@ -29,14 +29,16 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks, with the condition `altered`; raises ValueError naming the line at fault."""
+    """Read the benchmarks, with the condition `altered`; raises ValueError naming the invalid line."""
     row = _ROW.match(json_text.first_signs(content, 4096))
     if row:
         added = _GO % (_MEMORY if row[2] else b"") if row[1] else _JAVA
         content = added + content.removeprefix(json_text.BOM)
     table = read_text_table(content, separators=(";",))
     if len(table.frame.columns) < len(COLUMNS):
-        raise ValueError(f"{len(table.frame.columns)} columns, but run, altered method, benchmark and result are four")
+        raise ValueError(
+            f"{len(table.frame.columns)} columns; expected four: run, altered method, benchmark and result"
+        )
     unit = "ns" if table.frame.columns[3].endswith(" in ns") else ""
     frame = table.frame.iloc[:, : len(COLUMNS)].set_axis(list(COLUMNS), axis=1)
     lines = [line - bool(row) for line in table.lines()]
@@ -47,5 +49,5 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 def _run(cell: str, line: int) -> str:
     match = _RUN.fullmatch(cell.strip())
     if match is None:
-        raise ValueError(f"line {line}: {cell!r} is not a run: expected a whole number, or three such as 0-0-0")
+        raise ValueError(f"line {line}: {cell!r} is not a run. Expected one whole number, or three, such as 0-0-0")
     return match[1]

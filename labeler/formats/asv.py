@@ -1,9 +1,10 @@
 """airspeed velocity (asv): `results[benchmark]` is a list; `result_columns` names its positions.
 
-A file holds one commit in one environment: it is a run. With `--record-samples` the column samples has a list for every
-combination of parameter values, which are the iterations; `result` is their median. A measurement of memory, or of what
-`track_` functions return, is taken once and stored in `result` itself. null is a combination that failed, NaN one that
-its setup skipped. The names of parameters, and the unit of `track_`, are in another file.
+A file holds the results of one commit in one environment, so it is a run. With `--record-samples`, the column samples
+has a list for each combination of parameter values. The entries of the list are the iterations; `result` is their
+median. Memory and the results of `track_` functions are measured once and stored in `result`. null marks a combination
+that failed, NaN a combination that its setup skipped. The names of the parameters and the unit of `track_` are in
+another file.
 """
 
 import itertools
@@ -22,25 +23,25 @@ from labeler.model import Series, is_storable
 VERSION = 2
 MEMORY = ("mem_", "peakmem_", "Mem", "PeakMem")  # prefix of functions that measure memory
 _FAILED = "failed"
-_NOT_KEPT = "has only the median; asv keeps every measurement with: asv run --record-samples"
+_NOT_KEPT = "has only the median. To keep all measurements: asv run --record-samples"
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON object with our keys."""
+    """Whether the content is a JSON object with the keys of this format."""
     keys = (b'"results"', b'"commit_hash"', b'"params"')
     return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the file, one for each combination of parameter values, with one run each.
+    """Read the benchmarks of the file, one for each combination of parameter values, with one run each.
 
-    Raises ValueError naming benchmark and iteration at fault.
+    Raises ValueError naming the invalid benchmark and iteration.
     """
     yield from _read(content, medians=False)
 
 
 def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """As `read`, with asv's median as the one value of a run where samples were not recorded."""
+    """Like `read`, but if samples were not recorded, asv's median is the only value of the run."""
     yield from _read(content, medians=True)
 
 
@@ -50,7 +51,7 @@ def _read(content: bytes, *, medians: bool) -> Iterator[Benchmark]:
     version = document.get("version")
     if version != VERSION:
         raise ValueError(
-            f"version {reprlib.repr(version)} of asv's results is not known; rewrite them with: asv update"
+            f"version {reprlib.repr(version)} of asv results is not supported. Convert the results with: asv update"
         )
     columns = json_text.member(document, "result_columns", list, "the file")
     rows = {name: _row(row, columns, f"benchmark {name!r}") for name, row in results.items()}
@@ -65,7 +66,7 @@ def _read(content: bytes, *, medians: bool) -> Iterator[Benchmark]:
 
 
 def _row(row: Any, columns: Sequence[Any], place: str) -> dict[str, Any]:
-    """The row of a benchmark, by column; asv leaves out trailing nulls."""
+    """The row of a benchmark as a mapping from column to value; asv leaves out nulls at the end."""
     if not isinstance(row, list):
         raise ValueError(f"{place}: {reprlib.repr(row)} is not a list")
     return dict(zip(map(str, columns), row, strict=False))
@@ -84,7 +85,7 @@ def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 def _combinations(
     name: str, row: Mapping[str, Any], conditions: Mapping[str, tuple[str, ...]], *, medians: bool
 ) -> Iterator[Benchmark]:
-    """One benchmark of asv, for each combination of its parameter values."""
+    """One benchmark for each combination of the parameter values of an asv benchmark."""
     place = f"benchmark {name!r}"
     levels = row.get("params") or []
     if not isinstance(levels, list) or not all(isinstance(values, list) for values in levels):
@@ -95,7 +96,7 @@ def _combinations(
         return
     columns = [_column(row, column, n, place) for column in ("result", "samples", "stats_repeat")]
     for values, result, samples, repeats in zip(itertools.product(*levels), *columns, strict=True):
-        parameters = {f"param{at}": str(value) for at, value in enumerate(values, 1)}  # asv's names by default
+        parameters = {f"param{at}": str(value) for at, value in enumerate(values, 1)}  # asv's default names
         full_name = with_parameters(name, parameters)
         place = f"benchmark {full_name!r}, run 0"
         if medians and not samples and repeats is not None and result is not None:
@@ -123,7 +124,7 @@ def _column(row: Mapping[str, Any], column: str, n: int, place: str) -> list[Any
 
 
 def _run(name: str, result: Any, samples: Any, repeats: Any, place: str) -> tuple[Series | None, str, str]:
-    """The measurements, their unit, and why there are none."""
+    """The measurements, their unit, and the reason if there are no measurements."""
     if samples:
         if not isinstance(samples, list):
             raise ValueError(f"{place}: {reprlib.repr(samples)} is not a list")

@@ -1,9 +1,9 @@
-"""BenchmarkDotNet, full JSON report: `Benchmarks[].Measurements[]`, each the nanoseconds of a number of operations.
+"""BenchmarkDotNet, full JSON report: `Benchmarks[].Measurements[]`, in nanoseconds for a number of operations.
 
-A launch is a process, and so a run. Its iterations are the measurements of mode Workload and stage Result, from which
-BenchmarkDotNet has subtracted the overhead of an empty method and removed the slowest outliers; its mean uses them.
-`--columns stage=Actual` takes stage Actual instead, with overhead and outliers. A launch without results has its actual
-times minus the mean of its overhead. Where several jobs measured a benchmark, the job is part of the name.
+A launch is a process, so it is a run. Its iterations are the measurements of mode Workload and stage Result, from which
+BenchmarkDotNet computes its mean: the overhead of an empty method is subtracted, and the slowest outliers are removed.
+`--columns stage=Actual` uses stage Actual instead, with overhead and outliers. If a launch has no results, the mean of
+its overhead is subtracted from its actual times. If several jobs measured a benchmark, the job is part of the name.
 """
 
 import reprlib
@@ -20,34 +20,34 @@ from labeler.formats.units import SECONDS
 from labeler.model import Series
 
 RESULT, ACTUAL, OVERHEAD = "Result", "Actual", "overhead"
-# mode and stage of a measurement; before 0.11.4 there was no stage
+# mode and stage of a measurement; versions before 0.11.4 have no stage
 STAGES = {
     ("Workload", "Result"): RESULT, ("Workload", "Actual"): ACTUAL, ("Overhead", "Actual"): OVERHEAD,
     ("Result", None): RESULT, ("MainTarget", None): ACTUAL, ("IdleTarget", None): OVERHEAD,
 }  # fmt: skip
-_FULL = "keeps the measurements with --exporters fulljson or [JsonExporterAttribute.Full]"
+_FULL = "saves all measurements with --exporters fulljson or [JsonExporterAttribute.Full]"
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON object with our keys."""
+    """Whether the content is a JSON object with the keys of this format."""
     keys = (b'"HostEnvironmentInfo"', b'"Benchmarks"')
     return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
 
 
 def read(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the report; raises ValueError naming benchmark, launch and iteration at fault."""
+    """Read the benchmarks of the report; raises ValueError naming the invalid benchmark, launch and iteration."""
     yield from _read(content, _stage(columns), means=False)
 
 
 def read_means(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """As `read`, with the mean of all launches as one run where the report is a brief one."""
+    """Like `read`, but if the report is brief, the mean of all launches is a single run."""
     yield from _read(content, _stage(columns), means=True)
 
 
 def _stage(columns: Mapping[str, str]) -> str:
     stage = columns.get("stage", RESULT)
     if stage not in (RESULT, ACTUAL):
-        raise ValueError(f"--columns stage={stage}: the stage is {RESULT} or {ACTUAL}")
+        raise ValueError(f"--columns stage={stage}: the stage must be {RESULT} or {ACTUAL}")
     return stage
 
 
@@ -55,12 +55,11 @@ def _read(content: bytes, stage: str, *, means: bool) -> Iterator[Benchmark]:
     entries = json_text.member(json_text.parse(content), "Benchmarks", list, "the file")
     if entries and all(isinstance(entry, dict) and "FullName" not in entry for entry in entries):
         raise ValueError(
-            "this report is from BenchmarkDotNet before 0.11 and has no full benchmark names; measure again with a "
-            "newer version"
+            "this report of BenchmarkDotNet before 0.11 has no full benchmark names. Measure again with a newer version"
         )
     names = [json_text.member(entry, "FullName", str, f"benchmark {index}") for index, entry in enumerate(entries)]
     if entries and not means and not any("Measurements" in entry for entry in entries):
-        raise ValueError(f"this has only averages; BenchmarkDotNet {_FULL}")
+        raise ValueError(f"this file has only averages. BenchmarkDotNet {_FULL}")
     times = Counter(names)
     yield from measured(
         _benchmark(entry, name, stage, has_jobs=times[name] > 1, means=means)
@@ -83,18 +82,18 @@ def _benchmark(entry: Mapping[str, Any], full_name: str, stage: str, *, has_jobs
         benchmark=full_name,
         series=runs,
         parameters=_parameters(entry) | ({"job": job} if job else {}),
-        failures=() if runs else (Failure({}, "no measurement of its workload"),),
+        failures=() if runs else (Failure({}, "no measurement of the workload"),),
     )
 
 
 def _job(entry: Mapping[str, Any]) -> str:
-    """The job in the display text, `Type.Method: Job [parameters]`."""
+    """The job in a display text such as `Type.Method: Job [parameters]`."""
     job = str(entry.get("DisplayInfo", "")).partition(": ")[2]
     return job.rpartition(" [")[0] if job.endswith("]") and " [" in job else job
 
 
 def _parameters(entry: Mapping[str, Any]) -> dict[str, str]:
-    """The parameters of a text such as `N=10&Text=a`."""
+    """The parameters in a text such as `N=10&Text=a`."""
     pairs = str(entry.get("Parameters") or "").split("&")
     return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
 
@@ -123,7 +122,7 @@ def _runs(entry: Mapping[str, Any], stage: str, place: str) -> Iterator[Series]:
             yield values[RESULT]
         elif ACTUAL in values:
             has_overhead = stage == RESULT and OVERHEAD in values
-            with np.errstate(all="ignore"):  # values that are not finite are refused with their place
+            with np.errstate(all="ignore"):  # invalid values are refused below, with their place
                 yield np.maximum(values[ACTUAL] - values[OVERHEAD].mean(), 0) if has_overhead else values[ACTUAL]
 
 

@@ -1,8 +1,8 @@
 """BenchmarkTools.jl, `BenchmarkTools.save`: a list of versions and results, `["Trial", {"times": [...], ...}]`.
 
-Groups hold groups and trials by name; the names from the outermost to the trial are the benchmark's. A file is written
-by one process, and so a run. Its one value is the mean of the trial's times, in nanoseconds: BenchmarkTools sorts
-them, so their order is lost. An estimate (`TrialEstimate`) is a single value already.
+Groups contain groups and trials by name; the name of a benchmark joins the names from the outermost group to the trial.
+A file is written by one process, so it is a run. Its only value is the mean of the trial's times, in nanoseconds,
+because BenchmarkTools sorts the times and their order is lost. An estimate (`TrialEstimate`) is already a single value.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,14 +20,14 @@ MAX_DEPTH = 50  # of nested groups
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON list that begins with versions of Julia and BenchmarkTools."""
+    """Whether the content is a JSON list that begins with versions of Julia and BenchmarkTools."""
     head = json_text.first_signs(content, 1000)
     is_list = head[:1] == b"[" and head[1:].lstrip()[:1] == b"{"
     return is_list and b'"BenchmarkTools"' in head and b'"Julia"' in head
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The trials of the file; raises ValueError naming the one at fault."""
+    """Read the trials of the file; raises ValueError naming the invalid trial."""
     document = json_text.parse(content)
     if not (isinstance(document, list) and len(document) == 2 and isinstance(document[1], list)):
         raise ValueError("expected a list of versions and results (BenchmarkTools.save)")
@@ -49,7 +49,7 @@ def _results(result: Any, name: str, depth: int) -> Iterator[Benchmark]:
             yield from _results(inner, f"{name}/{key}" if name else key, depth - 1)
     elif kind == TRIAL:
         times = json_text.series(json_text.member(fields, "times", list, place), place)
-        with np.errstate(all="ignore"):  # values that are not finite are refused with their place
+        with np.errstate(all="ignore"):  # invalid values are refused below, with their place
             runs = [[times.mean() * SECONDS["ns"]]] if len(times) else []
         failures = () if runs else (Failure({}, "no times"),)
         yield Benchmark.of_series(name or "trial", runs, failures=failures)
@@ -57,4 +57,4 @@ def _results(result: Any, name: str, depth: int) -> Iterator[Benchmark]:
         time = json_text.number(fields.get("time") if isinstance(fields, dict) else None, f"{place}, 'time'")
         yield Benchmark.of_series(name or "trial", [[time * SECONDS["ns"]]])
     else:
-        raise ValueError(f"{place}: {kind!r} holds no times; save the results of run(suite)")
+        raise ValueError(f"{place}: {kind!r} has no times. Save the results of run(suite)")

@@ -1,6 +1,6 @@
-"""Limits on what a file may hold, checked before it is read, so that a small file cannot fill the memory.
+"""Limits on the content of a file, checked before it is read, so that a small file cannot fill the memory.
 
-The content of a file of up to `FREELY` bytes has a fixed bound; a larger file may hold as much as its size allows.
+A file of up to `FREELY` bytes has a fixed limit; the limit of a larger file depends on its size.
 """
 
 from collections.abc import Collection, Iterator
@@ -10,25 +10,25 @@ if TYPE_CHECKING:
     from pyarrow import parquet
 
 
-FREELY, MAX_UNPACKED = 64 * 2**20, 2**30  # bytes of a compressed file
-MAX_UNPACKED_SMALL = 128 * 2**20  # of a file of at most FREELY bytes
-MAX_RATIO = 100  # unpacked to packed; numbers as text have 3 to 30
-MAX_VALUES, BYTES_PER_VALUE = 15_000_000, 2  # values in a table or a text, of about 50 bytes each
-MAX_RUNS = 200_000  # of a table
+FREELY, MAX_UNPACKED = 64 * 2**20, 2**30  # in bytes
+MAX_UNPACKED_SMALL = 128 * 2**20  # for a file of at most FREELY bytes
+MAX_RATIO = 100  # largest compression ratio; numbers as text have 3 to 30
+MAX_VALUES, BYTES_PER_VALUE = 15_000_000, 2  # values in a table or text use about 50 bytes of memory each
+MAX_RUNS = 200_000  # in one table
 MAX_COLUMNS = 10_000
-# how many values each character of a JSON text counts for, by the memory it takes
+# number of values that each character of a JSON text counts as, according to its use of memory
 JSON_WEIGHTS = {b",": 1, b'"': 1, b"[": 6, b"{": 12}
 XML_WEIGHTS = {b"<": 6, b"=": 10}  # tags and attributes
 
 MAX_FOOTER_BYTES, MAX_PAGES = 4 * 2**20, 200_000
-MAX_FIXED_BYTES = 16  # of one value of fixed length: a decimal, not a text
-DELTA_BYTE_ARRAY = 7  # a few bits can repeat the previous text, so its pages do not show the size
+MAX_FIXED_BYTES = 16  # of a value with a fixed length: enough for a decimal, too short for a text
+DELTA_BYTE_ARRAY = 7  # an encoding whose page headers do not show the size: a few bits can repeat the previous text
 _DATA_PAGE, _DATA_PAGE_V2 = 5, 8  # fields of a page header
 _STRUCT, _MAX_DEPTH = 12, 8
 
 
 def most_unpacked(packed_size: int) -> int:
-    """The most bytes that a file of this size may unpack to.
+    """Return the largest unpacked size, in bytes, of a file of this size.
 
     Examples
     --------
@@ -40,14 +40,14 @@ def most_unpacked(packed_size: int) -> int:
 
 
 def check_values(n_values: int, size: int) -> None:
-    """Raise ValueError if a file of so many bytes holds too many values."""
+    """Raise ValueError if a file has too many values for its size in bytes."""
     most = max(MAX_VALUES, size // BYTES_PER_VALUE if size > FREELY else 0)
     if n_values > most:
-        raise ValueError(f"holds about {n_values:,} values, more than {most:,}; split it into several files")
+        raise ValueError(f"has about {n_values:,} values, more than {most:,}. Split it into several files")
 
 
 def check_text(content: bytes, size: int) -> None:
-    """Raise ValueError if a text holds too many values for a file of `size` bytes, compressed or not."""
+    """Raise ValueError if a text has too many values for a file of `size` bytes (compressed, if it was compressed)."""
     first = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if first in (b"[", b"{", b"<"):
         weights = XML_WEIGHTS if first == b"<" else JSON_WEIGHTS
@@ -60,20 +60,20 @@ def check_text(content: bytes, size: int) -> None:
 def check_columns(n_columns: int) -> None:
     """Raise ValueError if a table has too many columns."""
     if n_columns > MAX_COLUMNS:
-        raise ValueError(f"has {n_columns:,} columns, more than {MAX_COLUMNS:,}; keep only the columns that you need")
+        raise ValueError(f"has {n_columns:,} columns, more than {MAX_COLUMNS:,}. Keep only the columns that you need")
 
 
 def check_runs(n_runs: int) -> None:
-    """Raise ValueError if a table holds too many runs."""
+    """Raise ValueError if a table has too many runs."""
     if n_runs > MAX_RUNS:
         raise ValueError(
-            f"holds {n_runs:,} runs, more than {MAX_RUNS:,}; split it into several files, or name the column of the "
+            f"has {n_runs:,} runs, more than {MAX_RUNS:,}. Split it into several files, or name the column of the "
             "run with --columns run=NAME"
         )
 
 
 def check_parquet_footer(content: bytes) -> None:
-    """Raise ValueError if the metadata of a Parquet file are too large to be read."""
+    """Raise ValueError if the metadata of a Parquet file are too large to read."""
     n_bytes = int.from_bytes(content[-8:-4], "little")
     if n_bytes > MAX_FOOTER_BYTES:
         most = MAX_FOOTER_BYTES // 2**20
@@ -83,7 +83,7 @@ def check_parquet_footer(content: bytes) -> None:
 def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Collection[str]) -> None:
     """Check the pages of these columns without unpacking them.
 
-    The metadata at the end of a file can be wrong; readers allocate what the header of each page says.
+    The metadata at the end of the file can be wrong, but readers allocate the size given in each page header.
 
     Raises
     ------
@@ -95,9 +95,9 @@ def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Colle
     for at in kept:
         column = metadata.schema.column(at)
         if column.max_repetition_level or column.path != column.name:
-            raise ValueError(f"column {column.path.partition('.')[0]!r} is nested; write one value in each cell")
+            raise ValueError(f"column {column.path.partition('.')[0]!r} is nested. Write one value into each cell")
         if column.physical_type == "FIXED_LEN_BYTE_ARRAY" and column.length > MAX_FIXED_BYTES:
-            raise ValueError(f"column {column.name!r} holds values of {column.length} bytes; write texts or numbers")
+            raise ValueError(f"column {column.name!r} holds values of {column.length} bytes. Write texts or numbers")
     groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
     check_values(max(metadata.num_rows, sum(group.num_rows for group in groups)) * len(kept), len(content))
     limit, n_bytes, n_pages = most_unpacked(len(content)), 0, 0
@@ -109,7 +109,9 @@ def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Colle
                     raise ValueError(f"unpacks to more than {limit // 2**20} MiB or {MAX_PAGES:,} pages")
                 if encoding == DELTA_BYTE_ARRAY:
                     name = metadata.schema.column(at).name
-                    raise ValueError(f"column {name!r} is written as DELTA_BYTE_ARRAY; write it as plain or dictionary")
+                    raise ValueError(
+                        f"column {name!r} has the encoding DELTA_BYTE_ARRAY. Use plain or dictionary encoding"
+                    )
 
 
 def _pages(content: bytes, chunk: Any) -> Iterator[tuple[int, int | None]]:
@@ -120,7 +122,7 @@ def _pages(content: bytes, chunk: Any) -> Iterator[tuple[int, int | None]]:
     at = min(begin for begin in begins if begin >= 0) if any(begin >= 0 for begin in begins) else -1
     end = at + chunk.total_compressed_size
     if not 0 <= at <= end <= len(content):
-        raise ValueError("damaged Parquet file (a column is outside of the file)")
+        raise ValueError("damaged Parquet file (a column lies outside the file)")
     while at < end:
         header, at = _Thrift(content, at, end).read()
         unpacked, packed = header.get(2), header.get(3)
@@ -138,7 +140,7 @@ class _Thrift:
         self._content, self._at, self._end = content, at, end
 
     def read(self) -> tuple[dict[int, Any], int]:
-        """The fields by number, and the end of the struct; raises ValueError if there is none."""
+        """Return the fields by number and the position after the struct; raises ValueError if it does not end."""
         try:
             return self._struct(0), self._at
         except IndexError:

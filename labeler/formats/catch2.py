@@ -1,7 +1,7 @@
-"""Catch2, `--reporter xml`: the mean of each `BenchmarkResults`, in nanoseconds, because Catch2 writes no samples.
+"""Catch2, `--reporter xml`: the mean of each `BenchmarkResults`, in nanoseconds. Catch2 writes no samples.
 
-A file is written by one process, so it is a run of one value. Test case and sections are part of the benchmark's name.
-Nothing outside the file is ever read: a document type, which could name other files, is refused.
+A file is written by one process, so it is a run with one value. Test case and sections are part of the benchmark's
+name. Nothing outside the file is read: a document type could refer to other files, so it is refused.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,15 +22,15 @@ MAX_DEPTH = 100  # of nested elements
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """An XML text with the first element of Catch2, of version 3 or 2."""
+    """Whether the content is XML with the first element of Catch2 version 3 or 2."""
     head = json_text.first_signs(content, 2000)
     return head[:1] == b"<" and any(root in head for root in ROOTS)
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of all test cases; raises ValueError naming the one at fault."""
+    """Read the benchmarks of all test cases; raises ValueError naming the invalid benchmark."""
     try:
-        text = content.decode("utf-8-sig").strip()  # whatever encoding the file declares: Catch2 always writes UTF-8
+        text = content.decode("utf-8-sig").strip()  # ignores the declared encoding, because Catch2 always writes UTF-8
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start}: not UTF-8 text") from None
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
@@ -39,7 +39,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def _root(text: str) -> "ElementTree.Element":
-    from xml.etree import ElementTree  # imported here: few commands read XML
+    from xml.etree import ElementTree  # imported here because few commands read XML
 
     try:
         return ElementTree.fromstring(text)  # noqa: S314 - without a document type there are no entities
@@ -50,7 +50,7 @@ def _root(text: str) -> "ElementTree.Element":
 
 
 def _benchmarks(holder: "ElementTree.Element", scopes: tuple[str, ...] = (), depth: int = 1) -> Iterator[Benchmark]:
-    """The benchmarks in an element, with the names of its test case and sections in front."""
+    """The benchmarks in an element; their names begin with test case and sections."""
     if depth > MAX_DEPTH:
         raise ValueError(f"more than {MAX_DEPTH} nested elements")
     for element in holder:

@@ -1,4 +1,4 @@
-"""Checks on what a reader returns: benchmarks whose names are texts, and runs of finite numbers."""
+"""Check the result of a reader: names must be valid texts, and runs must be finite numbers."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ import numpy as np
 from analysis.benchmark import Benchmark, Failure, Run
 from labeler.model import is_storable
 
-LARGEST = 1e150  # beyond this, squares and so variances overflow
+LARGEST = 1e150  # the square of a larger number, and so the variance, overflows
 
 
 def check(benchmark: Benchmark) -> None:
@@ -28,11 +28,11 @@ def check(benchmark: Benchmark) -> None:
         at = int(np.abs(run.values).argmax())
         if abs(run.values[at]) > LARGEST:
             place = f"benchmark {benchmark.name!r}, run {label}, iteration {at}"
-            raise ValueError(f"{place}: {run.values[at]:g} is too large to compute with (at most {LARGEST:g})")
+            raise ValueError(f"{place}: {run.values[at]:g} is too large (at most {LARGEST:g})")
 
 
 def _texts(benchmark: Benchmark) -> set[str]:
-    """All other texts of a benchmark."""
+    """All texts of a benchmark, except name, application and unit."""
     texts = {*benchmark.parameters, *benchmark.parameters.values()}
     for run in benchmark.runs:
         texts |= {*run.conditions, *run.conditions.values()}
@@ -42,15 +42,15 @@ def _texts(benchmark: Benchmark) -> set[str]:
 
 
 def plain(given: object) -> Benchmark:
-    """A benchmark from another package's reader, with plain texts and arrays.
+    """Convert a benchmark from the reader of another package to plain texts and arrays.
 
     Raises
     ------
     TypeError, ValueError
-        If it is not a benchmark, or holds something that cannot be part of one.
+        If it is not a benchmark, or contains objects that a benchmark cannot have.
     """
     if not isinstance(given, Benchmark):
-        raise TypeError(f"gave {type(given).__name__}, not a Benchmark")
+        raise TypeError(f"returned {type(given).__name__}, not a Benchmark")
     runs = tuple(
         Run(np.array(run.values, dtype=np.float64), str(run.unit), str(run.better), _plain(run.conditions))
         for run in given.runs
@@ -68,7 +68,7 @@ def _plain(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def in_words(error: BaseException) -> str:
-    """The message of another package's error; a ValueError is meant for people.
+    """The message of an error in another package, with its type unless it is a ValueError.
 
     Examples
     --------

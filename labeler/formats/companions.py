@@ -1,4 +1,4 @@
-"""Files that tools write beside their results; skipped if the results are in the same folder."""
+"""Files that tools write beside their results. They are skipped if the results are in the same folder."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -15,7 +15,7 @@ _OF_DOTNET = re.compile(
 
 
 def companions(paths: Collection[P]) -> set[P]:
-    """The paths that only accompany other paths.
+    """Return the paths that only accompany other paths.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def _accompanies(path: PurePath, beside: dict[PurePath, set[str]]) -> Iterator[b
     if path.name in _OF_CRITERION:
         yield "sample.json" in names
         yield folder.name == "change" and "sample.json" in beside.get(folder.parent / "new", ())
-    if path.name == "measurements.parquet":  # of `labeler measure`: the same as the table beside it
+    if path.name == "measurements.parquet":  # written by `labeler measure`, with the same content as the CSV table
         yield "measurements.csv" in names
     if path.name == "machine.json":
         yield any(map(_OF_ASV.fullmatch, names))

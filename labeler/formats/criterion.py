@@ -1,8 +1,8 @@
 """criterion.rs: `sample.json`, where sample i took `times[i]` nanoseconds for `iters[i]` executions.
 
-The file lies in `target/criterion/<group>/<function>/<value>/new/`: it does not name its benchmark, its folders do, and
-the last of them is the version: new, base, or the name given to `--save-baseline`. A file is written by one process, so
-it is a run, and a sample is an iteration. The first releases wrote two lists, executions and times, not an object.
+The file is in `target/criterion/<group>/<function>/<value>/new/`. The folders, not the file, name the benchmark. The
+last folder is the version: new, base, or the name given to `--save-baseline`. A file is written by one process, so it
+is a run, and a sample is an iteration. The first releases wrote two lists (executions and times) instead of an object.
 """
 
 import re
@@ -17,7 +17,7 @@ from labeler.formats.units import scaled
 from labeler.model import Series
 
 SAMPLE, ROOT = "sample.json", "criterion"
-N_FOLDERS = 3  # group, function and value name a benchmark if no folder is called `criterion`
+N_FOLDERS = 3  # group, function and value; used if no folder is called `criterion`
 NANOSECOND = 1e-9
 _OLD = re.compile(r"(^|[/\\])(new|base)[/\\]sample\.json$", re.IGNORECASE)
 _ESTIMATES = re.compile(rb'\{\s*"(mean|median|median_abs_dev|slope|std_dev)"\s*:\s*\{')
@@ -25,7 +25,7 @@ _OF_ESTIMATES = (b'"confidence_interval"', b'"point_estimate"', b'"standard_erro
 
 
 def detect(name: str, content: bytes) -> bool:
-    """A JSON object with our keys, the two lists of early releases, or estimates, which are refused in words."""
+    """Whether the content has the keys of this format, the lists of early releases, or estimates (refused later)."""
     head = json_text.first_signs(content)
     if head[:1] == b"[":
         return _OLD.search(name) is not None and head[1:].lstrip()[:1] == b"["
@@ -34,9 +34,9 @@ def detect(name: str, content: bytes) -> bool:
 
 
 def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The one benchmark of the file; raises ValueError naming the iteration at fault."""
+    """Read the only benchmark of the file; raises ValueError naming the invalid iteration."""
     if _is_estimates(content):
-        raise ValueError("this has only averages; criterion saves the measurements in sample.json in the same folder")
+        raise ValueError("this file has only averages. The measurements are in sample.json in the same folder")
     benchmark, version = _benchmark_and_version(name)
     sample = json_text.parse(content)
     if isinstance(sample, list) and len(sample) == 2:
@@ -54,7 +54,7 @@ def _is_estimates(content: bytes) -> bool:
 
 
 def _benchmark_and_version(name: str) -> tuple[str, str]:
-    """Name and version from the folders; a renamed file, or one named without a folder, gives its own name.
+    """Name and version from the folders; the file name if the file was renamed or is given without folders.
 
     Examples
     --------

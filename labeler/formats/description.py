@@ -1,4 +1,4 @@
-"""What a file of no known format holds, in words for the person who chose it."""
+"""Describe the content of a file of unknown format to the person who chose it."""
 
 import csv
 
@@ -19,7 +19,7 @@ _MARKS = {
 
 
 def describe(content: bytes) -> str:
-    """What was found in a file: JSON with its first keys, a table with its columns, text with its beginning.
+    """Describe the content of a file: JSON by its first keys, a table by its columns, text by its beginning.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
 """Output of `go test -bench`: lines `BenchmarkX-8  N  value unit [value unit]...` [1]_; most other lines are ignored.
 
-A process prints `goos:`, `goarch:` and `pkg:` before its results. After results, as in the output of several processes
-in one file, they therefore begin another run. Each line of a benchmark in a run (`-count`) is an iteration, and every
-unit is a separate benchmark. `pkg` is part of the name, `Unit NAME better=higher` gives a direction, which is
-otherwise known of times, rates and what an operation takes (B/op) only. The last `-8` of a
-name is GOMAXPROCS to Go's own tools; it stays in the name. `go test -json` wraps the same output in events; line
-numbers then count the printed lines.
+A process prints `goos:`, `goarch:` and `pkg:` before its results. If a file has the output of several processes, these
+lines begin another run. Each line of a benchmark in a run (`-count`) is an iteration, and each unit is a separate
+benchmark. `pkg` is part of the name. `Unit NAME better=higher` gives the direction of a unit; without it, the direction
+is known only for times, rates and costs per operation (B/op). Go's tools read `-8` at the end of a name as GOMAXPROCS;
+here it stays part of the name. `go test -json` wraps the same output in events; line numbers then count the printed
+lines.
 
 .. [1] https://go.dev/design/14313-benchmark-format
 """
@@ -37,34 +37,34 @@ _UNIT = re.compile(r"Unit\s+(\S+)\s(?:.*\s)?better=(higher|lower)\b.*", re.ASCII
 _FAIL = re.compile(r"--- FAIL: (Benchmark\S*)", re.ASCII)
 _TIME = re.compile(r"(?:.*-)?(ns|us|µs|ms|s|sec)(?:/op)?")
 _SECONDS = SECONDS | {"sec": 1.0}
-_COST = re.compile(r".+/op|(ns|us|µs|ms|s|sec)/.+")  # what an operation takes: fewer are better
-_PLAIN = ("ns/op", "sec/op")  # units left out of names
+_COST = re.compile(r".+/op|(ns|us|µs|ms|s|sec)/.+")  # cost of an operation, for which lower is better
+_PLAIN = ("ns/op", "sec/op")  # units that are not part of names
 
-Key = tuple[str, str]  # package and name
+Key = tuple[str, str]  # (package, name)
 
 
 @dataclass
 class _Output:
-    """The content of the lines so far."""
+    """The content of the lines read so far."""
 
     package: str = ""
     run: int = 0
     has_results: bool = False  # of this run
-    interrupted: str = ""  # a name followed by log lines; its result is on a separate line
+    interrupted: str = ""  # the name of a benchmark whose result follows after log lines
     values: dict[Key, dict[str, dict[int, list[float]]]] = field(default_factory=dict)  # by unit, then by run
     failures: dict[Key, list[Failure]] = field(default_factory=lambda: defaultdict(list))
     better: dict[str, str] = field(default_factory=dict)
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A text with a line of results or the lines before them, plain or in the events of `-json`."""
+    """Whether the text has result lines or the lines before them, plain or in events of `-json`."""
     if _EVENT.match(json_text.first_signs(content)):
         return b'"Action"' in content and b'"Output"' in content and b"Benchmark" in content
     return json_text.first_signs(content)[:1] not in (b"{", b"[") and _RESULT.search(content) is not None
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the output, one per unit; an unusable line becomes a failure that names it."""
+    """Read the benchmarks of the output, one per unit; an unusable line becomes a failure that gives its number."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -74,13 +74,13 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     output = _Output()
     for number, line in enumerate(text.split("\n"), 1):
         _take(output, line, number)
-    yield from measured(_benchmarks(output), advice="it has times in two units")
+    yield from measured(_benchmarks(output), advice="it has values in two units")
 
 
 def _printed(events: str) -> str:
-    """The printed output inside `go test -json`, package by package.
+    """Extract the printed output from `go test -json`, package by package.
 
-    An event holds a line or part of one, and events of several packages may alternate.
+    An event holds a line or part of a line, and events of several packages may alternate.
     """
     by_package: dict[str, list[str]] = {}
     for number, line in enumerate(events.split("\n"), 1):
@@ -97,7 +97,7 @@ def _printed(events: str) -> str:
 
 
 def _take(output: _Output, line: str, number: int) -> None:
-    """One line of the output."""
+    """Process one line of the output."""
     named, failed = _NAMED.match(line), _FAIL.search(line)
     rest = line[named.end() :] if named else line
     if failed:
@@ -125,14 +125,14 @@ def _take_result(output: _Output, name: str, pairs: list[str], number: int) -> N
     by_unit = output.values.setdefault((output.package, name), {})
     why_not = _why_not(pairs)
     if why_not:
-        output.failures[output.package, name].append(Failure({}, f"line {number} is left out: {why_not}"))
+        output.failures[output.package, name].append(Failure({}, f"line {number} is ignored: {why_not}"))
         return
     for value, unit in zip(pairs[::2], pairs[1::2], strict=True):
         by_unit.setdefault(unit, {}).setdefault(output.run, []).append(float(value))
 
 
 def _why_not(pairs: list[str]) -> str:
-    """In words, why a line is unusable, such as mixed output of two processes; "" if it is usable."""
+    """The reason why a line is unusable, such as mixed output of two processes; "" if it is usable."""
     if len(pairs) % 2:
         return f"{' '.join(pairs)!r} are not pairs of a value and its unit"
     units = pairs[1::2]
@@ -163,7 +163,7 @@ def _benchmarks(output: _Output) -> Iterator[Benchmark]:
 
 
 def _parameters(name: str) -> dict[str, str]:
-    """The `name=value` parts of a name, and GOMAXPROCS."""
+    """The `name=value` parts of a name, and GOMAXPROCS, as parameters."""
     match = re.fullmatch(r"(.*?)(?:-([1-9]\d*))?", name, re.ASCII)
     operation, processors = match.groups() if match else (name, None)
     told = dict(part.split("=", 1) for part in operation.split("/") if "=" in part)

@@ -1,7 +1,7 @@
 """Google Benchmark JSON: `benchmarks[]`, one row per repetition, with `real_time` in its own `time_unit`.
 
-A file is written by one process, so it is a run; a repetition, a mean over many executions, is an iteration. Rows of
-means, medians and deviations are left out; before version 1.5 only their names tell them apart.
+A file is written by one process, so it is a run; a repetition (a mean over many executions) is an iteration. Aggregate
+rows (means, medians, deviations) are ignored; before version 1.5, they can be recognised only by their names.
 """
 
 import re
@@ -22,21 +22,21 @@ _KEEPS = "--benchmark_report_aggregates_only=false --benchmark_out=FILE.json --b
 _CSV = b"name,iterations,real_time,cpu_time,time_unit,"
 _AGGREGATE = re.compile(r"(.+)_(mean|median|stddev|cv|BigO|RMS)")
 _NUMBER = re.compile(r"-?\d+")
-_FITTED = ("cpu_coefficient", "rms")  # keys of a row of fitted complexity, in place of times
+_FITTED = ("cpu_coefficient", "rms")  # keys of rows with a fitted complexity, which have no times
 Row = Mapping[str, Any]
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON object with our keys, or the tool's CSV, so that it can be refused in words."""
+    """Whether the content has the keys of this format, or is the tool's CSV, which is refused with an explanation."""
     head = json_text.first_signs(content)
     is_ours = head[:1] == b"{" and b'"benchmarks"' in content and b'"context"' in content
     return head.startswith(_CSV) or (is_ours and any(key in content for key in (b'"num_cpus"', b'"real_time"')))
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the file, one run each; raises ValueError naming benchmark and repetition at fault."""
+    """Read the benchmarks of the file, one run each; raises ValueError naming the invalid benchmark and repetition."""
     if json_text.first_signs(content).startswith(_CSV):
-        raise ValueError(f"this is Google Benchmark's CSV; write JSON with {_KEEPS}")
+        raise ValueError(f"this is the CSV of Google Benchmark. Write JSON with {_KEEPS}")
     document = json_text.parse(content)
     entries = json_text.member(document, "benchmarks", list, "the file")
     context = document.get("context")
@@ -48,12 +48,12 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         if not _is_aggregate(name, row, names):
             rows[json_text.member(row, "run_name", str, f"row {name!r}") if "run_name" in row else name].append(row)
     if named and not rows:
-        raise ValueError(f"this has only averages; Google Benchmark keeps every repetition with {_KEEPS}")
+        raise ValueError(f"this file has only averages. Google Benchmark saves all repetitions with {_KEEPS}")
     yield from measured(_benchmark(name, repetitions, time) for name, repetitions in rows.items())
 
 
 def _is_aggregate(name: str, row: Row, names: set[str]) -> bool:
-    """Whether a row is an aggregate: by its type, or in older files by its name."""
+    """Whether a row is an aggregate, by its type or, in older files, by its name."""
     if "run_type" in row:
         return bool(row["run_type"] != "iteration")
     match = _AGGREGATE.fullmatch(name)
@@ -91,7 +91,7 @@ def _benchmark(name: str, rows: Sequence[Row], time: str) -> Benchmark:
 
 
 def _in_order(name: str, rows: Sequence[Row]) -> list[tuple[int, Row]]:
-    """The repetitions by number; without numbers in the order of the file."""
+    """The repetitions sorted by number, or in the order of the file if they have no numbers."""
     numbered = [(row.get("repetition_index", at), row) for at, row in enumerate(rows)]
     for at, _row in numbered:
         if isinstance(at, bool) or not isinstance(at, int):
@@ -104,7 +104,7 @@ def _in_order(name: str, rows: Sequence[Row]) -> list[tuple[int, Row]]:
 
 
 def _why_not(row: Row) -> str:
-    """In words, why a repetition has no measurement; "" if it has one."""
+    """The reason why a repetition has no measurement; "" if it has one."""
     if row.get("error_occurred"):
         return f"error {row.get('error_message', '')!r}"
     if row.get("skipped"):
@@ -113,7 +113,7 @@ def _why_not(row: Row) -> str:
 
 
 def _parameters(name: str) -> dict[str, str]:
-    """The arguments after the first slash: named ones, and plain numbers by position."""
+    """The arguments after the first slash: named arguments by name, and plain numbers by position."""
     arguments = [part.partition(":") for part in name.split("/")[1:]]
     return {
         (key if colon else f"argument {at}"): value if colon else key

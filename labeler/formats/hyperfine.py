@@ -1,6 +1,6 @@
-"""hyperfine, `--export-json`: `results[].times` in seconds, one process each, so each is a run of one iteration.
+"""hyperfine, `--export-json`: `results[].times` in seconds. Each time is from one process, so it is a run.
 
-Processes with an exit code other than 0 (`--ignore-failure`) are failures, whatever time they took.
+Processes with an exit code other than 0 (`--ignore-failure`) are failures, and their times are not used.
 """
 
 import re
@@ -19,15 +19,17 @@ _CSV = b"command,mean,stddev,median,user,system,min,max"
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON object that begins with results of commands, or what `--export-csv` writes."""
+    """Whether the content is a JSON object that begins with results of commands, or output of `--export-csv`."""
     head = json_text.first_signs(content)
     return head.startswith(_CSV) or _JSON.match(head) is not None
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The commands with their parameters; raises ValueError naming command and run at fault."""
+    """Read the commands with their parameters; raises ValueError naming the invalid command and run."""
     if json_text.first_signs(content).startswith(_CSV):
-        raise ValueError("this has only averages; hyperfine keeps the time of every process with --export-json FILE")
+        raise ValueError(
+            "this file has only averages. hyperfine saves the time of each process with --export-json FILE"
+        )
     entries = json_text.member(json_text.parse(content), "results", list, "the file")
     benchmarks = (_benchmark(entry, f"result {index}") for index, entry in enumerate(entries))
     yield from measured(benchmarks, advice="give them different names with --command-name")
@@ -40,7 +42,7 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
     name = with_parameters(command, told)
     place = f"benchmark {name!r}"
     if "times" not in entry:
-        raise ValueError(f"{place} has only averages; hyperfine keeps every time with --export-json FILE")
+        raise ValueError(f"{place} has only averages. hyperfine saves all times with --export-json FILE")
     told_times = json_text.member(entry, "times", list, place)
     times = [json_text.number(time, f"{place}, run {run}") for run, time in enumerate(told_times)]
     codes = json_text.member(entry, "exit_codes", list, place) if "exit_codes" in entry else [0] * len(times)
@@ -58,7 +60,7 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
 
 
 def _why_not(code: Any, place: str) -> str:
-    """In words, why a process is a failure; "" if it is not."""
+    """The reason why a process failed; "" if it did not fail."""
     if code is None:
         return "ended by a signal"
     if isinstance(code, bool) or not isinstance(code, int):

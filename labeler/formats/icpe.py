@@ -1,6 +1,6 @@
 """ICPE '23 data challenge: one JSON file per benchmark, a list of runs, each a list of seconds.
 
-The file name holds the rest: `org__project#method#k=v&k=v.json`; the parameters are optional.
+The file name holds the other information: `org__project#method#k=v&k=v.json`; the parameters are optional.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,20 +11,20 @@ from labeler.formats import json_text
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON list that begins with a list."""
+    """Whether the content is a JSON list that begins with a list."""
     head = json_text.first_signs(content)
     return head[:1] == b"[" and head[1:].lstrip()[:1] == b"["
 
 
 def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The one benchmark of the file; raises ValueError where it is not a list of lists of numbers."""
+    """Read the only benchmark of the file; raises ValueError if it is not a list of lists of numbers."""
     runs = json_text.parse(content)
     if not isinstance(runs, list) or not all(isinstance(run, list) for run in runs):
         raise ValueError("expected a list of runs, each a list of numbers (ICPE '23 format)")
     stem = PurePath(name).name.removesuffix(".json")
     application, _, rest = stem.partition("#")
     method, _, parameters = rest.partition("#")
-    may_hold_booleans = b"u" in content or b"s" in content  # of true and false
+    may_hold_booleans = b"u" in content or b"s" in content  # letters of true and false
     yield Benchmark.of_series(
         name=stem,
         benchmark=f"{method}#{parameters}" if parameters else method or stem,

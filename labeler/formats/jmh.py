@@ -1,8 +1,9 @@
 """JMH, `-rf json`: a list of benchmarks with `primaryMetric.rawData`, a list of forks, each a list of iterations.
 
 A fork is a run. Name, parameters, mode and, if there are several, the number of threads identify a benchmark.
-In mode `sample` an iteration is a histogram, `rawDataHistogram[fork][iteration] = [[value, count], ...]`: when each
-value was measured is lost, so the iteration's measurement is their mean, which JMH calls the score.
+In mode `sample`, an iteration is a histogram, `rawDataHistogram[fork][iteration] = [[value, count], ...]`, which does
+not show when each value was measured. The measurement of the iteration is the mean of its values, which JMH calls the
+score.
 """
 
 import re
@@ -18,13 +19,13 @@ from labeler.formats.naming import with_parameters
 from labeler.formats.units import SECONDS, scaled
 from labeler.model import Series
 
-TIMES = SECONDS | {"hr": 3600.0, "day": 86400.0}  # as JMH writes them before "/op"
-# how `-rf csv`, `scsv`, `text` and the printed progress begin
+TIMES = SECONDS | {"hr": 3600.0, "day": 86400.0}  # the units that JMH writes before "/op"
+# beginnings of `-rf csv`, `scsv`, `text` and the printed progress
 _AGGREGATES = re.compile(rb'"Benchmark"[,;]"Mode"|Benchmark\s[^\n]*\bMode\s+(Cnt|Samples)\s|# JMH version:')
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON list of objects with our keys, or what JMH writes in other formats."""
+    """Whether the content is a JSON list with the keys of this format, or output of JMH in another format."""
     head = json_text.first_signs(content, 1000)
     if _AGGREGATES.match(head):
         return True
@@ -33,9 +34,9 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the file; raises ValueError naming benchmark, run and iteration where one cannot be used."""
+    """Read the benchmarks of the file; raises ValueError naming the invalid benchmark, run and iteration."""
     if _AGGREGATES.match(json_text.first_signs(content, 1000)):
-        raise ValueError("this has only the averages of JMH; its option -rf json keeps every measurement")
+        raise ValueError("this file has only averages. JMH saves all measurements with -rf json")
     entries = json_text.parse(content)
     if not isinstance(entries, list):
         raise ValueError("expected a list of benchmarks (JMH, -rf json)")
@@ -44,7 +45,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         benchmark = _benchmark(entry, f"benchmark {index}")
         if benchmark.name in names:
             raise ValueError(
-                f"benchmark {benchmark.name!r} appears twice; save the results of each JVM in a separate file"
+                f"benchmark {benchmark.name!r} appears twice. Save the results of each JVM in a separate file"
             )
         names.add(benchmark.name)
         yield benchmark
@@ -73,7 +74,7 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
 
 
 def _how(entry: Mapping[str, Any], place: str) -> str:
-    """Mode and number of threads as part of a name."""
+    """Mode and number of threads, as the end of a name."""
     threads = entry.get("threads", 1)
     if isinstance(threads, bool) or not isinstance(threads, int):
         raise ValueError(f"{place}: 'threads' is {reprlib.repr(threads)}, not a whole number")
@@ -85,7 +86,7 @@ def _how(entry: Mapping[str, Any], place: str) -> str:
 def _runs(metric: Mapping[str, Any], place: str) -> Iterator[Series]:
     key = "rawData" if metric.get("rawData") else "rawDataHistogram"
     if not metric.get(key):
-        raise ValueError(f"{place} has only averages; JMH keeps the measurements with -Djmh.json.rawData=true")
+        raise ValueError(f"{place} has only averages. JMH saves the measurements with -Djmh.json.rawData=true")
     for index, run in enumerate(json_text.member(metric, key, list, place)):
         where = f"{place}, run {index}"
         if not isinstance(run, list):
@@ -96,13 +97,13 @@ def _runs(metric: Mapping[str, Any], place: str) -> Iterator[Series]:
 
 
 def _mean(histogram: Any, place: str) -> float:
-    """The mean of the values, each as often as it was counted."""
+    """The mean of the values, weighted by their counts."""
     if not isinstance(histogram, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in histogram):
         raise ValueError(f"{place}: {reprlib.repr(histogram)} is not a list of values with their counts")
     values, counts = (
         np.array([json_text.number(pair[which], place) for pair in histogram], dtype=np.float64) for which in (0, 1)
     )
     if not len(counts) or not (counts > 0).all():
-        raise ValueError(f"{place}: {reprlib.repr(histogram)} does not have a count above 0 for each value")
-    with np.errstate(all="ignore"):  # values that are not finite are refused with their place
+        raise ValueError(f"{place}: {reprlib.repr(histogram)} needs a count above 0 for each value")
+    with np.errstate(all="ignore"):  # invalid values are refused below, with their place
         return float((values * (counts / counts.sum())).sum())

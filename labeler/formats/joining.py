@@ -1,8 +1,8 @@
-"""Read result files as benchmarks and join the runs of a benchmark from several files: the only way from files to them.
+"""Read result files as benchmarks, and join the runs of a benchmark from several files. All commands read through here.
 
-A file is one run of its benchmarks, or holds all of their runs (`Format.file_is`). Files that are runs are joined. Of
-files that hold all runs, only one may contain a given benchmark; a second one is a conflict, unless the content is the
-same or the file names tell them apart.
+A file is one run of its benchmarks, or it holds all of their runs (`Format.file_is`). Files that are runs are joined.
+If files hold all runs, only one file may contain a given benchmark. A second file is a conflict, unless its content is
+the same or the file names distinguish the runs.
 
 Runs to be joined are kept in a temporary folder until all files are read, so that only one benchmark's runs are in
 memory at a time, even with a thousand files.
@@ -29,7 +29,7 @@ from labeler.formats.reading import DEFAULTS, ReadOptions, format_of, read
 from labeler.formats.source import Source, content_hash
 
 N_NAMED = 3  # files or reasons listed one by one
-N_TELLING = 5  # distinct values: with as many, two runs are not equal by chance
+N_TELLING = 5  # distinct values; two runs with this many are not equal by chance
 
 HOW_TO_JOIN = (
     "If both files contain runs of this benchmark, give --file-is run. If they belong to different versions or "
@@ -52,7 +52,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Part:
-    """The result of one file, or of several files for one benchmark.
+    """The result of one file, or of one benchmark from several files.
 
     Attributes
     ----------
@@ -63,16 +63,16 @@ class Part:
     known : Format or None
         The format of the files; None if it was not recognised.
     refused : str
-        Why there are no benchmarks.
+        The reason why there are no benchmarks.
     is_conflict : bool
         Whether it was refused because files contradict each other.
     already_there : bool
-        Whether the content was known, so that nothing was read.
+        Whether the content was known already and was not read.
     warnings : tuple of str
     remarks : tuple of str
-        What was found twice and used once.
+        Runs and files that appear twice and were used once.
     is_joined : bool
-        Whether a benchmark has the runs of several files.
+        Whether the runs of the benchmark come from several files.
     """
 
     files: tuple[Opened, ...]
@@ -87,12 +87,12 @@ class Part:
     is_joined: bool = False
 
     def left_out(self) -> list[tuple[str, str]]:
-        """The benchmarks without a measurement: the name of each, and why."""
+        """The name of each benchmark without a measurement, and the reason."""
         return [(benchmark.name, why_unmeasured(benchmark)) for benchmark in self.unmeasured]
 
     @property
     def label(self) -> str:
-        """The files in one line."""
+        """The names of the files, in one line."""
         names = [file.name for file in self.files]
         return ", ".join(names) if len(names) <= N_NAMED else f"{names[0]} … {names[-1]} ({len(names)} files)"
 
@@ -105,25 +105,25 @@ def read_benchmarks(
     may_conflict: bool = False,
     advance: Advance = lambda _source: None,
 ) -> Iterator[Part]:
-    """The result of each file in order, then the benchmarks that several files share.
+    """Yield the result of each file in order, then the benchmarks that were joined from several files.
 
-    A file with the same content as another, and a run that is in another file too, count once; a remark says so.
+    A file with the same content as another file counts once, and so does a run that is in two files; a remark says so.
 
     Parameters
     ----------
     files : sequence of Source
     options : ReadOptions
     skip : callable
-        Hash of a file's content -> whether it is known already; not asked of files that are joined.
+        Hash of a file's content -> whether the content is known already. Not called for files that are joined.
     may_conflict : bool
         Whether to return a second file with all runs of a benchmark instead of refusing it.
     advance : callable
-        Called with each file that was read.
+        Called with each file after it was read.
 
     Raises
     ------
     InputError
-        If the pattern for names cannot be used, or the temporary folder is full.
+        If the pattern for file names is invalid, or the temporary folder is full.
     """
     conditions_of = file_name_pattern(options.pattern) if options.pattern else lambda _source: {}
     with TemporaryDirectory(prefix="labeler-") as folder:
@@ -147,7 +147,7 @@ def read_benchmarks(
 
 
 def why_unmeasured(benchmark: Benchmark) -> str:
-    """Why a benchmark has no measurement."""
+    """The reason why a benchmark has no measurement."""
     n, reasons = len(benchmark.failures), list(dict.fromkeys(failure.reason for failure in benchmark.failures))
     more = f", and {len(reasons) - N_NAMED} other reasons" if len(reasons) > N_NAMED else ""
     told = f"({', '.join(reasons[:N_NAMED])}{more})"
@@ -162,18 +162,18 @@ def after_name(error: Refused) -> str:
 
 
 def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
-    """A function that reads the conditions of runs from a file's name.
+    """Return a function that reads the conditions of runs from a file name.
 
     Parameters
     ----------
     pattern : str
-        The file name, optionally with its last folders, with {name} in place of a condition: version, context,
-        order_type, order_position, altered, run, or a factor of your own.
+        The file name, optionally with its last folders, with {name} for each condition: version, context, order_type,
+        order_position, altered, run, or any other factor.
 
     Raises
     ------
     InputError
-        If there is no name in braces, a name is repeated, or two names have nothing between them.
+        If there is no name in braces, a name is repeated, or there is no text between two names.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
 
 
 def _read_ahead(files: Sequence[Source]) -> Iterator[tuple[Source, "Future[tuple[bytes, str]]"]]:
-    """Each file with its content and hash; another thread reads and unpacks the next one meanwhile."""
+    """Yield each file with its content and hash, while another thread reads and unpacks the next file."""
     with ThreadPoolExecutor(1) as reader:
         ahead: deque[tuple[Source, Future[tuple[bytes, str]]]] = deque()
         for source in files:
@@ -217,7 +217,7 @@ def _content(source: Source) -> tuple[bytes, str]:
 
 @dataclass
 class _Reader:
-    """Reads one file after the other, and sets aside the files to be joined."""
+    """Reads one file after another, and sets aside the files to be joined."""
 
     options: ReadOptions
     skip: Callable[[str], bool]
@@ -225,7 +225,7 @@ class _Reader:
     read_already: dict[tuple[str, frozenset[tuple[str, str]]], str] = field(default_factory=dict)
 
     def part(self, source: Source, conditions: Mapping[str, str], content: bytes, sha256: str) -> Part | None:
-        """The result of a file; None if the file is set aside."""
+        """Return the result of a file; None if the file is set aside."""
         known = format_of(source, content, self.options)
         file_is = self.options.file_is or known.file_is
         file = Opened(source.name, sha256, conditions, file_is == FILE_IS_RUN)
@@ -250,7 +250,7 @@ class _Reader:
 
 
 def _part(files: tuple[Opened, ...], benchmarks: Iterable[Benchmark], **rest: Any) -> Part:
-    """A part with its benchmarks sorted into those with and without measurements."""
+    """A part with its benchmarks split into those with and those without measurements."""
     measured: list[Benchmark] = []
     unmeasured: list[Benchmark] = []
     for benchmark in benchmarks:
@@ -259,7 +259,7 @@ def _part(files: tuple[Opened, ...], benchmarks: Iterable[Benchmark], **rest: An
 
 
 def _with_conditions(benchmark: Benchmark, known: Mapping[str, str]) -> Benchmark:
-    """The benchmark with the conditions in the file's name added to all its runs."""
+    """Add the conditions in the file name to all runs of the benchmark."""
     if not known:
         return benchmark
     runs = tuple(replace(run, conditions={**run.conditions, **known}) for run in benchmark.runs)
@@ -268,7 +268,7 @@ def _with_conditions(benchmark: Benchmark, known: Mapping[str, str]) -> Benchmar
 
 
 def _told_apart(benchmark: Benchmark, place: int) -> Benchmark:
-    """The benchmark with its runs called PLACE:RUN, because each file numbers its own."""
+    """Rename the runs to PLACE:RUN, because each file numbers its runs separately."""
     runs = tuple(
         replace(run, conditions={**run.conditions, RUN: f"{place}:{label}"})
         for run, label in zip(benchmark.runs, benchmark.labels, strict=True)
@@ -287,7 +287,7 @@ class _Joiner:
     spool: "Spool"
     files: list[Opened] = field(default_factory=list)
     formats: dict[str, Format] = field(default_factory=dict)
-    n_files: Counter[Key] = field(default_factory=Counter)  # of each benchmark
+    n_files: Counter[Key] = field(default_factory=Counter)  # number of files with each benchmark
     n_runs: Counter[Key] = field(default_factory=Counter)
 
     def add(self, file: Opened, known: Format, benchmarks: Sequence[Benchmark]) -> None:
@@ -303,7 +303,7 @@ class _Joiner:
     def joined(self) -> Iterator[Part]:
         """Every benchmark with the runs of all its files, in natural order of file name.
 
-        A single file with one run of each benchmark stays one part.
+        If there is only one file, with one run of each benchmark, it stays one part.
         """
         if len(self.files) == 1 and set(self.n_runs.values()) <= {0, 1}:
             (file,), (known,) = self.files, self.formats.values()
@@ -318,7 +318,7 @@ class _Joiner:
             yield self._part(key, [(place[number], self.files[number], benchmark) for number, benchmark in entries])
 
     def _part(self, key: Key, kept: Sequence[tuple[int, Opened, Benchmark]]) -> Part:
-        """One benchmark, with a warning if another benchmark of the same tool is in more files."""
+        """One benchmark, with a warning if another benchmark of the same tool has more files."""
         files = tuple(file for _place, file, _benchmark in kept)
         most = max(n for other, n in self.n_files.items() if other[0] == key[0])
         is_missing = len(files) < most and all(file.is_run for file in files)
@@ -332,12 +332,12 @@ class _Joiner:
 
 
 def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) -> tuple[Benchmark, list[str]]:
-    """One benchmark with the runs of all files, each run once, and in words which were duplicates.
+    """Join the runs of one benchmark from all files, each run once; also returns remarks about duplicates.
 
     Raises
     ------
     ValueError
-        If files differ in unit or direction, or give different measurements of the same run.
+        If files differ in unit or direction, or have different measurements of the same run.
     """
     _place, first_file, first = next((entry for entry in kept if entry[2].runs), kept[0])
     known = _KnownRuns()
@@ -347,7 +347,7 @@ def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) ->
         if benchmark.runs and (benchmark.unit, benchmark.better) != (first.unit, first.better):
             raise ValueError(
                 f"benchmark {first.name!r}: {in_unit(first)} in {first_file.name}, but {in_unit(benchmark)} in "
-                f"{file.name}: these are not runs of one measurement"
+                f"{file.name}: these runs cannot be joined"
             )
         is_told_apart = file.is_run and not is_alone
         named = _with_conditions(_told_apart(benchmark, place) if is_told_apart else benchmark, file.conditions)
@@ -355,7 +355,9 @@ def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) ->
         n_doubled = len(named.runs) - len(new)
         if n_doubled:
             runs = "1 run" if n_doubled == 1 else f"{n_doubled} runs"
-            doubled.append(f"benchmark {first.name!r}: {runs} of {file.name} are also in another file; counted once")
+            doubled.append(
+                f"benchmark {first.name!r}: {runs} of {file.name} are also in another file and are counted once"
+            )
         if new or named.failures:
             parts.append(replace(named, runs=new))
     return in_order(join(parts)), doubled
@@ -363,13 +365,13 @@ def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) ->
 
 @dataclass
 class _KnownRuns:
-    """The runs of a benchmark in the files so far, by label and by content."""
+    """The runs of a benchmark in the files read so far, by label and by content."""
 
     by_label: dict[Hashable, tuple[Opened, str]] = field(default_factory=dict)
     by_content: dict[Hashable, Opened] = field(default_factory=dict)
 
     def without(self, benchmark: Benchmark, file: Opened) -> tuple[Run, ...]:
-        """The new runs of the next file; raises ValueError if an earlier file has another run with the same label."""
+        """Return the new runs of a file; raises ValueError if an earlier file has another run with the same label."""
         new, labels, contents = [], {}, {}
         for label, run in zip(benchmark.labels, benchmark.runs, strict=True):
             called, content = (label, _shared_conditions(run)), content_of(run)
@@ -392,7 +394,7 @@ def _shared_conditions(run: Run) -> frozenset[tuple[str, str]]:
 
 
 def content_of(run: Run) -> str:
-    """The hash of a run's measurements and conditions, without its label."""
+    """Return the hash of a run's measurements and conditions, without its label."""
     digest = hashlib.sha256(np.ascontiguousarray(run.values, dtype="<f8").tobytes())
     digest.update(repr(sorted(_shared_conditions(run))).encode())
     return digest.hexdigest()
@@ -404,29 +406,31 @@ def _content_of_all(runs: Iterable[Run]) -> bytes:
 
 
 def _is_telling(run: Run) -> bool:
-    """Whether a run has so many distinct values that another run is not equal by chance."""
+    """Whether a run has enough distinct values that no other run can be equal by chance."""
     return len(np.unique(run.values)) >= N_TELLING
 
 
 @dataclass
 class _Holders:
-    """The first file, or files, with each benchmark, and the hash of its content."""
+    """The first file (or files) with each benchmark, and the hash of its content."""
 
     known: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
 
     def checked(self, part: Part) -> Part:
-        """The part without benchmarks that another file has with the same content; refused if the content differs."""
+        """Remove benchmarks that another file has with the same content; refuse the part if the content differs."""
         new, doubled = [], []
         for benchmark in part.benchmarks:
             key, content = (benchmark.application, benchmark.name), _content_of_all(benchmark.runs)
             holder, same = self.known.setdefault(key, (part.label, content))
             if same != content:
-                reason = f"benchmark {benchmark.name!r}: {holder} has other measurements of it. {HOW_TO_JOIN}"
+                reason = f"benchmark {benchmark.name!r}: {holder} has different measurements of it. {HOW_TO_JOIN}"
                 return replace(part, benchmarks=(), refused=reason, is_conflict=True)
             if holder == part.label:
                 new.append(benchmark)
             else:
-                doubled.append(f"benchmark {benchmark.name!r} has the same measurements in {holder}, counted once")
+                doubled.append(
+                    f"benchmark {benchmark.name!r} has the same measurements in {holder} and is counted once"
+                )
         is_there = bool(part.benchmarks) and not new
         return replace(
             part, benchmarks=tuple(new), remarks=(*part.remarks, *doubled),
@@ -436,7 +440,7 @@ class _Holders:
 
 @dataclass
 class Spool:
-    """Benchmarks kept on disk: one file per key, to which they are appended.
+    """Benchmarks stored on disk: one file per key, to which they are appended.
 
     Attributes
     ----------
@@ -472,7 +476,7 @@ class Spool:
             raise InputError(f"The temporary folder {self.folder} cannot be written to: {error.strerror}.") from None
 
     def kept(self, key: Hashable) -> Iterator[tuple[int, Benchmark]]:
-        """(mark, benchmark) of everything kept under a key, in order."""
+        """Yield (number, benchmark) for each benchmark stored under a key, in order."""
         with (self.folder / str(self.numbers[key])).open("rb") as file:
             while line := file.readline():
                 head = json.loads(line)

@@ -1,4 +1,4 @@
-"""JSON text to values, and lists of numbers to series, with errors in words."""
+"""Parse JSON text and lists of numbers, with clear error messages."""
 
 import json
 import reprlib
@@ -16,22 +16,22 @@ _KINDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
 
 
 def first_signs(content: bytes, n: int = 200) -> bytes:
-    """The beginning of the text, without leading blanks."""
+    """Return the beginning of the text, without leading blanks."""
     return content[:n].removeprefix(BOM).lstrip()
 
 
 def parse(content: bytes) -> Any:
-    """The value of a JSON text; raises ValueError naming line and column if it is not JSON."""
+    """Parse a JSON text; raises ValueError with line and column if it is not JSON."""
     content = content.removeprefix(BOM)
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError:
         pass
     try:
-        # also reads NaN and Infinity, so that the measurement can be named
+        # also accepts NaN and Infinity, so that an error can name the measurement
         return json.loads(content, parse_int=_integer)
     except RecursionError:
-        raise ValueError("the JSON is nested more deeply than any result file") from None
+        raise ValueError("the JSON is nested more deeply than that of any result file") from None
     except UnicodeDecodeError:
         raise ValueError("not UTF-8 text") from None
     except json.JSONDecodeError as error:
@@ -39,12 +39,12 @@ def parse(content: bytes) -> Any:
 
 
 def _integer(digits: str) -> int | float:
-    """An integer; one beyond the floating-point range is infinite, because Python limits the digits that it reads."""
+    """Parse an integer; beyond the floating-point range it becomes infinite, because Python limits its digits."""
     return int(digits) if len(digits) <= MAX_DIGITS else float(digits)
 
 
 def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> Series:
-    """The measurements of one run.
+    """Convert the measurements of one run to an array.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> 
     Raises
     ------
     ValueError
-        If an entry is no number.
+        If an entry is not a number.
     """
     if not (may_hold_booleans and any(isinstance(value, bool) for value in values)):
         try:
@@ -70,7 +70,7 @@ def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> 
 
 
 def number(value: Any, place: str) -> float:
-    """A number, also an integer beyond 64 bits; raises ValueError naming the value if it is not a number."""
+    """Convert a number, even an integer of more than 64 bits; raises ValueError if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{place}: {reprlib.repr(value)} is not a number")
     try:
@@ -80,7 +80,7 @@ def number(value: Any, place: str) -> float:
 
 
 def member(holder: Any, name: str, kind: type[T], place: str) -> T:
-    """The member of an object; raises ValueError naming the place if it has another type."""
+    """Return the member of an object; raises ValueError with the place if it is missing or has another type."""
     if not isinstance(holder, dict):
         raise ValueError(f"{place}: {reprlib.repr(holder)} is not an object")
     if name not in holder:

@@ -1,7 +1,7 @@
 """JMeter's results as CSV (JTL): one row per request, which took `elapsed` milliseconds from `timeStamp` on.
 
-A file is written by one process: it is a run. Each label is a benchmark, and its requests are the iterations, in the
-order in which they began. Requests that failed are left out, whatever time they took, and are counted as one failure.
+A file is written by one process: it is a run. Each label is a benchmark, and its requests are the iterations, in
+order of their start. Failed requests are left out and are counted as one failure.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,17 +20,17 @@ _HEAD = ",".join(COLUMNS).encode()
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A table that begins with our columns."""
+    """Whether the content is a table that begins with the columns of this format."""
     return json_text.first_signs(content).startswith(_HEAD)
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The labels of the file; raises ValueError naming the line at fault."""
+    """Read the labels of the file; raises ValueError naming the invalid line."""
     table = read_text_table(content, separators=",")
     frame, lines = table.frame, table.lines()
     missing = [name for name in COLUMNS if name not in frame.columns]
     if missing:
-        raise ValueError(f"column {missing[0]!r} is missing; JMeter writes it by default")
+        raise ValueError(f"column {missing[0]!r} is missing. JMeter writes it by default")
     has_success = "success" in frame.columns
     requests: dict[str, list[tuple[float, float]]] = {}
     n_failed: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The known formats, in the order in which they are tried: ours, a module each; then those of other packages."""
+"""The known formats, in the order in which they are tried: first the built-in formats, then those of other packages."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -45,23 +45,23 @@ class Format:
     ----------
     name, title : str
     runs, iterations : str
-        What counts as a run, and what as an iteration.
+        The meaning of a run and of an iteration in this format.
     detect : callable
-        (name of the file, content) -> whether it is this format; cheap, and never raises.
+        (name of the file, content) -> whether it is this format. Fast, and never raises an error.
     read : callable
-        (name of the file, content, columns) -> benchmarks; raises ValueError with place and reason. The name is the
-        whole one, without the ending of a compression.
+        (name of the file, content, columns) -> benchmarks; raises ValueError with place and reason. The name is
+        complete, but has no compression ending such as .gz.
     file_is : str
         "study": one file holds everything about a benchmark. "run": several files are several runs.
     values_are : str
-        "runs" if a separate process measured each value.
+        "runs" if each value was measured by a separate process.
     keep : str
-        How to make the tool write every value into a file.
+        Option that makes the tool write all values into a file.
     package : str
         The package that provides the format; "" for a built-in one.
     read_means : callable, optional
-        As `read`, with the tool's own mean or median as the one value of a run where the file keeps no measurements:
-        enough for a comparison by one number per run, and for nothing else.
+        Like `read`, but if the file has no measurements, the tool's mean or median is the only value of a run. This is
+        enough only for a comparison that uses one number per run.
     """
 
     name: str
@@ -155,7 +155,7 @@ FORMATS: dict[str, Format] = {
 
 @dataclass(frozen=True)
 class Others:
-    """Formats of other packages by name, with the reason why some cannot be used."""
+    """Formats of other packages by name, and the reasons why some of them cannot be used."""
 
     formats: Mapping[str, Format]
     errors: Mapping[str, str]
@@ -178,13 +178,13 @@ def _why_not(plugin: Plugin) -> str:
         return plugin.error
     if not isinstance(plugin.function, Format):
         return f"it registers {type(plugin.function).__name__}, not a labeler.formats.Format"
-    return "labeler has a format with this name" if plugin.name in FORMATS else ""
+    return "labeler already has a format with this name" if plugin.name in FORMATS else ""
 
 
 def table() -> list[dict[str, Any]]:
-    """One row per format: name, title, what a run, an iteration and a file are, and how the tool keeps the values.
+    """One row per format: name, title, meaning of run, iteration and file, and the option that saves all values.
 
-    A format of another package that cannot be used says why in place of its title.
+    If a format of another package cannot be used, the reason replaces the title.
     """
     known = others()
     rows = [

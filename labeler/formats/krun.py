@@ -1,7 +1,7 @@
 """The table of krun and warmup_stats: one row per process execution, one column per in-process iteration, in seconds.
 
-`process_exec_num, bench_name, 0, 1, 2, ...`; the first two names vary. A row is a run. A crashed one has the word crash
-in place of its first time, and often no further cell.
+`process_exec_num, bench_name, 0, 1, 2, ...`; the first two names vary. A row is a run. A crashed run has the word crash
+instead of its first time, and often no further cells.
 """
 
 import csv
@@ -23,10 +23,10 @@ N_NAMES = 2  # columns before the first iteration
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A header line that begins with a process and a benchmark and counts iterations from 0."""
+    """Whether the header begins with a process and a benchmark and counts iterations from 0."""
     start, line_end, _ = content[:65536].decode("utf-8-sig", "replace").partition("\n")
     columns = header(start, ",")
-    return _is_header(columns if line_end else columns[:-1])  # the last one may be cut off
+    return _is_header(columns if line_end else columns[:-1])  # the last column may be cut off
 
 
 def _is_header(columns: Sequence[str]) -> bool:
@@ -36,7 +36,7 @@ def _is_header(columns: Sequence[str]) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the table; raises ValueError naming line and iteration at fault."""
+    """Read the benchmarks of the table; raises ValueError naming the invalid line and iteration."""
     records = _records(content)
     line, columns = next(records, (1, []))
     if not _is_header(columns):
@@ -66,7 +66,7 @@ def _benchmark(name: str, by_process: Mapping[str, Series | Failure]) -> Benchma
 
 
 def _records(content: bytes) -> Iterator[tuple[int, list[str]]]:
-    """(line, cells) of the header and of every row; blank lines are no rows."""
+    """Yield (line, cells) of the header and of each row; blank lines are skipped."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

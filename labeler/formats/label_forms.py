@@ -1,7 +1,7 @@
-"""First labels in the forms of other tools: Label Studio, Potato, wide tables, and R's `rater` and `irrCAC`.
+"""First labels in the formats of other tools: Label Studio, Potato, wide tables, and R's `rater` and `irrCAC`.
 
-Each form is a pair of functions: a table of labels as text, and the text as a tidy label table of texts (columns item,
-reviewer, label, and more where the tool keeps it). Forms in which names or the item are lost are only written.
+Each form has two functions. One writes a table of labels as text; the other reads the text as a tidy table (columns
+item, reviewer, label, and more if the tool stores more). Forms that lose names or items can only be written.
 """
 
 import json
@@ -16,26 +16,26 @@ from labeler.formats.source import Source
 from labeler.formats.tables import as_written, read_table, write
 from labeler.model import Answer, Category
 
-QUESTION, ITEM = "category", "item"  # names of the control and the object in Label Studio, of the scheme in Potato
-COLUMNS = ("item", "application", "reviewer", "label", "created_utc", "dwell_ms")  # of the labels that are written
-MISSING = "NA"  # as R writes it
-_BESIDE = ("item", "application")  # columns of a wide table that are no reviewer
+QUESTION, ITEM = "category", "item"  # names of control and object in Label Studio, and of the scheme in Potato
+COLUMNS = ("item", "application", "reviewer", "label", "created_utc", "dwell_ms")  # columns of the labels to write
+MISSING = "NA"  # R's missing value
+_BESIDE = ("item", "application")  # columns of a wide table that are not reviewers
 _FALSE = (False, None, 0, "", "0", "false", "False")
 
 
 @dataclass(frozen=True)
 class Form:
-    """How labels look in another tool.
+    """A form of labels in another tool.
 
     Attributes
     ----------
     title : str
     write : callable
-        Labels (`COLUMNS`, one row a reviewer and item) as text.
+        Labels (`COLUMNS`, one row per reviewer and item) -> text.
     read : callable, optional
-        A file as a tidy label table; None where names are lost.
+        File -> tidy label table; None if the form loses names.
     legend : callable, optional
-        Labels -> what a reader of the text must know, in sentences.
+        Labels -> explanation of the text, in sentences.
     """
 
     title: str
@@ -45,12 +45,12 @@ class Form:
 
 
 def write_wide(labels: pd.DataFrame) -> str:
-    """One row an item, one column a reviewer; empty where a reviewer has no label."""
+    """One row per item and one column per reviewer; a missing label is an empty cell."""
     return write(_pivot(labels).reset_index())
 
 
 def read_wide(source: Source) -> pd.DataFrame:
-    """The labels of a wide table; every column but item and application is a reviewer."""
+    """Read the labels of a wide table; every column except item and application is a reviewer."""
     table = read_table(source, ("item",))
     reviewers = [column for column in table if column not in _BESIDE]
     if not reviewers:
@@ -68,13 +68,13 @@ def read_wide(source: Source) -> pd.DataFrame:
 
 
 def write_irrcac(labels: pd.DataFrame) -> str:
-    """One row an item, one column a reviewer, NA where there is no label; without applications."""
+    """One row per item and one column per reviewer, without applications; a missing label is NA."""
     wide = _pivot(labels).reset_index("application", drop=True)
     return write(wide.astype(object).where(wide.notna(), MISSING).reset_index())
 
 
 def write_rater(labels: pd.DataFrame) -> str:
-    """Columns item, rater and rating, all whole numbers from 1; `rater_legend` says what they stand for."""
+    """Columns item, rater and rating, all whole numbers from 1; `rater_legend` gives their meaning."""
     items, reviewers = _numbers(labels["item"]), _numbers(labels["reviewer"])
     categories = {category.value: number for number, category in enumerate(Category, start=1)}
     table = pd.DataFrame(
@@ -88,14 +88,14 @@ def write_rater(labels: pd.DataFrame) -> str:
 
 
 def rater_legend(labels: pd.DataFrame) -> str:
-    """What the numbers of `write_rater` stand for."""
+    """The meaning of the numbers that `write_rater` writes."""
     reviewers = ", ".join(f"{number} = {name}" for name, number in _numbers(labels["reviewer"]).items())
     categories = ", ".join(f"{number} = {category}" for number, category in enumerate(Category, start=1))
     return f"Items are numbered by name. Raters: {reviewers}. Ratings: {categories}."
 
 
 def write_label_studio(labels: pd.DataFrame) -> str:
-    """Tasks with annotations, as Label Studio imports and exports them.
+    """Tasks with annotations, in the format that Label Studio imports and exports.
 
     An annotation names its reviewer in `meta` of its result and not in `completed_by`, which refers to accounts of one
     server: Label Studio refuses accounts that it does not have.
@@ -120,9 +120,9 @@ def write_label_studio(labels: pd.DataFrame) -> str:
 
 
 def read_label_studio(source: Source) -> pd.DataFrame:
-    """The annotations of an export (JSON) of Label Studio; a skipped task is "not sure".
+    """Read the annotations of a JSON export of Label Studio; a skipped task is "not sure".
 
-    The reviewer is the one named in `meta`, or else the account: its e-mail address up to the @, its number otherwise.
+    The reviewer is the name in `meta`, or else the account: its e-mail address up to the @, or its number.
     """
     tasks = _json(source, source.content().decode("utf-8-sig", "replace"), "")
     if not isinstance(tasks, list):
@@ -135,7 +135,7 @@ def read_label_studio(source: Source) -> pd.DataFrame:
         data = task["data"] if isinstance(task.get("data"), dict) else {}
         item = data.get(ITEM)
         if not isinstance(item, str) or not item.strip():
-            raise Refused(source.name, f"data has no text {ITEM!r}, which names the item", place)
+            raise Refused(source.name, f"data has no text {ITEM!r} with the name of the item", place)
         for annotation in task["annotations"]:
             if not isinstance(annotation, dict):
                 raise Refused(source.name, "an annotation is not an object", place)
@@ -151,7 +151,7 @@ def read_label_studio(source: Source) -> pd.DataFrame:
 
 
 def write_potato(labels: pd.DataFrame) -> str:
-    """A line for each label, as in Potato's annotated_instances.jsonl, of all reviewers in one file."""
+    """One line per label, like Potato's annotated_instances.jsonl, for all reviewers in one file."""
     lines = []
     for row in labels.sort_values(["reviewer", "item"]).to_dict("records"):
         behaviour: dict[str, Any] = {"time_spent": int(row["dwell_ms"]) / 1000} if pd.notna(row["dwell_ms"]) else {}
@@ -167,7 +167,7 @@ def write_potato(labels: pd.DataFrame) -> str:
 
 
 def read_potato(source: Source) -> pd.DataFrame:
-    """The labels of lines of Potato's annotated_instances.jsonl; its scheme may have any name."""
+    """Read the labels of Potato's annotated_instances.jsonl; the scheme may have any name."""
     rows = []
     for number, text in enumerate(source.content().decode("utf-8-sig", "replace").split("\n"), start=1):
         if not text.strip():
@@ -177,11 +177,11 @@ def read_potato(source: Source) -> pd.DataFrame:
         line = line if isinstance(line, dict) else {}
         item, reviewer = line.get("instance_id", line.get("id")), line.get("user_id")
         if item is None or reviewer is None:
-            raise Refused(source.name, "no instance_id or no user_id", place)
+            raise Refused(source.name, "instance_id or user_id is missing", place)
         chosen = _chosen(line.get("label_annotations"))
         if len(chosen) != 1:
             raise Refused(
-                source.name, f"{len(chosen)} of similar, dissimilar and not sure are chosen; choose exactly one", place
+                source.name, f"{len(chosen)} of similar, dissimilar and not sure are chosen. Choose exactly one", place
             )
         behaviour = line.get("behavioral_data")
         told: Mapping[str, Any] = behaviour if isinstance(behaviour, dict) else {}
@@ -209,7 +209,7 @@ def _pivot(labels: pd.DataFrame) -> pd.DataFrame:
     wide = labels.pivot(index="item", columns="reviewer", values="label").rename_axis(columns=None)
     taken = set(wide.columns) & set(_BESIDE)
     if taken:
-        raise Refused("labels", f"a reviewer is called {min(taken)!r}, which is a column of this form")
+        raise Refused("labels", f"a reviewer is called {min(taken)!r}, which is the name of a column in this form")
     return wide.set_index(pd.MultiIndex.from_arrays([wide.index, applications.reindex(wide.index)], names=_BESIDE))
 
 
@@ -229,7 +229,7 @@ def _of_label_studio(annotation: Mapping[str, Any], source: Source, place: str) 
     elif len(chosen) == 1:
         label = str(chosen[0]).strip().lower()
     else:
-        raise Refused(source.name, f"an annotation has {len(chosen)} choices; it must have exactly one", place)
+        raise Refused(source.name, f"an annotation has {len(chosen)} choices. It must have exactly one", place)
     named = [
         text for result in results if isinstance(result.get("meta"), dict) for text in result["meta"].get("text") or []
     ]
@@ -243,12 +243,12 @@ def _account(completed_by: Any, source: Source, place: str) -> str:
             return address.partition("@")[0]
         completed_by = completed_by.get("id")
     if completed_by is None:
-        raise Refused(source.name, "an annotation has no author: neither meta nor completed_by is given", place)
+        raise Refused(source.name, "an annotation has no reviewer: both meta and completed_by are missing", place)
     return f"user-{completed_by}"
 
 
 def _chosen(annotations: Any) -> list[str]:
-    """The answers that are chosen in any scheme."""
+    """The answers chosen in any scheme."""
     schemes = annotations.values() if isinstance(annotations, dict) else ()
     return [label for label in _labels(schemes) if label in set(Answer) - {Answer.WITHDRAWN}]
 
@@ -273,6 +273,6 @@ def _json(source: Source, text: str, place: str) -> Any:
 
 
 def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Cells as texts, by line, as `tables.read_labels` gives them."""
+    """A table of texts indexed by line, like the result of `tables.read_labels`."""
     columns = list(rows[0]) if rows else ["item", "reviewer", "label", "line"]
     return pd.DataFrame(rows, columns=columns, dtype=object).set_index("line")

@@ -1,7 +1,7 @@
-"""Long tables, CSV or Parquet: one row a measurement, columns benchmark, run, value and optionally more.
+"""Long tables, CSV or Parquet: one row per measurement, with columns benchmark, run, value and optional columns.
 
-Runs are told apart by the column run and all columns that say under which conditions a run was made, as runs are often
-numbered anew for every version. A row with a reason in the column failure and no value is a run that gave nothing.
+The column run and all columns with conditions identify a run, because runs are often numbered from 0 for each version.
+A row with a reason in the column failure and no value is a failed run.
 """
 
 from __future__ import annotations
@@ -37,34 +37,34 @@ if TYPE_CHECKING:
 
 REQUIRED = ("benchmark", "run", "value")
 CONDITIONS = ("version", "context", "order_type", "order_position", "altered")
-FAILURE = "failure"  # why a run gave no value; empty for all others
+FAILURE = "failure"  # the reason why a run has no value; empty for all other runs
 OPTIONAL = ("iteration", "application", "unit", "better", *CONDITIONS, PREDECESSOR, FAILURE)
-WRITTEN = ("benchmark", "application", "run", "iteration", "value", "unit", "better", *CONDITIONS)  # by ourselves
+WRITTEN = ("benchmark", "application", "run", "iteration", "value", "unit", "better", *CONDITIONS)  # for export
 NAMES = ("benchmark", "run", "application", "unit", "better")
-OF_PA = "value_count"  # a column that tells the table of pa from ours
-PLANNED = frozenset({"order", "run", "seed"})  # columns of every plan of `labeler variants`
-LEFT_OUT = "ignore:"  # in front of a name: the file's column says nothing of the runs
-ROW_NUMBERS = ("", "Unnamed: 0", "__index_level_0__")  # what pandas calls the index that it writes beside a table
-MAX_SHOWN = 300  # letters of the names of all columns
-ONE_RUN = ""  # as the file's column for run: where it has none called so, all rows of a benchmark are one run
+OF_PA = "value_count"  # a column that only the table of pa has
+PLANNED = frozenset({"order", "run", "seed"})  # columns of each plan of `labeler variants`
+LEFT_OUT = "ignore:"  # prefix for columns of the file to ignore
+ROW_NUMBERS = ("", "Unnamed: 0", "__index_level_0__")  # names that pandas gives to the index it writes
+MAX_SHOWN = 300  # total length of column names in messages
+ONE_RUN = ""  # as the column for run: without a column run, all rows of a benchmark are one run
 
 Place = Callable[[int], str]  # position of a row -> "line 3" or "row 1"
 
 
 def is_parquet(_name: str, content: bytes) -> bool:
-    """Parquet's magic bytes at both ends."""
+    """Whether the content has Parquet's magic bytes at both ends."""
     return content[:4] == b"PAR1" and content[-4:] == b"PAR1"
 
 
 def is_csv(_name: str, content: bytes) -> bool:
-    """A header line with our columns; whether that of the run is there is for the reader to say."""
+    """Whether the header has the columns of this format; the reader checks for the column run."""
     first = content[:4096].decode("utf-8-sig", "replace").split("\n", 1)[0]
     names = [set(header(first, separator)) for separator in SEPARATORS]
     return any({"benchmark", "value"} <= one and OF_PA not in one for one in names)
 
 
 def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of a Parquet table; raises ValueError naming the column or row at fault."""
+    """Read the benchmarks of a Parquet table; raises ValueError naming the invalid column or row."""
     import pandas as pd
     import pyarrow as pa
     from pyarrow import parquet
@@ -74,20 +74,20 @@ def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iter
         metadata = parquet.read_metadata(pa.BufferReader(content))
         check_columns(metadata.num_columns)
         names = parquet.read_schema(pa.BufferReader(content)).names
-        _renamed(pd.DataFrame(columns=names), columns)  # says what is missing or unknown before anything is unpacked
+        _renamed(pd.DataFrame(columns=names), columns)  # reports missing or unknown columns before anything is unpacked
         check_parquet(content, metadata, names)
         leaves = map(metadata.schema.column, range(metadata.num_columns))
         texts = [column.path for column in leaves if column.physical_type == "BYTE_ARRAY"]
         arrow = parquet.read_table(pa.BufferReader(content), read_dictionary=texts)
-        arrow.validate(full=True)  # texts that are no UTF-8 are found here, not at their first use
-        table = arrow.to_pandas(ignore_metadata=True)  # what pandas adds may be damaged, and says nothing that we need
+        arrow.validate(full=True)  # finds invalid UTF-8 here, not at its first use
+        table = arrow.to_pandas(ignore_metadata=True)  # pandas metadata may be damaged and are not needed
     except (OSError, pa.ArrowException) as error:
         raise ValueError(f"damaged Parquet file ({error})") from None
     yield from benchmarks(_renamed(table, columns), lambda row: f"row {row}")
 
 
 def read_csv(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of a CSV table; raises ValueError naming the column or line at fault."""
+    """Read the benchmarks of a CSV table; raises ValueError naming the invalid column or line."""
     table = read_text_table(content)
     frame = _renamed(table.frame, columns)
     if tuple(table.frame.columns[: len(WRITTEN)]) == WRITTEN:
@@ -99,21 +99,21 @@ def read_csv(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator
 
 
 def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "") -> Iterator[Benchmark]:
-    """The benchmarks of a table whose columns have our names, in order of first appearance.
+    """The benchmarks of a table with the columns of this format, in order of first appearance.
 
     Parameters
     ----------
     table : DataFrame
         At least the columns benchmark, run and value; its index counts the rows from 0.
     place : callable
-        Row -> what an error calls it.
+        Row -> its name in error messages.
     unit : str
-        Of measurements for which the table states none.
+        Unit of measurements for which the table has no unit.
 
     Raises
     ------
     ValueError
-        Naming the row or benchmark at fault.
+        If the table is invalid; names the row or benchmark.
     """
     conditions = _conditions(table)
     for name in (*NAMES, *conditions):
@@ -143,14 +143,14 @@ def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "") -> Iterator
 
 
 def _failed(table: pd.DataFrame, place: Place) -> NDArray[np.bool_]:
-    """Which rows are runs without a value; raises ValueError if such a row has one."""
+    """Find the rows of failed runs; raises ValueError if such a row has a value."""
     if FAILURE not in table:
         return np.zeros(len(table), dtype=bool)
     table[FAILURE] = _texts(table[FAILURE], FAILURE, place)
     failed: NDArray[np.bool_] = (table[FAILURE].map(str.strip) != "").to_numpy(dtype=bool)
     has_value = failed & (table["value"].notna() & (table["value"].astype(str).str.strip() != "")).to_numpy(dtype=bool)
     if has_value.any():
-        raise ValueError(f"{place(int(has_value.argmax()))}: both a value and a reason in column {FAILURE!r}")
+        raise ValueError(f"{place(int(has_value.argmax()))}: has both a value and a reason in column {FAILURE!r}")
     return failed
 
 
@@ -160,23 +160,23 @@ def _failure(row: Mapping[Hashable, Any], conditions: Sequence[str]) -> Failure:
 
 
 def _condition(column: str) -> str:
-    """What the condition of a column is called."""
+    """Return the name of the condition in a column."""
     name = column.removeprefix(FACTOR)
     plain = column.removeprefix(RECORDED)
     return plain if plain in (DURATION, TIME) else name
 
 
 def _conditions(table: pd.DataFrame) -> list[str]:
-    """The columns that say under which conditions a run was made."""
+    """Return the columns with the conditions of a run."""
     factors = [name for name in map(str, table) if _is_named(name)]
     for name in factors:
         if name.startswith(FACTOR) and name.removeprefix(FACTOR) in ("run", *CONDITIONS):
-            raise ValueError(f"{name!r} is not a factor; the column is called {name.removeprefix(FACTOR)!r}")
+            raise ValueError(f"{name!r} is not a factor. Use the column name {name.removeprefix(FACTOR)!r}")
     return [*(name for name in (*CONDITIONS, PREDECESSOR) if name in table), *factors]
 
 
 def _is_named(name: str) -> bool:
-    """Whether a column has a name of the person's own: factor:NAME or recorded:NAME."""
+    """Whether the name of a column has the form factor:NAME or recorded:NAME."""
     return name.startswith((FACTOR, RECORDED)) and name not in (FACTOR, RECORDED)
 
 
@@ -190,24 +190,24 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     for ours in columns:
         if ours not in (*REQUIRED, *OPTIONAL) and not _is_named(ours):
             known = ", ".join((*REQUIRED, *OPTIONAL, f"{FACTOR}NAME", f"{RECORDED}NAME", f"{LEFT_OUT}NAME"))
-            raise ValueError(f"no column can be called {ours!r}; the names are {known}")
+            raise ValueError(f"{ours!r} is not a column of this format; the columns are {known}")
     for theirs in (*columns.values(), *left_out):
         if theirs not in table.columns:
-            raise ValueError(f"there is no column {theirs!r}; the table has {_names_of(table)}")
+            raise ValueError(f"column {theirs!r} is missing; the table has {_names_of(table)}")
     table = table.rename(columns={theirs: ours for ours, theirs in columns.items()})
     missing = [name for name in REQUIRED if name not in table.columns]
     if missing:
         raise ValueError(_what_is_missing(missing[0], table))
     if table.columns.duplicated().any():
         raise ValueError(f"two columns are called {table.columns[table.columns.duplicated()][0]!r}")
-    if set(table.columns) >= PLANNED:  # a plan of `labeler variants`, filled in: what is not ours is a factor
+    if set(table.columns) >= PLANNED:  # a completed plan of `labeler variants`: all other columns are factors
         left_out |= PLANNED - {"run"}
         table = table.rename(columns={name: FACTOR + name for name in _further(table) if name not in left_out})
     unknown = [name for name in _further(table) if name not in left_out and name not in ROW_NUMBERS]
     if unknown:
         first = unknown[0]
         raise ValueError(
-            f"the meaning of column {', '.join(map(repr, unknown))} is not known. If it is a condition of the runs, "
+            f"the meaning of column {', '.join(map(repr, unknown))} is unknown. If it is a condition of the runs, "
             f"give --columns {FACTOR}{first}={first}; otherwise --columns {LEFT_OUT}{first}={first}"
         )
     names = [name for name in (*REQUIRED, *OPTIONAL) if name in table.columns]
@@ -215,18 +215,18 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
 
 
 def _names_of(table: pd.DataFrame) -> str:
-    """The columns in one line that is not endless."""
+    """The column names in one line, shortened if needed."""
     names = ", ".join(map(str, table.columns))
     return names if len(names) <= MAX_SHOWN else f"{names[:MAX_SHOWN]}…"
 
 
 def _further(table: pd.DataFrame) -> list[str]:
-    """The columns that are not ours."""
+    """The columns that are not part of this format."""
     return [name for name in table.columns if name not in (*REQUIRED, *OPTIONAL) and not _is_named(name)]
 
 
 def _what_is_missing(column: str, table: pd.DataFrame) -> str:
-    """Names a column that is not there, and the one way out."""
+    """Name a missing column, and say what to do."""
     others = _further(table)
     way_out = (
         f"Name the column with --columns {column}=NAME"
@@ -237,7 +237,7 @@ def _what_is_missing(column: str, table: pd.DataFrame) -> str:
 
 
 def _texts(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[Any]:
-    """A column of names; one that every row needs must not be empty anywhere."""
+    """A column as texts; raises ValueError if a required cell is empty."""
     import pandas as pd
 
     kinds = cells.cat.categories.to_series() if isinstance(cells.dtype, pd.CategoricalDtype) else cells
@@ -245,8 +245,8 @@ def _texts(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[Any]:
         nested = [not isinstance(cell, (str, int, float, type(None))) for cell in cells]
         if any(nested):
             raise ValueError(f"{place(nested.index(True))}: a {type(cells[nested.index(True)]).__name__} in {column!r}")
-    codes, levels = pd.factorize(cells, use_na_sentinel=False)  # by level, not by cell: tables are long
-    check_runs(len(levels))  # each benchmark, number and condition of its own makes at least one run
+    codes, levels = pd.factorize(cells, use_na_sentinel=False)  # check levels, not cells, because tables are long
+    check_runs(len(levels))  # each level is at least one run
     texts = ["" if pd.isna(level) else str(level) for level in levels]
     empty = np.array([text == "" for text in texts], dtype=bool)[codes] & (column in ("benchmark", "run"))
     if empty.any():
@@ -258,7 +258,7 @@ def _texts(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[Any]:
 def _numbers(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[float]:
     import pandas as pd
 
-    is_by_level = isinstance(cells.dtype, pd.CategoricalDtype)  # a long text copied into each row would fill the memory
+    is_by_level = isinstance(cells.dtype, pd.CategoricalDtype)  # copies of a long text would fill the memory
     levels = cells.cat.categories.to_series() if is_by_level else cells
     if pd.api.types.is_bool_dtype(levels.dtype) or not (
         pd.api.types.is_numeric_dtype(levels.dtype)
@@ -310,7 +310,7 @@ def _check_iterations(name: str, rows: pd.DataFrame, conditions: Sequence[str]) 
 
 
 def _run_in_words(row: pd.Series[Any], conditions: Sequence[str]) -> str:
-    """A run as the table calls it, with its conditions."""
+    """The name of a run in the table, with its conditions."""
     told = ", ".join(f"{column} {row[column]}" for column in conditions)
     return f"{row['run']} ({told})" if told else str(row["run"])
 

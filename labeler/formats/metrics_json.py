@@ -1,6 +1,6 @@
 """JSON with one number per benchmark: github-action-benchmark's custom tools, the Bencher Metric Format, k6's summary.
 
-The author of such a file decides what the number is, most often a mean. A file is written by one process, so it is a
+The author of the file decides what the number is; usually it is a mean. A file is written by one process, so it is a
 run.
 """
 
@@ -18,29 +18,29 @@ _BMF = re.compile(
     rb'\{\s*"(?:[^"\\]|\\.){1,1024}"\s*:\s*\{\s*"(?:[^"\\]|\\.){1,64}"\s*:\s*\{\s*"(lower_|upper_)?value"\s*:'
 )
 _MEASURES = {"latency": "ns", "throughput": "ops/s", "build-time": "s", "file-size": "byte"}  # built into Bencher
-_TRENDS, _RATES = ("avg", "p(95)"), ("rate",)  # statistics read from k6's metrics
+_TRENDS, _RATES = ("avg", "p(95)"), ("rate",)  # statistics that are read from the metrics of k6
 
 
 def detect_action(_name: str, content: bytes) -> bool:
-    """A list of objects with name, unit and value."""
+    """Whether the content is a list of objects with name, unit and value."""
     keys = (b'"name"', b'"unit"', b'"value"')
     is_list = _ACTION.match(json_text.first_signs(content)) is not None
     return is_list and all(key in content for key in keys) and b'"primaryMetric"' not in content
 
 
 def detect_bencher(_name: str, content: bytes) -> bool:
-    """An object of objects of objects with a value."""
+    """Whether the content is benchmark -> measure -> object with a value."""
     return _BMF.match(json_text.first_signs(content, 4000)) is not None
 
 
 def detect_k6(_name: str, content: bytes) -> bool:
-    """A summary of k6."""
+    """Whether the content is a summary of k6."""
     keys = (b'"metrics"', b'"iterations"', b'"root_group"')
     return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
 
 
 def read_action(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the list; raises ValueError naming the entry at fault."""
+    """Read the benchmarks of the list; raises ValueError naming the invalid entry."""
     entries = json_text.parse(content)
     if not isinstance(entries, list):
         raise ValueError("expected a list of objects with name, unit and value (github-action-benchmark)")
@@ -55,7 +55,7 @@ def _of_action(entries: list[Any]) -> Iterator[Single]:
 
 
 def read_bencher(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks with each of their measures; names leave out latency."""
+    """Read one benchmark per measure; the name includes the measure unless it is latency."""
     yield from benchmarks(_of_bencher(json_text.parse(content)))
 
 
@@ -70,13 +70,13 @@ def _of_bencher(document: Any) -> Iterator[Single]:
 
 
 def read_k6(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """For each metric over all requests of the process: mean and 95th percentile of times, rate of counts."""
+    """Read each metric over all requests of the process: mean and 95th percentile of times, rate of counts."""
     metrics = json_text.member(json_text.parse(content), "metrics", dict, "the file")
     yield from measured(benchmarks(_of_k6(metrics)))
 
 
 def _of_k6(metrics: Mapping[str, Any]) -> Iterator[Single]:
-    """`--summary-export` writes the statistics of a metric, `handleSummary` puts them into `values` and says a type."""
+    """The statistics of a metric, from `--summary-export` or, inside `values` and with a type, from `handleSummary`."""
     for name in metrics:
         metric = json_text.member(metrics, name, dict, "the metrics")
         values = json_text.member(metric, "values", dict, f"metric {name!r}") if "values" in metric else metric
@@ -90,6 +90,6 @@ def _of_k6(metrics: Mapping[str, Any]) -> Iterator[Single]:
 
 
 def _is_time(name: str) -> bool:
-    """Whether it is one of k6's own metrics of time, in milliseconds; only `handleSummary` gives the type of others."""
+    """Whether the metric is a time in milliseconds; for custom metrics, only `handleSummary` gives a type."""
     metric = name.partition("{")[0]
     return metric.startswith("http_req_") or metric.endswith("_duration")

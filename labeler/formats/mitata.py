@@ -1,7 +1,7 @@
-"""mitata, `run({ format: "json" })`: `benchmarks[].runs[].stats`, nanoseconds, where a run is one set of arguments.
+"""mitata, `run({ format: "json" })`: `benchmarks[].runs[].stats`, in nanoseconds, with one "run" per set of arguments.
 
-A file is written by one process, so it is a run in our sense. Its one value is mitata's `avg`: the samples are sorted
-without the extreme ones, so their order is lost.
+A file is written by one process, so here the file is a run. Its only value is mitata's `avg`, because mitata sorts the
+samples and removes extreme samples, so their order is lost.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,13 +14,13 @@ from labeler.formats.units import SECONDS
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON object with our keys."""
+    """Whether the content is a JSON object with the keys of this format."""
     keys = (b'"benchmarks"', b'"runs"', b'"layout"')
     return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the file, one for each set of arguments; raises ValueError naming the one at fault."""
+    """Read the benchmarks of the file, one per set of arguments; raises ValueError naming the invalid benchmark."""
     document = json_text.parse(content)
     entries = json_text.member(document, "benchmarks", list, "the file")
     layout = json_text.member(document, "layout", list, "the file")
@@ -48,7 +48,7 @@ def _benchmarks(entry: Any, layout: list[Any], place: str) -> Iterator[Benchmark
 
 
 def _group(entry: Any, layout: list[Any]) -> str:
-    """The name of the group in which a benchmark stands, "" if it has none."""
+    """The name of the group of a benchmark; "" if it has no group."""
     at = entry.get("group") if isinstance(entry, dict) else None
     group = layout[at] if isinstance(at, int) and 0 <= at < len(layout) else None
     return str(group.get("name") or "") if isinstance(group, dict) else ""

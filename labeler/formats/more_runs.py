@@ -1,6 +1,6 @@
-"""Commands that measure several runs, alternating between baseline and candidate, with the tool that wrote a file.
+"""Shell commands that measure several runs, alternating between baseline and candidate, with the tool of a file.
 
-One file of one process leaves nothing to compare; these lines make ten processes of each version. `OLD` and `NEW` are
+One process is not enough for a comparison; these commands start ten processes of each version. `OLD` and `NEW` are
 folders with the two versions.
 """
 
@@ -43,7 +43,7 @@ MORE_RUNS: dict[str, str] = {
     ),
 }
 
-# for unchanged suites; measured with the tools themselves
+# share of unchanged benchmarks that appear changed; measured with each tool
 FALSE_ALARMS = {"go": "49 %", "pytest-benchmark": "82 %", "google-benchmark": "79 %"}
 FALSE_ALARMS_OF_PROCESSES = "2 to 5 %"
 
@@ -51,12 +51,12 @@ _GENERAL = _TURNS.format("your-benchmarks $v > $v-$i", "labeler check NEW-* --ag
 
 
 def more_runs(format_name: str) -> str:
-    """Shell commands that measure ten runs of each version; general ones if the tool is unknown."""
+    """Shell commands that measure ten runs of each version; general commands if the tool is unknown."""
     return MORE_RUNS.get(format_name, _GENERAL)
 
 
 def false_alarms(format_name: str, title: str) -> str:
-    """A sentence about the false alarms if each value is taken as a run.
+    """A sentence about the share of false alarms if each value is treated as a run.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def false_alarms(format_name: str, title: str) -> str:
     known = FALSE_ALARMS.get(format_name)
     measured = f"{known} of unchanged benchmarks with {title}" if known else "49 to 82 % of unchanged benchmarks"
     return (
-        "With --values-are runs, every value is treated as a run: repetitions within one process are more alike than "
-        f"runs, so {measured} appear changed (p < 0.05). With five processes on each side, the share is "
+        "With --values-are runs, every value is treated as a run. But repetitions within one process are more alike "
+        f"than runs, so {measured} appear changed (p < 0.05). With five processes on each side, the share is "
         f"{FALSE_ALARMS_OF_PROCESSES}."
     )

@@ -1,4 +1,4 @@
-"""Unique names of the benchmarks of a file, and the times of runs."""
+"""Build unique names of benchmarks, and read the times of runs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from analysis.benchmark import Benchmark
 
 
 def with_parameters(operation: str, parameters: Mapping[str, str]) -> str:
-    """The operation with its parameter values.
+    """Return the name of an operation with its parameter values.
 
     Examples
     --------
@@ -18,14 +18,14 @@ def with_parameters(operation: str, parameters: Mapping[str, str]) -> str:
 
 
 def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[Benchmark]:
-    """The benchmarks of a file, including those whose every run failed, if at least one benchmark has a run.
+    """Check the benchmarks of a file: names must be unique, and at least one benchmark must have a run.
 
     Parameters
     ----------
     benchmarks : iterable of Benchmark
-        A benchmark without runs has failures that say why.
+        A benchmark without runs has failures with the reasons.
     advice : str
-        What to do about a duplicate name.
+        What to do about a duplicate name, for the error message.
 
     Raises
     ------
@@ -47,9 +47,9 @@ def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[B
 
 
 def time_of(text: object) -> str:
-    """A time from a result file as a text that sorts by time: ISO 8601 in UTC; "" if it is not a time.
+    """Convert a time from a result file to ISO 8601 in UTC, so that texts sort by time; "" if it is not a time.
 
-    A time without a zone is taken as UTC: it only serves to order runs of one machine.
+    A time without a zone is treated as UTC, because it is only used to order runs of one machine.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""nanobench, template `json`: `results[].measurements[]`, an epoch each, with `elapsed` seconds of one iteration.
+"""nanobench, template `json`: `results[].measurements[]`, one per epoch, with the `elapsed` seconds of one iteration.
 
-A file is written by one process, so it is a run; an epoch, a mean over its iterations, is an iteration. Times are
+A file is written by one process, so it is a run; an epoch (a mean over nanobench iterations) is an iteration. Times are
 divided by the size of the `batch`, as in nanobench's own table.
 """
 
@@ -17,22 +17,22 @@ _JSON = re.compile(rb'\{\s*"results"\s*:\s*\[\s*\{\s*"title"\s*:')
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON object that begins with results that have titles."""
+    """Whether the content is a JSON object that begins with results that have titles."""
     return _JSON.match(json_text.first_signs(content)) is not None and b'"name"' in content
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the file, one run each; raises ValueError naming benchmark and epoch at fault."""
+    """Read the benchmarks of the file, one run each; raises ValueError naming the invalid benchmark and epoch."""
     entries = json_text.member(json_text.parse(content), "results", list, "the file")
     yield from measured(_benchmark(entry, f"result {at}") for at, entry in enumerate(entries))
 
 
 def _benchmark(entry: Any, place: str) -> Benchmark:
     title, name = (json_text.member(entry, key, str, place) for key in ("title", "name"))
-    full_name = name if title in ("", "benchmark") else f"{title} / {name}"  # the title it has by default
+    full_name = name if title in ("", "benchmark") else f"{title} / {name}"  # the default title
     place = f"benchmark {full_name!r}"
     if "measurements" not in entry:
-        raise ValueError(f"{place} has only averages; nanobench keeps every epoch with its template json()")
+        raise ValueError(f"{place} has only averages. nanobench saves all epochs with its template json()")
     epochs = json_text.member(entry, "measurements", list, place)
     elapsed = [
         json_text.number(epoch.get("elapsed") if isinstance(epoch, dict) else None, f"{place}, epoch {at}, 'elapsed'")

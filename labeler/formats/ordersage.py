@@ -1,8 +1,8 @@
-"""OrderSage's table of trials: one row per test and run, in fixed or random order; a trial is a run of one iteration.
+"""OrderSage's table of trials: one row per test and run, in fixed or random order. A trial is a run with one iteration.
 
-A cell may hold the numbers of several sub-tests, with their names ("copy=1.5, scale=2") or without; those of STREAM
-have names of their own. Failed trials become failures: their result is whatever the test left behind. No unit is
-stated.
+A cell may hold the numbers of several sub-tests, with names ("copy=1.5, scale=2") or without. The sub-tests of STREAM
+have fixed names. Failed trials become failures, because their result may come from an earlier trial. The table has no
+unit.
 """
 
 import re
@@ -14,16 +14,16 @@ from analysis.benchmark import Benchmark, Failure
 from labeler.formats import long_table
 from labeler.formats.text_table import header, read_text_table
 
-COMMANDS = ("test_command", "exp_command")  # the later name and the earlier one
+COMMANDS = ("test_command", "exp_command")  # the newer name and the older name
 REQUIRED = ("result", "run_num", "order_type", "order_number")
 CONDITIONS = {"run": "run_num", "context": "hostname", "order_type": "order_type", "order_position": "order_number"}
 STATUS, SUCCESS = "completion_status", "success"
-STREAM = ("copy", "scale", "add", "triad")  # what McCalpin's STREAM prints, in this order
+STREAM = ("copy", "scale", "add", "triad")  # the results that McCalpin's STREAM prints, in this order
 
 
 @dataclass
 class _Trials:
-    """The content of the rows: numbers with their lines, each benchmark's command, each command's failures."""
+    """The content of the rows: numbers with lines, the command of each benchmark, the failures of each command."""
 
     rows: list[dict[str, object]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
@@ -33,13 +33,13 @@ class _Trials:
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A header line with the columns of OrderSage, or its list of runs, which is refused in words."""
+    """Whether the header has the columns of OrderSage, or of its list of runs, which is refused later."""
     columns = header(content[:4096].decode("utf-8-sig", "replace").split("\n", 1)[0], ",")
     return {"run_num", "order_type"} <= set(columns)
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """One benchmark per test; raises ValueError naming the line at fault."""
+    """Read one benchmark per test; raises ValueError naming the invalid line."""
     import pandas as pd
 
     table = read_text_table(content, separators=(",",))
@@ -47,15 +47,17 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     for name in (*REQUIRED, command):
         if name not in table.frame:
             raise ValueError(
-                f"column {name!r} is missing; import OrderSage's table of results, with one row per test, not its list "
-                f"of runs. This one has {', '.join(table.frame.columns)}"
+                f"column {name!r} is missing. Import OrderSage's table of results, with one row per test, not its "
+                f"list of runs. This table has {', '.join(table.frame.columns)}"
             )
     trials = _Trials()
     for line, row in zip(table.lines(), table.frame.to_dict("records"), strict=True):
         _take(trials, {str(name): str(cell).strip() for name, cell in row.items()}, command, line)
     for name in trials.failures:
         if name not in trials.sub_tests:
-            raise ValueError(f"test {name!r}: every trial failed; remove its lines from the file to import the others")
+            raise ValueError(
+                f"test {name!r}: all trials failed. To import the other tests, remove its lines from the file"
+            )
     if trials.rows:
         frame = pd.DataFrame(trials.rows)
         for benchmark in long_table.benchmarks(frame, lambda row: f"line {trials.lines[row]}", unit=""):
@@ -63,7 +65,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def _take(trials: _Trials, row: Mapping[str, str], column: str, line: int) -> None:
-    """One trial: its numbers, or that it failed."""
+    """Store the numbers or the failure of one trial."""
     command = row[column]
     conditions = {ours: row[theirs] for ours, theirs in CONDITIONS.items() if theirs in row}
     if not command or not conditions["run"]:
@@ -81,7 +83,7 @@ def _take(trials: _Trials, row: Mapping[str, str], column: str, line: int) -> No
         )
     if names != known:
         raise ValueError(
-            f"line {line}: column 'result' names {', '.join(names)}, but the previous trials {', '.join(known)}"
+            f"line {line}: column 'result' has {', '.join(names)}, but the previous trials have {', '.join(known)}"
         )
     for sub_test, number in zip(names, numbers, strict=True):
         name = f"{command} [{sub_test}]" if len(names) > 1 else command
@@ -91,7 +93,7 @@ def _take(trials: _Trials, row: Mapping[str, str], column: str, line: int) -> No
 
 
 def _sub_tests(command: str, cells: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names and numbers of a cell; without names those of STREAM, or positions from 0."""
+    """Names and numbers in a cell; missing names become those of STREAM, or positions from 0."""
     pairs = [cell.rpartition("=") for cell in cells]
     names, numbers = [name for name, _, _ in pairs], [number for _, _, number in pairs]
     if all(names) and len(set(names)) == len(names):

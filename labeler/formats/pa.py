@@ -1,7 +1,8 @@
 """The table of pa and bencher, with a row per value: `project;commit;benchmark;params;instance;trial;fork;...`.
 
-A fork of a trial on an instance is a run. An iteration may have several rows, a histogram of its invocations where
-value_count says how often a value occurred; its measurement is their mean, as for JMH. The header line may be missing.
+A fork of a trial on an instance is a run. An iteration may have several rows, which are a histogram of its invocations:
+value_count is the number of times that a value occurred. The measurement of the iteration is the mean, as for JMH. The
+header line may be missing.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ _RATE = re.compile(r"ops?/")
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """The header line, or a first row of twelve such cells."""
+    """Whether the content has the header line, or a first row of twelve matching cells."""
     head = json_text.first_signs(content, 65536)
     columns = header(head.decode("utf-8", "replace").split("\n", 1)[0], ";")
     return {"value_count", "fork", "iteration"} <= set(columns) or _ROW.match(head) is not None
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the table; raises ValueError naming the line at fault."""
+    """Read the benchmarks of the table; raises ValueError naming the invalid line."""
     n_added = int(_ROW.match(json_text.first_signs(content, 65536)) is not None)
     if n_added:
         content = _HEADER + content.removeprefix(json_text.BOM)
@@ -74,7 +75,7 @@ def _iterations(frame: pd.DataFrame, lines: Sequence[int]) -> pd.DataFrame:
         at = int((counts > 0).argmin())
         raise ValueError(f"line {lines[at]}: {frame['value_count'][at]!r} in column 'value_count' is not above 0")
     keys = frame.groupby(list(COLUMNS[:-2]), sort=False).ngroup()
-    with np.errstate(all="ignore"):  # values that are not finite are refused with their line
+    with np.errstate(all="ignore"):  # invalid values are refused below, with their line
         shares = counts / pd.Series(counts).groupby(keys).transform("sum").to_numpy()
         means = pd.Series(values * shares).groupby(keys, sort=False).sum()
     return frame[~keys.duplicated()].assign(value=means.to_numpy())
@@ -91,11 +92,11 @@ def _numbers(frame: pd.DataFrame, column: str, lines: Sequence[int]) -> Series:
 
 
 def _renamed(iterations: pd.DataFrame) -> pd.DataFrame:
-    """The columns of a long table."""
+    """Convert to the columns of a long table."""
     table = iterations[["iteration", "value", *OURS]].rename(columns=OURS).reset_index(drop=True)
     times = iterations["unit"].str.removesuffix("/op")
     is_time = iterations["unit"].str.endswith("/op") & times.isin(TIMES)
-    with np.errstate(over="ignore"):  # values that become infinite are refused with their line
+    with np.errstate(over="ignore"):  # values that become infinite are refused later, with their line
         table["value"] *= times.map(TIMES).where(is_time, 1.0).to_numpy()
     table["unit"] = iterations["unit"].where(~is_time, "s").to_numpy()
     is_rate = iterations["unit"].str.match(_RATE) | (iterations["mode"] == "thrpt")
@@ -105,12 +106,12 @@ def _renamed(iterations: pd.DataFrame) -> pd.DataFrame:
 
 
 def _name_of(row: Mapping[Hashable, Any]) -> str:
-    """As JMH's own files are named: with parameters and mode."""
+    """The name with parameters and mode, like the names in JMH files."""
     mode = f" [{row['mode']}]" if row["mode"] else ""
     return with_parameters(str(row["benchmark"]), _parameters(str(row["params"]))) + mode
 
 
 def _parameters(text: str) -> dict[str, str]:
-    """`n=10,order=up`; a value may hold commas."""
+    """Parse parameters such as `n=10,order=up`; a value may contain commas."""
     pairs = re.split(r",(?=[^,=]+=)", text)
     return dict(pair.split("=", 1) for pair in pairs if "=" in pair)

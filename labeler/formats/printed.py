@@ -1,7 +1,7 @@
 """Printed output with one number per benchmark: Benchmark.js, `cargo bench` (libtest and criterion.rs), wrk.
 
-A process prints every benchmark once, so its output is a run of one value. A repeated name in the same file begins the
-output of another process, and so another run.
+A process prints each benchmark once, so its output is a run with one value. If a name is repeated in the same file, the
+output of another process begins there, which is another run.
 """
 
 import re
@@ -20,25 +20,25 @@ _WRK_VALUE = re.compile(rf"(?m)^[ \t]*(Requests/sec|Latency)(?::|[ \t])[ \t]*({_
 
 
 def detect_benchmark_js(_name: str, content: bytes) -> bool:
-    """A text with a line of Benchmark.js."""
+    """Whether the text has a result line of Benchmark.js."""
     return b" ops/sec " in content and _is_text(content) and _is_any(_of_benchmark_js(_text(content)))
 
 
 def detect_cargo(_name: str, content: bytes) -> bool:
-    """A text with a result of libtest or criterion.rs."""
+    """Whether the text has a result of libtest or criterion.rs."""
     has_word = b"... bench:" in content or b"time:" in content
     return has_word and _is_text(content) and _is_any(_of_cargo(_text(content)))
 
 
 def detect_wrk(_name: str, content: bytes) -> bool:
-    """A text with the first line of wrk."""
+    """Whether the text has the first line of wrk."""
     return b"Running " in content and _is_text(content) and _WRK.search(_text(content)) is not None
 
 
 def _is_any(singles: Iterator[Single]) -> bool:
     try:
         return next(singles, None) is not None
-    except ValueError:  # a result with a bad number, which the reader refuses in words
+    except ValueError:  # a result with an invalid number, which the reader refuses with an explanation
         return True
 
 
@@ -51,7 +51,7 @@ def _is_text(content: bytes) -> bool:
 
 
 def read_benchmark_js(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks in operations per second; raises ValueError naming what is not a number."""
+    """Read the benchmarks in operations per second; raises ValueError naming a value that is not a number."""
     yield from benchmarks(_of_benchmark_js(_text(content)))
 
 
@@ -64,12 +64,12 @@ def _of_benchmark_js(text: str) -> Iterator[Single]:
 
 
 def read_cargo(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks: the median of libtest, or the middle of the three times of criterion.rs, its best estimate."""
+    """Read the benchmarks: the median of libtest, or the best estimate of criterion.rs (the second of three times)."""
     yield from benchmarks(_of_cargo(_text(content)))
 
 
 def _of_cargo(text: str) -> Iterator[Single]:
-    """The results; a name stands before its time, or with criterion.rs on the previous line if it is long."""
+    """The results; a name comes before its time, or, if it is long, criterion.rs writes it on the previous line."""
     before = ""
     for line in text.splitlines():
         name, _word, rest = line.partition(" ... bench:")

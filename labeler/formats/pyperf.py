@@ -1,7 +1,8 @@
 """pyperf, `-o FILE.json`: `benchmarks[].runs[].values`, one value per iteration, in units of one operation.
 
-Values are already divided by the loops. Runs without values only calibrated the loops, and warmups are not
-measurements. Metadata of all runs may be given for the benchmark, and metadata of all benchmarks for the file.
+The values are already divided by the number of loops. Runs without values only calibrated the loops, and warmups are
+not measurements. Metadata that apply to all runs may be stored in the benchmark, and metadata of all benchmarks in the
+file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,23 +13,23 @@ from labeler.formats import json_text
 from labeler.formats.naming import time_of
 
 VERSIONS = ("1.0", 6)
-UNITS = {"second": "s"}  # byte and integer stay as they are
+UNITS = {"second": "s"}  # byte and integer do not change
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON object with our keys, but without mitata's own, which has ours too."""
+    """Whether the content has the keys of this format and none that only mitata has."""
     keys = (b'"benchmarks"', b'"runs"', b'"version"')
     is_ours = json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
     return is_ours and b'"layout"' not in content
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the file; raises ValueError naming benchmark, run and iteration where one cannot be used."""
+    """Read the benchmarks of the file; raises ValueError naming the invalid benchmark, run and iteration."""
     document = json_text.parse(content)
     entries = json_text.member(document, "benchmarks", list, "the file")
     if document.get("version") not in VERSIONS:
         raise ValueError(
-            f"version {document.get('version')!r} of pyperf's format is not supported; convert the file with: "
+            f"version {document.get('version')!r} of pyperf's format is not supported. Convert the file with: "
             "python -m pyperf convert FILE -o NEW.json"
         )
     said = _said(document, "the file")
@@ -61,8 +62,8 @@ def _benchmark(entry: Any, of_file: Mapping[str, Any], place: str) -> Benchmark:
             times.append(time_of(said[-1].get("date")))
     if not series:
         raise ValueError(
-            f"{place} has no values, only calibration: measure without --calibrate-loops or "
-            "--calibrate-warmups, with --processes and --values, and keep every value with -o FILE.json"
+            f"{place} has no values, only calibration. Measure without --calibrate-loops and --calibrate-warmups, and "
+            f"save all values with -o FILE.json"
         )
     name = json_text.member(said[0], "name", str, place)
     units = sorted({str(one.get("unit", "second")) for one in said})

@@ -1,6 +1,6 @@
-"""pytest-benchmark JSON: `benchmarks[].stats.data`, the seconds of every round, each divided by its iterations already.
+"""pytest-benchmark JSON: `benchmarks[].stats.data`, the seconds of each round, already divided by its iterations.
 
-A file is written by one process: it is a run, and a round is an iteration.
+A file is written by one process, so it is a run; a round is an iteration.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,18 +12,18 @@ from labeler.formats.naming import measured, time_of
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON object with our keys."""
+    """Whether the content is a JSON object with the keys of this format."""
     keys = (b'"benchmarks"', b'"machine_info"', b'"commit_info"')
     return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the file, one run each; raises ValueError naming benchmark and iteration at fault."""
+    """Read the benchmarks of the file, one run each; raises ValueError naming the invalid benchmark and iteration."""
     yield from _read(content, means=False)
 
 
 def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """As `read`, with the mean of the rounds where the file keeps only statistics."""
+    """Like `read`, but if the file has only statistics, the mean of the rounds is the only value of the run."""
     yield from _read(content, means=True)
 
 
@@ -44,7 +44,7 @@ def _benchmark(entry: Any, place: str, time: str, *, means: bool) -> Benchmark:
         stats = {"data": [stats["mean"]]}
     if "data" not in stats:
         raise ValueError(
-            f"{place} has only statistics; pytest-benchmark keeps the measurements with --benchmark-save-data beside "
+            f"{place} has only statistics. pytest-benchmark saves the measurements with --benchmark-save-data beside "
             "--benchmark-autosave or --benchmark-save=NAME, or with --benchmark-json=FILE"
         )
     data = json_text.member(stats, "data", list, place)

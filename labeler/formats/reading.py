@@ -23,17 +23,17 @@ class ReadOptions:
     Attributes
     ----------
     format : str or None
-        The name of a format; None: found from the content.
+        The name of a format; None: detected from the content.
     columns : mapping of str to str
-        For tables: our column name to the file's column name.
+        For tables: name of the column in this project -> name in the file.
     file_is : str or None
-        "run": several files of a benchmark are several runs. "study": each file is complete. None: as the format says.
+        "run": each file is one run of its benchmarks. "study": each file is complete. None: the default of the format.
     values_are : str or None
-        "iterations" of their run, or "runs". None: as the format says.
+        "iterations" of their run, or "runs". None: the default of the format.
     unit, better : str
-        For measurements without them in the file: the unit, and whether "lower" or "higher" is better.
+        Unit and better direction ("lower" or "higher") of measurements for which the file has none.
     pattern : str
-        Where file names hold conditions of the runs, such as "{version}-{context}.json".
+        Pattern of file names with conditions of the runs, such as "{version}-{context}.json".
     others : mapping of str to Format
         Formats of other packages by name, tried after the built-in ones.
     accept_means : bool
@@ -64,7 +64,7 @@ def read_options(
     better: str | None = None,
     pattern: str | None = None,
 ) -> ReadOptions:
-    """Options for reading files, with the formats of other packages.
+    """Check options for reading files, and add the formats of other packages.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def read_options(
     known = others()
     why_not = known.errors.get(format_name or "")
     if why_not:
-        raise InputError(f"The format {format_name!r} cannot be used. {why_not}")
+        raise InputError(f"The format {format_name!r} cannot be used: {why_not}")
     options = ReadOptions(
         format_name, columns or {}, file_is, values_are, unit, better or UNKNOWN, pattern or "", known.formats
     )
@@ -94,7 +94,7 @@ def _named_format(options: ReadOptions) -> Format | None:
 
 
 def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -> Format:
-    """The named format, or the one detected from the content.
+    """The named format, or the format detected from the content.
 
     Raises
     ------
@@ -119,15 +119,15 @@ def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -
         return FORMATS["csv"]
     raise Refused(
         source.name,
-        f"not a result file of a known format: found {describe(content)}. To list the known formats: "
-        f"labeler formats. To choose one: --format{''.join(failed)}",
+        f"not a result file of a known format: the content is {describe(content)}. To list the known formats: labeler "
+        f"formats. To choose a format: --format{''.join(failed)}",
     )
 
 
 def read(
     source: Source, options: ReadOptions = DEFAULTS, *, content: bytes | None = None, known: Format | None = None
 ) -> list[Benchmark]:
-    """The benchmarks in a file.
+    """Read the benchmarks in a file.
 
     Parameters
     ----------
@@ -141,12 +141,12 @@ def read(
     Returns
     -------
     list of Benchmark
-        At least one; every run has at least one measurement and all are finite.
+        At least one benchmark; each run has at least one measurement, and all measurements are finite.
 
     Raises
     ------
     Refused
-        If nothing in the file can be used; the error names file, place and reason.
+        If nothing in the file can be used. The error names file, place and reason.
     InputError
         If the named format does not exist.
     """
@@ -159,12 +159,12 @@ def read(
         raise Refused(source.name, str(error)) from None
     benchmarks = list(_checked(source, chosen, content, options))
     if not benchmarks:
-        raise Refused(source.name, "holds no benchmarks")
+        raise Refused(source.name, "contains no benchmarks")
     return benchmarks
 
 
 def _checked(source: Source, chosen: Format, content: bytes, options: ReadOptions) -> Iterator[Benchmark]:
-    """The benchmarks in the requested shape; an error of the reader refuses the file."""
+    """Apply the reading options to the benchmarks; if the reader fails, the file is refused."""
     is_one_run = options.file_is == RUN or options.values_are == "runs"
     columns = {"run": ONE_RUN, **options.columns} if is_one_run else options.columns
     try:
@@ -190,7 +190,7 @@ def _shaped(benchmark: Benchmark, chosen: Format, options: ReadOptions) -> Bench
 
 
 def _in_unit(benchmark: Benchmark, options: ReadOptions) -> Benchmark:
-    """The benchmark with unit and direction from the options, if the file gives none."""
+    """The benchmark with unit and direction from the options, if the file has none."""
     unit, factor = (benchmark.unit, 1.0) if benchmark.unit else to_seconds(options.unit)
     better = benchmark.better or options.better or direction(unit)
     if (unit, better) == (benchmark.unit, benchmark.better):
@@ -202,7 +202,7 @@ def _in_unit(benchmark: Benchmark, options: ReadOptions) -> Benchmark:
 
 
 def each_value_a_run(benchmark: Benchmark) -> Benchmark:
-    """Every measurement as a separate run called RUN:ITERATION, or ITERATION if there was only one run.
+    """Make each measurement a separate run, called RUN:ITERATION, or ITERATION if there was only one run.
 
     Examples
     --------
@@ -222,9 +222,9 @@ def each_value_a_run(benchmark: Benchmark) -> Benchmark:
 
 
 def values_as_iterations(benchmark: Benchmark) -> Benchmark:
-    """Runs of one value each as the iterations of one run, or of one run per set of other conditions.
+    """Make runs of one value the iterations of one run, or of one run per set of other conditions.
 
-    A benchmark with a longer run stays as it is: its iterations are known.
+    A benchmark with a longer run does not change, because its iterations are known.
     """
     if len(benchmark.runs) < 2 or any(len(run) > 1 for run in benchmark.runs):
         return benchmark

@@ -1,4 +1,4 @@
-"""Tables that classifiers are held against, in the forms in which others hand them over: labels, and classes."""
+"""Read tables that classifiers are compared with: labels of reviewers, and classes from other methods."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ UNNAMED = ("", "Unnamed: 0")
 CLASS = ("class", "classification", "category", "steadiness")
 SIMILAR = {"similar", "same", "alike", "s"}
 DISSIMILAR = {"dissimilar", "different", "not similar", "unsimilar", "d"}
-EMPTY = {"", "na", "n/a", "nan", "none", "null", "-"}  # a cell of an item that a reviewer did not label
+EMPTY = {"", "na", "n/a", "nan", "none", "null", "-"}  # cells that mean that the reviewer did not label the item
 ONE, ZERO = {"1", "1.0", "yes", "true"}, {"0", "0.0", "no", "false"}
 
 
@@ -29,9 +29,9 @@ class ReviewerLabels:
     Attributes
     ----------
     table : DataFrame
-        Columns item (as the file writes it), reviewer and label ("similar" or "dissimilar"), and line; one row a label.
+        Columns item (as written in the file), reviewer, label ("similar" or "dissimilar") and line; one row per label.
     note : str
-        How 0 and 1 were read; "" if the file has words.
+        The meaning of 0 and 1; "" if the file has words.
     """
 
     table: pd.DataFrame
@@ -39,7 +39,7 @@ class ReviewerLabels:
 
 
 def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMILAR) -> ReviewerLabels:
-    """The labels in a table of one label a row, or of one item a row and one reviewer a column.
+    """Read a table of labels with one row per label, or one row per item and one column per reviewer.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMIL
         columns for the reviewer and the label or one column for each reviewer, whose cells may be empty or NA. JSON: a
         list of such rows as objects, or an object item -> reviewer -> label. Labels are words or 0 and 1.
     one_is : Category
-        What 1 stands for, unless the column of labels is called similar or dissimilar.
+        The meaning of 1, unless the column of labels is called similar or dissimilar.
 
     Raises
     ------
     Refused
-        If it is no such table, a label is none, or a reviewer has two labels on an item as the file writes it.
+        If the table has another form, a label is invalid, or a reviewer has two labels for an item name.
     """
     table, lines = _label_table(source)
     item = _column(source, table, ITEM, "item")
@@ -94,24 +94,23 @@ def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMIL
         has_numbers |= said in numbers
         rows.append((name, person.strip(), (words | numbers)[said].value, line))
     if not rows:
-        raise Refused(source.name, "holds no labels")
+        raise Refused(source.name, "contains no labels")
     note = f"In {source.name}, 1 is read as {one_is} and 0 as {other}." if has_numbers else ""
     return ReviewerLabels(pd.DataFrame(rows, columns=["item", "reviewer", "label", "line"]), note)
 
 
 def read_classes(source: Source) -> dict[str, str]:
-    """The class of each benchmark, as another method found it.
+    """Read the class that another method gave to each benchmark.
 
     Parameters
     ----------
     source : Source
-        JSON, an object with the class of each benchmark, or with an object that has it as "class"; or CSV with the
-        columns item and class.
+        JSON: an object of benchmark -> class, or benchmark -> object with "class". CSV: columns item and class.
 
     Raises
     ------
     Refused
-        If it is neither, or a benchmark has two classes.
+        If the file has another form, or a benchmark has two classes.
     """
     content = source.content()
     if content.lstrip()[:1] == b"{":
@@ -134,17 +133,17 @@ def _classes_of(content: object) -> Iterator[tuple[str, str]]:
     for name, entry in content.items():
         found = entry.get("class") if isinstance(entry, Mapping) else entry
         if not isinstance(found, str):
-            raise ValueError(f'{name!r} has no class: expected a text, or an object with "class"')
+            raise ValueError(f'{name!r} has no class; expected a text, or an object with "class"')
         yield str(name), found
 
 
 def _label_table(source: Source) -> tuple[pd.DataFrame, list[int]]:
-    """The rows of a table or of JSON as texts, with the line, or in JSON the position, of each row."""
+    """Read the rows of a CSV table or of JSON as texts, with the line or (in JSON) the position of each row."""
     content = source.content()
     if content.lstrip()[:1] not in (b"[", b"{"):
         table, lines = _text_table(source)
         unnamed = str(table.columns[0])
-        if unnamed in UNNAMED:  # the index that pandas and R write
+        if unnamed in UNNAMED:  # an index column that pandas and R write
             table = table.drop(columns=unnamed) if _first(table, ITEM) else table.rename(columns={unnamed: ITEM[0]})
         return table, lines
     try:

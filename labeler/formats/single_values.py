@@ -1,4 +1,4 @@
-"""Benchmarks with one number per process: a mean, or whatever the tool computes."""
+"""Benchmarks with one number per process, usually a mean."""
 
 import math
 import re
@@ -9,7 +9,7 @@ import numpy as np
 from analysis.benchmark import LOWER, UNKNOWN, Benchmark
 from labeler.formats.units import MAX_UNIT, SECONDS, direction
 
-Single = tuple[str, float, str]  # name, value and its unit
+Single = tuple[str, float, str]  # name, value, unit of the value
 
 _GROUPS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
 _PER_OPERATION = re.compile(r"(.*?)\s*(?:/|per )\s*(?:op|ops|iter|iteration|call|run|operation)s?", re.IGNORECASE)
@@ -17,7 +17,7 @@ _WORDS = {"nanosecond": "ns", "microsecond": "us", "millisecond": "ms", "second"
 
 
 def benchmarks(values: Iterable[Single]) -> Iterator[Benchmark]:
-    """One benchmark per name, in order of first appearance; a repeated name is another process, so another run.
+    """One benchmark per name, in order of first appearance. A repeated name is a run of another process.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def benchmarks(values: Iterable[Single]) -> Iterator[Benchmark]:
 
 
 def in_unit(unit: str) -> tuple[str, float, str]:
-    """The unit to store, the factor to multiply by, and which values are better.
+    """Return the unit to store, the factor to multiply by, and the better direction.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def in_unit(unit: str) -> tuple[str, float, str]:
 
 
 def finite(text: str, place: str) -> float:
-    """A number, also with separators as in `16,092.5`; raises ValueError naming the place if it is not a number."""
+    """Parse a number, also with separators such as `16,092.5`; raises ValueError if it is not a number."""
     try:
         value = float(text.replace(",", "") if _GROUPS.fullmatch(text) else text)
     except ValueError:

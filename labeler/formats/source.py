@@ -1,7 +1,8 @@
-"""Result files from anywhere: named, in a folder, matching a pattern, in a zip file, uploaded or piped.
+"""Find and open result files: by name, in a folder, by pattern, in a zip file, uploaded or piped.
 
-Compression is recognised by the first bytes and removed. Content that unpacks to too much (`labeler.formats.bounds`) is
-refused before it fills the memory. Nothing is ever unpacked to disk, so a name in a zip file is never a path.
+Compressed files are recognised by their first bytes and unpacked. Content that would be too large
+(`labeler.formats.bounds`) is refused before it fills the memory. Nothing is unpacked to disk, so a name in a zip file
+is never used as a path.
 """
 
 import glob
@@ -21,33 +22,34 @@ from labeler.errors import InputError, Refused
 from labeler.formats.bounds import FREELY, MAX_RATIO, most_unpacked
 from labeler.formats.companions import companions
 
-# each also followed by one of PACKED; .xml is read if named, but in a folder it mostly belongs to other tools
+# each may be followed by an ending in PACKED; .xml is not here, because such files in a folder mostly belong to other
+# tools
 ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out", ".jtl")
 PACKED = (".gz", ".zst")
 ZIP = ".zip"
 STDIN = "-"
 
-MAX_MEMBERS = 10_000  # of a zip file
+MAX_MEMBERS = 10_000  # files in a zip file
 
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks, as PowerShell writes
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks that PowerShell writes
 _GZIP, _ZSTD, _ZIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file: its display name, and its bytes on disk, in a zip file or, for an upload, in memory.
+    """A file: its display name, and its content on disk, in a zip file or, for an upload, in memory.
 
     Attributes
     ----------
     name : str
     path : Path or None
-        Where it is on disk, or the zip file that holds it.
+        The path on disk, or the path of the zip file that contains it.
     data : bytes
         The content of an upload, if it is not on disk.
     member : tuple of ZipFile and ZipInfo, or None
-        Its place in an opened zip file.
+        Its position in an open zip file.
     unusable : str
-        Why there is no content, if that is already known.
+        The reason why it has no content, if that is already known.
     """
 
     name: str
@@ -62,7 +64,7 @@ class Source:
 
     @property
     def plain_name(self) -> str:
-        """The name without the ending of a compression."""
+        """The name without a compression ending such as .gz."""
         ending = next((packed for packed in PACKED if self.name.lower().endswith(packed)), "")
         return self.name[: len(self.name) - len(ending)]
 
@@ -77,12 +79,12 @@ class Source:
             return 0
 
     def content(self) -> bytes:
-        """All bytes, decompressed; UTF-16 text becomes UTF-8.
+        """Return all bytes, decompressed; UTF-16 text becomes UTF-8.
 
         Raises
         ------
         Refused
-            If the file cannot be read, its compression is damaged, or it unpacks to too much.
+            If the file cannot be read, the compressed data are damaged, or the unpacked content is too large.
         """
         try:
             raw = self._raw()
@@ -96,13 +98,13 @@ class Source:
             reason = getattr(error, "strerror", None) or f"damaged {self._kind()} ({error})"
             raise Refused(self.name, str(reason)) from None
         if raw[:2] == _GZIP or raw[:4] == _ZSTD:
-            raise Refused(self.name, "compressed twice; decompress it once")
+            raise Refused(self.name, "compressed twice. Decompress it once")
         if raw[:2] in _UTF_16:
             try:
                 raw = raw.decode("utf-16").encode()
             except UnicodeError:
                 raise Refused(
-                    self.name, "begins with a UTF-16 byte order mark, but is not UTF-16; save it as UTF-8"
+                    self.name, "begins with a UTF-16 byte order mark, but is not UTF-16. Save it as UTF-8"
                 ) from None
         if raw[:4] == _ZIPPED:
             raise Refused(self.name, "a zip file inside another zip file, or with a name that does not end in .zip")
@@ -122,7 +124,7 @@ class Source:
         content: bytes = file.read(limit + 1)
         if len(content) > limit:
             raise Refused(
-                self.name, f"unpacks to more than {limit // 2**20} MiB; if that is intended, unpack it yourself"
+                self.name, f"unpacks to more than {limit // 2**20} MiB. If you trust the file, unpack it first"
             )
         return content
 
@@ -133,26 +135,26 @@ class Source:
 
 
 def content_hash(content: bytes) -> str:
-    """SHA-256 of a file's bytes, which recognises the same file under any name."""
+    """SHA-256 of the bytes of a file, to recognise the same file under another name."""
     return hashlib.sha256(content).hexdigest()
 
 
 def sources(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:
-    """The files that paths stand for; those of a folder, zip file or pattern in natural order of name.
+    """Find the files for the given paths; files of a folder, zip file or pattern are in natural order of name.
 
-    A folder stands for all files below it with an ending of result files, except hidden ones. A path with
-    `*`, `?` or `[` that is not a file is a pattern, where `**` matches any folders; `-` is standard input.
+    A folder means all result files in it and its subfolders, by ending, except hidden files. A path with `*`, `?` or
+    `[` that is not a file is a pattern, in which `**` matches any folders; `-` is standard input.
 
     Parameters
     ----------
     paths : iterable of Path
     check : callable
-        Called with the path of each file before it is opened; may raise.
+        Called with the path of each file before it is opened; may raise an error.
 
     Raises
     ------
     InputError
-        If a path does not exist, no file fits a pattern, or a folder holds no such file.
+        If a path does not exist, no file matches a pattern, or a folder has no result files.
     """
     for path in paths:
         if str(path) == STDIN:
@@ -167,7 +169,7 @@ def sources(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _pa
             for one in _without_companions(found):
                 yield from _of_path(one, check)
         else:
-            raise InputError(f"{path}: there is no such file or folder.")
+            raise InputError(f"{path}: no such file or folder.")
 
 
 def _of_path(path: Path, check: Callable[[Path], None]) -> Iterator[Source]:
@@ -189,7 +191,7 @@ def _without_companions(paths: set[Path]) -> list[Path]:
 
 
 def may_hold_results(path: PurePath) -> bool:
-    """Whether a file may hold results, by its name; hidden files and folders do not."""
+    """Whether a file may hold results, judged by its name; hidden files and folders do not."""
     name = path.name.lower()
     plain = next((name.removesuffix(packed) for packed in PACKED if name.endswith(packed)), name)
     is_one = PurePath(plain).suffix in ENDINGS or name.endswith(ZIP)
@@ -197,7 +199,7 @@ def may_hold_results(path: PurePath) -> bool:
 
 
 def members(source: Source) -> Iterator[Source]:
-    """The file itself, or the result files in a zip file as `FILE.zip/NAME`; an unusable one says why."""
+    """Yield the file itself, or the result files in a zip file as `FILE.zip/NAME`; an unusable file has a reason."""
     is_sent = source.path is None and source.data[:4] == _ZIPPED
     if not (source.name.lower().endswith(ZIP) or is_sent):
         yield source
@@ -205,14 +207,14 @@ def members(source: Source) -> Iterator[Source]:
     try:
         archive = zipfile.ZipFile(source.path or BytesIO(source.data))
     except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
-        yield replace(source, unusable=f"not a zip file that can be read ({error})")
+        yield replace(source, unusable=f"not a readable zip file ({error})")
         return
     entries = [e for e in archive.infolist() if not e.is_dir() and may_hold_results(PurePath(e.filename.lstrip("/")))]
     reason = "" if entries else f"no result files ({', '.join(ENDINGS)}) in this zip file"
     limit = max(FREELY, MAX_RATIO * source.size)
     if len(entries) > MAX_MEMBERS or sum(entry.file_size for entry in entries) > limit:
         most = f"{MAX_MEMBERS} files or {limit // 2**20} MiB in total"
-        reason = f"unpacks to more than {most}; if that is intended, unpack it yourself"
+        reason = f"unpacks to more than {most}. If you trust the file, unpack it first"
     if reason:
         yield replace(source, unusable=reason)
         return

@@ -1,4 +1,4 @@
-"""Label and verdict tables in CSV, written by the application or by hand."""
+"""Read and write tables of labels and verdicts in CSV."""
 
 import json
 import math
@@ -18,12 +18,12 @@ LABEL_COLUMNS = ("item", "reviewer", "label")
 VERDICT_COLUMNS = ("item", "verdict")
 OF_HEURISTICS = ("m1", "m2", "m3", "m4", "m5")
 OF_SAME = ("cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse")
-MEASURES = (*OF_HEURISTICS, *OF_SAME)  # columns of a verdict table with the mean of each measure
-LINE = "line"  # name of the index of a table read from a file
+MEASURES = (*OF_HEURISTICS, *OF_SAME)  # columns for the mean of each measure in a verdict table
+LINE = "line"  # name of the index of a table that was read from a file
 
 
 def read_labels(source: Source) -> pd.DataFrame:
-    """A label table with at least the columns item, reviewer and label; cells are text, the index is the line.
+    """Read a table of labels with at least the columns item, reviewer and label; cells are text, the index is the line.
 
     Raises
     ------
@@ -34,27 +34,27 @@ def read_labels(source: Source) -> pd.DataFrame:
 
 
 def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:
-    """A table with at least these columns; cells are text, the index is the line; raises Refused."""
+    """Read a table with at least these columns. Cells are text, the index is the line. Raises Refused."""
     return _read(source, columns)
 
 
 def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame:
     """A verdict table: columns item, classifier, verdict, score and threshold, None where empty.
 
-    Where the file has them, as exported and published ones do: application, parameters (JSON) and version, and
-    `means`, the columns `MEASURES` as a mapping of those that are not empty.
+    If the file has them (exported and published files do), also the columns application, parameters (JSON) and version,
+    and `means`, a mapping of the columns `MEASURES` that are not empty.
 
     Parameters
     ----------
     source : Source
     classifier : str, optional
-        The classifier's name for a file without that column.
+        Name of the classifier if the file has no such column.
 
     Raises
     ------
     Refused
-        If it is not a table, a column is missing, a verdict or number is not one, or a classifier has two verdicts
-        on an item.
+        If it is not a table, a column is missing, a verdict or number is invalid, or a classifier has two verdicts on
+        an item.
     """
     table = _read(source, VERDICT_COLUMNS if classifier else (*VERDICT_COLUMNS, "classifier"))
     if "classifier" not in table:
@@ -91,7 +91,7 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
 
 
 def write(table: pd.DataFrame) -> str:
-    """A table as CSV text that reads back as it was (see `labeler.safe_text`); missing values are empty cells."""
+    """Write a table as CSV text that can be read back unchanged (see `labeler.safe_text`); missing values are empty."""
     rows = table.astype(object).where(table.notna(), None)
     return csv_text(list(table.columns), rows.itertuples(index=False, name=None))
 

@@ -1,4 +1,4 @@
-"""CSV as a table of texts whose rows know their line in the file. Nothing is moved, guessed or dropped."""
+"""Read CSV as a table of texts that knows the line of each row in the file. Nothing is moved, guessed or dropped."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ csv.field_size_limit(2**31 - 1)  # a long cell is not an error
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of texts with its source content."""
+    """A table of texts, with the content of the file."""
 
     frame: pd.DataFrame
     content: bytes
     separator: str
 
     def line(self, row: int) -> int:
-        """The line in the file, counted from 1, on which a row ends (rows counted from 0)."""
+        """The line of the file, counted from 1, on which a row ends; rows are counted from 0."""
         return self.lines()[row]
 
     def lines(self) -> list[int]:
@@ -44,22 +44,22 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
     content : bytes
         UTF-8, with or without a byte order mark. Spaces after a separator are skipped.
     separators : sequence of str
-        The separator that splits the header into most cells is used.
+        The separator that splits the header into the most cells is used.
 
     Returns
     -------
     TextTable
-        Every cell a text, empty cells "".
+        Every cell is a text; empty cells are "".
 
     Raises
     ------
     ValueError
-        If it is not UTF-8, a column name is repeated, or a row is longer or shorter than the header; names the place.
+        If it is not UTF-8, a column name is repeated, or a row is longer or shorter than the header. Names the place.
     """
     import pandas as pd
 
     try:
-        content.decode("utf-8-sig")  # the decoded text is not kept: it can take four times as much memory
+        content.decode("utf-8-sig")  # the decoded text is not stored, because it can need four times as much memory
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start}: not UTF-8 text") from None
     check_columns(max(content.partition(b"\n")[0].count(separator.encode()) for separator in separators))
@@ -84,7 +84,7 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
 
 
 def header(text: str, separator: str) -> list[str]:
-    """The names in the first line that is not blank."""
+    """The column names in the first line that is not blank."""
     return _names(io.StringIO(text, newline=""), separator)
 
 
@@ -93,7 +93,7 @@ def _names(stream: TextIO, separator: str) -> list[str]:
 
 
 def _stream(content: bytes) -> TextIO:
-    """The text of a table, decoded as it is read."""
+    """The text of a table as a stream, decoded while it is read."""
     return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
 
 
@@ -104,7 +104,7 @@ def _check_lengths(records: Iterable[tuple[int, list[str]]], expected: int) -> N
 
 
 def _records(stream: TextIO, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """(line, cells) of every record except blank lines; stops where the text is not CSV."""
+    """Yield (line, cells) of each record except blank lines; stops if the text is not CSV."""
     reader = csv.reader(stream, delimiter=separator, skipinitialspace=True)
     try:
         for cells in reader:

@@ -1,7 +1,7 @@
-"""tinybench, by itself or in `vitest bench --outputJson`: the mean time of each task, in milliseconds.
+"""tinybench, alone or in `vitest bench --outputJson`: the mean time of each task, in milliseconds.
 
-A file is written by one process, so it is a run. Its one value is the mean: tinybench sorts the times of the
-iterations, so their order is lost, and by default writes none.
+A file is written by one process, so it is a run. Its only value is the mean, because tinybench sorts the times of the
+iterations, so their order is lost, and by default does not write them.
 """
 
 import re
@@ -17,12 +17,12 @@ from labeler.formats.units import SECONDS
 
 _VITEST = re.compile(rb'\{\s*"files"\s*:\s*\[')
 _TASK = re.compile(rb'\[\s*\{\s*"(name|result)"\s*:')
-_RESULTS = re.compile(rb'\[\s*\{\s*"(state|aborted)"\s*:')  # without names
+_RESULTS = re.compile(rb'\[\s*\{\s*"(state|aborted)"\s*:')  # results without names
 _SAY = "write them with JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result })))"
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Output of vitest, or a list of tasks with their results."""
+    """Whether the content is output of vitest, or a list of tasks with their results."""
     head = json_text.first_signs(content)
     if _VITEST.match(head):
         return b'"groups"' in content and b'"benchmarks"' in content
@@ -31,7 +31,7 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The tasks of the file, one run each; raises ValueError naming the task at fault."""
+    """Read the tasks of the file, one run each; raises ValueError naming the invalid task."""
     document = json_text.parse(content)
     yield from measured(_of_vitest(document) if isinstance(document, dict) else _of_tasks(document))
 
@@ -47,7 +47,7 @@ def _of_vitest(document: Any) -> Iterator[Benchmark]:
 
 def _of_tasks(tasks: Any) -> Iterator[Benchmark]:
     if not isinstance(tasks, list):
-        raise ValueError("expected what vitest bench --outputJson writes, or a list of tinybench's tasks")
+        raise ValueError("expected the output of vitest bench --outputJson, or a list of tinybench tasks")
     for at, task in enumerate(tasks):
         if isinstance(task, dict) and "name" not in task:
             raise ValueError(f"task {at} has no name: {_SAY}")

@@ -1,4 +1,4 @@
-"""Units of measurements: times become seconds, all others keep their unit."""
+"""Units of measurements: times become seconds, other measurements keep their unit."""
 
 import re
 
@@ -7,14 +7,14 @@ import numpy as np
 from analysis.benchmark import HIGHER, LOWER, UNKNOWN
 from labeler.model import Series
 
-MAX_UNIT = 50  # signs of a unit that is looked into
+MAX_UNIT = 50  # longer units are not interpreted
 _RATE = re.compile(r"ops/.+|.+(/|per )\s*(s|sec|second)|[kmg]?i?(b|bit|byte|op)s?ps|hz|fps|rps|qps", re.IGNORECASE)
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "ps": 1e-12, "min": 60.0}
 
 
 def to_seconds(unit: str) -> tuple[str, float]:
-    """The unit to store and the factor to multiply by.
+    """Return the unit to store and the factor to multiply by.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def to_seconds(unit: str) -> tuple[str, float]:
 
 
 def direction(unit: str) -> str:
-    """Which values are better, as far as the unit says so: fewer seconds, more per second.
+    """Return the better direction if the unit determines it: lower seconds, higher rates.
 
     Examples
     --------
@@ -38,6 +38,6 @@ def direction(unit: str) -> str:
 
 
 def scaled(series: Series, factor: float) -> Series:
-    """The measurements in the stored unit; an overflow becomes infinite, which readers refuse."""
+    """Convert measurements to the stored unit; an overflow becomes infinite, which readers refuse."""
     with np.errstate(over="ignore"):
         return series * factor

@@ -1,7 +1,7 @@
 """Write benchmarks as files for other programs: a long table in CSV or Parquet, or JSON of the ICPE '23 data challenge.
 
-`long_table` and `icpe` read them back as the same measurements. A table always has every column of `WRITTEN`, and one
-for each further condition, so that tables can be combined.
+`long_table` and `icpe` read the same measurements from these files. A table always has all columns of `WRITTEN`, and a
+column for each other condition, so that tables can be combined.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ MAX_STEM_BYTES = 200
 
 
 def columns(factors: Iterable[str]) -> list[str]:
-    """The columns of a table: `WRITTEN`, and these further conditions."""
+    """The columns of a table: `WRITTEN`, and the given other conditions."""
     return [
         *WRITTEN,
         *(name if name in CONDITIONS or name.startswith(RECORDED) else FACTOR + name for name in factors),
@@ -42,17 +42,17 @@ def schema(names: Sequence[str]) -> pa.Schema:
 
 
 def csv_writer(file: IO[bytes], names: Sequence[str]) -> csv.CSVWriter:
-    """A CSV writer for `rows`; every text is quoted. It must be closed."""
+    """A CSV writer for `rows` that quotes all texts. The caller must close it."""
     return csv.CSVWriter(file, schema(names))
 
 
 def parquet_writer(file: IO[bytes], names: Sequence[str]) -> parquet.ParquetWriter:
-    """A Parquet writer for `rows`, which become a row group. It must be closed."""
+    """A Parquet writer for `rows`, which become one row group. The caller must close it."""
     return parquet.ParquetWriter(file, schema(names), compression="zstd")
 
 
 def rows(benchmark: Benchmark, names: Sequence[str], *, is_csv: bool = False) -> pa.Table:
-    """One row per measurement, in order of runs and iterations; "" where nothing is known.
+    """One row per measurement, in order of runs and iterations; unknown values are "".
 
     In CSV, a text that a spreadsheet would run as a formula is neutralised (see `tables`).
     """
@@ -67,7 +67,7 @@ def rows(benchmark: Benchmark, names: Sequence[str], *, is_csv: bool = False) ->
 
 
 def _texts(benchmark: Benchmark, column: str) -> Sequence[str]:
-    """The entry of a column for each run."""
+    """The cell of a column for each run."""
     if column == RUN:
         return benchmark.labels
     one = {"benchmark": benchmark.name, "application": benchmark.application, "unit": benchmark.unit,
@@ -83,20 +83,20 @@ def _dictionary(texts: Sequence[str], run: "np.typing.NDArray[np.int32]", *, is_
 
 
 def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
-    """The file's name and content: a list of runs, each a list of seconds.
+    """Return the name and the content of the file: a list of runs, each a list of seconds.
 
-    The name is `org__project#method#k=v.json` if possible. A long name, or one that cannot be a file name, is changed
-    and gets part of its hash, so that no two are the same.
+    The name is `org__project#method#k=v.json` if possible. A name that is too long or not a valid file name is changed,
+    and part of its hash is added, so that all names are different.
 
     Raises
     ------
     ValueError
-        If the measurements are not in seconds with lower as better: the format has no other unit.
+        If the measurements are not in seconds with lower as better, because the format has no other unit.
     """
     if benchmark.unit != "s" or benchmark.better != "lower":
         raise ValueError(
-            f"its measurements are in {in_unit(benchmark)}: this format has only seconds, where lower is "
-            "better. If they are seconds, give --unit s; otherwise write parquet or csv"
+            f"its measurements are in {in_unit(benchmark)}, but this format has only seconds, with lower as better. "
+            f"If they are seconds, give --unit s; otherwise write parquet or csv"
         )
     prefix = benchmark.application.replace("/", "__", 1) + "#" if benchmark.application else ""
     name = benchmark.name if benchmark.name.startswith(prefix) else prefix + benchmark.name
@@ -104,7 +104,7 @@ def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
 
 
 def file_stem(name: str) -> str:
-    r"""A name that is a valid file name on any system: no folder, not hidden, no special character, not too long.
+    r"""Turn a name into a file name that is valid on any system: no folder, not hidden, no special character, short.
 
     Examples
     --------

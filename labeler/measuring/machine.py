@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 
 CPU = Path("/sys/devices/system/cpu")
-BUSY_LOAD = 0.25  # share of the processors that other programs may use before a warning
+BUSY_LOAD = 0.25  # share of the processors that other programs can use without a warning
 SECRET = re.compile(r"TOKEN|SECRET|PASS|PWD$|CREDENTIAL|AUTH|COOKIE|SESSION|PRIVATE|KEY|DSN", re.IGNORECASE)
-MIN_SECRET = 5  # characters; shorter values occur in too many unrelated texts
+MIN_SECRET = 5  # minimum length in characters; shorter values occur in too many unrelated texts
 
 
 def constant(*, hostname: bool) -> dict[str, str]:
@@ -135,7 +135,7 @@ def _temperature() -> str:
 
 
 def _virtual() -> str:
-    """A sentence if this is a container or a virtual machine, otherwise ""."""
+    """A sentence that says that this is a container or a virtual machine, or ""."""
     if Path("/.dockerenv").exists() or "container" in _read(Path("/run/systemd/container")):
         return "This is a container"
     with suppress(OSError):

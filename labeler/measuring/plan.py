@@ -1,4 +1,4 @@
-"""A measurement plan: benchmarks, versions, number of runs, order and contexts."""
+"""The data types of a measurement plan: benchmarks, versions, number of runs, order and contexts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Factor:
-    """Something that varies between measurement contexts.
+    """A factor, which varies between measurement contexts.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Measured:
-    """One entry of the plan: a benchmark, or a tool that runs several.
+    """An entry of the plan: a benchmark, or a tool that runs several benchmarks.
 
     Attributes
     ----------

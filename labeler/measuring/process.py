@@ -19,7 +19,7 @@ from labeler.errors import InputError
 
 MAX_OUTPUT_BYTES = 64_000_000  # limit for standard output if measurements are read from it
 MAX_MESSAGE_BYTES = 4_000  # the kept end of standard error
-GRACE_S = 1.0  # between the request to end and the kill
+GRACE_S = 1.0  # time between the request to end and the kill
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -32,13 +32,13 @@ class Ended:
     reason : str
         Why the command failed; "" if it succeeded.
     exit_status : int or None
-        Negative if a signal ended it; None if it could not be started.
+        The exit status; negative if a signal ended the command, None if it could not be started.
     wall_s, cpu_s : float
         Time from start to end; processor time of the process and of the children that it waited for.
     output : bytes
         Its standard output, if requested.
     n_left : int
-        Number of processes that it left running, and which were then ended.
+        Number of processes that the command left running and that were then ended.
     """
 
     reason: str
@@ -238,7 +238,7 @@ _ADOPTING = Event()
 
 @contextmanager
 def _pinned(cpus: frozenset[int] | None) -> Iterator[str]:
-    """Pin processes started in the meantime: a child inherits the processors of its thread. Yields any failure."""
+    """Pin processes that are started inside this context, because they inherit the processors; yields any failure."""
     if cpus is None:
         yield ""
         return

@@ -23,7 +23,7 @@ class Result:
     ----------
     benchmark, application : str
     process : str
-        Identifies one of several processes of a run; "" if there is only one.
+        Identifies a process if a run has several processes; otherwise "".
     values : tuple of float
     unit, better : str
     """
@@ -71,8 +71,7 @@ def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) ->
     Returns
     -------
     list of Result
-        A benchmark that is the only one of its run has the name from the plan; with several, their own names are
-        appended.
+        If a run has only one benchmark, it has the name from the plan. If a run has several, their names are appended.
 
     Raises
     ------

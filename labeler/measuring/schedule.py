@@ -15,7 +15,7 @@ import numpy as np
 from labeler.measuring.plan import Plan
 
 FIXED, RANDOM = "fixed", "random"
-# streams of random numbers: separate ones, so that no stream depends on how many numbers another stream uses
+# separate streams of random numbers, so that no stream depends on the amount of numbers that another stream uses
 _CONTEXTS, _ORDER_OF_CONTEXTS, _ORDER = range(3)
 
 
@@ -26,7 +26,7 @@ class Step:
     Attributes
     ----------
     number : int
-        Position of the run in the schedule, from 0.
+        Position of the run in the schedule, starting at 0.
     round : int
         Number of the round, from 0; the column run of the table.
     benchmark : str
@@ -53,7 +53,7 @@ class Step:
 
 
 def schedule(plan: Plan) -> Iterator[Step]:
-    """Every run of the plan, in order."""
+    """All runs of the plan, in order."""
     contexts = contexts_of(plan)
     number = 0
     for round_, version, order_type, context in _passes(plan, contexts):

@@ -1,4 +1,4 @@
-"""Make all runs of a plan that the table does not contain yet, one after the other."""
+"""Execute all runs of a plan that are not in the table yet, one after another."""
 
 import hashlib
 import json
@@ -54,7 +54,7 @@ class Progress:
     step : Step
         The last run.
     failure : str
-        Why this run failed; "" if it succeeded.
+        The reason why this run failed; "" if it succeeded.
     stopped : str
         A message that the benchmark will not run again; "" if it will.
     seconds_left : float or None
@@ -108,7 +108,7 @@ def measure(
     limit: int | None = None,
     watch: Callable[[Progress], None] = lambda _progress: None,
 ) -> Outcome:
-    """Make the runs of a plan that the folder does not contain yet, and append each run to its table.
+    """Execute the runs of a plan that are not in the folder yet, and append each run to its table.
 
     Parameters
     ----------
@@ -116,9 +116,9 @@ def measure(
     out : Path
         The folder with the table; created if it does not exist.
     base : Path
-        The folder that the plan's directory is relative to.
+        The folder to which the directory in the plan is relative.
     limit : int, optional
-        Maximum number of runs to make now.
+        Maximum number of runs in this call.
     watch : callable
         Called after each run.
 
@@ -331,7 +331,7 @@ class _TimeLeft:
 
 @dataclass(frozen=True)
 class _Run:
-    """One run: its measurements or the reason for their absence, and its recorded conditions."""
+    """A run: its measurements or the reason of its failure, and its recorded conditions."""
 
     results: list[Result]
     failure: str
@@ -340,7 +340,7 @@ class _Run:
 
 
 class _Runner:
-    """Make one run after the other."""
+    """Executes runs one after another."""
 
     def __init__(self, plan: Plan, directory: Path, temporary: Path) -> None:
         self.plan, self.directory, self.temporary = plan, directory, temporary

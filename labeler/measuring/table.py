@@ -1,6 +1,6 @@
-"""The long table of a measurement: every run is on disk when it has ended, and complete runs can be found again.
+"""The long table of a measurement. Each run is written to disk when it ends, and complete runs can be found later.
 
-Every row states the number of rows of its run, so a partly written run is recognised and removed.
+Each row contains the number of rows of its run, so that a run that was only partly written is recognised and removed.
 """
 
 import csv
@@ -36,7 +36,7 @@ LOCK_WAIT_S = 2.0
 class Done:
     """A completed run in the table: number, benchmark, version, place in the plan, time, and reason of a failure.
 
-    `value` is the mean of its measurements if they are of one benchmark.
+    `value` is the mean of its measurements if all of them belong to one benchmark.
     """
 
     step: int
@@ -88,7 +88,7 @@ class Table:
                 return
 
     def __enter__(self) -> Self:
-        """Open the table and remove incomplete rows; raises InputError if it is in use or of another plan."""
+        """Open the table and remove incomplete rows; raises InputError if it is in use or belongs to another plan."""
         try:
             self.file = self.path.open("a+b", buffering=0)
             self._lock()
@@ -169,7 +169,7 @@ def write_parquet(path: Path) -> Path:
 
 
 def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[Done], int]:
-    """The complete runs of a table, and the size of them and the header in bytes.
+    """Return the complete runs of a table, and the size in bytes of the header and these runs.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[
 
 
 def place_of(step: Step) -> tuple[str, ...]:
-    """The parts of a step that the table must match, so that it is the same run of the same plan."""
+    """The values of a step that must equal those in the table, so that it is the same run of the same plan."""
     levels = [f"{name}={level}" for name, level in step.factors.items()]
     return (*levels, step.order_type, str(step.position), step.predecessor, str(step.round))
 

@@ -13,7 +13,7 @@ OUT = f"{{{OUTPUT}}}"
 
 @dataclass(frozen=True)
 class Call:
-    """The options of a tool in the plan: target, selected benchmarks, number of iterations, and further arguments."""
+    """The options of a tool in the plan: target, selected benchmarks, number of iterations, and other arguments."""
 
     target: str
     only: str = ""
@@ -38,7 +38,7 @@ class Tool:
         The file that the tool writes.
     environment : mapping of str to str
     only : str
-        Description of `only`; "" if the tool cannot run a part.
+        Description of `only`; "" if the tool cannot run a part of its benchmarks.
     file_is_run : bool
         Whether single values in its file are iterations of one run.
     """
@@ -105,7 +105,7 @@ TOOLS: Mapping[str, Tool] = {
     tool.name: tool
     for tool in (
         Tool("pyperf", "the script that uses pyperf.Runner", _pyperf),
-        Tool("pytest-benchmark", "the test file or folder", _pytest, only="an expression, as of pytest -k"),
+        Tool("pytest-benchmark", "the test file or folder", _pytest, only="an expression, as for pytest -k"),
         Tool("google-benchmark", "the program", _google, only="a regular expression"),
         Tool("go", "the package, such as ./...", _go, STDOUT, only="a regular expression"),
         Tool("jmh", "the jar", _jmh, only="a regular expression"),

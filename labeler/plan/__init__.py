@@ -1,1 +1,1 @@
-"""The plan, changes to it, and the life of a study. Pure functions: no clock, no randomness except a seed."""
+"""The plan, its changes, and the states of a study, as pure functions without clock or randomness except a seed."""

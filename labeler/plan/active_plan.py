@@ -1,6 +1,6 @@
-"""A plan in use: the state before and after a change, while people label and when the plan is verified later.
+"""A plan in use: its state before and after each change, during labelling and when the plan is verified later.
 
-Everything follows from the active assignments and the answers so far, so every change can be derived again from the
+Each state depends only on the active assignments and the answers so far, so each change can be derived again from the
 log.
 """
 
@@ -15,10 +15,10 @@ from labeler.plan import changes
 from labeler.plan.changes import LOADING, Changes, Slot
 from labeler.plan.design import calibration_for, hash_of, key
 
-N_OFFERED = 2  # the item on a reviewer's screen, and the one fetched in advance
+N_OFFERED = 2  # the item on a reviewer's screen, and the next item, which the browser has already
 _CATEGORIES = frozenset(Answer(category) for category in Category)
 
-Place = tuple[str, str, Kind]  # reviewer, item, kind: the key of an assignment
+Place = tuple[str, str, Kind]  # (reviewer, item, kind), the key of an assignment
 
 
 def place_of(assignment: Assignment) -> Place:
@@ -35,12 +35,12 @@ class ActivePlan:
     standing : mapping of Place to Assignment
         The active assignments.
     answers : mapping of Place to tuple of Answer
-        In the order given.
+        The answers to each assignment, in the order given.
     applications : mapping of item name to application
     excluded : frozenset of str
         The excluded items.
     imported : frozenset of Place
-        Assignments that came with imported labels, ended ones included.
+        Assignments of imported labels, including ended assignments.
     seed : int
     labelled : frozenset of Place
         Assignments with a first label, even if it was withdrawn after other answers.
@@ -63,13 +63,13 @@ class ActivePlan:
         return hash_of(assignment for place, assignment in self.standing.items() if place not in self.imported)
 
     def without(self, reviewer: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
-        """The plan after a reviewer left."""
+        """Return the plan after a reviewer left."""
         return self.moved(
             changes.leave(self._slots(), reviewer, applications=self.applications, staying=staying, seed=self.seed)
         )
 
     def succeeded(self, reviewer: str, successor: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
-        """The plan after a successor took over from a reviewer who left."""
+        """Return the plan after a successor took over from a reviewer."""
         return self.moved(
             changes.succeed(
                 self._slots(), reviewer, successor, applications=self.applications, staying=staying, seed=self.seed
@@ -77,7 +77,7 @@ class ActivePlan:
         )
 
     def joined(self, reviewer: str, *, calibrating: bool) -> tuple["ActivePlan", Changes]:
-        """The plan after a reviewer joined, who also labels the items of a calibration round in progress."""
+        """Return the plan after a reviewer joined, who also gets the items of a calibration round in progress."""
         before = {item: self.applications[item] for _, item, kind in self.standing if kind is Kind.CALIBRATION}
         own = calibration_for(reviewer, before, self.seed) if calibrating else []
         prepared = self.added(assignment for assignment in own if place_of(assignment) not in self.standing)
@@ -87,7 +87,7 @@ class ActivePlan:
     def in_third_round(
         self, first: Mapping[str, Mapping[str, Category]], reviewers: Iterable[str]
     ) -> tuple["ActivePlan", tuple[str, ...]]:
-        """The plan with third labels assigned, and in words what could not be met."""
+        """Return the plan with assigned third labels, and descriptions of the requirements that could not be met."""
         counting = {item: labels for item, labels in first.items() if item not in self.excluded}
         plan = changes.third_round(
             counting, self._slots(), reviewers=reviewers, start=self._next_positions(), seed=self.seed
@@ -95,9 +95,10 @@ class ActivePlan:
         return self.added(plan.assignments), plan.shortfalls
 
     def with_items(self, names: Iterable[str], reviewers: Iterable[str], per_item: int) -> "ActivePlan":
-        """With items that were in no plan yet, each for so many reviewers: those with the least to do, then by key.
+        """Return the plan with additional items, each for `per_item` reviewers with the lowest load, then by key.
 
-        They come after what each reviewer has, in the order of a key, so that nobody can tell why an item came.
+        New items come after all other items of a reviewer, in the order of a key, so that the order does not reveal why
+        an item was added.
         """
         load = Counter(reviewer for reviewer, _, kind in self.standing if kind in LOADING)
         own: dict[str, list[str]] = defaultdict(list)
@@ -115,14 +116,14 @@ class ActivePlan:
         return self.added(new)
 
     def has_open(self, reviewer: str) -> bool:
-        """Whether an item of the study proper still waits for this reviewer's answer."""
+        """Whether an item of the study itself (not of the calibration round) still waits for this reviewer's answer."""
         own = (place for place in self.standing if place[0] == reviewer and place not in self.labelled)
         return any(map(self._is_waiting, own))
 
     def _slots(self) -> list[Slot]:
-        """All assignments that stand; of a reviewer's on one item in two kinds, as imports can bring, one.
+        """All active assignments as slots, but only one if imports gave a reviewer the same item in two kinds.
 
-        It is one that is open, as that can change hands; of two that are open the one that was not imported.
+        An open assignment is preferred, because it can move; if both are open, the one that was not imported.
         """
         slots: dict[tuple[str, str, Kind | None], Slot] = {}
         for place in sorted(self.standing, key=lambda place: (place in self.imported, place)):
@@ -134,12 +135,12 @@ class ActivePlan:
         return [*slots.values(), *self._once_imported()]
 
     def _once_imported(self) -> list[Slot]:
-        """Whoever was on an item by an import is never given it: as slots of a kind that loads nobody."""
+        """Slots for ended imported assignments, so that the reviewer never gets the item again; they add no load."""
         ended = self.imported - self.standing.keys()
         return [Slot(reviewer, item, Kind.CALIBRATION, answered=True) for reviewer, item, _ in ended]
 
     def slots_to_share(self) -> list[Slot]:
-        """The same as `join` asks for them: what is on a screen, or excluded, stays where it is."""
+        """The slots for `join`: items that are on a screen or excluded cannot move."""
         on_screens = self._on_screens
         return [
             replace(
@@ -151,14 +152,14 @@ class ActivePlan:
         ]
 
     def _next_positions(self) -> dict[str, int]:
-        """The position after each reviewer's last one that stands or has an answer."""
+        """For each reviewer, the position after the last assignment that is active or has an answer."""
         ends: dict[str, int] = defaultdict(int)
         for assignment in (*self.standing.values(), *self._answered_before.values()):
             ends[assignment.reviewer] = max(ends[assignment.reviewer], assignment.position + 1)
         return dict(ends)
 
     def moved(self, change: Changes) -> tuple["ActivePlan", Changes]:
-        """After slots changed hands: takers have theirs at the end of what they had, in the order of a key."""
+        """Return the plan after these moves; moved items come after a reviewer's other items, in the order of a key."""
         moved_away = {
             place: self.standing[place] for place in ((move.giver, move.item, move.kind) for move in change.moves)
         }
@@ -176,7 +177,7 @@ class ActivePlan:
         return replace(self, standing=remaining, ended={**self.ended, **moved_away}).added(new), change
 
     def added(self, assignments: Iterable[Assignment]) -> "ActivePlan":
-        """With further assignments; what its reviewer had and answered before comes back to the position it had."""
+        """Return the plan with more assignments; an ended assignment with answers gets its previous position again."""
         before = self._answered_before
         standing = {
             **self.standing,
@@ -187,11 +188,11 @@ class ActivePlan:
 
     @property
     def _answered_before(self) -> dict[Place, Assignment]:
-        """Those with an answer that stand no more."""
+        """The ended assignments that have an answer."""
         return {place: assignment for place, assignment in self.ended.items() if place in self.answers}
 
     def _has_label(self, place: Place) -> bool:
-        """Whether there is a label that was not taken back at once; it then stays where it is."""
+        """Whether the assignment has a label that was not withdrawn at once; then it cannot move."""
         if place in self.labelled:
             return True
         answers = self.answers.get(place, ())
@@ -199,7 +200,7 @@ class ActivePlan:
         return any(answer in _CATEGORIES and following is not Answer.WITHDRAWN for answer, following in followed)
 
     def _is_waiting(self, place: Place) -> bool:
-        """Whether an assignment of the study proper waits for an answer, and counts."""
+        """Whether an assignment after the calibration round waits for an answer and its item is not excluded."""
         _, item, kind = place
         answers = self.answers.get(place, ())
         counts = kind is not Kind.CALIBRATION and item not in self.excluded
@@ -207,7 +208,7 @@ class ActivePlan:
 
     @cached_property
     def _on_screens(self) -> set[Place]:
-        """What every reviewer has before them, or fetched ahead."""
+        """The assignments on the screens of all reviewers, or already loaded by their browsers."""
         offered: dict[str, list[tuple[bool, int, Place]]] = defaultdict(list)
         for place, assignment in self.standing.items():
             if self._is_waiting(place) or self._comes_once_more(place):
@@ -215,7 +216,7 @@ class ActivePlan:
         return {place for own in offered.values() for _, _, place in sorted(own)[:N_OFFERED]}
 
     def _comes_once_more(self, place: Place) -> bool:
-        """Whether the answer is "not sure" for the first time: such an item is offered again, after all others."""
+        """Whether the answer is "not sure" for the first time; such an item is offered again after all others."""
         answers = self.answers.get(place, ())
         followed = zip_longest(answers, answers[1:])
         n_not_sure = sum(

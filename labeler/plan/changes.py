@@ -1,9 +1,9 @@
 """Changes to a plan in use: a reviewer leaves or joins, and split items get a third label.
 
-As in `labeler.plan.design`, the seed decides every tie, and the order of the input does not matter.
+As in `labeler.plan.design`, keys from the seed break all ties, and the order of the input does not matter.
 
-- The *load* of a reviewer is their slots of the kinds fresh, overlap and third, answered ones included; the
-  *remaining load* is the ones still open. Hidden copies and calibration items count in neither.
+- The *load* of a reviewer is the number of their slots of the kinds fresh, overlap and third. The *remaining load*
+  counts only open slots. Hidden retests and calibration items do not count.
 - The *co-load* of two reviewers is the number of items that both have in one of these kinds.
 """
 
@@ -20,7 +20,7 @@ from labeler.plan.design import Plan, key
 
 LOADING = (Kind.FRESH, Kind.OVERLAP, Kind.THIRD)
 WHY_GIVEN_UP = {
-    Kind.RETEST: "a hidden copy is only for the reviewer who already had the item",
+    Kind.RETEST: "a hidden retest is only for the reviewer who already had the item",
     Kind.CALIBRATION: "calibration items are labelled before the study",
     **dict.fromkeys(LOADING, "every remaining reviewer already has the item"),
 }
@@ -28,9 +28,9 @@ WHY_GIVEN_UP = {
 
 @dataclass(frozen=True)
 class Slot:
-    """An assignment in a running study; once `answered`, it stays with its reviewer.
+    """An assignment in a running study; an `answered` slot cannot move to another reviewer.
 
-    A `bound` slot is on its reviewer's screen: it is still open, but not given to a joining reviewer.
+    A `bound` slot is on its reviewer's screen. It is open, but cannot move to a reviewer who joins.
     """
 
     reviewer: str
@@ -42,7 +42,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Move:
-    """An open slot that goes to another reviewer, or is given up if `taker` is None."""
+    """An open slot that moves to another reviewer, or is dropped if `taker` is None."""
 
     item: str
     kind: Kind
@@ -52,7 +52,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Changes:
-    """All moves of one change, in order of decision, and in words what could not be met."""
+    """All moves of a change in the order in which they were decided, and descriptions of unmet requirements."""
 
     moves: tuple[Move, ...]
     shortfalls: tuple[str, ...]
@@ -61,12 +61,12 @@ class Changes:
 def leave(
     slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], staying: Iterable[str], seed: int
 ) -> Changes:
-    """Hand the open slots of a reviewer who leaves to those who stay.
+    """Move the open slots of a reviewer who leaves to the reviewers who stay.
 
     Parameters
     ----------
     slots : iterable of Slot
-        All slots of the study, including those of reviewers who left before.
+        All slots of the study, including slots of reviewers who left before.
     reviewer : str
         The reviewer who leaves.
     applications : mapping of item name to application
@@ -77,16 +77,16 @@ def leave(
     Returns
     -------
     Changes
-        One move for each open slot of the leaver. In the order of the plan (key of the application, then of the item),
-        a slot of the kind fresh, overlap or third goes to the one of those not on the item in any kind who has the
-        lowest load, then the lowest co-load with the item's other reviewers, then the lowest load in the item's
-        application, then the lowest key. It is given up if all are on the item, as they are on an overlap item unless
-        somebody joined later. Hidden copies and calibration slots are always given up.
+        One move for each open slot of the leaving reviewer, in the order of the plan (key of the application, then of
+        the item). A slot of the kind fresh, overlap or third goes to a reviewer who does not have the item in any kind:
+        the reviewer with the lowest load, then the lowest co-load with the item's other reviewers, then the lowest load
+        in the item's application, then the lowest key. The slot is dropped if all reviewers have the item, which is
+        usual for overlap items. Hidden retests and calibration slots are always dropped.
 
     Raises
     ------
     InputError
-        If the leaver is among those who stay, a reviewer has an item twice, or an item has no application.
+        If the leaving reviewer is in `staying`, a reviewer has an item twice, or an item has no application.
     """
     slots, people = list(slots), set(staying)
     if reviewer in people:
@@ -112,28 +112,28 @@ def succeed(
     staying: Iterable[str],
     seed: int,
 ) -> Changes:
-    """Hand the open slots of a reviewer who leaves to one successor.
+    """Move the open slots of a reviewer who leaves to a successor.
 
     Parameters
     ----------
     slots, reviewer, applications, staying, seed
-        As for `leave`; those who stay do not need to include the successor.
+        See `leave`; `staying` may or may not include the successor.
     successor : str
 
     Returns
     -------
     Changes
-        Every open slot goes to the successor, except hidden copies and items that the successor already has:
-        these go as in `leave`.
+        All open slots go to the successor, except hidden retests and items that the successor already has, which are
+        treated as in `leave`.
 
     Raises
     ------
     InputError
-        As `leave`, or if reviewer and successor are the same person.
+        In the same cases as `leave`, or if reviewer and successor are the same person.
     """
     slots = list(slots)
     if reviewer == successor:
-        raise InputError(f"{reviewer} cannot succeed themselves.")
+        raise InputError(f"{reviewer} cannot be their own successor.")
     successor_items = {slot.item for slot in slots if slot.reviewer == successor}
     passed = [
         slot for slot in _open(slots, reviewer) if slot.kind is not Kind.RETEST and slot.item not in successor_items
@@ -149,26 +149,26 @@ def succeed(
 
 
 def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], seed: int) -> Changes:
-    """Hand open slots to a reviewer who joins.
+    """Move open slots to a reviewer who joins.
 
     Parameters
     ----------
     slots : iterable of Slot
-        All slots of the study, without those that were given up.
+        All slots of the study, without dropped slots.
     reviewer : str
-        The reviewer who joins or comes back.
+        The reviewer who joins or returns.
     applications : mapping of item name to application
     seed : int
 
     Returns
     -------
     Changes
-        Slots on offer are the open ones of the kinds fresh and third, of items that the joiner is not on in any kind;
-        a slot whose hidden copy its reviewer has as well stays with the copy. The one with the largest remaining load
-        among those with something on offer (ties by key) gives the slot with the joiner's lowest co-load with the
-        item's other reviewers, then the lowest load in its application, then the lowest key, until that giver has at
-        most one more to do than the joiner. So nobody has two more to do than the joiner in the end but those who
-        have nothing on offer; these are named in `shortfalls`. Who had less to do keeps it.
+        Open slots of the kinds fresh and third can move if the joining reviewer does not have the item in any kind, and
+        the present reviewer does not also have a hidden retest of the item. In each step, the reviewer with the
+        largest remaining load among those with such slots (ties by key) gives one slot: the slot with the lowest
+        co-load of the joining reviewer with the item's other reviewers, then the lowest load in its application, then
+        the lowest key. This ends when that reviewer has at most one open slot more than the joining reviewer.
+        Reviewers who still have at least two more, because none of their slots can move, are listed in `shortfalls`.
 
     Raises
     ------
@@ -203,31 +203,32 @@ def third_round(
     start: Mapping[str, int],
     seed: int,
 ) -> Plan:
-    """Assign every split item to one more reviewer, hidden among agreed ones.
+    """Assign each split item to one more reviewer, hidden among agreed items.
 
     Parameters
     ----------
     first : mapping of item name to a mapping of reviewer to Category
         The first labels.
     slots : iterable of Slot
-        All of the study. A split item that has a slot of the kind third gets no other.
+        All slots of the study. A split item that already has a slot of the kind third gets no other.
     reviewers : iterable of str
         Reviewers who can label now.
     start : mapping of str to int
-        The position after each reviewer's last one; 0 for who is not in it.
+        For each reviewer, the position after the last assignment; 0 for reviewers not in the mapping.
     seed : int
 
     Returns
     -------
     Plan
-        Assignments of the kind third, and no blocks. Each split item is with the one of those not on it in any kind
-        who has the lowest key. Each reviewer also gets as many agreed items that they are not on, by key; two
-        reviewers may get the same one. In `shortfalls`: split items without a reviewer left, missing agreed items.
+        Assignments of the kind third, without blocks. Each split item goes to the reviewer with the lowest key among
+        those who do not have the item in any kind. Each reviewer also gets the same number of agreed items that they
+        do not have, by key; two reviewers may get the same agreed item. `shortfalls` lists split items for which no
+        reviewer is left, and missing agreed items.
 
     Raises
     ------
     InputError
-        If there is no reviewer.
+        If there are no reviewers.
     """
     people, slots = sorted(set(reviewers)), list(slots)
     if not people:
@@ -252,15 +253,16 @@ def third_round(
 
 
 class _Standing:
-    """Who has which item, and the load of every reviewer.
+    """The reviewers of each item, and the load of each reviewer.
 
-    Updated while slots move, except for the load and co-loads of a giver, who receives nothing in the same change.
+    Updated when slots move, except the load and co-loads of reviewers who give slots, because they get no slots in
+    the\n    same change.
     """
 
     def __init__(self, slots: Sequence[Slot], applications: Mapping[str, str]) -> None:
         self.applications = applications
         self.seen_by: dict[str, set[str]] = _seen_by(slots)
-        self.labelled_by: dict[str, set[str]] = defaultdict(set)  # in a kind of LOADING
+        self.labelled_by: dict[str, set[str]] = defaultdict(set)  # reviewers with the item in a kind of LOADING
         self.load: Counter[str] = Counter()
         self.load_in: Counter[tuple[str, str]] = Counter()
         self.remaining: Counter[str] = Counter()
@@ -270,14 +272,14 @@ class _Standing:
         self.co_load = _co_loads(loading)
 
     def cost(self, slot: Slot, taker: str) -> tuple[int, int, int]:
-        """The cost to minimise, before the key breaks ties."""
+        """The cost of a move, which is minimised; keys break ties."""
         others = self.labelled_by[slot.item] - {slot.reviewer}
         with_taker = self.co_load[taker]
         co_load = sum(with_taker[other] for other in others)
         return self.load[taker], co_load, self.load_in[taker, self.applications[slot.item]]
 
     def hand_over(self, slot: Slot, taker: str | None) -> None:
-        """Move an open slot from its reviewer to the taker, if there is one."""
+        """Move an open slot from its reviewer to the taker, or drop it."""
         self.labelled_by[slot.item].remove(slot.reviewer)
         self.remaining[slot.reviewer] -= 1
         if taker is not None:
@@ -291,7 +293,7 @@ class _Standing:
         if reviewer in self.labelled_by[item]:
             raise InputError(f"{reviewer} has item {item} twice.")
         if item not in self.applications:
-            raise InputError(f"The application of item {item} is not known.")
+            raise InputError(f"The application of item {item} is unknown.")
         self.labelled_by[item].add(reviewer)
         self.load[reviewer] += 1
         self.load_in[reviewer, self.applications[item]] += 1
@@ -299,7 +301,7 @@ class _Standing:
 
 
 class _Offers:
-    """What one reviewer can give to a joiner, as arrays: who else is on each item does not change until it is taken."""
+    """The slots that a reviewer can give to a joining reviewer, as arrays, with the other reviewers of each item."""
 
     def __init__(self, slots: Sequence[Slot], standing: _Standing) -> None:
         self.slots = slots
@@ -310,7 +312,7 @@ class _Offers:
         number = {name: n for n, name in enumerate(self.names)}
         self.others = np.full(
             (len(slots), max(map(len, others))), len(self.names), dtype=np.int64
-        )  # the last entry: nobody
+        )  # the index after the last name means no reviewer
         for n, own in enumerate(others):
             self.others[n, : len(own)] = [number[name] for name in own]
         self.applications = sorted({standing.applications[slot.item] for slot in slots})
@@ -318,7 +320,7 @@ class _Offers:
         self.application = np.array([of_application[standing.applications[slot.item]] for slot in slots])
 
     def best(self, standing: _Standing, taker: str) -> Slot:
-        """The first slot of the lowest `_Standing.cost` for the taker."""
+        """The first slot with the lowest `_Standing.cost` for the taker."""
         with_taker = standing.co_load[taker]
         co_load = np.array([*(with_taker[name] for name in self.names), 0])[self.others].sum(axis=1)
         load_in = np.array([standing.load_in[taker, name] for name in self.applications])[self.application]
@@ -332,7 +334,7 @@ class _Offers:
 
 
 def _co_loads(loading: Sequence[Slot]) -> dict[str, Counter[str]]:
-    """How many items each reviewer shares with each other one; by one product, as a hundred can share an item."""
+    """The number of items that each pair of reviewers shares; one matrix product, because many can share an item."""
     reviewers = {name: n for n, name in enumerate(sorted({slot.reviewer for slot in loading}))}
     items = {name: n for n, name in enumerate({slot.item for slot in loading})}
     is_on = np.zeros((len(reviewers), len(items)))
@@ -345,7 +347,7 @@ def _co_loads(loading: Sequence[Slot]) -> dict[str, Counter[str]]:
 
 
 def _seen_by(slots: Iterable[Slot]) -> dict[str, set[str]]:
-    """The reviewers of each item, of any kind, when the change begins."""
+    """The reviewers of each item, in any kind, before the change."""
     seen_by: dict[str, set[str]] = defaultdict(set)
     for slot in slots:
         seen_by[slot.item].add(slot.reviewer)
@@ -362,7 +364,7 @@ def _place_in_plan(applications: Mapping[str, str], seed: int, slot: Slot) -> tu
 
 
 def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: int) -> dict[str, dict[str, Slot]]:
-    """The slots that each other reviewer can give to the joining one, by item, in order of the keys."""
+    """The slots that each reviewer can give to the joining reviewer, by item, in order of the keys."""
     copied = {(slot.reviewer, slot.item) for slot in slots if slot.kind == Kind.RETEST}
     offers: dict[str, dict[str, Slot]] = defaultdict(dict)
     free = [
@@ -388,8 +390,8 @@ def _given_up(moves: Iterable[Move]) -> tuple[str, ...]:
 
 def _uneven(remaining: Mapping[str, int], joiner: str) -> tuple[str, ...]:
     return tuple(
-        f"{name}: {n} items to do, {joiner} has {remaining[joiner]}; the others cannot be handed over, because they "
-        f"are overlap items, have a hidden copy, or are items that {joiner} already has"
+        f"{name}: {n} items to do, {joiner} has {remaining[joiner]}; the other items cannot move, because they "
+        f"are overlap items, have a hidden retest, or are items that {joiner} already has"
         for name, n in sorted(remaining.items())
         if n - remaining[joiner] > 1
     )

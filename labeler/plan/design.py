@@ -1,7 +1,8 @@
-"""The plan: who labels what in which order, determined by a seed.
+"""The plan: which reviewer labels which items in which order, determined by a seed.
 
-Nothing here is random. `key` is a hash of the seed and of names, so that the same seed gives the same plan whatever
-the order of the input, the version of a library or the machine. Arrays hold whole numbers only, for the same reason.
+The module uses no random numbers. `key` is a hash of the seed and of names, so the same seed gives the same plan for
+any order of the input, on all machines and with all versions of libraries. For the same reason, arrays hold only
+integers.
 """
 
 import hashlib
@@ -20,17 +21,17 @@ from labeler.errors import InputError
 from labeler.model import ALL, Assignment, Kind, PlanParameters
 
 MIN_RETEST_GAP, RETEST_GAP_SHARE = 50, 0.25
-MIN_ITEMS_LEFT = 2  # that a calibration round leaves for the study
-# Plans of stored studies are verified by drawing them again: neither number can change without a record in the plan.
-MAX_LISTED_BLOCKS = 10_000  # with more sets of reviewers than this, only as many blocks are built as there are items
-MAX_SWAPS = 5  # per round of `even_blocks`; more swaps improve little
+MIN_ITEMS_LEFT = 2  # minimum number of items that a calibration round leaves for the study
+# Plans of stored studies are verified by deriving them again, so these numbers must not change without a new parameter.
+MAX_LISTED_BLOCKS = 10_000  # with more sets of reviewers, the number of blocks is the number of items
+MAX_SWAPS = 5  # per round of `even_blocks`; more swaps have little effect
 
 _Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All assignments, and in words what the plan could not meet."""
+    """All assignments, and descriptions of the requirements that the plan could not meet."""
 
     assignments: tuple[Assignment, ...]
     blocks: tuple[tuple[str, ...], ...]
@@ -38,7 +39,7 @@ class Plan:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 over the assignments: equal for equal plans."""
+        """SHA-256 over the assignments; equal plans have equal hashes."""
         return hash_of(self.assignments)
 
     def loads(self) -> dict[str, Counter[Kind]]:
@@ -50,26 +51,26 @@ class Plan:
 
 
 def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: PlanParameters) -> Plan:
-    """Assign every item to its reviewers.
+    """Assign all items to reviewers.
 
     Parameters
     ----------
     items : mapping of item name to application
     reviewers : iterable of str
-        Their names; the order does not matter.
+        Names of the reviewers; the order does not matter.
     parameters : PlanParameters
 
     Returns
     -------
     Plan
-        The items of the calibration round come first and for all reviewers. Every other item is labelled by exactly
-        `per_item` reviewers, or by all of them. Wishes that the items cannot meet (retests far enough apart) are in
-        `shortfalls`; the plan never fails for them.
+        The items of the calibration round come first, for all reviewers. Each other item is labelled by exactly
+        `per_item` reviewers, or by all reviewers. If the items cannot meet a requirement (retests far enough apart),
+        it is listed in `shortfalls`, without an error.
 
     Raises
     ------
     InputError
-        If there is nothing to plan, or a parameter makes no sense.
+        If there are no items, or a parameter is invalid.
     """
     people = sorted(set(reviewers))
     _check(items, people, parameters)
@@ -87,22 +88,22 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
 
 
 def overlap_of(n_items: int, overlap: float) -> int:
-    """The number of an application's items that all reviewers label: the rounded share."""
+    """The number of items of an application that all reviewers label: the rounded share."""
     return floor(overlap * n_items + 1 / 2)
 
 
 def copies_that_fit(n_items: int, n_copies: int) -> int:
-    """How many of `n_copies` hidden copies fit among a reviewer's items, each far enough after the original."""
+    """Return how many of `n_copies` hidden retests fit among a reviewer's items, far enough after the originals."""
     names = [str(n) for n in range(n_items)]
     sequence = _with_retests(names, dict(zip(names, names, strict=True)), n_copies, partial(key, 0))
     return len(sequence) - n_items
 
 
 def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[tuple[str, ...]]:
-    """All sets of `per_item` reviewers, ordered so that any stretch of the list loads everyone alike.
+    """All sets of `per_item` reviewers, in an order that balances the load in all parts of the list.
 
-    Each next block is the one that leaves the smallest range of loads, then the smallest sum of their squares, then
-    the smallest co-load of any two, then by key. Time grows with the square of the number of sets.
+    The next block is always the block that gives the smallest range of loads, then the smallest sum of squared loads,
+    then the smallest co-load of a pair, then the lowest key. Time grows with the square of the number of sets.
     """
     people = sorted(reviewers)
     blocks = sorted(combinations(people, per_item), key=lambda block: key(seed, "block", *block))
@@ -112,7 +113,7 @@ def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[
     is_member = np.zeros((len(people), len(blocks)), dtype=np.int64)
     is_member[members, np.arange(len(blocks))] = 1
     load = np.zeros(len(people), dtype=np.int64)
-    total, co_load = np.zeros((2, len(blocks)), dtype=np.int64)  # members of each block
+    total, co_load = np.zeros((2, len(blocks)), dtype=np.int64)  # per block: sums over its members
     is_left = np.ones(len(blocks), dtype=bool)
     chosen = []
     for _ in blocks:
@@ -131,12 +132,12 @@ def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[
 
 
 def even_blocks(reviewers: Sequence[str], per_item: int, n_blocks: int, seed: int) -> list[tuple[str, ...]]:
-    """As many sets of `per_item` reviewers as needed, built one after the other so that all are loaded alike.
+    """Build `n_blocks` sets of `per_item` reviewers one after another, with balanced loads.
 
-    The members of all blocks in order are rounds: each names every reviewer once, so after any block loads differ by
-    at most one. Within a round each next member is the one of the lowest co-load with the block so far, then from
-    another connected group while there are several, then by key. Then reviewers change places within the round, at
-    most `MAX_SWAPS` times, as long as that makes the co-loads of all pairs more even.
+    The members of all blocks, in order, form rounds. Each round contains each reviewer once, so loads never differ by
+    more than one. In a round, the next member is the reviewer with the lowest co-load with the block so far, then from
+    another connected group if there are several, then with the lowest key. Then reviewers in the round are swapped, at
+    most `MAX_SWAPS` times, if this makes the co-loads of all pairs more even.
 
     Parameters
     ----------
@@ -149,13 +150,13 @@ def even_blocks(reviewers: Sequence[str], per_item: int, n_blocks: int, seed: in
     Returns
     -------
     list of tuple of str
-        Each sorted by name. Time and memory grow with the number of blocks, whatever the number of sets there are.
+        Each set is sorted by name. Time and memory depend on the number of blocks, not on the number of possible sets.
     """
     people = sorted(reviewers)
     n_slots, n_rounds = n_blocks * per_item, ceil(n_blocks * per_item / len(people))
     members = np.zeros(n_slots, dtype=np.int64)
     co_load = np.zeros((len(people), len(people)), dtype=np.int64)
-    group = np.arange(len(people))  # reviewers connected by blocks, directly or through others, have the same number
+    group = np.arange(len(people))  # reviewers that blocks connect, directly or through others, have the same number
     n_complete = 0
     for n in range(n_rounds):
         start, end = n * len(people), min((n + 1) * len(people), n_slots)
@@ -204,7 +205,7 @@ def _fill_round(
 
 def _even_out_round(members: _Numbers, start: int, end: int, co_load: _Numbers, per_item: int) -> None:
     """Swap reviewers within one round, always the swap that lowers the sum of squared co-loads most."""
-    first = start - start % per_item  # of a block begun in the previous round
+    first = start - start % per_item  # start of a block that began in the previous round
     block = np.arange(first, end) // per_item - first // per_item
     is_member = np.zeros((len(co_load), block[-1] + 1), dtype=np.int64)
     is_member[members[first:end], block] = 1
@@ -215,7 +216,7 @@ def _even_out_round(members: _Numbers, start: int, end: int, co_load: _Numbers, 
         now = with_block[own, block]
         change = after + after.T - now - now[:, None] - 2 * co_load[np.ix_(own, own)]
         is_on = is_member[own][:, block] > 0
-        change[is_on | is_on.T] = 0  # no reviewer is in a block twice
+        change[is_on | is_on.T] = 0  # a reviewer cannot be in a block twice
         a, b = np.unravel_index(change.argmin(), change.shape)
         if change[a, b] >= 0:
             return
@@ -229,13 +230,13 @@ def _even_out_round(members: _Numbers, start: int, end: int, co_load: _Numbers, 
 
 
 def key(seed: int, *parts: str) -> str:
-    """SHA-256 of the JSON list [seed, *parts] without spaces, as hexadecimal digits."""
+    """SHA-256 of the JSON list [seed, *parts] without spaces, in hexadecimal digits."""
     text = ",".join([str(seed), *map(encode_basestring, parts)])
     return hashlib.sha256(f"[{text}]".encode()).hexdigest()
 
 
 def hash_of(assignments: Iterable[Assignment]) -> str:
-    """SHA-256 over assignments, each as a JSON list, whatever their order."""
+    """SHA-256 over assignments, each as a JSON list; their order does not matter."""
     quoted = encode_basestring_ascii
     lines = sorted(
         f"[{quoted(a.reviewer)}, {quoted(a.item)}, {quoted(a.kind)}, {a.block}, {a.position}]" for a in assignments
@@ -247,11 +248,11 @@ def hash_of(assignments: Iterable[Assignment]) -> str:
 class _Parts:
     blocks: Sequence[tuple[str, ...]]
     block_of: Mapping[str, int]
-    shared: Sequence[str]  # labelled by all
+    shared: Sequence[str]  # items that all reviewers label
 
     @cached_property
     def own(self) -> Mapping[str, Sequence[str]]:
-        """The items of each reviewer, without those that all reviewers label."""
+        """The items of each reviewer, without the items that all reviewers label."""
         own: dict[str, list[str]] = defaultdict(list)
         for name, block in self.block_of.items():
             for reviewer in self.blocks[block]:
@@ -262,7 +263,7 @@ class _Parts:
 def _check(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> None:
     k = parameters.per_item
     if not items:
-        raise InputError("There is nothing to plan: the study has no items. Import measurements first.")
+        raise InputError("The study has no items to plan. Import measurements first.")
     if k < 2:
         raise InputError(f"Each item needs at least two reviewers, got {k}.")
     if len(people) < k:
@@ -287,14 +288,14 @@ def _check_calibration(n_items: int, n_calibration: int) -> None:
 
 
 def _calibration_items(items: Mapping[str, str], parameters: PlanParameters) -> Mapping[str, str]:
-    """The first item of each application, then the second of each, until there are enough: item to application."""
+    """Choose the first item of each application, then the second, until it is enough; return item -> application."""
     applications = _by_application(items, partial(key, parameters.seed, "calibration"))
     in_turn = (name for turn in zip_longest(*applications) for name in turn if name is not None)
     return {name: items[name] for name in islice(in_turn, parameters.calibration)}
 
 
 def calibration_for(reviewer: str, items: Mapping[str, str], seed: int) -> list[Assignment]:
-    """The assignments of one reviewer in a calibration round on these items (name to application)."""
+    """The assignments of one reviewer in a calibration round with these items (name -> application)."""
     order = _presentation_order(items, items, partial(key, seed, "calibration", reviewer))
     return [Assignment(reviewer, name, Kind.CALIBRATION, ALL, position) for position, name in enumerate(order)]
 
@@ -302,7 +303,7 @@ def calibration_for(reviewer: str, items: Mapping[str, str], seed: int) -> list[
 def _drawn_for(
     reviewer: str, parts: _Parts, items: Mapping[str, str], parameters: PlanParameters
 ) -> tuple[list[Assignment], str]:
-    """One reviewer's assignments in order, and in words what could not be met."""
+    """The assignments of one reviewer in order, and descriptions of unmet requirements."""
     kinds = dict.fromkeys(parts.own.get(reviewer, ()), Kind.FRESH)
     kinds |= dict.fromkeys(parts.shared, Kind.OVERLAP)
     order = _presentation_order(kinds, items, partial(key, parameters.seed, reviewer))
@@ -313,14 +314,14 @@ def _drawn_for(
     ]
     planned = len(sequence) - len(order)
     shortfall = (
-        f"{reviewer}: {planned} of {parameters.retest} retest items; a hidden copy must come at least "
+        f"{reviewer}: {planned} of {parameters.retest} retest items; a retest must come at least "
         f"{_retest_gap(len(order))} positions later, but there are only {len(order)} items"
     )
     return assignments, shortfall if planned < parameters.retest else ""
 
 
 def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> _Parts:
-    """Assign items to blocks so that consecutive items, and so each application, spread evenly over the blocks."""
+    """Assign items to blocks so that consecutive items, and therefore each application, are spread over all blocks."""
     keyed = partial(key, parameters.seed)
     shared: list[str] = []
     rest: list[str] = []
@@ -337,7 +338,7 @@ def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters:
 
 
 def _by_application(items: Mapping[str, str], keyed: Callable[..., str]) -> list[list[str]]:
-    """The items of each application in the order of their keys, the applications in the order of theirs."""
+    """The items grouped by application; applications and items are in the order of their keys."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name, application in items.items():
         groups[application].append(name)
@@ -355,8 +356,11 @@ def _paper_parts(items: Mapping[str, str], people: Sequence[str], parameters: Pl
 def _presentation_order(
     names: Iterable[str], applications: Mapping[str, str], keyed: Callable[[str], str]
 ) -> list[str]:
-    """By key, but never a third item of one application in a row while another application remains."""
-    coming, deferred = deque(sorted(names, key=keyed)), deque[str]()  # deferred: next by key, all of one application
+    """Order items by key, but never three of the same application in a row if another application remains."""
+    coming, deferred = (
+        deque(sorted(names, key=keyed)),
+        deque[str](),
+    )  # deferred: of one application
     order: list[str] = []
     previous = refused = None
     while coming or deferred:
@@ -379,12 +383,12 @@ def _with_retests(
     n_copies: int,
     keyed: Callable[[str], str],
 ) -> list[tuple[str, bool]]:
-    """The order with up to `n_copies` hidden copies inserted, each far after the original: (item, is a copy)."""
+    """Insert up to `n_copies` hidden retests into the order, far after the originals; returns (item, is a retest)."""
     gap = _retest_gap(len(order))
     sequence, is_copy = list(order), [False] * len(order)
     candidates = sorted(order, key=keyed) if n_copies and len(order) >= gap else []
     place = {name: at for at, name in enumerate(order)}
-    first_time = np.array([place[name] for name in candidates], dtype=np.int64)  # these shift as copies are inserted
+    first_time = np.array([place[name] for name in candidates], dtype=np.int64)  # retests shift these
     is_left = np.ones(len(candidates), dtype=bool)
     for _ in range(n_copies):
         can = is_left & (first_time + gap <= len(sequence))
@@ -409,6 +413,6 @@ def _retest_gap(n_items: int) -> int:
 
 
 def _is_third_in_a_row(sequence: Sequence[str], at: int, name: str, applications: Mapping[str, str]) -> bool:
-    """Whether inserting `name` before position `at` makes three neighbours of one application."""
+    """Whether inserting `name` before position `at` gives three neighbours of the same application."""
     near = [applications[other] for other in (*sequence[max(at - 2, 0) : at], name, *sequence[at : at + 2])]
     return any(near[i] == near[i + 1] == near[i + 2] for i in range(len(near) - 2))

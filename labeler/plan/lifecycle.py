@@ -1,8 +1,8 @@
-"""The states of a study, the steps between them, and what is allowed in each: one table for pages and commands.
+"""The states of a study, the steps between them, and the actions allowed in each state.
 
     draft -> calibration (where planned) -> open -> third (where wanted) -> closed -> unblinded; paused from any of them
 
-A paused study allows what it allowed before, except labelling.
+A paused study allows the same actions as before, except labelling.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ class Action(StrEnum):
     """An action that depends on the state of the study."""
 
     IMPORT = "import measurements"
-    PLAN = "draw a plan"
+    PLAN = "create a plan"
     CALIBRATE = "set the gate of the calibration round"
     PEOPLE = "change who takes part"
     LABEL = "label items"
@@ -39,7 +39,7 @@ class Action(StrEnum):
     SEE_NAMES = "see names with labels in the browser"
 
 
-# step -> the state it leads to from each phase; opening a paused study restores its previous state
+# step -> phase -> new state; opening a paused study restores its previous state
 STEPS: Mapping[Step, Mapping[State, State]] = {
     Step.OPEN: {State.DRAFT: State.OPEN, State.CALIBRATION: State.OPEN},
     Step.PAUSE: dict.fromkeys((state for state in State if state is not State.PAUSED), State.PAUSED),
@@ -51,7 +51,7 @@ STEPS: Mapping[Step, Mapping[State, State]] = {
 _UNTIL_CLOSED = frozenset((State.DRAFT, State.CALIBRATION, State.OPEN, State.THIRD))
 ALLOWED: Mapping[Action, frozenset[State]] = {
     Action.IMPORT: frozenset((State.DRAFT,)),
-    Action.PLAN: frozenset((State.DRAFT, State.CALIBRATION, State.OPEN)),  # only while there is no answer
+    Action.PLAN: frozenset((State.DRAFT, State.CALIBRATION, State.OPEN)),  # only before the first answer
     Action.CALIBRATE: frozenset((State.DRAFT, State.CALIBRATION)),
     Action.PEOPLE: _UNTIL_CLOSED,
     Action.LABEL: frozenset((State.CALIBRATION, State.OPEN, State.THIRD)),  # not while paused
@@ -59,8 +59,8 @@ ALLOWED: Mapping[Action, frozenset[State]] = {
     Action.EXCLUDE: _UNTIL_CLOSED | {State.CLOSED},
     Action.ADJUDICATE: frozenset((State.CLOSED,)),
     Action.SEE_AGREEMENT: frozenset((State.CLOSED, State.UNBLINDED)),
-    Action.SEE_CALIBRATION: frozenset(State) - {State.PAUSED},  # its labels enter no result
-    # before there is anything to label, verdicts help to choose what a study is about
+    Action.SEE_CALIBRATION: frozenset(State) - {State.PAUSED},  # its labels are not part of any result
+    # in a draft, verdicts help to choose the items of the study
     Action.SEE_VERDICTS: frozenset((State.DRAFT, State.UNBLINDED)),
     Action.SEE_NAMES: frozenset((State.UNBLINDED,)),
 }
@@ -73,7 +73,7 @@ SIGHTS = frozenset((Action.SEE_AGREEMENT, Action.SEE_CALIBRATION, Action.SEE_VER
 
 
 def possible(study: Study) -> list[Step]:
-    """The steps that are possible now, the way forward first."""
+    """The steps that are possible now; the step forward comes first."""
     if study.state is State.PAUSED:
         return [Step.OPEN]
     forward = [step for step in Step if study.state in STEPS[step] and step is not Step.PAUSE]
@@ -108,16 +108,16 @@ def require(study: Study, action: Action) -> None:
 
 
 def why_hidden(study: Study, roles: Iterable[Role], action: Action) -> str:
-    """Why results are hidden in the browser from a person with these roles; empty if they are shown.
+    """The reason why results are hidden in the browser from a person with these roles; empty if they are visible.
 
-    A coordinator who also labels sees no labels, agreement or verdicts before the study is unblinded.
+    A coordinator who is also a reviewer sees no labels, agreement or verdicts before the study is unblinded.
     """
     if study.phase is State.UNBLINDED:
         return ""
     if Role.REVIEWER in roles:
         return (
-            "You are also a reviewer of this study: labels, agreement and verdicts are shown to you only after it is "
-            "unblinded, so that they cannot influence your own labels."
+            "You are also a reviewer of this study: you see labels, agreement and verdicts only after the study is "
+            "unblinded, so that they cannot influence your labels."
         )
     if study.phase in ALLOWED[action]:
         return ""

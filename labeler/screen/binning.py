@@ -25,12 +25,12 @@ WINDOW = 50
 MAX_WINDOWS = 60
 FEW_ITERATIONS = 50  # shorter runs are drawn as points
 PERCENTILES = np.array([0, 1, 2, 3, 4, *np.arange(5, 96, 2.5), 96, 97, 98, 99, 100])
-LASTING = 0.05  # of a run; the axis shows every level that lasts longer
+LASTING = 0.05  # share of a run; the axis shows all levels that last longer
 MARGIN, TAIL = 0.04, 0.15  # shares of the distance between the lowest and the highest level
 QUARTILES = np.array([25.0, 50.0, 75.0])
-FLOAT32_SLACK = 1e-6  # share of the axis; larger than any rounding error
+FLOAT32_SLACK = 1e-6  # share of the axis that is larger than any rounding error
 WHOLE = 255  # the code for a window that is completely beyond the axis
-SERIES = ("low", "high", "medians", "lower", "upper", "quantiles")  # of a run, packed as float32
+SERIES = ("low", "high", "medians", "lower", "upper", "quantiles")  # numbers of a run that are packed as float32
 
 LARGEST_FLOAT32, LARGEST_FLOAT64 = float(np.finfo(np.float32).max), float(np.finfo(np.float64).max)
 
@@ -41,14 +41,14 @@ Block = NDArray[np.float64]
 def payload(
     runs: Sequence[Series], unit: str, *, rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span
 ) -> dict[str, Any]:
-    """Everything the screen needs to draw one item, and nothing that identifies the item.
+    """Return the data that the screen needs to draw an item, without data that identify the item.
 
     Parameters
     ----------
     runs : sequence of ndarray of float, each of shape (n_iterations,)
         Lengths may differ; all runs share one x axis, as long as the longest run.
     unit : str
-        "s" for times; the screen chooses ns, µs, ms.
+        "s" for times; the screen chooses between ns, µs, ms and s.
     rule : str
         The main axis: one of `AXIS_RULES`.
     min_span : float
@@ -298,7 +298,7 @@ def beyond_of(block: Block, limits: Limits, phase: float = 1.0) -> NDArray[np.fl
     block : ndarray of float, shape (n_runs, n_iterations)
     limits : (float, float)
     phase : float
-        As in `windows_of`.
+        See `windows_of`.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Vary the pictures for reviewers: the unit does not reveal what was measured, and assignments differ in their bytes.
 
-Otherwise a reviewer could recognise a retest, or an item of another reviewer, by comparing the data that were sent.
+Otherwise reviewers could recognise a retest, or an item of another reviewer, by comparing the data that they receive.
 Each assignment has its own order of runs and its own bin and window boundaries, and values are shifted by less than the
 eye can see. A person who compares the shapes can still recognise an item, because the shapes must not change.
 """
@@ -20,7 +20,7 @@ MAX_SHIFT = 0.001  # share of the main axis, or of a larger distance from the me
 MAX_STRETCH = 0.003  # share of the number of iterations of a long run, which may identify an item
 N_WAVES = 3
 TINY = 1e-250
-MAX_SHARE_SHIFT = 8 / binning.WHOLE  # share of a window beyond the axis: less than 0.5 of 12 pixels
+MAX_SHARE_SHIFT = 8 / binning.WHOLE  # shift of the share of a window beyond the axis: less than 0.5 of 12 pixels
 LEAST_DRAWN = 1.5 / 12  # smaller shares are all drawn with this height
 
 _TIMES = ("s", "ms", "µs", "us", "ns", "min", "h")
@@ -151,7 +151,7 @@ class _Shift:
         low, high = payload["axes"][payload["rule"]]
         self._middle, self._span = payload["median"], high - low
         if not TINY < self._span < 1 / TINY:
-            self._span = 1.0  # file formats give no such values; they are not shifted if a step overflows
+            self._span = 1.0  # only for values that no file format can contain: no shift if a step overflows
         self._base = _signed(seed, "base")
         waves = range(N_WAVES)
         self._sizes = np.array([_signed(seed, f"size {wave}") for wave in waves])
@@ -166,7 +166,7 @@ class _Shift:
             at = np.arcsinh((values - self._middle) / self._span)
             waves = (self._sizes * np.sin(at[..., np.newaxis] * self._speeds + self._starts)).sum(axis=-1)
             moved = self._middle + self._span * np.sinh(at + MAX_SHIFT * (self._base + waves) / (1 + N_WAVES))
-        # keep zeros: a logarithmic axis marks values that are not above 0
+        # zeros do not change, because a logarithmic axis marks values that are not above 0
         good = np.isfinite(moved) & (np.sign(moved) == np.sign(values))
         result: NDArray[np.float64] = np.where(good, moved, values)
         return result

@@ -55,7 +55,7 @@ def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[
         x=x, y=alt.value(12), text="shown:N"
     )  # fmt: skip
     layers = [band, name]
-    if len(counts) > 1:  # a single bar says nothing, and may be far wider than the phases
+    if len(counts) > 1:  # a single bar has no information and can be much wider than the phases
         layers.append(_bars(counts))
     return alt.layer(*layers).properties(height=HEIGHT if len(counts) > 1 else BAND_HEIGHT, width="container")
 

@@ -12,7 +12,7 @@ from labeler.screen.binning import series_of, shares_of, spikes_of
 INK, BAND, DOT, FRAME = "#12233d", "#9dbcd9", "#5f86ab", "#aab3c0"
 LANE, LANE_EDGE, BEYOND = "#f1f2f4", "#c9ced6", "#b35806"
 GAP = 3
-SHEET_GAP, TITLE = 14, 18  # between items, and the height of their names
+SHEET_GAP, TITLE = 14, 18  # pixels between items; height of their names
 WIDE = 100  # panels of at least this width show dots
 LANE_SHARE, LEAST_LANE, MOST_LANE = 0.06, 2, 12  # share of the panel height; smallest and largest height in pixels
 
@@ -52,7 +52,7 @@ def svg(payload: Mapping[str, Any], *, label: str, rule: str | None = None, pane
 
 
 def sheet(pictures: Sequence[tuple[str, Mapping[str, Any]]], *, panel: tuple[int, int] = (54, 34)) -> str:
-    """Several items as one picture in two columns, each under its name: (name, payload) of each."""
+    """Draw several items, given as (name, payload), as one picture with two columns and a name above each item."""
     of_items = [(name, payload, _grid(len(payload["runs"]))) for name, payload in pictures]
     width = max((columns for _, _, (columns, _) in of_items), default=1) * (panel[0] + GAP) + SHEET_GAP
     height = max((rows for _, _, (_, rows) in of_items), default=1) * (panel[1] + GAP) + TITLE + SHEET_GAP
@@ -111,7 +111,7 @@ def _panel(payload: Mapping[str, Any], run: Mapping[str, Any], view: str, width:
 
 
 def _bars(shares: NDArray[np.float64], end: float, height: int, lane: int) -> list[str]:
-    """The share of each window beyond the axis as bars in the lanes; a pixel shows the highest share of its windows."""
+    """Bars in the lanes: the share of each window beyond the axis; a pixel shows the highest share of its windows."""
     bars = []
     for is_below, side in enumerate(shares):
         fewer = _fewer(side, max(int(end), 1), np.maximum)
@@ -145,7 +145,7 @@ def _fewer(values: NDArray[np.float64], n_points: int, join: np.ufunc) -> NDArra
 
 
 def _averaged(values: NDArray[np.float64], n_points: int) -> NDArray[np.float64]:
-    """Average neighbours to at most `n_points` values, the number that can be distinguished."""
+    """Average neighbours to at most `n_points` values, because more points cannot be distinguished."""
     if len(values) <= n_points:
         return values
     starts = np.linspace(0, len(values), n_points, endpoint=False).astype(int)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
-IDLE_LIMIT_MS = 60_000  # the part of a stretch without input that counts: the reviewer may be looking
+IDLE_LIMIT_MS = 60_000  # this much of a stretch without input counts, because the reviewer may be looking
 HIDDEN, IDLE = "hidden", "idle"
 
 

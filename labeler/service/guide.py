@@ -19,7 +19,7 @@ from labeler.screen import binning
 STANDARD = Protocol()
 SEED = 20261121
 N_PRACTICE = 6
-# bundled benchmarks with little noise -> five runs of each, which are cut in half, and their common level in seconds
+# included benchmark with little noise -> its five runs, which are cut in half, and their common level in seconds
 BASES: dict[str, tuple[tuple[int, ...], float]] = {
     "hashlib.sha256#bytes=100000": ((1, 2, 4, 5, 6), 3.1e-5),
     "numpy.fft.rfft#n=4096": ((0, 1, 2, 3, 4), 8.4e-4),
@@ -54,7 +54,7 @@ class Example:
     ----------
     title, explanation : str
     category : Category or None
-        The category that follows from the known change; None if people disagree and the study's instructions decide.
+        The category that results from the known change; None if people disagree and the study's instructions decide.
     picture : mapping
         Result of `labeler.screen.binning.payload`.
     """
@@ -66,7 +66,7 @@ class Example:
 
     def feedback(self, answer: str) -> str:
         """The explanation for a reviewer who gave this answer."""
-        truth = f"the item was generated to be {self.category}" if self.category else "people disagree about this item"
+        truth = f"the item was generated as {self.category}" if self.category else "people disagree about this item"
         return f"Your answer: {answer}; {truth}. {self.title}: {self.explanation}"
 
     def is_right(self, answer: str) -> bool:
@@ -75,15 +75,15 @@ class Example:
 
 
 def protocol_words(protocol: Protocol) -> str:
-    """The guide's text: how items are shown, what to judge, and what happens to an answer."""
+    """The text of the guide: how items are shown, what to judge, and how answers are used."""
     axis = AXES[protocol.axis_rule].format(span=f"{100 * protocol.min_span:g} %")
     order = " The order of the runs differs between reviewers." if protocol.varies_pictures else ""
     sure = "\n- Press 1, 2 or 3 to say how sure you are, before or after S or D." if protocol.asks_confidence else ""
     return f"""
 **What you see.** All runs of one benchmark, each from its first iteration to its last, on one scale. The axis covers
-{axis}. The grey lanes at the top and bottom show what is beyond the axis: a bar is the share of a window, and the share
-of the whole run is above its panel. Z and L change the axis for the current item only; every item starts with the same
-view for everyone.{order}
+{axis}. The grey lanes at the top and bottom show what is outside the axis: a bar shows the share in a window, and the
+share in the whole run is above its panel. Z and L change the axis for the current item only; every item starts with the
+same view for everyone.{order}
 
 **What to judge.** Would each run lead to the same conclusion about the benchmark: the same level, the same spread, the
 same pattern over time? All measurements show small random differences. Compare the runs with each other. It does not

@@ -1,6 +1,4 @@
-"""What reviewers may see and do. Nothing here reveals other people's labels, verdicts, item names or why an item
-was assigned.
-"""
+"""Functions for reviewers. They never reveal other people's labels, verdicts, item names, or reasons of assignments."""
 
 import hashlib
 import json
@@ -24,7 +22,7 @@ from labeler.store import Database, assignments, events, items, labels, referenc
 
 MIN_DWELL_MS = 250
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
-MAX_CHECKED = 500  # number of event ids that a browser can ask about at once; a browser keeps fewer
+MAX_CHECKED = 500  # number of event ids that a browser can check at once; a browser keeps fewer
 CONFIDENCES = (1, 2, 3)
 # A retest comes at least MIN_RETEST_GAP places after its item. By then the reviewer's list no longer shows the earlier
 # picture, nor any other picture of that age: hiding only the pictures of retests would reveal which items they are.
@@ -39,7 +37,7 @@ CATEGORIES = frozenset(Answer(category) for category in Category)
 
 @dataclass(frozen=True)
 class OwnProgress:
-    """A reviewer's progress; `n_not_sure` of the items that are not done were answered "not sure"."""
+    """A reviewer's progress; `n_not_sure` is the number of open items that were answered "not sure"."""
 
     n_done: int
     n_assigned: int
@@ -48,7 +46,7 @@ class OwnProgress:
 
 @dataclass(frozen=True)
 class Brief:
-    """The question of the study and the protocol that says how items are shown."""
+    """The question of the study, and the protocol for showing items."""
 
     question: str
     protocol: Protocol
@@ -110,7 +108,7 @@ class OwnLabel:
     time_on_task_ms : int or None
         Total for all answers to the item (see `labeler.screen.timing`).
     confidence, flag, comment
-        Given with the current answer.
+        Values of the current answer.
     replies : tuple of str
         Replies of coordinators to the flag or comment, in order of time, without names.
     can_look_again : bool
@@ -131,12 +129,12 @@ class OwnLabel:
 
 @dataclass(frozen=True)
 class BrowserMark:
-    """Tells a browser whose answers it keeps, and lets it check whether the study still has the saved answers.
+    """Identifies the reviewer in the browser's storage, and lets the browser check whether the study has its answers.
 
     Attributes
     ----------
     reviewer : str
-        An opaque id: the same in every backup of the study, different for each reviewer and study.
+        An opaque id. It is the same in all backups of the study, and different for each reviewer and study.
     last_event : str or None
         The event id of the reviewer's newest stored answer.
     """
@@ -146,19 +144,19 @@ class BrowserMark:
 
 
 def browser_mark(db: Database, reviewer_id: int) -> BrowserMark:
-    """The mark of a reviewer for the browser, with the newest answer that the study has."""
+    """The browser mark of a reviewer, with the newest stored answer."""
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     whose = f"{study.created_utc} {person.person_id} {person.name}"
     return BrowserMark(hashlib.sha256(whose.encode()).hexdigest()[:32], labels.last_event(db, reviewer_id))
 
 
 def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -> list[str]:
-    """The given event ids that the study does not have, for example after a backup was restored.
+    """Return the given event ids that are missing in the study, for example after a backup was restored.
 
     Raises
     ------
     AnswerRefused
-        If there are more ids than a browser keeps.
+        If there are more ids than a browser can keep.
     """
     identity.require(db, reviewer_id, Role.REVIEWER)
     if len(event_ids) > MAX_CHECKED:
@@ -168,7 +166,7 @@ def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -
 
 
 def brief(db: Database) -> Brief:
-    """The question and protocol of the study; `{runs}` in the question stands for the number of runs of an item."""
+    """The question and protocol of the study; `{runs}` in the question is replaced by the number of runs of an item."""
     study = studies.get(db)
     question = study.question if study.question != DEFAULT_QUESTION else DEFAULT_QUESTION.replace("ten", "{runs}")
     return Brief(question, study.protocol)
@@ -188,7 +186,7 @@ def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
 
 
 def is_first_visit(db: Database, reviewer_id: int) -> bool:
-    """Whether to show the introduction: the reviewer has labelled nothing and has not left the introduction."""
+    """Whether to show the introduction: the reviewer has no label and has not finished the introduction."""
     person = identity.require(db, reviewer_id, Role.REVIEWER)
     if labels.last_event(db, reviewer_id) is not None or _why_closed(studies.get(db), person):
         return False
@@ -196,7 +194,7 @@ def is_first_visit(db: Database, reviewer_id: int) -> bool:
 
 
 def begin(db: Database, reviewer_id: int, *, now: datetime) -> None:
-    """Record that a reviewer has left the introduction; the next visit starts with an item."""
+    """Record that a reviewer has finished the introduction; the next visit starts with an item."""
     with db.atomic():
         person = identity.require(db, reviewer_id, Role.REVIEWER)
         if is_first_visit(db, reviewer_id):
@@ -241,7 +239,7 @@ def feedback(db: Database, reviewer_id: int) -> Feedback | None:
 
 
 def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
-    """One of the reviewer's answered tasks that can be opened again; raises NotAssigned for any other task."""
+    """Return an answered task that the reviewer can open again; raises NotAssigned for any other task."""
     hidden = {label.task.code for label in own_labels(db, reviewer_id) if not label.can_look_again}
     task = assignments.task_by_code(db, reviewer_id, code)
     if task is None or task.answer is None or code in hidden or not _is_in_play(db, task, studies.get(db)):
@@ -287,7 +285,7 @@ def typical_time_s(own: list[OwnLabel]) -> float | None:
 
 
 def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
-    """The picture of a task for the screen: bins, and nothing that reveals what was measured.
+    """The picture of a task for the screen: only bins, without information about what was measured.
 
     All pictures for reviewers are created here. None if the study has only imported labels for the item.
     """
@@ -301,14 +299,14 @@ def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
 
 
 def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
-    """A task as the screen shows it: code, revision, picture, and the reviewer's latest answer and remarks.
+    """The data of a task for the screen: code, revision, picture, and the reviewer's latest answer and remarks.
 
     Parameters
     ----------
     db : Database
     task : Task
     known : container of str
-        The codes of the items whose pictures the screen already has; for them the picture is None.
+        Codes of items whose pictures the screen already has; their picture is None.
     """
     confidence, flag, comment = labels.last_remarks(db, task.assignment_id)
     return {
@@ -367,9 +365,9 @@ def submit(
     NotAllowed
         If the study or this reviewer cannot label anything now, or the person is not a reviewer.
     NotAssigned
-        If the item is neither offered to this reviewer nor one of the reviewer's answered items.
+        If the item is neither offered to this reviewer nor answered by this reviewer.
     AnswerRefused
-        If the answer came faster than a person can look, or the item was answered in another window.
+        If the answer was too fast, or the item was answered in another window.
     """
     # This read needs no lock: only the reviewer's own answers change which items are offered, and an answer to this
     # item changes its revision, which is checked below.
@@ -386,7 +384,7 @@ def submit(
         study = studies.get(db)
         closed = _why_closed(study, person)
         if closed:
-            raise NotAllowed(f"{closed} Nothing was kept.")
+            raise NotAllowed(f"{closed} Nothing was saved.")
         is_open = task is not None and (_stands(task) or task.code in on_offer)
         if task is None or not is_open or not _is_in_play(db, task, study):
             raise _not_open(submission)
@@ -414,12 +412,12 @@ def submit(
 
 
 def _not_open(submission: Submission) -> NotAssigned:
-    """The same refusal for all reasons, so that a reviewer cannot tell the reasons apart."""
+    """The same refusal for all reasons, so that the reviewer does not learn the reason."""
     return NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload the page to continue.")
 
 
 def _variation(db: Database, task: Task, n_runs: int) -> blinding.Variation | None:
-    """How the picture of this task differs from the item's picture; None if an item has only one picture."""
+    """The variation of the picture for this task; None if all tasks of an item have the same picture."""
     if not n_runs or not studies.get(db).protocol.varies_pictures:
         return None
     return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_runs)

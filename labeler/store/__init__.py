@@ -1,4 +1,4 @@
-"""The only package with SQL: one module per table. Its functions never begin or commit a transaction.
+"""The only package with SQL, with one module per table. Its functions never begin or commit a transaction.
 
 Pages and commands may import only `Database` and `open_database`.
 """

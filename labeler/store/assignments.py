@@ -10,7 +10,7 @@ from labeler.store.database import Database
 
 @dataclass(frozen=True)
 class NewAssignment:
-    """A row to be written; `block` and `position` may be None for labels made elsewhere."""
+    """An assignment to store; `block` and `position` may be None for imported labels."""
 
     person_id: int
     item_id: int
@@ -23,7 +23,7 @@ class NewAssignment:
 
 @dataclass(frozen=True)
 class StoredAssignment:
-    """A stored assignment; `ended` is True once it was handed to another reviewer or given up."""
+    """A stored assignment; `ended` is True if it was moved to another reviewer or dropped."""
 
     assignment_id: int
     assignment: Assignment
@@ -31,8 +31,8 @@ class StoredAssignment:
     ended: bool
 
 
-# The bare `answer` is that of the row with the largest revision, as SQLite documents it. An answer "not sure" that was
-# taken back does not count as one. All lookups go by the index on (assignment, revision).
+# SQLite documents that `answer` without an aggregate is from the row with the largest revision. A withdrawn "not sure"
+# does not count. All lookups use the index on (assignment, revision).
 _TASKS = """
     SELECT assignment_id, item_id, code, count(revision), answer,
            coalesce(sum(answer = 'not sure' AND NOT EXISTS (
@@ -48,7 +48,7 @@ _NEWEST = "(SELECT answer FROM labels n WHERE n.assignment_id = a.assignment_id 
 
 
 def add(db: Database, rows: Iterable[NewAssignment]) -> None:
-    """Write assignments; raises sqlite3.IntegrityError if a code is taken."""
+    """Store assignments; raises sqlite3.IntegrityError if a code is already used."""
     db.executemany(
         """INSERT INTO assignments (person_id, item_id, kind, block, position, code, origin)
            VALUES (?, ?, ?, ?, ?, ?, ?)""",
@@ -57,12 +57,12 @@ def add(db: Database, rows: Iterable[NewAssignment]) -> None:
 
 
 def clear(db: Database) -> None:
-    """Remove the whole plan; the database refuses it once there are labels."""
+    """Remove the whole plan; the database refuses this if there are labels."""
     db.execute("DELETE FROM assignments")
 
 
 def tasks_of(db: Database, person_id: int, *, calibration: bool = False) -> list[Task]:
-    """The tasks of a reviewer in the calibration round or after it, in order of presentation, with their answers."""
+    """The tasks of a reviewer in the calibration round, or after it, in order of presentation, with answers."""
     rows = db.execute(f"{_TASKS} WHERE {_OF_ROUND} {_EACH}", (person_id, calibration)).fetchall()
     return [_task(row) for row in rows]
 
@@ -78,7 +78,7 @@ def unsure_tasks(db: Database, person_id: int, *, calibration: bool) -> list[Tas
 
 
 def n_by_answer(db: Database, person_id: int, *, calibration: bool) -> Counter[Answer | None]:
-    """The number of tasks by newest answer; None counts the tasks without any."""
+    """The number of tasks by newest answer; the key None counts tasks without an answer."""
     rows = db.execute(
         f"SELECT {_NEWEST} AS newest, count(*) FROM assignments a WHERE {_OF_ROUND} GROUP BY newest",  # noqa: S608 - constant
         (person_id, calibration),
@@ -87,18 +87,18 @@ def n_by_answer(db: Database, person_id: int, *, calibration: bool) -> Counter[A
 
 
 def has_code(db: Database, code: str) -> bool:
-    """Whether an assignment of the study, ended or not, has this code."""
+    """Whether an assignment has this code, including ended assignments."""
     return db.execute("SELECT 1 FROM assignments WHERE code = ?", (code,)).fetchone() is not None
 
 
 def task_by_code(db: Database, person_id: int, code: str) -> Task | None:
-    """The reviewer's task with this code, from any round, ended or not; None if it belongs to another reviewer."""
+    """The reviewer's task with this code, from any round, active or ended; None if another reviewer has it."""
     row = db.execute(f"{_TASKS} WHERE a.person_id = ? AND a.code = ? {_EACH}", (person_id, code)).fetchone()
     return _task(row) if row else None
 
 
 def stands(db: Database, assignment_id: int, *, calibration: bool) -> bool:
-    """Whether an assignment belongs to this round and is active: not ended, and its item is not excluded."""
+    """Whether an assignment belongs to this round and is active, which means not ended and its item not excluded."""
     row = db.execute(
         f"SELECT 1 FROM assignments a WHERE assignment_id = ? AND (a.kind = 'calibration') = ? AND {STANDS}",  # noqa: S608 - constant
         (assignment_id, calibration),
@@ -107,7 +107,7 @@ def stands(db: Database, assignment_id: int, *, calibration: bool) -> bool:
 
 
 def find(db: Database, person_id: int, item_id: int, kind: Kind) -> Task | None:
-    """The reviewer's assignment of this kind on an item; None if there is none."""
+    """The reviewer's assignment of this kind for an item, or None."""
     row = db.execute(
         f"{_TASKS} WHERE a.person_id = ? AND a.item_id = ? AND a.kind = ? {_EACH}",
         (person_id, item_id, kind),
@@ -116,15 +116,15 @@ def find(db: Database, person_id: int, item_id: int, kind: Kind) -> Task | None:
 
 
 def get(db: Database, person_id: int, item_id: int, kind: Kind) -> Task:
-    """As `find`, for an assignment that must exist."""
+    """Like `find`, but the assignment must exist."""
     task = find(db, person_id, item_id, kind)
     if task is None:
-        raise LookupError(f"no {kind} assignment of item {item_id} to person {person_id}")
+        raise LookupError(f"person {person_id} has no {kind} assignment of item {item_id}")
     return task
 
 
 def everything(db: Database, kind: Kind | None = None) -> list[StoredAssignment]:
-    """Every assignment ever made, or those of one kind, in order of creation."""
+    """All assignments, including ended ones, or all of one kind, in order of creation."""
     rows = db.execute(
         """SELECT a.assignment_id, p.name, i.name, a.kind, a.block, a.position, a.origin, a.ended_utc
            FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id)
@@ -143,7 +143,7 @@ def everything(db: Database, kind: Kind | None = None) -> list[StoredAssignment]
 
 
 def give(db: Database, row: NewAssignment) -> None:
-    """Write an assignment, or reactivate an ended one, which keeps its code, answers and origin."""
+    """Store an assignment, or reactivate an ended assignment, which keeps its code, answers and origin."""
     db.execute(
         """INSERT INTO assignments (person_id, item_id, kind, block, position, code, origin)
            VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -154,13 +154,13 @@ def give(db: Database, row: NewAssignment) -> None:
 
 
 def end(db: Database, assignment_ids: Iterable[int], ended_utc: str) -> None:
-    """End assignments: nobody labels them any longer."""
+    """End assignments, so that they are no longer labelled."""
     rows = ((ended_utc, assignment_id) for assignment_id in assignment_ids)
     db.executemany("UPDATE assignments SET ended_utc = ? WHERE assignment_id = ?", rows)
 
 
 def _first_with(db: Database, person_id: int, condition: str, calibration: bool, limit: int) -> list[Task]:
-    """Selects the ids first, because a reviewer may have a thousand tasks."""
+    """Select tasks by id first, which is faster because a reviewer may have a thousand tasks."""
     rows = db.execute(
         f"""{_TASKS} WHERE assignment_id IN (
                 SELECT assignment_id FROM assignments a WHERE {_OF_ROUND} AND {condition}

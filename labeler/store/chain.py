@@ -1,8 +1,8 @@
-"""A hash chain over what must not change: answers, decisions, replies, events, measurements and pictures.
+"""A hash chain over data that must not change: answers, decisions, replies, events, measurements and pictures.
 
 Each new row adds a link: the hash of its content, and the head, which is the hash of the previous head and this link.
-Changing a row later breaks its hash; changing the links breaks the heads. Building a new chain, or restoring an older
-file, gives a head that differs from the one printed before.
+If a row is changed later, its hash no longer matches; if links are changed, the heads no longer match. If the chain is
+rebuilt, or an older file is restored, the head differs from the head that was printed before.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 BEGUN = "begun"  # the first link of the chain of a study from an earlier version
 
-# part -> the queries for one entry by its id; the hash protects what they return
+# part -> the queries for one entry by its id; the hash covers their results
 _CONTENT: Mapping[str, tuple[str, ...]] = {
     "measurement": (
         """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
@@ -68,7 +68,7 @@ def append(db: "Database", part: str, row_id: int) -> None:
 
 
 def head(db: "Database") -> Head:
-    """Where the chain ends."""
+    """The end of the chain."""
     row = db.execute("SELECT link_id, head FROM links ORDER BY link_id DESC LIMIT 1").fetchone()
     return Head(*row) if row else Head(0, "")
 
@@ -91,7 +91,7 @@ def n_before(db: "Database") -> int:
 
 
 def digest_at(db: "Database", n_links: int) -> str | None:
-    """The head after the first `n_links` links; None if the chain is shorter."""
+    """The head after the first `n_links` links, or None if the chain is shorter."""
     row = db.execute("SELECT head FROM links WHERE link_id = ?", (n_links,)).fetchone()
     return str(row[0]) if row else None
 
@@ -102,7 +102,7 @@ def digests_of(db: "Database", part: str) -> set[str]:
 
 
 def digest_of(db: "Database", part: str, row_id: int) -> str | None:
-    """The current hash of a row's content; None if there is no such row."""
+    """The current hash of a row's content, or None if the row does not exist."""
     if part == BEGUN:
         return hashlib.sha256(str(row_id).encode()).hexdigest()
     digest, is_there = hashlib.sha256(), False
@@ -110,7 +110,7 @@ def digest_of(db: "Database", part: str, row_id: int) -> str | None:
         for row in db.execute(query, (row_id,)):
             is_there = True
             for value in row:
-                # type and length before the content, so that different rows never give the same bytes
+                # type and length come before the content, so that different rows never give the same bytes
                 content = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass")
                 digest.update(f"{type(value).__name__}{len(content)}:".encode())
                 digest.update(content)
@@ -119,7 +119,7 @@ def digest_of(db: "Database", part: str, row_id: int) -> str | None:
 
 
 def faults(db: "Database") -> Iterator[Fault]:
-    """Every mismatch between links and rows, in the order of the chain; then rows without a link."""
+    """All mismatches between links and rows, in the order of the chain; then rows without a link."""
     last, newest = Head(0, ""), dict[tuple[str, int], str]()
     for link_id, part, row_id, digest, stored in db.execute("SELECT * FROM links ORDER BY link_id").fetchall():
         if link_id != last.n_links + 1:
@@ -138,13 +138,13 @@ def faults(db: "Database") -> Iterator[Fault]:
     for part, ids in _IDS.items():
         for (row_id,) in db.execute(ids).fetchall():
             if (part, row_id) not in newest:
-                yield Fault(part, row_id, "was inserted by hand")
+                yield Fault(part, row_id, "was inserted outside the application")
 
 
 def _append(db: "Database", last: Head, part: str, row_id: int) -> Head:
     digest = digest_of(db, part, row_id)
     if digest is None:
-        raise LookupError(f"there is no {part} {row_id} to link")
+        raise LookupError(f"{part} {row_id} does not exist and cannot be linked")
     new = Head(last.n_links + 1, _next(last, part, row_id, digest))
     db.execute("INSERT INTO links VALUES (?, ?, ?, ?, ?)", (new.n_links, part, row_id, digest, new.digest))
     return new

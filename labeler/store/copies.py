@@ -1,4 +1,4 @@
-"""Operations on whole study files: read one without changing it, and remove from one what names people."""
+"""Operations on whole study files: read a file without changing it, and remove data that identify people."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from labeler.model import Kind
 from labeler.store import migrations
 from labeler.store.database import Database, check_is_study, connect
 
-# Every column with free text; `events.details` and `labels.view` hold free text inside JSON.
+# All columns with free text; `events.details` and `labels.view` have free text inside JSON.
 FREE_TEXTS = (
     ("studies", "name"), ("studies", "question"), ("studies", "instructions"), ("files", "name"),
     ("labels", "comment"), ("labels", "view"), ("verdicts", "error"), ("events", "actor"), ("events", "details"),
@@ -21,7 +21,7 @@ FREE_TEXTS = (
 
 @dataclass(frozen=True)
 class Assigned:
-    """An assignment in terms that are the same in every copy of a study, except for `assignment_id`."""
+    """An assignment with values that are the same in all copies of a study, except `assignment_id`."""
 
     assignment_id: int
     reviewer: str
@@ -34,7 +34,7 @@ class Assigned:
 
 @contextmanager
 def read_only(path: Path) -> Iterator[Database]:
-    """A snapshot of a study; nothing is written to the file or its folder, and the schema is not migrated.
+    """Open a snapshot of a study. Nothing is written to the file or its folder, and the schema is not migrated.
 
     Raises
     ------
@@ -42,11 +42,11 @@ def read_only(path: Path) -> Iterator[Database]:
     StudyError
         If the file was last opened by an older version.
     StudyBusy
-        At the end, if another process wrote meanwhile: the snapshot may be inconsistent.
+        At the end, if another process wrote in the meantime, because the snapshot may be inconsistent.
     """
     if not path.is_file():
         raise NoStudy(f"There is no study {path}.")
-    # Without a log beside it, nobody has the file open. It is read directly, because SQLite would leave a log behind.
+    # Without a log, no process has the file open. It is read directly, because SQLite would leave a log behind.
     lies_still, before = not _logs(path), path.stat()
     with Database(connect(path, mode="ro&immutable=1" if lies_still else "ro"), path) as db:
         check_is_study(db)
@@ -68,7 +68,7 @@ def _logs(path: Path) -> list[Path]:
 
 
 def assigned(db: Database) -> dict[str, Assigned]:
-    """Every assignment, by its code."""
+    """All assignments, by code."""
     rows = db.execute(
         """SELECT a.code, a.assignment_id, p.name, i.name, i.data_hash, a.kind, a.block, a.position
            FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id)"""
@@ -81,9 +81,9 @@ def assigned(db: Database) -> dict[str, Assigned]:
 
 @contextmanager
 def rewritable(db: Database) -> Iterator[None]:
-    """Drop the triggers that forbid changing answers and events, and create them again at the end.
+    """Drop the triggers that forbid changes of answers and events, and create them again at the end.
 
-    Only for a file that nobody else has opened yet, inside a transaction: an error leaves the file unchanged.
+    Only for a file that no other process has opened, and inside a transaction, so that an error leaves it unchanged.
     """
     triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     for name, _ in triggers:
@@ -95,7 +95,7 @@ def rewritable(db: Database) -> Iterator[None]:
 
 
 def rewrite(db: Database, table: str, column: str, rewritten: Callable[[str], str | None]) -> int:
-    """Change every text of a column, even where texts are unique and swap places; returns the number of texts."""
+    """Change all texts of a column, even if texts are unique and exchange places; return the number of texts."""
     query = f"SELECT rowid, {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY rowid"  # noqa: S608 - ours
     rows = db.execute(query).fetchall()
     changed = [(new, row_id) for row_id, text in rows if (new := rewritten(text)) != text]
@@ -106,20 +106,20 @@ def rewrite(db: Database, table: str, column: str, rewritten: Callable[[str], st
 
 
 def renumber(db: Database, table: str, ids: Mapping[int, int]) -> None:
-    """Give the rows of a table new ids and update every reference; `ids` maps each old id to its new one."""
+    """Give the rows of a table new ids and update all references; `ids` maps old ids to new ids."""
     names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     places = [(table, "rowid")]
     for (name,) in names:
         keys = db.execute('SELECT "table", "from" FROM pragma_foreign_key_list(?)', (name,))
         places += [(name, column) for target, column in keys if target == table]
-    for place, column in places:  # by way of negative ids, which are free
+    for place, column in places:  # in two steps through negative ids, which are unused
         update = f"UPDATE {place} SET {column} = "  # noqa: S608 - names of the schema
         db.executemany(f"{update} ? WHERE {column} = ?", ((-new, old) for old, new in ids.items()))
         db.execute(f"{update} -{column} WHERE {column} < 0")
 
 
 def forget_who_signed_in(db: Database) -> None:
-    """Remove what signs people in or shows when they came: invitations, sessions, addresses and jobs."""
+    """Remove data about sign-in and presence: invitations, sessions, addresses and jobs."""
     for table in ("invitations", "sessions", "jobs"):
         db.execute(f"DELETE FROM {table}")  # noqa: S608 - names above
     db.execute("UPDATE people SET email = NULL, secret_hash = NULL, created_utc = (SELECT created_utc FROM studies)")

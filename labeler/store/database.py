@@ -1,4 +1,4 @@
-"""A connection to one study file, opened safely, with its errors in words."""
+"""A connection to a study file, with safe opening and clear error messages."""
 
 import sqlite3
 import stat
@@ -18,15 +18,15 @@ BUSY_TIMEOUT_S = 5.0
 APPLICATION_ID = 0x42524C31  # "BRL1" in the file's header distinguishes a study from any other SQLite file
 LOG_BEGINS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")  # the first bytes of a write-ahead log
 
-# SQLite makes writers retry at growing intervals, so that some wait for seconds under load. The threads of one process
-# therefore wait for each other here, and only for other processes in SQLite.
+# In SQLite, writers retry at growing intervals, so some wait for seconds under load. Therefore threads of this process
+# wait for each other here, and use SQLite only to wait for other processes.
 _WRITERS: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
 
 class Database:
-    """One connection. It lives for one page run or one command, and is never cached or shared between threads."""
+    """A connection for one page run or one command, which is never cached or shared between threads."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -34,24 +34,24 @@ class Database:
         self._files: Mapping[Path, tuple[int, int]] = {}
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
-        """Run one statement; values only through `parameters`.
+        """Run a statement; values must be passed through `parameters`.
 
         Raises
         ------
         StudyBusy, StudyReadOnly, NotAStudy
-            In place of the driver's error where people can do something about it, also while rows are fetched.
+            Instead of the driver's error, if people can fix the cause; also while rows are fetched.
         """
         with _errors_in_words(self.path):
             return self._cursor().execute(sql, parameters)
 
     def records(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
-        """The rows of a query as mappings from column name to value; raises as `execute` does."""
+        """The rows of a query as mappings from column name to value; raises errors like `execute`."""
         cursor = self.execute(sql, parameters)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def executemany(self, sql: str, rows: Iterable[Parameters]) -> sqlite3.Cursor:
-        """Run one statement for many rows; raises as `execute` does."""
+        """Run a statement for many rows; raises errors like `execute`."""
         with _errors_in_words(self.path):
             return self._cursor().executemany(sql, rows)
 
@@ -62,9 +62,9 @@ class Database:
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
-        """A transaction that takes the write lock at once; all of it is saved, or nothing.
+        """Open a transaction that takes the write lock at once; either all its writes are saved, or none.
 
-        Inside another transaction it is a savepoint: if it fails and the caller continues, only its writes are undone.
+        Inside another transaction it is a savepoint. If it fails and the caller continues, only its writes are undone.
         """
         if self._connection.in_transaction:
             yield from self._in_transaction("SAVEPOINT inner", "RELEASE inner", "ROLLBACK TO inner", "RELEASE inner")
@@ -90,11 +90,11 @@ class Database:
         self._check_files()
 
     def watch_files(self) -> None:
-        """From now on, fail any transaction after a file of the study was removed or replaced.
+        """From now on, let transactions fail if a file of the study was removed or replaced.
 
-        SQLite keeps writing into a file that was removed or replaced, and reports success.
+        SQLite continues to write to a file that was removed or replaced, and reports success.
         """
-        real = self.path.resolve()  # SQLite puts its own files beside the target of a symbolic link
+        real = self.path.resolve()  # SQLite writes its own files beside the target of a symbolic link
         paths = (self.path, *(real.with_name(f"{real.name}-{end}") for end in ("wal", "shm")))
         self._files = {path: _identity(path) for path in paths}
 
@@ -107,18 +107,18 @@ class Database:
                 is_ours = False
             if not is_ours:
                 raise StudyError(
-                    f"{path} was removed or replaced while the study was in use, so what was just written may be lost. "
-                    "Stop the program that removes it (such as a clean-up or sync program), restart the server, and "
+                    f"{path} was removed or replaced while the study was in use, so the last changes may be lost. "
+                    f"Stop the program that removes it (such as a clean-up or sync program), restart the server, and "
                     f"check the study with: labeler audit {self.path}"
                 )
 
     def backup(self, target: Path) -> None:
-        """Copy the whole study into a new file while others keep writing.
+        """Copy the whole study into a new file, while others can still write.
 
         Raises
         ------
         StudyError
-            If the target exists already or cannot be written; nothing is left behind.
+            If the target exists already or cannot be written. No partial file remains.
         """
         partial = target.with_name(target.name + ".partial")
         try:
@@ -128,7 +128,7 @@ class Database:
             copy = sqlite3.connect(partial, isolation_level=None)
             try:
                 self._connection.backup(copy)
-                copy.execute("PRAGMA journal_mode = DELETE")  # a single file that can be read from a read-only place
+                copy.execute("PRAGMA journal_mode = DELETE")  # a single file, readable on a read-only disk
             finally:
                 copy.close()
             partial.rename(target)
@@ -149,19 +149,19 @@ class Database:
 
 
 def create_database(path: Path) -> Database:
-    """Make a new, empty study file.
+    """Create an empty study file.
 
     Raises
     ------
     StudyError
-        If the path already exists, or no file can be created there.
+        If the path already exists, or the file cannot be created.
     """
     try:
         if path.exists():
             raise StudyError(f"{path} already exists. Give the name of a new file, or continue with that study.")
         if not path.parent.is_dir():
             raise StudyError(f"The folder {path.parent} does not exist. Create it first.")
-        path.touch(exist_ok=False)  # if another process creates it at the same time, one of the two fails here
+        path.touch(exist_ok=False)  # fails if another process creates it at the same time
     except OSError as error:
         raise StudyError(f"{path} cannot be created: {error.strerror}.") from error
     try:
@@ -172,17 +172,18 @@ def create_database(path: Path) -> Database:
 
 
 def discard(path: Path) -> None:
-    """Remove an unfinished study file, with SQLite's own files beside it."""
+    """Remove an unfinished study file and the files that SQLite wrote beside it."""
     for beside in ("", "-wal", "-shm", "-journal"):
         with suppress(OSError):
             path.with_name(f"{path.name}{beside}").unlink(missing_ok=True)
 
 
 def open_database(path: Path) -> Database:
-    """Open a study file; one of an older version is migrated to this version.
+    """Open a study file; a file of an older version is migrated to this version.
 
-    Only SQLite opens the file. Opening and closing it in any other way, even to look at its first bytes, would release
-    the locks of every other connection in this process, and another process could then remove the log they write to.
+    The file must be opened only by SQLite. If this process opened and closed it in any other way, even to read its
+    first bytes, this would release the locks of all connections in this process. Another process could then remove the
+    log to which they write.
 
     Raises
     ------
@@ -200,7 +201,7 @@ def open_database(path: Path) -> Database:
 
 
 def _free_companions(path: Path) -> None:
-    """Make SQLite's own files writable again: created while the study was read-only, they would keep it read-only."""
+    """Make SQLite's own files writable; files created while the study was read-only would keep it read-only."""
     with suppress(OSError):
         mode = stat.S_IMODE(path.stat().st_mode)
         for beside in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
@@ -209,7 +210,7 @@ def _free_companions(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """Device, inode and the like: constant as long as it is the same file."""
+    """Device, inode and similar values, which are constant as long as it is the same file."""
     status = path.stat()
     return status.st_dev, status.st_ino
 
@@ -217,14 +218,14 @@ def _identity(path: Path) -> tuple[int, int]:
 def _begins_as_log(path: Path) -> bool:
     """Whether a write-ahead log is empty or has its header.
 
-    SQLite writes no header into a log that replaced the one in use, and ignores such a log at the next opening.
+    If the log in use is replaced by another file, SQLite writes no header to it, and ignores it when it next opens.
     """
-    with path.open("rb") as file:  # SQLite holds no locks on this file that closing it would release
+    with path.open("rb") as file:  # SQLite has no locks on this file, so closing it is safe
         return file.read(4) in (b"", *LOG_BEGINS)
 
 
 def connect(path: Path, *, mode: str) -> sqlite3.Connection:
-    """Open a file with SQLite in a mode of its URIs; raises StudyError if that is not possible."""
+    """Open a file with SQLite in one of its URI modes; raises StudyError if this is not possible."""
     try:
         return sqlite3.connect(
             f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
@@ -244,7 +245,7 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> Da
             _switch_to_wal(db)
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA foreign_keys = ON")
-        db.execute("PRAGMA recursive_triggers = ON")  # REPLACE removes a row too, and answers are never removed
+        db.execute("PRAGMA recursive_triggers = ON")  # REPLACE also removes rows, and answers must never be removed
         migrations.migrate(db)
         db.watch_files()
     except OSError as error:
@@ -257,7 +258,7 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> Da
 
 
 def _switch_to_wal(db: Database) -> None:
-    """Unlike other statements, this one does not wait for a lock by itself."""
+    """Switch to a write-ahead log; unlike other statements, this does not wait for a lock, so it is repeated."""
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:
@@ -271,19 +272,20 @@ def _switch_to_wal(db: Database) -> None:
 
 
 def check_is_study(db: Database) -> None:
-    """Raise NotAStudy or NewerStudy if the file is not a study, or comes from a later version."""
+    """Raise NotAStudy if the file is not a study, or NewerStudy if it is from a newer version."""
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise NotAStudy(f"{db.path} is an SQLite file, but not a study.")
     version, latest = migrations.version(db), len(migrations.MIGRATIONS)
     if version > latest:
         raise NewerStudy(
-            f"{db.path} was made by a newer version of labeler (schema {version}; this version reads schema {latest}). "
+            f"{db.path} was created by a newer version of labeler (schema {version}; this version reads schema "
+            f"{latest}). "
             "Update labeler."
         )
 
 
 class _Cursor(sqlite3.Cursor):
-    """A cursor that words errors also while rows are fetched, where damage often shows."""
+    """A cursor that also converts errors while rows are fetched, when damage is often found."""
 
     path: Path
 
@@ -311,7 +313,7 @@ def _errors_in_words(path: Path) -> Iterator[None]:
 
 
 def _begins_as_one(path: Path) -> bool:
-    """Whether a file that SQLite refuses begins like a SQLite file; `open_database` says when it must not be opened."""
+    """Whether a file that SQLite refuses begins like an SQLite file; `open_database` explains when this is unsafe."""
     try:
         with path.open("rb") as file:
             return file.read(16) == b"SQLite format 3\x00"

@@ -1,4 +1,4 @@
-"""Decisions on split items: rows are only appended, and the last one on an item counts."""
+"""Decisions on split items. Rows are only appended; the last decision on an item counts."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from labeler.store.database import Database
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision on an item, and why."""
+    """A decision on an item, with its reason."""
 
     item: str
     category: Category
@@ -20,7 +20,7 @@ class Decision:
 
 
 def add(db: Database, item_id: int, decision: Decision) -> bool:
-    """Append a decision; returns False if this event is already stored."""
+    """Append a decision; return False if this event is already stored."""
     cursor = db.execute(
         """INSERT INTO decisions (item_id, category, why, decided_by, created_utc, event_id) VALUES (?, ?, ?, ?, ?, ?)
            ON CONFLICT (event_id) DO NOTHING""",
@@ -33,12 +33,12 @@ def add(db: Database, item_id: int, decision: Decision) -> bool:
 
 
 def of_event(db: Database, event_id: str) -> Decision | None:
-    """The stored decision of an event; None if there is none."""
+    """The stored decision of an event, or None."""
     return next((decision for decision in everything(db) if decision.event_id == event_id), None)
 
 
 def everything(db: Database) -> list[Decision]:
-    """Every decision, in order of time."""
+    """All decisions, in order of time."""
     rows = db.execute(
         """SELECT i.name, d.category, d.why, d.decided_by, d.created_utc, d.event_id
            FROM decisions d JOIN items i USING (item_id) ORDER BY d.decision_id"""

@@ -1,4 +1,4 @@
-"""The audit log: who did what and when; rows are only appended."""
+"""The audit log: person, action and time of each event. Rows are only appended."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -38,22 +38,22 @@ def of_actions(db: Database, actions: Collection[str]) -> list[Event]:
 
 
 def table(db: Database) -> "pd.DataFrame":
-    """Every event in order: at_utc, actor, action, details (JSON)."""
-    import pandas as pd  # imported here: every command writes events and hardly any reads them
+    """All events in order, with columns at_utc, actor, action and details (JSON)."""
+    import pandas as pd  # imported here because all commands write events, but few read them
 
     rows = db.execute("SELECT at_utc, actor, action, details FROM events ORDER BY event_id").fetchall()
     return pd.DataFrame(rows, columns=["at_utc", "actor", "action", "details"])
 
 
 def rewrite(db: Database, rewritten: Callable[[str, str], str]) -> None:
-    """Change the details of events, given action and details; the file must be `copies.rewritable`."""
+    """Rewrite the details of events with a function of action and details; the file must be `copies.rewritable`."""
     rows = db.execute("SELECT event_id, action, details FROM events").fetchall()
     changed = [(new, event_id) for event_id, action, text in rows if (new := rewritten(action, text)) != text]
     db.executemany("UPDATE events SET details = ? WHERE event_id = ?", changed)
 
 
 def last_id(db: Database, *, without: Collection[str] = ()) -> int:
-    """The id of the newest event, without those of some actions; 0 if there is none."""
+    """The id of the newest event, ignoring some actions; 0 if there is no such event."""
     row = db.execute(
         """SELECT event_id FROM events WHERE action NOT IN (SELECT value FROM json_each(?))
            ORDER BY event_id DESC LIMIT 1""",

@@ -1,4 +1,4 @@
-"""Invitations: hashes of the sign-in secrets, and why one no longer works."""
+"""Invitations: hashes of the sign-in secrets, and the reasons why they no longer work."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from labeler.store.hashes import matching, nearby
 
 @dataclass(frozen=True)
 class Invitation:
-    """An invitation; a time is None as long as the event has not happened."""
+    """An invitation; a time is None if the event has not happened."""
 
     person_id: int
     created_utc: str
@@ -18,7 +18,7 @@ class Invitation:
 
 
 def add(db: Database, secret_hash: str, person_id: int, created_utc: str, expires_utc: str | None) -> None:
-    """Write a new invitation."""
+    """Store a new invitation."""
     db.execute(
         "INSERT INTO invitations (secret_hash, person_id, created_utc, expires_utc) VALUES (?, ?, ?, ?)",
         (secret_hash, person_id, created_utc, expires_utc),
@@ -26,7 +26,7 @@ def add(db: Database, secret_hash: str, person_id: int, created_utc: str, expire
 
 
 def find(db: Database, secret_hash: str) -> Invitation | None:
-    """The invitation with this secret, valid or not."""
+    """The invitation with this secret, even if it is no longer valid."""
     rows = db.execute(
         """SELECT secret_hash, person_id, created_utc, expires_utc, replaced_utc, revoked_utc FROM invitations
            WHERE secret_hash >= ? AND secret_hash < ?""",
@@ -37,7 +37,7 @@ def find(db: Database, secret_hash: str) -> Invitation | None:
 
 
 def replace_all_of(db: Database, person_id: int, at_utc: str) -> None:
-    """Mark a person's earlier invitations as replaced by a newer one."""
+    """Mark a person's earlier invitations as replaced by a newer invitation."""
     db.execute(
         "UPDATE invitations SET replaced_utc = ? WHERE person_id = ? AND coalesce(replaced_utc, revoked_utc) IS NULL",
         (at_utc, person_id),
@@ -45,7 +45,7 @@ def replace_all_of(db: Database, person_id: int, at_utc: str) -> None:
 
 
 def revoke_all_of(db: Database, person_id: int, at_utc: str) -> int:
-    """Revoke a person's invitations; returns how many were valid."""
+    """Revoke a person's invitations; return the number of invitations that were valid."""
     cursor = db.execute(
         "UPDATE invitations SET revoked_utc = ? WHERE person_id = ? AND coalesce(replaced_utc, revoked_utc) IS NULL",
         (at_utc, person_id),

@@ -1,4 +1,4 @@
-"""Items, and the files they came from."""
+"""Items, and the files from which they were imported."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ _COLUMNS = "item_id, name, benchmark, application, unit, better, n_runs, n_itera
 
 
 def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int | None:
-    """Record an imported file; returns its id, or None if a file with this content is already known."""
+    """Record an imported file; return its id, or None if a file with this content was recorded before."""
     row = db.execute(
         """INSERT INTO files (name, sha256, imported_utc) VALUES (?, ?, ?)
            ON CONFLICT (sha256) DO NOTHING RETURNING file_id""",
@@ -40,7 +40,7 @@ def add(
     parameters: Mapping[str, str] | None = None,
     failures: Sequence[tuple[Mapping[str, str], str]] = (),
 ) -> int:
-    """Write an item under a unique name and return its id. A failure is (conditions of a run, reason)."""
+    """Store an item with a unique name and return its id. A failure is (conditions of a run, reason)."""
     failed = json.dumps([{"conditions": dict(conditions), "reason": reason} for conditions, reason in failures])
     row = db.execute(
         """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash,
@@ -51,13 +51,13 @@ def add(
             data_hash, file_id, failed,
         ),
     ).fetchone()  # fmt: skip
-    if not n_runs:  # otherwise the link is added with its runs
+    if not n_runs:  # if the item has runs, the link is added together with them
         chain.append(db, "measurement", int(row[0]))
     return int(row[0])
 
 
 def all_items(db: Database) -> list[Item]:
-    """Every item, in order of name."""
+    """All items, in order of name."""
     return [Item(**row) for row in db.records(f"SELECT {_COLUMNS} FROM items ORDER BY name")]  # noqa: S608 - constant
 
 
@@ -67,29 +67,29 @@ def n_items(db: Database) -> int:
 
 
 def by_id(db: Database, item_id: int) -> Item:
-    """The item with this id, which must exist."""
+    """The item with this id; it must exist."""
     return Item(**db.records(f"SELECT {_COLUMNS} FROM items WHERE item_id = ?", (item_id,))[0])  # noqa: S608 - constant
 
 
 def by_name(db: Database, name: str) -> Item | None:
-    """The item with this name; None if there is none."""
+    """The item with this name, or None."""
     rows = db.records(f"SELECT {_COLUMNS} FROM items WHERE name = ?", (name,))  # noqa: S608 - constant
     return Item(**rows[0]) if rows else None
 
 
 def failures_of(db: Database, item_id: int) -> list[tuple[dict[str, str], str]]:
-    """The failed runs of an item: (conditions, reason)."""
+    """The failed runs of an item, as (conditions, reason)."""
     (text,) = db.execute("SELECT failures FROM items WHERE item_id = ?", (item_id,)).fetchone()
     return [(failure["conditions"], failure["reason"]) for failure in json.loads(text)]
 
 
 def set_excluded(db: Database, item_id: int, why: str | None) -> None:
-    """Exclude an item for a reason, or include it again with None."""
+    """Exclude an item with a reason, or include it again if the reason is None."""
     db.execute("UPDATE items SET excluded_why = ? WHERE item_id = ?", (why, item_id))
 
 
 def copy(db: Database, into: Database, item_id: int) -> int:
-    """Copy an item into another study, without its file and exclusion; returns the new id."""
+    """Copy an item into another study, without its file and exclusion; return the new id."""
     row = db.execute(
         """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
            FROM items WHERE item_id = ?""",

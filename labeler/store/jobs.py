@@ -1,4 +1,4 @@
-"""Long jobs, so that a page can show the progress of another process."""
+"""Long jobs, stored so that a page can show the progress of another process."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from labeler.store.database import Database
 
 @dataclass(frozen=True)
 class Job:
-    """A long job."""
+    """A long job and its progress."""
 
     job_id: int
     pid: int
@@ -35,7 +35,7 @@ def advance(db: Database, job_id: int, n_done: int, at_utc: str) -> None:
 
 
 def finish(db: Database, job_id: int, at_utc: str, error: str | None) -> None:
-    """End a job, with or without an error."""
+    """Mark a job as ended, with or without an error."""
     db.execute(
         "UPDATE jobs SET finished_utc = ?, updated_utc = ?, error = ? WHERE job_id = ?",
         (at_utc, at_utc, error, job_id),

@@ -1,4 +1,4 @@
-"""The answers: appended, never changed."""
+"""The answers, which are only appended and never changed."""
 
 import json
 import sqlite3
@@ -24,7 +24,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class OwnAnswer:
-    """An answer as shown to its own reviewer; `view` is JSON."""
+    """An answer as its reviewer sees it; `view` is JSON."""
 
     code: str
     answer: Answer
@@ -38,14 +38,14 @@ class OwnAnswer:
 
 
 def add(db: Database, label: Label, source_key: str | None = None) -> bool:
-    """Append an answer; returns False if the assignment already has this event, as after a resend.
+    """Append an answer; return False if the assignment already has this event, for example after a repeated request.
 
     Parameters
     ----------
     db : Database
     label : Label
     source_key : str, optional
-        Identifies the row of an imported file, so that importing the file again adds nothing.
+        Identifies the row of an imported file, so that a second import of the file adds nothing.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
 
 
 def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, Answer] | None:
-    """The assignment and answer of one of this person's events; the rows of others are never read."""
+    """The assignment and answer of an event of this person; rows of other people are never read."""
     row = db.execute(
         """SELECT l.assignment_id, l.answer FROM assignments a CROSS JOIN labels l USING (assignment_id)
            WHERE a.person_id = ? AND l.event_id = ?""",
@@ -92,7 +92,7 @@ def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, Answer]
 
 
 def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int, Answer] | None:
-    """The assignment and answer of a row of a file, if it was imported before, or given in this study and exported."""
+    """The assignment and answer of a row in a file, if it was imported before, or was exported from this study."""
     row = (
         db.execute(
             "SELECT assignment_id, answer FROM imported_labels JOIN labels USING (label_id) WHERE source_key = ?",
@@ -117,7 +117,7 @@ def last_event(db: Database, person_id: int) -> str | None:
 
 
 def known_events(db: Database, person_id: int, event_ids: Iterable[str]) -> set[str]:
-    """The subset of these event ids that this reviewer's stored answers have."""
+    """The event ids among these that belong to stored answers of this reviewer."""
     rows = db.execute(
         """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
            WHERE person_id = ? AND event_id IN (SELECT value FROM json_each(?))""",
@@ -132,7 +132,7 @@ def n_labels(db: Database) -> int:
 
 
 def rows(db: Database) -> list[tuple[Any, ...]]:
-    """Every answer in the order given (`in_order_given`), one row each, with the columns of the label file."""
+    """All answers in the order given (`in_order_given`), one row per answer, with the columns of the label file."""
     stored = _stored(db)
     return [stored[place] for place in in_order_given(stored, merged(db))]
 
@@ -148,18 +148,18 @@ def _stored(db: Database) -> list[tuple[Any, ...]]:
 
 
 def table(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
-    """The same as a DataFrame; with `as_stored` in the order of storage, merged answers at the time of the merge."""
-    import pandas as pd  # imported here: many commands need no table
+    """The same as a DataFrame; with `as_stored`, in the order of storage, in which merged answers come later."""
+    import pandas as pd  # imported here because many commands need no table
 
     answers = _stored(db) if as_stored else rows(db)
-    return pd.DataFrame(answers, columns=list(COLUMNS), dtype=object)  # integers stay integers beside empty cells
+    return pd.DataFrame(answers, columns=list(COLUMNS), dtype=object)  # keeps integers beside empty cells
 
 
 def merged(db: Database) -> frozenset[int]:
     """The positions, in order of storage, of the answers that `labeler merge` added from a copy.
 
-    A merge writes its answers and then its event, so the links before that event in the chain are the merged answers.
-    Merges from before the study had a chain are not recognised.
+    A merge stores its answers and then its event, so the links before this event in the chain are the merged answers.
+    Merges that are older than the chain of the study are not recognised.
     """
     merges = db.execute(
         """SELECT k.link_id, json_extract(e.details, '$.new') FROM events e
@@ -182,8 +182,8 @@ def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -
     """The positions of the answers, in the order in which they were given.
 
     This is the order of storage, except that merged answers are sorted by time among the other answers of their
-    reviewer: a first label is the one given first, whichever file had it. A clock that was set back does not reorder
-    answers that were given in this study.
+    reviewer, so that the first label is the label given first in any of the files. If a clock was set back, the order
+    of answers given in this study does not change.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -
         time = datetime.fromisoformat(row[created])
         latest[source] = max(time, latest.get(source, time))
         keys.append((latest[source], place))
-    # each reviewer keeps the same positions: only the order among their own answers changes
+    # the answers of each reviewer keep their positions as a group; only their order changes
     places: dict[str, list[int]] = {}
     for place, row in enumerate(stored):
         places.setdefault(row[reviewer], []).append(place)
@@ -214,7 +214,7 @@ def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -
 
 
 def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
-    """A reviewer's own answers in the order given."""
+    """The answers of a reviewer, in the order given."""
     rows = db.execute(
         """SELECT a.code, l.answer, l.revision, l.created_utc, l.dwell_ms, l.view, l.confidence, l.flag, l.comment
            FROM labels l JOIN assignments a USING (assignment_id)
@@ -225,7 +225,7 @@ def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
 
 
 def links_of(db: Database, person_id: int) -> list[tuple[str, Answer, str, str]]:
-    """A reviewer's own answers in the order given: code, answer, time, and the hash in the chain."""
+    """The answers of a reviewer in the order given: code, answer, time, and the hash in the chain."""
     rows = db.execute(
         """SELECT a.code, l.answer, l.created_utc, k.digest
            FROM labels l JOIN assignments a USING (assignment_id)
@@ -249,7 +249,7 @@ def last_standing(db: Database, person_id: int, *, calibration: bool = False) ->
 
 
 def last_remarks(db: Database, assignment_id: int) -> tuple[int | None, bool, str | None]:
-    """Confidence, flag and comment of an assignment's newest answer that is not "withdrawn"."""
+    """Confidence, flag and comment of the newest answer to an assignment that is not "withdrawn"."""
     row = db.execute(
         """SELECT confidence, flag, comment FROM labels
            WHERE assignment_id = ? AND answer <> 'withdrawn' ORDER BY revision DESC LIMIT 1""",
@@ -259,7 +259,7 @@ def last_remarks(db: Database, assignment_id: int) -> tuple[int | None, bool, st
 
 
 def progress(db: Database, *, calibration: bool = False) -> list[tuple[str, int, int, int, str | None]]:
-    """Per reviewer in a round: name, assigned, labelled, answered "not sure", time of the last answer."""
+    """For each reviewer in a round: name, numbers assigned, labelled and "not sure", and time of the last answer."""
     return db.execute(
         f"""SELECT p.name, count(a.assignment_id),
                   count(*) FILTER (WHERE c.answer IN ('similar', 'dissimilar')),
@@ -274,7 +274,7 @@ def progress(db: Database, *, calibration: bool = False) -> list[tuple[str, int,
 
 
 def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[str, str, int]]:
-    """Standing labels given in this study: reviewer, hour (UTC, as 2026-11-20T12), number; of one round, or of all."""
+    """Number of current labels per reviewer and hour (UTC, such as 2026-11-20T12), in one round or in all rounds."""
     return db.execute(
         f"""SELECT p.name, substr(l.created_utc, 1, 13), count(*)
            FROM current_answers c JOIN labels l USING (label_id) JOIN assignments a ON a.assignment_id = l.assignment_id
@@ -287,7 +287,7 @@ def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[st
 
 
 def on_item(db: Database, item_id: int) -> list[tuple[str, str, str, str | None]]:
-    """The answers to an item that stand: reviewer, kind of assignment, answer, comment."""
+    """The current answers to an item: reviewer, kind of assignment, answer, comment."""
     return db.execute(
         """SELECT p.name, a.kind, c.answer, l.comment
            FROM current_answers c JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
@@ -308,14 +308,14 @@ def on_items(db: Database, item_ids: Iterable[int]) -> list[tuple[int, str, str,
 
 
 def marks(db: Database) -> list[tuple[int, int, Answer]]:
-    """Every answer in order of storage, as (label id, assignment id, answer)."""
+    """All answers in order of storage, as (label id, assignment id, answer)."""
     rows = db.execute("SELECT label_id, assignment_id, answer FROM labels ORDER BY label_id")
     return [(label_id, assignment_id, Answer(answer)) for label_id, assignment_id, answer in rows]
 
 
 @dataclass(frozen=True)
 class SavedAnswer:
-    """An answer in terms that are the same in every copy of the study; imported answers have a `source_key`."""
+    """An answer with values that are the same in all copies of the study; imported answers have a `source_key`."""
 
     code: str
     item: str
@@ -326,12 +326,12 @@ class SavedAnswer:
 
     @property
     def mark(self) -> tuple[str, str]:
-        """The identity of the answer in every copy of the study: event ids of imported labels differ between copies."""
+        """The identity of the answer in all copies of the study; event ids of imported labels differ between copies."""
         return self.code, self.source_key or self.label.event_id
 
 
 def saved(db: Database) -> list[SavedAnswer]:
-    """Every answer in order of storage."""
+    """All answers in order of storage."""
     rows = db.execute(
         """SELECT a.code, i.name, p.name, a.kind, a.assignment_id, l.revision, l.event_id, l.answer, l.created_utc,
                   l.dwell_ms, l.view, l.confidence, l.flag, l.comment, s.source_key
@@ -358,7 +358,7 @@ def _saved(
 class AnswerTime:
     """The time and duration of an answer, without the answer itself.
 
-    `in_round` tells whether its assignment is active in the requested round, `is_label` whether it is a current label.
+    `in_round`: whether its assignment is active in the requested round. `is_label`: whether it is a current label.
     """
 
     reviewer: str
@@ -370,7 +370,7 @@ class AnswerTime:
 
 
 def answer_times(db: Database, *, calibration: bool = False) -> list[AnswerTime]:
-    """Every answer given in this study, in all rounds, in order of storage; imported labels are left out."""
+    """All answers given in this study, in all rounds, in order of storage, without imported labels."""
     rows = db.execute(
         f"""SELECT p.name, l.created_utc, l.dwell_ms, l.view, (a.kind = 'calibration') = ? AND {STANDS},
                   c.answer IS NOT NULL

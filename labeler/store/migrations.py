@@ -1,4 +1,4 @@
-"""The schema as numbered steps. A released step is never edited; a change is a new step at the end of the list."""
+"""The database schema as numbered steps. A released step is never edited; each change is a new step at the end."""
 
 import secrets
 from collections.abc import Callable
@@ -19,20 +19,20 @@ def migrate(db: "Database") -> None:
     """Migrate the file to the latest version; each step is one transaction that includes its version number."""
     while version(db) < len(MIGRATIONS):
         with db.atomic():
-            step = version(db)  # read again under the lock: another process may have migrated it already
+            step = version(db)  # read again under the lock, because another process may have migrated the file
             if step < len(MIGRATIONS):
                 MIGRATIONS[step](db)
                 db.execute(f"PRAGMA user_version = {step + 1}")
 
 
 def m001_first_schema(db: "Database") -> None:
-    """Everything a study needs: measurements, people, plan, labels, verdicts, events."""
+    """Create the tables of a study: measurements, people, plan, labels, verdicts, events."""
     for statement in _FIRST_SCHEMA:
         db.execute(statement)
 
 
 def m002_which_verdicts_are_shown(db: "Database") -> None:
-    """Record when a verdict was last requested and what it left out; add a view of the latest requested verdicts.
+    """Record when a verdict was last requested and the warm-up it left out; add a view of the latest verdicts.
 
     Some files of version 1 already have part or all of this.
     """
@@ -43,7 +43,7 @@ def m002_which_verdicts_are_shown(db: "Database") -> None:
         db.execute("ALTER TABLE verdicts ADD COLUMN used_utc TEXT NOT NULL DEFAULT ''")
         db.execute("UPDATE verdicts SET used_utc = created_utc")
     db.execute("DROP VIEW IF EXISTS shown_verdicts")
-    # for each classifier and the current measurements, the verdict requested last
+    # the most recently requested verdict of each classifier for the current measurements
     db.execute(
         """CREATE VIEW shown_verdicts AS
             SELECT * FROM (
@@ -91,7 +91,7 @@ def m004_study_life(db: "Database") -> None:
     db.execute("ALTER TABLE studies ADD COLUMN gate TEXT")  # JSON; NULL: none
     db.execute("ALTER TABLE items ADD COLUMN excluded_why TEXT")  # NULL: the item counts
     db.execute("ALTER TABLE people ADD COLUMN paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1))")
-    db.execute("ALTER TABLE assignments ADD COLUMN ended_utc TEXT")  # NULL: it stands
+    db.execute("ALTER TABLE assignments ADD COLUMN ended_utc TEXT")  # NULL: active
     db.execute(
         """ALTER TABLE assignments ADD COLUMN origin TEXT NOT NULL DEFAULT 'plan'
            CHECK (origin IN ('plan', 'change', 'import'))"""
@@ -174,7 +174,7 @@ def m006_answers_known_per_assignment(db: "Database") -> None:
             label_id INTEGER NOT NULL UNIQUE REFERENCES labels
         ) STRICT"""
     )
-    # A study keeps its one picture per item, unless nothing has begun.
+    # Existing studies keep one picture per item, unless they are drafts without labels.
     db.execute(
         "ALTER TABLE studies ADD COLUMN varies_pictures INTEGER NOT NULL DEFAULT 0 CHECK (varies_pictures IN (0, 1))"
     )
@@ -198,7 +198,7 @@ def m007_hash_chain(db: "Database") -> None:
         ) STRICT"""
     )
     chain.begin(db)
-    # INSERT OR REPLACE removes a row without firing the triggers that forbid removals. A repeated event is ignored.
+    # INSERT OR REPLACE removes a row without running the triggers that forbid removals. A repeated event is ignored.
     db.execute(
         """CREATE TRIGGER labels_are_kept_once BEFORE INSERT ON labels
             WHEN EXISTS (SELECT 1 FROM labels WHERE event_id = NEW.event_id AND assignment_id = NEW.assignment_id)
@@ -261,7 +261,7 @@ _FIRST_SCHEMA = (
         sha256 TEXT NOT NULL UNIQUE,
         imported_utc TEXT NOT NULL
     ) STRICT""",
-    # n_runs = 0: an item known from imported labels only, without measurements
+    # n_runs = 0: an item of imported labels, without measurements
     """CREATE TABLE items (
         item_id INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE CHECK (name <> ''),

@@ -10,7 +10,7 @@ _COLUMNS = "person_id, name, is_reviewer, is_coordinator, active, paused"
 
 
 def add(db: Database, name: str, roles: Iterable[Role], created_utc: str) -> int:
-    """Write a new person without a secret."""
+    """Store a new person, without a sign-in secret."""
     roles = set(roles)
     row = db.execute(
         """INSERT INTO people (name, is_reviewer, is_coordinator, created_utc) VALUES (?, ?, ?, ?)
@@ -31,7 +31,7 @@ def reviewers(db: Database) -> list[Person]:
 
 
 def by_name(db: Database, name: str) -> Person | None:
-    """The person with this name, ignoring case in any alphabet; None if there is none."""
+    """The person with this name, ignoring case in any alphabet, or None."""
     return next((person for person in all_people(db) if person.name.casefold() == name.casefold()), None)
 
 
@@ -41,12 +41,12 @@ def by_id(db: Database, person_id: int) -> Person | None:
 
 
 def by_email(db: Database, email: str) -> Person | None:
-    """The person who signs in with this e-mail address, ignoring case; None if there is none."""
+    """The person who signs in with this e-mail address, ignoring case, or None."""
     return _one(db, "email = ?", email)
 
 
 def set_email(db: Database, person_id: int, email: str | None) -> None:
-    """Store the address under which a provider knows a person; raises sqlite3.IntegrityError if it is taken."""
+    """Store the address of a person at the provider; raises sqlite3.IntegrityError if another person has it."""
     db.execute("UPDATE people SET email = ? WHERE person_id = ?", (email, person_id))
 
 

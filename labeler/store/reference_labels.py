@@ -5,11 +5,11 @@ from labeler.store.database import Database
 
 
 def put(db: Database, item_id: int, category: Category) -> None:
-    """Set the reference label of an item, replacing an earlier one."""
+    """Set the reference label of an item, replacing an earlier label."""
     db.execute("INSERT OR REPLACE INTO reference_labels (item_id, category) VALUES (?, ?)", (item_id, category))
 
 
 def everything(db: Database) -> dict[str, Category]:
-    """Item name to category."""
+    """All reference labels, as item name -> category."""
     rows = db.execute("SELECT i.name, r.category FROM reference_labels r JOIN items i USING (item_id) ORDER BY i.name")
     return {name: Category(category) for name, category in rows}

@@ -10,7 +10,7 @@ from labeler.store.database import Database
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply, and when it was written."""
+    """A reply and its time."""
 
     text: str
     written_by: str
@@ -53,7 +53,7 @@ def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tup
 
 
 def flags_and_comments(db: Database) -> list[FlagOrComment]:
-    """Every assignment whose newest answer that is not "withdrawn" has a flag or a comment.
+    """All assignments with a flag or comment in the newest answer that is not "withdrawn".
 
     The most recent answer comes first.
     """

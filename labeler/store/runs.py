@@ -13,7 +13,7 @@ from labeler.store.database import Database
 def add(
     db: Database, item_id: int, runs: Sequence[Series], conditions: Mapping[str, Sequence[str]] | None = None
 ) -> None:
-    """Write the runs of an item, numbered from 0, with their conditions: one text per run under each name."""
+    """Store the runs of an item, numbered from 0, with their conditions: name -> one text per run."""
     texts_by_name = conditions or {}
     db.executemany(
         "INSERT INTO runs (item_id, run, measurements, conditions) VALUES (?, ?, ?, ?)",
@@ -35,7 +35,7 @@ def of_item(db: Database, item_id: int) -> list[Series]:
 
 
 def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]:
-    """The conditions of an item's runs: one text per run under each name, "" where nothing is known."""
+    """The conditions of an item's runs: name -> one text per run, "" if unknown."""
     rows = db.execute("SELECT conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     by_run = [json.loads(text) for (text,) in rows]
     return {
@@ -45,7 +45,7 @@ def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]
 
 
 def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
-    """Copy the runs of an item, with their conditions, into another study where the item has the id `new_id`."""
+    """Copy the runs of an item, with their conditions, into another study in which the item has the id `new_id`."""
     rows = db.execute("SELECT run, measurements, conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     into.executemany(
         "INSERT INTO runs (item_id, run, measurements, conditions) VALUES (?, ?, ?, ?)",

@@ -15,7 +15,7 @@ def add(db: Database, session_hash: str, person_id: int, created_utc: str) -> No
 
 
 def person_of(db: Database, session_hash: str, oldest_utc: str) -> Person | None:
-    """The person of a session; None if there is none, or it began before `oldest_utc`."""
+    """The person of a session; None if the session is unknown or began before `oldest_utc`."""
     rows = db.execute(
         """SELECT session_hash, person_id FROM sessions
            WHERE session_hash >= ? AND session_hash < ? AND created_utc >= ?""",
@@ -26,7 +26,7 @@ def person_of(db: Database, session_hash: str, oldest_utc: str) -> Person | None
 
 
 def end_beyond(db: Database, person_id: int, n_newest: int, oldest_utc: str) -> None:
-    """End a person's sessions that began before `oldest_utc`, and all but the `n_newest` newest."""
+    """End a person's sessions that began before `oldest_utc`, and all except the `n_newest` newest sessions."""
     db.execute(
         """DELETE FROM sessions WHERE person_id = ? AND (created_utc < ? OR session_hash NOT IN (
                SELECT session_hash FROM sessions WHERE person_id = ? ORDER BY created_utc DESC, rowid DESC LIMIT ?))""",
@@ -40,5 +40,5 @@ def end(db: Database, session_hash: str) -> None:
 
 
 def end_all_of(db: Database, person_id: int) -> int:
-    """End every session of a person; returns how many there were."""
+    """End all sessions of a person; return their number."""
     return db.execute("DELETE FROM sessions WHERE person_id = ?", (person_id,)).rowcount

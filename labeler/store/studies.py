@@ -1,4 +1,4 @@
-"""The one row about the study itself."""
+"""The table with one row about the study itself."""
 
 import json
 import secrets
@@ -12,7 +12,7 @@ from labeler.store.database import Database
 
 
 def add(db: Database, study: Study) -> None:
-    """Write the row of a new study."""
+    """Store the row of a new study."""
     db.execute(
         """INSERT INTO studies (study_id, name, question, state, created_utc, axis_rule, axis_min_span,
                                 asks_confidence, shows_numbers, instructions, varies_pictures, picture_secret)
@@ -24,7 +24,7 @@ def add(db: Database, study: Study) -> None:
 
 
 def get(db: Database) -> Study:
-    """The study; raises NotAStudy if its creation was interrupted."""
+    """Return the study; raises NotAStudy if its creation was interrupted."""
     rows = db.records("SELECT * FROM studies")
     if not rows:
         raise NotAStudy(
@@ -50,22 +50,22 @@ def get(db: Database) -> Study:
 
 
 def picture_secret(db: Database) -> str:
-    """The secret that seeds the pictures of assignments; the same in all copies of a study, and never shown."""
+    """The secret seed for the pictures of assignments, which is the same in all copies of a study and never shown."""
     return str(db.execute("SELECT picture_secret FROM studies").fetchone()[0])
 
 
 def renew_picture_secret(db: Database) -> None:
-    """Replace the secret, in a copy for publication."""
+    """Replace the picture secret, for a published copy."""
     db.execute("UPDATE studies SET picture_secret = ?", (secrets.token_hex(32),))
 
 
 def describe(db: Database, name: str, question: str) -> None:
-    """Change name and question."""
+    """Change the name and the question."""
     db.execute("UPDATE studies SET name = ?, question = ?", (name, question))
 
 
 def set_protocol(db: Database, protocol: Protocol) -> None:
-    """Change how items are shown and what is asked."""
+    """Change the protocol."""
     db.execute(
         """UPDATE studies SET axis_rule = ?, axis_min_span = ?, asks_confidence = ?, shows_numbers = ?,
                               instructions = ?, varies_pictures = ?""",
@@ -84,5 +84,5 @@ def set_state(db: Database, state: State, resumes_to: State | None = None) -> No
 
 
 def set_gate(db: Database, gate: Gate | None) -> None:
-    """Set what a calibration round must reach."""
+    """Set the gate of the calibration round."""
     db.execute("UPDATE studies SET gate = ?", (None if gate is None else json.dumps(asdict(gate)),))

@@ -13,7 +13,7 @@ from labeler.store.database import Database
 if TYPE_CHECKING:
     import pandas as pd
 
-# all columns except the ids; a copy of a study takes them all
+# all columns except the ids; copied to other studies
 _KEY = ("item_id", "classifier", "parameters", "data_hash", "version")
 _NUMBERS = (
     "verdict", "score", "threshold", "means", "clusters", "n_runs", "n_iterations", "n_left_out", "pairs", "linkage",
@@ -25,7 +25,7 @@ _INSERT = f"INSERT INTO verdicts ({', '.join(_COLUMNS)}) VALUES ({_VALUES})"  # 
 
 
 def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
-    """Write a verdict, replacing one with the same classifier, parameters, measurements and version.
+    """Store a verdict; it replaces a verdict with the same classifier, parameters, measurements and version.
 
     `table` then shows this verdict.
     """
@@ -54,7 +54,7 @@ def remove(db: Database, classifier: str, parameters: Mapping[str, Any]) -> None
 
 
 def use(db: Database, judges: Iterable[tuple[str, Mapping[str, Any], int]], used_utc: str) -> None:
-    """Make the verdicts of these (classifier, parameters, version) the ones that `table` shows."""
+    """Let `table` show the verdicts of these (classifier, parameters, version)."""
     db.executemany(
         "UPDATE verdicts SET used_utc = ? WHERE classifier = ? AND parameters = ? AND version = ?",
         ((used_utc, classifier, as_key(parameters), version) for classifier, parameters, version in judges),
@@ -98,15 +98,15 @@ def _stored(row: Mapping[str, Any]) -> StoredVerdict:
 
 
 def done(db: Database) -> set[tuple[int, str, str, str, int]]:
-    """What is already computed: (item, classifier, parameters, hash of the measurements, version)."""
+    """The verdicts that exist: (item, classifier, parameters, hash of the measurements, version)."""
     rows = db.execute("SELECT item_id, classifier, parameters, data_hash, version FROM verdicts")
     return {tuple(row) for row in rows}
 
 
 def n_lacking(db: Database, acceptable: Iterable[tuple[str, Mapping[str, Any], int]]) -> int:
-    """The number of items with measurements that lack a verdict of a classifier named here.
+    """The number of items with measurements that lack a verdict of a given classifier.
 
-    Each element is (classifier, parameters, version) of a verdict that serves; a classifier can occur several times.
+    Each element is (classifier, parameters, version) of an accepted verdict; a classifier can occur several times.
     """
     serving = [(name, as_key(parameters), version) for name, parameters, version in acceptable]
     row = db.execute(
@@ -127,12 +127,12 @@ def computed_classifiers(db: Database) -> set[str]:
 
 
 def remove_classifier(db: Database, classifier: str) -> int:
-    """Remove all verdicts of a classifier, whatever the parameters; returns how many there were."""
+    """Remove all verdicts of a classifier, with any parameters; return their number."""
     return db.execute("DELETE FROM verdicts WHERE classifier = ?", (classifier,)).rowcount
 
 
 def as_key(parameters: Mapping[str, Any]) -> str:
-    """Parameters as a key for comparison: JSON with sorted names."""
+    """Convert parameters to a key for comparison: JSON with sorted names."""
     return json.dumps(dict(parameters), sort_keys=True)
 
 
@@ -147,12 +147,12 @@ def brief_table(db: Database) -> "pd.DataFrame":
 
 
 def table(db: Database) -> "pd.DataFrame":
-    """The verdict of each classifier on each item that was asked for last.
+    """The most recently requested verdict of each classifier on each item.
 
     Columns item, benchmark, application, classifier, parameters, version, verdict, score, threshold, means (dict),
     clusters (tuple), runs, iterations, error; in order of item and classifier.
     """
-    import pandas as pd  # imported here: copying a study needs no table
+    import pandas as pd  # imported here because copying a study needs no table
 
     rows = db.execute(
         """SELECT name, benchmark, application, classifier, parameters, version, verdict, score, threshold, means,
@@ -170,7 +170,7 @@ def table(db: Database) -> "pd.DataFrame":
 
 
 def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
-    """Copy the verdicts on an item's current measurements into another study, where the item has the id `new_id`."""
+    """Copy the verdicts on an item's current measurements into another study, in which the item has the id `new_id`."""
     rows = db.records(
         """SELECT v.* FROM verdicts v JOIN items i USING (item_id)
            WHERE v.item_id = ? AND v.data_hash = i.data_hash ORDER BY v.verdict_id""",

@@ -1,4 +1,4 @@
-"""Runs on every click: identifies the person, lists their pages, shows errors in words."""
+"""The application that Streamlit runs on each click: identify the person, list their pages, show errors."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -29,7 +29,7 @@ from labeler.ui.coordinator.shared import address
 from labeler.ui.limits import LABEL_TURNS, OTHER_TURNS
 from labeler.ui.reviewer import feedback, first_visit, guide, label, my_labels, practice
 
-SESSION_COOKIE = "labeler_session"  # followed by the study's id: browsers send cookies to all ports of a host
+SESSION_COOKIE = "labeler_session"  # the id of the study follows, because browsers send cookies to all ports of a host
 STYLE = """<style>.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1rem; }
 .stAppToolbar { padding-right: 13rem; }
 .stElementContainer:has(.signed-in) { position: fixed; top: 0; right: 1rem; z-index: 1000000; width: auto; }
@@ -43,8 +43,7 @@ SIDEBAR = """<style>[data-testid="stSidebar"] { width: 13rem !important; min-wid
 .stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; }</style>"""
 RETRY_S = 3.0
 NOT_SIGNED_IN = (
-    "You are not signed in. Open your sign-in link again in this browser: answers that are not saved yet are kept "
-    "in it."
+    "You are not signed in. Open your sign-in link again in this browser, which keeps answers that are not saved yet."
 )
 log = logging.getLogger(__name__)
 REVIEWER_PAGES: dict[str, ModuleType] = {
@@ -56,13 +55,13 @@ EXPLORE_PAGES = {method.title: name for name, method in METHODS.items()}
 
 
 def main(token: str | None) -> None:
-    """One page run for the person with the session id `token`."""
+    """Run a page for the person with the session id `token`."""
     st.set_page_config(page_title="Benchmark runs", layout="wide")
     st.html(f"<style>{component.PAGE_STYLE}</style>{STYLE}")
     study, person = settings().study, None
     try:
         if study is None:
-            raise InputError("No study was given. Start the application with: labeler serve --study FILE")
+            raise InputError("No study given. Start the application with: labeler serve --study FILE")
         with ExitStack() as turn:
             turn.enter_context(OTHER_TURNS if component.event_of(label.KEY) is None else LABEL_TURNS)
             with open_database(study) as db:
@@ -71,7 +70,7 @@ def main(token: str | None) -> None:
                     st.error(NOT_SIGNED_IN)
                     return
                 if Role.COORDINATOR in person.roles:
-                    turn.close()  # these pages may take long, and no reviewer waits for them
+                    turn.close()  # coordinators' pages may take long and must not delay reviewers
                 st.session_state[label.SESSION] = identity.session_id(token or "")
                 name = escape(person.name)
                 st.html(f'<span class="signed-in" title="{name}">Signed in as {name}</span>')
@@ -106,14 +105,14 @@ def run_page(db: Database, person: Person) -> None:
 
 
 def group_of(title: str) -> str:
-    """The group of a page in a coordinator's navigation."""
+    """The group of a page in the navigation of a coordinator."""
     if title in REVIEWER_PAGES:
         return OWN
     return GROUP_OF.get(title) or (EXPLORE if title in EXPLORE_PAGES else ACCOUNT)
 
 
 def quietened(titles: Iterable[str]) -> str:
-    """The style that greys these pages in the navigation; they can still be opened."""
+    """The style that dims these pages in the navigation; they can still be opened."""
     links = ", ".join(f'[data-testid="stSidebarNavLink"][href$="/{address(title)}"]' for title in titles)
     return f"<style>{links} {{ opacity: .65; }}</style>" if links else ""
 
@@ -136,7 +135,7 @@ def session_of(cookies: Mapping[str, str], study: Path | None) -> str | None:
 def explain(error: LabelerError, person: Person | None) -> None:
     """Show an error; only coordinators see the study's path on the server."""
     is_coordinator = person is not None and Role.COORDINATOR in person.roles
-    st.error(plain(str(error) if is_coordinator else for_anyone(error)))  # it may contain names from files
+    st.error(plain(str(error) if is_coordinator else for_anyone(error)))  # the error may contain names from files
     if isinstance(error, StudyError):
         log.warning("%s", error)
         st.write("Answers that are not saved yet are kept in this browser.")
@@ -144,7 +143,7 @@ def explain(error: LabelerError, person: Person | None) -> None:
 
 @st.fragment(run_every=RETRY_S)
 def come_back(study: Path) -> None:
-    """Show the page again as soon as the study can be opened."""
+    """Reload the page as soon as the study can be opened."""
     try:
         open_database(study).close()
     except LabelerError:
@@ -153,7 +152,7 @@ def come_back(study: Path) -> None:
 
 
 def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
-    """The pages of this person's roles by title, and the one for signing out; the first opens after sign-in."""
+    """The pages for the roles of this person, by title, and the page for signing out; the first opens after sign-in."""
     own: dict[str, Callable[[], None]] = {}
     results: dict[str, Callable[[], None]] = {}
     if Role.REVIEWER in person.roles:
@@ -168,7 +167,7 @@ def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
 
 
 def sign_out(db: Database, person: Person) -> None:
-    """The page for signing out; unsaved answers are sent meanwhile."""
+    """The page for signing out, which also sends unsaved answers."""
     if Role.REVIEWER in person.roles:
         label.deliver(db, person.person_id, leaving=True)
     st.write(f"You are signed in as **{plain(person.name)}**.")

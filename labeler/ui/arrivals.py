@@ -1,4 +1,4 @@
-"""First pages of new windows, a few at a time, so that two hundred at once do not delay people who are labelling."""
+"""Serve the first page of new windows, a few at a time, so that many new windows do not delay people who label."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped] 
 from starlette.types import Message, Receive, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-N_AT_ONCE, LIMIT_S = 2, 5.0  # after this time a page no longer counts
+N_AT_ONCE, LIMIT_S = 2, 5.0  # a page that takes longer no longer counts
 MAX_END_BYTES = 200  # the message that ends a page run is short
 
 
@@ -20,7 +20,7 @@ class Arrivals:
 
     @asynccontextmanager
     async def window(self, receive: Receive, send: Send) -> AsyncIterator[tuple[Receive, Send]]:
-        """`receive` and `send` of one window; its first message waits for its turn."""
+        """Wrap `receive` and `send` of one window, so that its first message waits for its turn."""
         turn = _Turn(self._turns)
 
         async def receiving() -> Message:
@@ -41,7 +41,7 @@ class Arrivals:
 
 
 class _Turn:
-    """The one turn of a window."""
+    """The turn of a window."""
 
     def __init__(self, turns: asyncio.Semaphore) -> None:
         self._turns = turns
@@ -49,7 +49,7 @@ class _Turn:
         self.is_held = self._is_over = False
 
     async def begin(self) -> None:
-        """Wait for the turn, unless the window has had it."""
+        """Wait for the turn, unless the window already had its turn."""
         if self.is_held or self._is_over:
             return
         await self._turns.acquire()

@@ -1,4 +1,4 @@
-"""Limits on connections: how many may be open, and how long a request may take to arrive."""
+"""Limits on connections: the number of open connections, and the time for a request to arrive."""
 
 import asyncio
 import logging
@@ -10,8 +10,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from labeler.ui.resources import file_limit
 
-REQUEST_S = 15.0  # for a request to arrive, and between two parts of an upload
-CROWDED_S, FULL_S = 2.0, 0.5  # the same if more than half of all connections are in use, and if all are
+REQUEST_S = 15.0  # limit for a request to arrive, and between two parts of an upload
+CROWDED_S, FULL_S = 2.0, 0.5  # the same limit if more than half of all connections are in use, and if all are in use
 RESERVED_SHARE, MAX_RESERVED = 4, 512  # files reserved for the study, page runs and program text
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ def install() -> None:
 
 
 def room() -> int:
-    """How many connections may be open at once."""
+    """Return the number of connections that may be open at the same time."""
     limit = file_limit()
     return limit - min(limit // RESERVED_SHARE, MAX_RESERVED)
 
@@ -30,7 +30,7 @@ def room() -> int:
 class Connection(H11Protocol):
     """A connection that is closed if its request does not arrive, or if too many are open.
 
-    One address has at most half of all connections, unless it is a trusted proxy. When connections become scarce,
+    An address can have at most half of all connections, unless it is a trusted proxy. When few connections are free,
     requests have less time to arrive.
     """
 
@@ -40,7 +40,7 @@ class Connection(H11Protocol):
         self._waiting_since: float | None = None  # monotonic time; None while no request is arriving
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request, or refuse the connection."""
+        """Start to wait for a request, or refuse the connection."""
         super().connection_made(transport)
         self._wait()
         n_most, n_open = room(), len(self.connections)
@@ -56,32 +56,32 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Receive part of a request; its time limit ends once it is complete."""
+        """Receive part of a request; the time limit ends when the request is complete."""
         super().data_received(data)
         self._go_on_waiting(has_progress=True)
 
     def handle_websocket_upgrade(self, event: Any) -> None:
-        """Hand the connection over to the websocket, which has its own pings."""
+        """Pass the connection to the websocket, which sends its own pings."""
         self._stop_waiting()
         super().handle_websocket_upgrade(event)
 
     def on_response_complete(self) -> None:
-        """Wait for the rest of a request that was answered before it arrived."""
+        """Wait for the rest of a request that was answered early."""
         super().on_response_complete()
         self._go_on_waiting(has_progress=False)
 
     def end_if_waiting_since(self, latest: float) -> None:
-        """Close the connection if its request began to arrive before this monotonic time."""
+        """Close the connection if its request started before this monotonic time."""
         if self._waiting_since is not None and self._waiting_since < latest:
             self._end()
 
     def _go_on_waiting(self, *, has_progress: bool) -> None:
-        """Wait while a request is incomplete; an upload gets new time with every part."""
+        """Wait while a request is incomplete; each part of an upload restarts the time limit."""
         state = str(self.conn.their_state)
         if self.transport.get_protocol() is not self or state not in ("IDLE", "SEND_BODY"):
             self._stop_waiting()
         elif state == "IDLE" and not self.conn.trailing_data[0]:
-            self._stop_waiting()  # between two requests uvicorn closes it after some seconds
+            self._stop_waiting()  # between two requests, uvicorn closes the connection after some seconds
         elif self._waiting_since is None:
             self._wait()
         elif state == "SEND_BODY" and has_progress and not self.cycle.response_complete:
@@ -99,14 +99,14 @@ class Connection(H11Protocol):
             self._timer = None
 
     def _end(self) -> None:
-        """Close the connection, unless the application keeps it waiting."""
+        """Close the connection, unless it waits for the application."""
         if self.flow.read_paused and self.cycle is not None and not self.cycle.response_complete:
             self._wait()
         else:
             self.transport.abort()
 
     def _end_slow_requests(self, limit_s: float) -> int:
-        """Close connections whose requests take too long; returns how many are closed or soon will be."""
+        """Close connections whose requests take too long; return the number that are closed or will be closed soon."""
         latest = time.monotonic() - limit_s
         for connection in list(self.connections):
             if isinstance(connection, Connection):
@@ -114,9 +114,9 @@ class Connection(H11Protocol):
         return sum(connection.transport.is_closing() for connection in self.connections)
 
     def _n_from_here(self) -> int:
-        """The number of connections of this address; 0 for a trusted proxy, which carries everyone's."""
+        """The number of connections of this address; 0 for a trusted proxy, which has the connections of all people."""
         address = self.client[0] if self.client else None
-        proxies = getattr(self.app, "trusted_hosts", ())  # uvicorn's, from FORWARDED_ALLOW_IPS
+        proxies = getattr(self.app, "trusted_hosts", ())  # trusted hosts of uvicorn, from FORWARDED_ALLOW_IPS
         if address is None or address in proxies:
             return 0
         clients = (getattr(connection, "client", None) for connection in self.connections)

@@ -1,8 +1,8 @@
-"""Messages between a browser and Streamlit, without information about the server.
+"""Remove information about the server from messages between a browser and Streamlit.
 
-At the start of each page run Streamlit sends the program's path, versions, the operating system, an id derived from the
-machine's, and a hash of the path as the name of the main page. A path may name a person, a project or a benchmark; an
-id identifies the machine elsewhere.
+At the start of each page run, Streamlit sends the path of the program, versions, the operating system, an id derived
+from the machine's id, and a hash of the path as the name of the main page. A path may contain the name of a person, a
+project or a benchmark; an id identifies the machine in other places.
 """
 
 import hashlib
@@ -13,18 +13,18 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import Initialize, NewSession
 
 PROGRAM = "app.py"
-MAIN_PAGE = "0" * 32  # the main page's name for browsers; as long as Streamlit's hashes
+MAIN_PAGE = "0" * 32  # name of the main page for browsers, as long as Streamlit's hashes
 
 
 class Frames:
-    """The two directions of one websocket."""
+    """Both directions of a websocket."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
-        self._main_page = ""  # Streamlit's own name for it, known from its first message
+        self._main_page = ""  # Streamlit's name of the main page, taken from its first message
 
     async def receive(self) -> Message:
-        """The next message of the browser, with Streamlit's own name of the main page."""
+        """The next message of the browser, with Streamlit's name of the main page."""
         message = await self._receive()
         frame = message.get("bytes")
         if frame and self._main_page and MAIN_PAGE.encode() in frame:
@@ -32,7 +32,7 @@ class Frames:
         return message
 
     async def send(self, message: Message) -> None:
-        """Hand a message on to the browser."""
+        """Send a message to the browser."""
         frame = message.get("bytes")
         if frame:
             message = {**message, "bytes": self._to_browser(frame)}
@@ -43,7 +43,7 @@ class Frames:
         if read.WhichOneof("type") == "new_session":
             self._main_page = read.new_session.main_script_hash or self._main_page
             conceal(read.new_session)
-            read.hash = ""  # Streamlit never reuses such a message, and its hash would confirm a guess
+            read.hash = ""  # Streamlit never reuses such a message, and the hash would confirm a guess of its content
             frame = read.SerializeToString()
         return frame.replace(self._main_page.encode(), MAIN_PAGE.encode()) if self._main_page else frame
 
@@ -54,7 +54,7 @@ def conceal(session: NewSession) -> None:
     reduced = Initialize(
         session_id=original.session_id, is_hello=original.is_hello, session_status=original.session_status
     )
-    # The browser reloads when this changes, so it represents the version without revealing it.
+    # The browser reloads when this value changes. It changes with the version, but does not reveal it.
     known_to_server = f"{original.user_info.installation_id_v3} {original.environment_info.streamlit_version}"
     reduced.environment_info.streamlit_version = hashlib.sha256(known_to_server.encode()).hexdigest()[:12]
     reduced.user_info.SetInParent()
@@ -62,7 +62,7 @@ def conceal(session: NewSession) -> None:
 
 
 def _to_server(frame: bytes, main_page: str) -> bytes:
-    """Change only the field that names a page: people could write the same characters elsewhere."""
+    """Change only the field with the name of the page, because people could write the same text in other fields."""
     read = BackMsg.FromString(frame)
     if read.WhichOneof("type") == "rerun_script" and read.rerun_script.page_script_hash == MAIN_PAGE:
         read.rerun_script.page_script_hash = main_page

@@ -1,4 +1,4 @@
-"""Access control in front of everything that Streamlit serves."""
+"""Access control for everything that Streamlit serves."""
 
 import re
 import time
@@ -40,10 +40,10 @@ HEADERS = {
 
 
 class Gate:
-    """Lets through the health check, signing in, and requests of people who are signed in; from this origin only.
+    """Accepts the health check, sign-in, and requests of people who are signed in, only from this origin.
 
-    Reviewers reach pages and their program text, and nothing else of Streamlit: no uploads, no files made for others to
-    download, no metrics. It uses the same path as Streamlit's router, because a path built from headers could differ.
+    Reviewers can reach pages and their program text, but nothing else of Streamlit: no uploads, no downloads of other
+    people, no metrics. The gate uses the same path as Streamlit's router, because a path from headers could differ.
     """
 
     def __init__(self, app: ASGIApp, study: Path) -> None:
@@ -64,16 +64,16 @@ class Gate:
                     await self._app(_belonging_to(scope, person), receiving, sending)
             else:
                 await receive()
-                await send({"type": "websocket.close", "code": 1008})  # before accepting: becomes status 403
+                await send({"type": "websocket.close", "code": 1008})  # closing before accepting becomes status 403
             return
         await self._target(connection)(scope, receive, _with_headers(send, connection.scope["path"]))
 
     def _target(self, connection: HTTPConnection) -> ASGIApp:
-        """What answers a request: the application, a redirect to the sign-in page, or a refusal."""
+        """The response to a request: the application, a redirect to the sign-in page, or a refusal."""
         path, method = connection.scope["path"], connection.scope["method"]
         if (
             path == "/" and provider.arrival(connection.cookies) is not None
-        ):  # also for people who are signed in as somebody else
+        ):  # also for people who are signed in with another name
             return RedirectResponse(sign_in.PROVIDER_PATH, status_code=303)
         if _is_open(path):
             return self._app
@@ -86,13 +86,13 @@ class Gate:
         if person is None:
             return RedirectResponse("/sign-in", status_code=303)
         if method not in SAFE_METHODS and not sign_in.same_origin(connection):
-            return PlainTextResponse("This request came from another site, so nothing was done.", status_code=403)
+            return PlainTextResponse("This request came from another site, so it was refused.", status_code=403)
         if Role.COORDINATOR not in person.roles and not _is_for_everyone(path):
             return PlainTextResponse("Only coordinators of the study can see this.", status_code=403)
         return programs.response(connection) or self._app
 
     def _person_of_websocket(self, connection: HTTPConnection) -> Person | None:
-        """The person who may open a websocket with this request; None for nobody."""
+        """The person who may open a websocket with this request, or None."""
         if connection.scope["path"] != STREAM or not sign_in.same_origin(connection):
             return None
         return self._person_or_nobody(connection)
@@ -101,12 +101,12 @@ class Gate:
         try:
             return self._person(connection)
         except LabelerError:
-            return None  # the browser tries again
+            return None  # the browser will try again
 
     def _while_signed_in(self, connection: HTTPConnection, receive: Receive) -> Receive:
-        """Messages of a window; after signing out only page runs pass, which say so.
+        """Pass on the messages of a window; after sign-out only page runs, which show that the person is signed out.
 
-        Messages that Streamlit cannot read are dropped: it would close the window and log a traceback each time.
+        Messages that Streamlit cannot read are dropped, because it would close the window and log a traceback.
         """
 
         async def receiving() -> Message:
@@ -136,18 +136,18 @@ class Gate:
         return person
 
     def _was_let_in(self, connection: HTTPConnection) -> bool:
-        """Whether this session was looked up a moment ago: a page consists of about seventy files of program text."""
+        """Whether this session was checked a moment ago, because a page loads about seventy files of program text."""
         return self._let_in_until.get(session_of(connection.cookies, self._study) or "", 0) > time.monotonic()
 
 
 def _belonging_to(scope: Scope, person: Person) -> Scope:
-    """The request with its person in a header that no browser can set, so that only they resume a session."""
+    """Add the person in a header that browsers cannot set, so that only this person resumes a session."""
     headers = [(name, value) for name, value in scope["headers"] if name != PERSON_HEADER]
     return {**scope, "headers": [*headers, (PERSON_HEADER, str(person.person_id).encode())]}
 
 
 def _request(message: Message) -> BackMsg | None:
-    """The message of a browser; None if it is text, or bytes that Streamlit cannot read."""
+    """Parse a message of a browser; None if it is text, or bytes that Streamlit cannot read."""
     frame = message.get("bytes")
     if frame is None:
         return None
@@ -159,28 +159,28 @@ def _request(message: Message) -> BackMsg | None:
 
 
 def _is_more_than_a_page(request: BackMsg) -> bool:
-    """Whether it requests part of a page, a file made on demand, or the like."""
+    """Whether a message requests more than a page, such as part of a page or a file created on demand."""
     return request.WhichOneof("type") != "rerun_script" or bool(request.rerun_script.fragment_id)
 
 
 def _is_open(path: str) -> bool:
-    """Whether strangers may reach this path."""
+    """Whether this path is open to people who are not signed in."""
     is_sign_in = path in OPEN_PATHS or re.fullmatch("/join/[^/]+", path) is not None
     return is_sign_in or (path in provider.PATHS and provider.is_configured())
 
 
 def _is_program(path: str) -> bool:
-    """Whether it is program text, which is the same for everyone."""
+    """Whether the path is program text, which is the same for everyone."""
     return path.startswith((programs.STATIC, f"{component.ASSETS}/"))
 
 
 def _is_for_everyone(path: str) -> bool:
-    """Whether everyone who is signed in may reach this path: pages have addresses of one part."""
+    """Whether everyone who is signed in may reach this path; the path of a page has only one part."""
     return _is_program(path) or path in (HEALTH, HOST_CONFIG) or path.rstrip("/").count("/") <= 1
 
 
 def _with_headers(send: Send, path: str) -> Send:
-    """The response with headers that keep other sites out, and that forbid caching unless it is allowed explicitly."""
+    """Add headers to a response that exclude other sites, and forbid caching unless it is allowed explicitly."""
 
     async def sending(message: Any) -> None:
         if message["type"] == "http.response.start":

@@ -11,18 +11,21 @@ from typing import TextIO
 
 N_WRONG = 10
 WITHIN_S = 60.0
-MAX_CLIENTS = 10_000  # limits the memory that strangers can use
+MAX_CLIENTS = 10_000  # limits the memory that unknown clients can use
 
-# Page runs that may have the study open at once, which takes three files and processor time. Labels have separate
-# turns: otherwise two hundred people who sign in at once would delay everyone else for seconds.
+# Number of page runs that may have the study open at the same time. Each needs three files and processor time. Labels
+# do not wait for page runs; otherwise two hundred people who sign in at once would delay all others for seconds.
 LABEL_TURNS, OTHER_TURNS = threading.BoundedSemaphore(8), threading.BoundedSemaphore(3)
 
 LOG_PERIOD_S = 60.0
-MAX_REPEATS, MAX_LOG_BYTES = 20, 500_000  # per period: of records that differ only in numbers, and of all records
+MAX_REPEATS, MAX_LOG_BYTES = (
+    20,
+    500_000,
+)  # limits per period, for similar records and for all records
 
 
 class WrongSignIns:
-    """Counts failed sign-ins by client address; a client with too many must wait before any further try.
+    """Counts failed sign-ins by client address; a client with too many failures must wait.
 
     Parameters
     ----------
@@ -32,10 +35,10 @@ class WrongSignIns:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._times: OrderedDict[str, deque[float]] = OrderedDict()  # by client, the one seen last at the end
+        self._times: OrderedDict[str, deque[float]] = OrderedDict()  # by client; the most recent client is last
 
     def wait_s(self, address: str) -> float:
-        """The seconds until this client may try again; 0 if it may now."""
+        """The number of seconds until this client may try again; 0 if it may try now."""
         times = self._times.get(_client(address))
         if times is None or len(times) < N_WRONG:
             return 0.0
@@ -51,7 +54,7 @@ class WrongSignIns:
 
 
 def _client(address: str) -> str:
-    """The client's address; of IPv6 the first 64 bits, because a client has a whole network."""
+    """The address of the client; for IPv6 the first 64 bits, because a client has a whole network."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -60,14 +63,14 @@ def _client(address: str) -> str:
 
 
 class BoundedLog(TextIOBase):
-    """A log stream that leaves out repeated records, and reports how many.
+    """A log stream that leaves out repeated records, and reports their number.
 
-    Otherwise a fault with every connection would fill the disk. Records that differ only in numbers count as repeated.
+    Otherwise a fault in each connection would fill the disk. Records that differ only in numbers count as repeated.
 
     Parameters
     ----------
     stream : text stream
-        Where the log goes.
+        The stream to write to.
     clock : callable
         Monotonic clock in seconds.
     """
@@ -79,7 +82,7 @@ class BoundedLog(TextIOBase):
         self._repeats: Counter[str] = Counter()
 
     def write(self, text: str) -> int:
-        """Write one record, or leave it out."""
+        """Write a record, or leave it out if it is repeated."""
         with self._lock:
             self._begin_period()
             first_line = text.lstrip().partition("\n")[0]
@@ -101,7 +104,7 @@ class BoundedLog(TextIOBase):
         return self._stream.fileno()
 
     def isatty(self) -> bool:
-        """Whether a person reads it."""
+        """Whether the underlying stream is a terminal."""
         return self._stream.isatty()
 
     def _begin_period(self) -> None:

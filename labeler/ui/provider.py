@@ -1,8 +1,8 @@
-"""Sign-in through an identity provider (OpenID Connect), by Streamlit's own login where `[auth]` is configured.
+"""Sign-in through an identity provider (OpenID Connect), with Streamlit's login if `[auth]` is configured.
 
-Streamlit's routes talk to the provider and leave a signed cookie with the person's identity. It is exchanged for one of
-our sessions at once, so that roles, signing out and revoking work the same for everyone. Reading the cookie needs
-undocumented functions of Streamlit, which are used only here.
+Streamlit's routes communicate with the provider and set a signed cookie with the person's identity. This cookie is
+exchanged for a labeler session at once, so that roles, sign-out and revoking work the same for everyone. Reading the
+cookie needs undocumented functions of Streamlit, which are used only in this module.
 """
 
 import json
@@ -16,12 +16,12 @@ from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.server_util import get_cookie_secret
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
 
-PATHS = ("/auth/login", "/oauth2callback")  # Streamlit's routes, open to strangers if a provider is configured
+PATHS = ("/auth/login", "/oauth2callback")  # Streamlit's routes, open to everyone if a provider is configured
 USER_COOKIE = "_streamlit_user"
 KEYS = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
-TRUST_KEY = "addresses_are_verified"  # by a provider that does not state it for each address
-MIN_SECRET_LENGTH = 32  # anyone with the cookie secret can be anybody
-MAX_AGE_DAYS = 5 / 1440  # returning and signing in is one step
+TRUST_KEY = "addresses_are_verified"  # for a provider that does not state this for each address
+MIN_SECRET_LENGTH = 32  # anyone who knows the cookie secret can sign in as any person
+MAX_AGE_DAYS = 5 / 1440  # return from the provider and sign-in are one step
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Arrival:
 
 
 def problem() -> str:
-    """Why the section [auth] of secrets.toml cannot be used; empty if it can, or if there is none."""
+    """The reason why the section [auth] of secrets.toml is unusable; empty if it is usable or missing."""
     if not secrets_singleton.load_if_toml_exists() or "auth" not in secrets_singleton:
         return ""
     section: Any = secrets_singleton["auth"]
@@ -49,19 +49,19 @@ def problem() -> str:
 
 
 def is_configured() -> bool:
-    """Whether secrets.toml has a section [auth] that can be used."""
+    """Whether secrets.toml has a valid section [auth]."""
     return secrets_singleton.load_if_toml_exists() and "auth" in secrets_singleton and not problem()
 
 
 def login_path() -> str:
-    """The path where signing in through the provider begins; valid for a few minutes."""
+    """The path that starts the sign-in through the provider; valid for a few minutes."""
     return f"{PATHS[0]}?{urlencode({'provider': auth_util.encode_provider_token('default')})}"
 
 
 def arrival(cookies: Mapping[str, str]) -> Arrival | None:
     """The person who just returned from the provider; None for a forged, expired or missing cookie.
 
-    An address that the provider has not verified does not count.
+    An address that the provider has not verified is ignored.
     """
     if USER_COOKIE not in cookies or not is_configured():
         return None

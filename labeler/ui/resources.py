@@ -1,4 +1,4 @@
-"""The server's use of the machine: memory kept by the C library, and open files."""
+"""Limits for the server's use of memory and open files."""
 
 import asyncio
 import ctypes
@@ -9,16 +9,16 @@ from typing import Any
 from streamlit.runtime import websocket_session_manager
 from streamlit.runtime.app_session import AppSession
 
-M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of glibc's malloc.h
+M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # constants in malloc.h of glibc
 LARGE_BYTES, N_ARENAS = 128 * 1024, 2
-MAX_FILES = 65_536  # more than any server of this kind needs
+MAX_FILES = 65_536  # more than this server needs
 
 
 def bound_heap() -> bool:
-    """Make glibc return the memory of large messages at once; False with another C library.
+    """Make glibc return the memory of large messages at once; return False with another C library.
 
-    By default glibc keeps ever larger freed blocks in an arena per thread: with fifty reviewers the server grew by 2 MB
-    per 1000 labels.
+    By default, glibc keeps larger and larger freed blocks in an arena per thread. With fifty reviewers, the memory of
+    the server grew by 2 MB per 1000 labels.
     """
     if platform.libc_ver()[0] != "glibc":
         return False
@@ -27,7 +27,7 @@ def bound_heap() -> bool:
 
 
 def raise_file_limit() -> int:
-    """Raise the limit of open files as far as the system allows, up to `MAX_FILES`; returns the limit."""
+    """Raise the limit of open files as far as the system allows, up to `MAX_FILES`; return the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     target = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
     if soft != resource.RLIM_INFINITY and soft < target:
@@ -36,7 +36,7 @@ def raise_file_limit() -> int:
 
 
 def file_limit() -> int:
-    """The number of files that this process may have open."""
+    """Return the number of files that this process may have open."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MAX_FILES if soft == resource.RLIM_INFINITY else min(soft, MAX_FILES)
 
@@ -44,8 +44,9 @@ def file_limit() -> int:
 def keep_no_files_per_window() -> None:
     """Give each window an event loop that opens no files.
 
-    Streamlit makes a loop for each window, in case its page uses asyncio, and keeps it for up to two minutes after the
-    window is closed. A normal loop holds three files; our pages never run one, so it needs none.
+    Streamlit creates an event loop for each window, in case its page uses asyncio, and keeps it for up to two minutes
+    after the window is closed. A normal loop has three open files. These pages never run the loop, so it needs no
+    files.
     """
     websocket_session_manager.AppSession = _WindowSession  # type: ignore[attr-defined]  # Streamlit offers no other way
 

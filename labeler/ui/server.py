@@ -24,27 +24,27 @@ from labeler.ui import connections, programs, provider, resources, sign_in
 from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, before the garbage collector is frozen
 from labeler.ui.limits import BoundedLog
 
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")  # health checks, and browsers on the machine itself
-REST_S = 0.05  # after each picture that is updated in the background, so that pages come first
-SWITCH_S = 0.0005  # by default a page run blocks the event loop, and so labels, for 5 ms at a time
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")  # for health checks, and browsers on the same machine
+REST_S = 0.05  # pause after each picture that is updated in the background, so that pages come first
+SWITCH_S = 0.0005  # with the default, a page run blocks the event loop, and so labels, for 5 ms at a time
 
 
 def serve(study: Path, *, address: str, port: int, url: str | None = None) -> None:
-    """Run the browser application on a study until it is stopped; `url` is its public address."""
+    """Run the browser application for a study until it is stopped; `url` is its public address."""
     sys.stderr = BoundedLog(sys.stderr)
     update_formatter()  # Streamlit's loggers still have the previous stream
     resources.raise_file_limit()
-    os.environ["LABELER_STUDY"] = str(study.resolve())  # tells the pages the study, as an option would
+    os.environ["LABELER_STUDY"] = str(study.resolve())  # the pages read the path of the study from here
     config = streamlit_settings() | {
         "server.address": address,
         "server.port": port,
         "secrets.files": [
             str(Path.cwd() / ".streamlit" / "secrets.toml")
-        ],  # no other file: one in the home folder must not configure a provider
+        ],  # no other file, so that a file in the home folder cannot configure a provider
         "server.trustedUserHeaders": {PERSON_HEADER.decode(): "person"},
         "server.allowedHosts": allowed_hosts(url),
     }
-    bootstrap.load_config_options(config)  # before anything reads a setting: Streamlit warns about later changes
+    bootstrap.load_config_options(config)  # set before any setting is read, because Streamlit warns about later changes
     if trouble := provider.problem():
         raise InputError(trouble)
     app = make_app(study)
@@ -53,7 +53,7 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
     resources.bound_heap()
     sys.setswitchinterval(SWITCH_S)
     gc.collect()
-    gc.freeze()  # imported objects stay: without this every full collection would scan them
+    gc.freeze()  # excludes imported objects, which always stay, from garbage collection
     refresh_in_background(study)
     app.run(config=config)
 
@@ -66,7 +66,7 @@ def refresh_in_background(study: Path) -> Thread:
         try:
             with open_database(study) as db:
                 coordinating.refresh_pictures(db, pause=lambda: time.sleep(REST_S))
-        except LabelerError as error:  # pages compute what is missing; the next start tries again
+        except LabelerError as error:  # pages compute missing pictures; the next start tries again
             logging.getLogger(__name__).warning("The stored pictures were not updated: %s", error)
 
     thread = Thread(target=refresh, daemon=True)
@@ -75,7 +75,7 @@ def refresh_in_background(study: Path) -> Thread:
 
 
 def make_app(study: Path) -> st.App:
-    """The ASGI application: our sign-in routes, the gate, and Streamlit behind it."""
+    """The ASGI application: the sign-in routes, and Streamlit behind the gate."""
     return st.App(
         Path(__file__).parent / "app.py",
         routes=sign_in.routes(study),
@@ -84,12 +84,12 @@ def make_app(study: Path) -> st.App:
 
 
 def allowed_hosts(url: str | None) -> list[str]:
-    """The accepted host names: that of `url` and this machine's own; all if no `url` is given.
+    """The accepted host names: the host of `url` and names of this machine; all names if no `url` is given.
 
     Raises
     ------
     InputError
-        If `url` is not the address of a host.
+        If `url` is not a valid web address.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def allowed_hosts(url: str | None) -> list[str]:
         return []
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
-        raise InputError(f"--url {url}: expected the address of a host, such as https://labels.example.org.")
+        raise InputError(f"--url {url}: expected a web address such as https://labels.example.org.")
     return [parts.hostname, *LOCAL_HOSTS]
 
 

@@ -1,4 +1,4 @@
-"""Signing in and out: the pages and routes that need no session."""
+"""Sign in and out: the pages and routes that need no session."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ from labeler.ui.limits import OTHER_TURNS, WrongSignIns
 
 PROVIDER_PATH = "/sign-in/provider"
 MAX_FORM_BYTES = 4096
-FORM_LIMIT_S = 5.0  # the server does not stop while it waits for one
+FORM_LIMIT_S = 5.0  # while the server waits for a form, it cannot stop
 REFUSED = 403
 RETRY_S = 10
 log = logging.getLogger(__name__)
@@ -34,8 +34,8 @@ SIGN_IN_WORDS = (
     "If you have lost it, ask for a new one."
 )
 NO_ADDRESS = (
-    "Your organisation signed you in, but did not send a verified e-mail address, which this study needs to know who "
-    "you are. Ask your coordinator for a sign-in link."
+    "Your organisation signed you in, but did not send a verified e-mail address, so this study cannot identify you. "
+    "Ask your coordinator for a sign-in link."
 )
 PROVIDER_LINK = f'<p><a href="{PROVIDER_PATH}">Sign in with the account of your organisation</a></p>'
 SIGN_IN_FORM = """<form method="post" action="/sign-in">
@@ -52,7 +52,7 @@ if (n) {
   words.textContent = `${n} ${n === 1 ? "answer is" : "answers are"} not saved yet. If you sign out anyway, `
     + `${n === 1 ? "it stays" : "they stay"} in this browser until you sign in again here. `;
   wait.href = "/";
-  wait.textContent = "Wait until everything is saved";
+  wait.textContent = "Wait until all answers are saved";
   words.append(wait);
   words.hidden = false;
   document.getElementById("leave").textContent = "Sign out anyway";
@@ -87,7 +87,7 @@ def _join(study: Path, wrong: WrongSignIns) -> Any:
 
 
 def is_visit(connection: HTTPConnection) -> bool:
-    """Whether a person may have opened this address, according to the browser: no image, script or preview."""
+    """Whether the request looks like a visit of a person, according to the browser, not an image, script or preview."""
     headers = connection.headers
     is_page = headers.get("sec-fetch-dest", "document") == "document"
     is_step = headers.get("sec-fetch-mode", "navigate") == "navigate"
@@ -96,7 +96,7 @@ def is_visit(connection: HTTPConnection) -> bool:
 
 def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
     async def endpoint(request: Request) -> Response:
-        """Explain how to sign in, or accept a pasted link: some programs open links in their own browser."""
+        """Explain how to sign in, or accept a pasted link, because some programs open links in a built-in browser."""
         if request.method != "POST":
             return _page("Sign in", SIGN_IN_WORDS, _forms())
         if not same_origin(request):
@@ -116,7 +116,7 @@ def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
 
 
 async def _body(request: Request) -> bytes:
-    """The posted body, up to slightly more than is read of it."""
+    """The posted body, up to slightly more than the accepted length."""
     body = b""
     async for part in request.stream():
         body += part
@@ -144,21 +144,21 @@ def _sign_in_by_provider(study: Path) -> Any:
 
 
 def _forms() -> str:
-    """The other ways to sign in, below the text of a sign-in page."""
+    """The forms for other ways to sign in, shown below the text of a sign-in page."""
     return (PROVIDER_LINK if provider.is_configured() else "") + SIGN_IN_FORM
 
 
 def _cleared(response: Response, request: Request) -> Response:
-    """The response without Streamlit's login cookies, which would sign the person in again unasked."""
+    """Remove Streamlit's login cookies from the browser; they would sign the person in again without a request."""
     for name in provider.cookies_to_clear(request.cookies):
         response.delete_cookie(name, path="/")
     return response
 
 
 def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, *, instead: bool = False) -> Response:
-    """Sign in the holder of a secret, or explain why not.
+    """Sign in the person who has a secret, or explain why this is impossible.
 
-    If another person is signed in, ask first, unless the answer was given (`instead`).
+    If another person is signed in, ask first, unless the person has already confirmed (`instead`).
     """
     address = request.client.host if request.client else ""
     wait_s = math.ceil(wrong.wait_s(address))
@@ -173,7 +173,7 @@ def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, 
 
 
 def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
-    """The page that asks whether to sign in another person; None if there is nothing to ask."""
+    """The page that asks whether to switch to another person; None if this question is not needed."""
     now = datetime.now(UTC)
     try:
         token = session_of(request.cookies, study)
@@ -183,7 +183,7 @@ def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
             current = identity.person_of_session(db, token, now=now)
             invited = identity.person_of_invitation(db, secret, now=now)
     except LabelerError:
-        return None  # errors are shown on the attempt
+        return None  # errors are shown later, when the person signs in
     if current is None or current.person_id == invited.person_id:
         return None
     form = (
@@ -200,12 +200,12 @@ def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
 
 
 def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
-    """Set the cookie of a new session and open the application, or explain why not."""
+    """Set the cookie of a new session and open the application, or explain why this is impossible."""
     try:
         with OTHER_TURNS, open_database(study) as db:
             now, before, token = datetime.now(UTC), session_of(request.cookies, study) or "", sign_in(db)
             if identity.person_of_session(db, before, now=now) != identity.person_of_session(db, token, now=now):
-                identity.sign_out(db, before, now=now)  # another person; the person's own other tabs continue
+                identity.sign_out(db, before, now=now)  # only if it is another person
     except SignInFailed as error:
         return _page("Sign in", str(error), _forms(), status=REFUSED)
     except LabelerError as error:
@@ -219,7 +219,7 @@ def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -
 
 
 def _first_page(request: Request) -> str:
-    """The page named in the link as ?page=report, otherwise the first page; never another site."""
+    """The page in the link, such as ?page=report, otherwise the first page; never a page of another site."""
     page = request.query_params.get("page", "")
     return f"/{page}" if re.fullmatch(r"[a-z-]{1,40}", page) else "/"
 
@@ -242,7 +242,7 @@ def _sign_out(study: Path) -> Any:
 
 
 def unavailable(error: LabelerError) -> Response:
-    """The page shown while the study cannot be opened; its path goes to the server's log only."""
+    """The page that is shown while the study cannot be opened; only the server's log has the path of the study."""
     log.warning("%s", error)
     words = f"{for_anyone(error)} Answers that are not saved yet are kept in this browser."
     return _page("Temporarily unavailable", words, status=503, headers={"Refresh": str(RETRY_S)})

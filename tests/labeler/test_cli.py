@@ -80,7 +80,7 @@ def test_init_makes_a_study_and_prints_the_coordinators_link(tmp_path):
 
 
 def test_the_study_can_be_named_by_the_environment(study, monkeypatch):
-    assert run("status", code=1).stderr == "Error: No study was named. Give --study FILE, or set LABELER_STUDY.\n"
+    assert run("status", code=1).stderr == "Error: No study given. Use --study FILE, or set LABELER_STUDY.\n"
     monkeypatch.setenv("LABELER_STUDY", str(study))
     assert json.loads(run("status", "--json").stdout)["study"] == "cache"
 
@@ -104,7 +104,7 @@ def test_a_bad_file_is_named_and_the_good_ones_go_in(study, results):
 def test_an_empty_folder_and_a_missing_path_are_refused(study, tmp_path):
     (tmp_path / "empty").mkdir()
     assert "no result files" in run("import", "--study", study, tmp_path / "empty", code=1).stderr
-    assert "there is no such file or folder" in run("import", "--study", study, tmp_path / "gone", code=1).stderr
+    assert "no such file or folder" in run("import", "--study", study, tmp_path / "gone", code=1).stderr
 
 
 def test_a_dry_run_needs_no_study_and_shows_what_would_come_in(results):
@@ -121,9 +121,7 @@ def test_columns_are_mapped(study, tmp_path):
     assert "column 'benchmark' is missing" in run("import", "--study", study, tmp_path / "table.csv", code=1).stderr
     run("import", "--study", study, tmp_path / "table.csv", "--columns", "benchmark=name,run=fork,value=ms")
     assert json.loads(run("status", "--study", study, "--json").stdout)["items"] == 1
-    assert (
-        "expected benchmark=NAME" in run("import", "--dry-run", tmp_path / "table.csv", "--columns", "x", code=2).stderr
-    )
+    assert "benchmark=NAME" in run("import", "--dry-run", tmp_path / "table.csv", "--columns", "x", code=2).stderr
 
 
 def test_reviewers_get_a_link_each_and_a_name_once(study):
@@ -173,8 +171,8 @@ def test_verdicts_are_computed_once_and_exported(planned, tmp_path):
     counts = {row["classifier"]: row for row in json.loads(first.stdout)}
     assert set(counts) == set(CLASSIFIERS) == {"heuristic", "heuristic-printed", "same", "spread", "kruskal"}
     assert all(row["dissimilar"] + row["similar"] == 3 for row in counts.values())
-    assert "Judged 3 of 3 items" in first.stderr
-    assert "Judged 0 of 3 items" in run("verdicts", "--study", planned).stderr
+    assert "3 of 3 items" in first.stderr
+    assert "0 of 3 items" in run("verdicts", "--study", planned).stderr
     run("verdicts", "--study", planned, "--export", tmp_path / "v.csv")
     table = pd.read_csv(tmp_path / "v.csv")
     assert table.columns.tolist()[:16] == [
@@ -194,7 +192,7 @@ def test_verdicts_with_two_processes_are_the_same(planned, tmp_path):
 
 
 def test_an_empty_study_has_nothing_to_judge_but_a_report(study, tmp_path):
-    assert "no measurements to judge" in run("verdicts", "--study", study, code=1).stderr
+    assert "The study has no measurements" in run("verdicts", "--study", study, code=1).stderr
     run("report", "--study", study, "--out", tmp_path / "out")
     content = json.loads((tmp_path / "out" / "report.json").read_text())
     assert content["agreement"]["fleiss_kappa"]["reason"] == "no item has two labels"
@@ -206,15 +204,15 @@ def test_labels_in_and_out_and_the_report_from_both(planned, tmp_path):
     rows[1] = (items[0], "ben", "dissimilar")
     made = tmp_path / "made.csv"
     pd.DataFrame(rows, columns=["item", "reviewer", "label"]).to_csv(made, index=False)
-    assert "6 labels appended, 0 there already" in run("labels", "--study", planned, "--import", made).stderr
-    assert "0 labels appended, 6 there already" in run("labels", "--study", planned, "--import", made).stderr
+    assert "6 labels imported, 0 already" in run("labels", "--study", planned, "--import", made).stderr
+    assert "0 labels imported, 6 already" in run("labels", "--study", planned, "--import", made).stderr
 
     run("labels", "--study", planned, "--export", tmp_path / "out.csv")
     assert len(pd.read_csv(tmp_path / "out.csv")) == 6
     run("verdicts", "--study", planned, "--export", tmp_path / "v.csv")
 
     result = run("report", "--study", planned, "--out", tmp_path / "a")
-    assert "interim, not unblinded" in result.stderr
+    assert "Interim results: the study is not unblinded." in result.stderr
     names = [Path(line).name for line in result.stdout.splitlines()]
     assert names[:5] == ["report.html", "report.md", "report.json", "labels.csv", "labels-wide.csv"]
     figures = ("classifiers", "pair-agreement", "label-strip", "measures-by-application")

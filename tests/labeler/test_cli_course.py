@@ -16,7 +16,7 @@ from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, item_name, log, make_study
 
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
-INTERIM = "interim, not unblinded"
+INTERIM = "Interim results: the study is not unblinded."
 LINK = r"http://127\.0\.0\.1:8501/join/[\w-]{32}"
 
 
@@ -202,10 +202,10 @@ def test_a_plan_with_a_calibration_round_says_that_it_begins(tmp_path):
 def test_an_item_is_excluded_and_taken_back_in(study):
     result = run("exclude", item_name(1), "--study", study, "--why", "cut off")
     assert (result.stdout, asked(study, items.by_name, item_name(1)).excluded_why) == ("", "cut off")
-    assert result.stderr == f"{item_name(1)} is excluded; the report lists it with the reason.\n"
+    assert result.stderr == f"{item_name(1)} is excluded. The report lists it with the reason.\n"
     refused = run("exclude", item_name(1), "--study", study, "--why", "again", code=1)
     assert refused.stderr == f"Error: {item_name(1)} is already excluded: cut off\n"
-    assert run("exclude", item_name(1), "--study", study, "--why", "x", "--undo").stderr.endswith("counts again.\n")
+    assert run("exclude", item_name(1), "--study", study, "--why", "x", "--undo").stderr.endswith("included again.\n")
     assert asked(study, items.by_name, item_name(1)).excluded_why is None
     assert last_event(study)[:2] == ("owner", "include item")
 
@@ -255,8 +255,8 @@ def test_to_look_at_the_calibration_round_is_logged(round_):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("{split}",), 1, "decision needs"),
-        (("{split}", "dissimilar"), 1, "decision needs"),
+        (("{split}",), 1, "To decide an item"),
+        (("{split}", "dissimilar"), 1, "To decide an item"),
         (("{split}", "dissimilar", "--why", " "), 1, "1 to 1000 characters"),
         (("{split}", "not sure", "--why", "x"), 2, "'not sure' is not one of"),
         (("nowhere", "similar", "--why", "x"), 1, "There is no item 'nowhere'"),
@@ -349,7 +349,7 @@ def test_a_plan_is_verified_after_every_change(study):
     lines = dict(line.split() for line in result.stdout.splitlines())
     assert lines["drawn"] == lines["assigned"] == asked(study, coordinating.get_study).plan_hash
     assert lines["changes"] == "0"
-    assert result.stderr == "Verified: what is assigned follows from the seed and the log.\n"
+    assert result.stderr == "Verified: the assignments follow from the seed and the log.\n"
     run("reviewers", "remove", "ada", "--study", study, "--why", "left")
     run("reviewers", "add", "--study", study, "eve")
     told = json.loads(run("plan", "--study", study, "--verify", "--json").stdout)
@@ -372,13 +372,13 @@ def test_imported_labels_are_said_to_belong_to_no_plan(study, tmp_path):
     pd.DataFrame([{"item": item_name(1), "reviewer": "zed", "label": "similar"}]).to_csv(path, index=False)
     run("labels", "--study", study, "--import", path)
     result = run("plan", "--study", study, "--verify")
-    assert "1 assignments came" in result.stderr
+    assert "1 assignments come" in result.stderr
 
 
 def test_without_a_plan_there_is_nothing_to_verify(tmp_path):
     make_study(tmp_path / "x.study")
     refused = run("plan", "--study", tmp_path / "x.study", "--verify", code=1)
-    assert refused.stderr == "Error: There is no plan yet. Draw one first: labeler plan\n"
+    assert refused.stderr == "Error: There is no plan yet. Create it first: labeler plan\n"
 
 
 # --- before and after unblinding

@@ -244,10 +244,10 @@ def test_bad_input_is_one_line(method, table, master, tmp_path, monkeypatch):
     monkeypatch.delenv("LABELER_STUDY", raising=False)
     (tmp_path / "empty").mkdir()
     for arguments, words in (
-        ([], "No study was named. Give --study FILE, or set LABELER_STUDY."),
-        ([tmp_path / "gone.csv"], "gone.csv: there is no such file or folder."),
+        ([], "No study given. Use --study FILE, or set LABELER_STUDY."),
+        ([tmp_path / "gone.csv"], "gone.csv: no such file or folder."),
         ([tmp_path / "empty"], "no result files"),
-        ([table, "--study", master], "Give either files or --study FILE."),
+        ([table, "--study", master], "Give either files or --study FILE, not both."),
         ([table, "--warmup", 1.5], "Warmup must be a number of iterations or a share below 1, got 1.5."),
     ):
         done = answered(method, *arguments, code=1)
@@ -278,7 +278,7 @@ def test_a_study_gives_the_answer_of_its_files_and_keeps_that_somebody_looked(me
     path = tmp_path / "copy.study"
     run("backup", "--study", master, path)
     done = answered(method, "--study", path, "--json")
-    assert "interim, not unblinded" in done.stderr
+    assert "Interim results: the study is not unblinded." in done.stderr
     from_study, from_file = (json.loads(text) for text in (done.stdout, answered(method, table, "--json").stdout))
     assert from_study == from_file
     with open_database(path) as db:
@@ -305,7 +305,7 @@ def test_variants_are_csv_that_a_table_program_reads(tmp_path):
     done = run("variants", "--factor", "version=old,new", "--factor", "env=0,64", "--runs", 3, "--benchmark", "sort")
     plan = pd.read_csv(io.StringIO(done.stdout))
     assert len(plan) == 2 * 2 * 3
-    assert done.stderr == "12 runs to make, in this order.\n"
+    assert done.stderr == "12 runs to measure, in this order.\n"
     assert plan["order"].tolist() == list(range(1, 13))
     assert set(plan["context"]) == {"env=0", "env=64"}
     assert plan.groupby(["version", "context"])["run"].apply(sorted).tolist() == [[0, 1, 2]] * 4
@@ -328,7 +328,7 @@ def test_variants_are_the_same_for_the_same_seed_and_as_json():
     [
         ([], 2, "Missing option '--factor'"),
         (["--factor", "env"], 2, "such as env=0,64,128"),
-        (["--factor", "=0,1"], 2, "expected NAME=LEVEL"),
+        (["--factor", "=0,1"], 2, "NAME=LEVEL"),
         (["--factor", "env=0,0"], 1, "env must have different levels"),
         (["--factor", "env=a b,c"], 1, "'a b'"),
         (["--factor", "env=0,1", "--contexts", 3], 1, "got 3."),
@@ -366,7 +366,7 @@ def told(tmp_path):
 
 def test_classifiers_are_held_against_each_other_both_ways(told):
     done = run("classifiers", "--study", told, "--json")
-    assert done.stderr == "interim, not unblinded\n"
+    assert done.stderr == "Interim results: the study is not unblinded.\n"
     rows = {(row["classifier"], row["other"]): row for row in json.loads(done.stdout)}
     assert sorted(rows) == [(x, y) for x in "abc" for y in "abc" if x != y]
     # of the two items that a calls dissimilar b finds one; of the three that b clears a clears two; 3 of 4 agree,

@@ -45,7 +45,7 @@ def actions(path):
 
 def test_the_list_is_a_table_without_labels_codes_or_what_a_terminal_acts_on(study):
     said, listed = messages(study), run("--study", study)
-    assert listed.stderr == "interim, not unblinded\n"
+    assert listed.stderr == "Interim results: the study is not unblinded.\n"
     head, first, second = listed.stdout.splitlines()
     assert head.split() == [
         "item", "reviewer", "flag", "comment", "created_utc", "answered", "answers", "last", "answer",
@@ -95,7 +95,10 @@ def test_an_empty_inbox_is_an_empty_table(tmp_path):
 def test_an_answer_goes_to_the_reviewer_as_the_owner_of_the_study(study):
     item = messages(study)["ben"].item
     done = run("--study", study, "--answer", item, "Judge the steady state.", "--reviewer", "ben")
-    assert (done.stdout, done.stderr) == ("", f"Answered 1 on {item}. Reviewers read the answer under My labels.\n")
+    assert (done.stdout, done.stderr) == (
+        "",
+        f"1 flags and comments on {item} answered. Reviewers read the answer under My labels.\n",
+    )
     (reply,) = messages(study)["ben"].replies
     assert (reply.text, reply.written_by) == ("Judge the steady state.", "owner")
     assert actions(study)[-1] == ("owner", "answer comment")
@@ -110,7 +113,7 @@ def test_what_cannot_be_answered_is_refused_in_words_and_not_logged(study):
         ("--answer", "nothing", "?"): "There is no item 'nothing'",
         ("--answer", item, " "): "The answer is empty",
         ("--answer", item, "?", "--reviewer", "dan"): f"No reviewer called dan flagged or commented on {item}",
-        ("--reviewer", "ada"): "--reviewer goes with --answer ITEM TEXT.",
+        ("--reviewer", "ada"): "--reviewer can only be used with --answer ITEM TEXT.",
     }.items():
         assert words in run("--study", study, *arguments, code=1).stderr
     run("--study", study, "--answer", item, code=2)

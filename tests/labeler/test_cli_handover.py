@@ -33,11 +33,11 @@ def test_merging_says_how_many_answers_came_in(pair):
     study, copy = pair
     answer(copy, "ada", "similar")
     dry = run("merge", "--study", study, copy, "--dry-run")
-    assert (dry.stdout, dry.stderr) == ("", "1 answers would be merged, 0 there already.\n")
+    assert (dry.stdout, dry.stderr) == ("", "1 answers would be merged, 0 already in the study.\n")
     assert n_answers(study) == 0
-    assert run("merge", "--study", study, copy).stderr == "1 answers merged, 0 there already.\n"
+    assert run("merge", "--study", study, copy).stderr == "1 answers merged, 0 already in the study.\n"
     again = run("merge", "--study", study, copy, "--json")
-    assert (again.stdout, again.stderr) == ("[]\n", "0 answers merged, 1 there already.\n")
+    assert (again.stdout, again.stderr) == ("[]\n", "0 answers merged, 1 already in the study.\n")
 
 
 def test_conflicts_are_a_table_and_the_exit_code_is_1_after_the_rest_went_in(pair):
@@ -52,7 +52,9 @@ def test_conflicts_are_a_table_and_the_exit_code_is_1_after_the_rest_went_in(pai
     assert merged.stdout.split()[:8] == [
         "item", "reviewer", "kind", "revision", "into", "into_utc", "from", "from_utc",
     ]  # fmt: skip
-    assert merged.stderr == (f"1 answers merged, 0 there already.\n1 answers of {copy} were left out: see the list.\n")
+    assert merged.stderr == (
+        f"1 answers merged, 0 already in the study.\n1 answers of {copy} were not merged; they are listed above.\n"
+    )
     (row,) = json.loads(run("merge", "--study", study, copy, "--json", code=1).stdout)
     assert [row] == json.loads(dry.stdout)
     assert (row["reviewer"], row["into"], row["from"]) == ("ada", "similar", "dissimilar")
@@ -68,7 +70,7 @@ def test_anonymising_says_what_was_written_and_what_to_read_again(pair, tmp_path
     study, _ = pair
     done = run("anonymise", "--study", study, tmp_path / "out.study")
     assert (done.stdout, done.stderr) == (
-        "", f"Wrote {tmp_path / 'out.study'}: 4 reviewers and 1 others under new names, 0 comments left out.\n",
+        "", f"Wrote {tmp_path / 'out.study'}: 4 reviewers and 1 others renamed, 0 comments left out.\n",
     )  # fmt: skip
     with open_database(tmp_path / "out.study") as out:
         assert [person.name for person in people.all_people(out)] == ["C1", "R1", "R2", "R3", "R4"]
@@ -94,7 +96,7 @@ def test_labels_go_out_and_into_another_study_in_the_form_of_another_tool(tmp_pa
     make_study(other, n_items=0, reviewers=())
     assert "New reviewers: ada, ben, cleo." in run("labels", "--study", other, "--import", file, "--as", form).stderr
     again = run("labels", "--study", other, "--import", file, "--as", form)
-    assert again.stderr.startswith("0 labels appended")
+    assert again.stderr.startswith("0 labels imported")
 
 
 def test_labels_in_numbers_are_only_written(tmp_path):

@@ -88,7 +88,7 @@ def test_a_dry_run_runs_nothing_and_says_what_it_would_do_and_could_tell(folder)
     assert not (folder / "results").exists()
     run("measure", "--limit", 12)
     after = run("measure", "--dry-run").stdout
-    assert "12 are done." in after
+    assert "12 runs are done." in after
     assert "runs so far" in after
     assert re.search(r"Versions: .*8 runs per context, .*so far\): first [\d.]+ %; second", after)
 

@@ -104,7 +104,7 @@ def test_a_link_is_valid_for_the_days_asked_for(study, group):
 
 def test_a_new_reviewer_gets_a_link_valid_for_the_days_asked_for(study):
     result = run("reviewers", "add", "--study", study, "cleo", "--valid-days", "3")
-    assert result.stderr == "Added 1. Each link is for one person and is not shown again.\n"
+    assert result.stderr == "1 added. Each link is for one person and is not shown again.\n"
     with pytest.raises(SignInFailed, match="link expired"):
         sign_in(study, secret_in(result), NOW + timedelta(days=4))
 

@@ -47,7 +47,7 @@ def test_from_an_empty_file_of_answers_to_a_data_set(study, tmp_path):
         "report", "--check", tmp_path / "out/report/report.json", "--labels", tmp_path / "out/data/labels.csv",
         "--verdicts", tmp_path / "out/report/verdicts.csv",
     )  # fmt: skip
-    assert "agrees" in check.stderr
+    assert "agree with the data" in check.stderr
 
 
 def test_the_table_of_files_is_for_people(study, tmp_path):
@@ -65,7 +65,7 @@ def test_comments_are_listed_to_be_read(study, tmp_path):
 
 @pytest.mark.parametrize("arguments", [(), ("--init", "--check"), ("out", "--init")])
 def test_one_thing_at_a_time(study, arguments):
-    assert "Give one of" in run("publish", *arguments, "--study", study, code=1).stderr
+    assert "Give exactly one of" in run("publish", *arguments, "--study", study, code=1).stderr
 
 
 def test_without_a_file_of_answers_the_next_step_is_named(study, tmp_path):

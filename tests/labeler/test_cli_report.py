@@ -65,7 +65,7 @@ def changed(file, change):
 def test_a_fresh_report_agrees_with_its_study(study, made):
     result = run("report", "--study", study, "--check", made)
     assert result.stdout == ""
-    assert result.stderr == f"Every number of {made} agrees.\n"
+    assert result.stderr == f"All numbers of {made} agree with the data.\n"
 
 
 def test_one_altered_number_is_named_with_both_values(study, made):
@@ -125,7 +125,7 @@ def test_a_quick_report_has_nothing_resampled(made):
 def test_a_report_on_files_checks_with_them(files, tmp_path):
     run("report", *files, "--out", tmp_path / "out", "--quick")
     made = tmp_path / "out" / "report.json"
-    assert run("report", *files, "--check", made).stderr == f"Every number of {made} agrees.\n"
+    assert run("report", *files, "--check", made).stderr == f"All numbers of {made} agree with the data.\n"
     rows = json.loads(run("report", *files[:2], "--check", made, "--json", code=1).stdout)
     assert "classifiers.rule.confusion.tn" in [row["place"] for row in rows]
     (tmp_path / "l.csv").write_text(LABELS.replace("x2,ada,similar", "x2,ada,dissimilar"))
@@ -147,7 +147,7 @@ def test_a_missing_report_is_refused_in_a_sentence(study, tmp_path):
 
 
 def test_a_report_is_either_written_or_checked(study, made, tmp_path):
-    sentence = "Give either --out DIR or --check FILE."
+    sentence = "Give either --out DIR or --check FILE, not both."
     assert error("report", "--study", study) == sentence
     assert error("report", "--study", study, "--out", tmp_path / "x", "--check", made) == sentence
     assert not (tmp_path / "x").exists()
@@ -208,7 +208,7 @@ def test_planning_as_a_table_names_what_will_not_be_told():
     result = run("planning", "--overlap", 0, "--retest", 0)
     assert "Fleiss' kappa, items with two labels" in result.stdout
     assert "labels per reviewer" in result.stdout
-    assert "586 items, 4 reviewers, 2 each, 0 seen by all:" in result.stderr
+    assert "586 items, 4 reviewers, 2 reviewers per item, overlap 0:" in result.stderr
     assert "true prevalence" in result.stderr
     assert "no retest items" in result.stderr
 
@@ -298,7 +298,7 @@ def test_a_made_up_study_has_the_reviewers_that_were_named(tmp_path):
 def test_a_rater_that_is_none_is_refused_as_a_wrong_option(tmp_path, option, text):
     said = error("simulate", "--out", tmp_path / "s", option, text, code=2)
     assert option in said
-    assert "is not NAME=SENSITIVITY/SPECIFICITY" in said
+    assert "must have the form NAME=SENSITIVITY/SPECIFICITY" in said
     assert not (tmp_path / "s").exists()
 
 

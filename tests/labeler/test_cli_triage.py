@@ -44,7 +44,7 @@ def test_browse_prints_the_catalogue_as_a_table_and_how_many_were_chosen(study):
         "item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded", "mine", "yours",
     ]  # fmt: skip
     assert row.startswith(item_name(0)) and row.endswith("dissimilar  similar")
-    assert done.stderr == "interim, not unblinded\n1 of 4 items.\n"
+    assert done.stderr == "Interim results: the study is not unblinded.\n1 of 4 items.\n"
 
 
 def test_browse_chooses_by_the_classifier_spread_beside_the_column_of_that_name(study):
@@ -88,7 +88,7 @@ def test_triage_makes_the_study_lists_its_items_and_prints_the_link(study, tmp_p
     done = run("triage", "--study", study, new, "--verdict", "mine=dissimilar", "--url", "https://bench.example/")
     *_, first, second, way_in = done.stdout.splitlines()
     assert (first.split()[0], second.split()[0]) == (item_name(0), item_name(1))
-    assert done.stderr == f"Made {new} with 2 items. Next: labeler reviewers add --study {new} NAME...\n"
+    assert done.stderr == f"Created {new} with 2 items. Next: labeler reviewers add --study {new} NAME...\n"
     coordinator, _, link = way_in.partition(": ")
     assert coordinator == "coordinator" and link.startswith("https://bench.example/join/")
     with open_database(new) as db:
@@ -147,7 +147,7 @@ def test_what_cannot_be_is_one_line_and_makes_nothing(study, tmp_path, options, 
 
 @pytest.mark.parametrize("text", ["heuristic", "=similar", "mine="])
 def test_a_verdict_needs_a_classifier_and_a_category(study, text):
-    assert "expected CLASSIFIER=VERDICT" in run("browse", "--study", study, "--verdict", text, code=2).stderr
+    assert "CLASSIFIER=VERDICT" in run("browse", "--study", study, "--verdict", text, code=2).stderr
 
 
 def test_a_file_that_is_there_is_not_written_over(study):

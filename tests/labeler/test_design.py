@@ -268,7 +268,7 @@ def test_the_papers_586_items_make_four_parts_of_98_and_two_of_97():
 @pytest.mark.parametrize(
     ("n_items", "n_reviewers", "parameters", "message"),
     [
-        (0, 4, PlanParameters(1), "nothing to plan"),
+        (0, 4, PlanParameters(1), "no items to plan"),
         (9, 0, PlanParameters(1), "needs 2.*0"),
         (9, 1, PlanParameters(1), "needs 2.*1"),
         (9, 2, PlanParameters(1, per_item=3), "needs 3.*2"),

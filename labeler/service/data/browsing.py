@@ -1,4 +1,4 @@
-"""The items of a study as a table to browse and filter."""
+"""Tables of the items of a study, for browsing and filtering."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,10 +16,10 @@ from labeler.store import Database, items
 from labeler.store import verdicts as stored_verdicts
 
 COLUMNS = ("item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded")
-MARK = " (classifier)"  # suffix of a classifier with the name of another column
+MARK = " (classifier)"  # suffix for a classifier that has the name of another column
 SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # the stops of a slider
 
-MAX_SPREADS = 100_000  # kept in memory, so that a list of many items is there at once
+MAX_SPREADS = 100_000  # number of spreads cached in memory, so that long lists of items appear at once
 _SPREADS: dict[str, float | None] = {}
 
 Catalogue = pd.DataFrame
@@ -28,18 +28,18 @@ Limits = tuple[float, float]
 
 @dataclass(frozen=True)
 class Filter:
-    """The conditions that an item must meet, all of them.
+    """A filter for items; an item must meet all conditions.
 
     Attributes
     ----------
     text : str
-        Words that must all occur in its name, benchmark or application, ignoring case.
+        Words that must all occur in the item's name, benchmark or application; case is ignored.
     applications : sequence of str
-        It belongs to one of these; empty for all.
+        The item belongs to one of these applications; empty for all.
     verdict : (str, str) or None
-        This classifier gives it this verdict.
+        The given classifier gives the item the given verdict.
     disagreeing : bool
-        At least two classifiers give it different verdicts.
+        At least two classifiers give the item different verdicts.
     spread, iterations : (float, float) or None
         Smallest and largest accepted value.
     with_excluded : bool
@@ -56,21 +56,21 @@ class Filter:
 
 
 def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
-    """Every item, in order of name, with its length and spread.
+    """All items in order of name, with their length and spread.
 
     Parameters
     ----------
     db : Database
     verdicts : bool
-        Whether to add a column per classifier with its verdict, None if it has none. A classifier with the name of
-        another column gets the suffix "(classifier)".
+        Whether to add a column per classifier with its verdicts, None if there is no verdict. If a classifier has the
+        name of another column, the suffix "(classifier)" is added.
 
     Returns
     -------
     DataFrame
         Columns item, application, benchmark, runs, iterations (of the shortest run), unit, spread, excluded (the reason
-        or None), and those of the classifiers. The spread is the distance between the smallest and the largest median
-        of a run as a share of the median of these medians; missing without measurements, and where that median is 0.
+        or None), and one per classifier. The spread is the distance between the smallest and the largest median of a
+        run, as a share of the median of these medians. It is missing without measurements, or if that median is 0.
     """
     rows = [
         (i.name, i.application, i.benchmark, i.n_runs, i.n_iterations, i.unit, _kept_spread(db, i), i.excluded_why)
@@ -87,12 +87,12 @@ def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
 
 
 def classifiers(table: Catalogue) -> list[str]:
-    """The columns of a catalogue that hold verdicts."""
+    """The columns of a catalogue that contain verdicts."""
     return [str(column) for column in table.columns[len(COLUMNS) :]]
 
 
 def chosen(table: Catalogue, filters: Filter) -> Catalogue:
-    """The rows of a catalogue that meet every condition.
+    """The rows of a catalogue that meet all conditions.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def chosen(table: Catalogue, filters: Filter) -> Catalogue:
 
 
 def plain(table: Catalogue) -> list[dict[str, Any]]:
-    """The rows of a catalogue, ready for JSON: None for missing values."""
+    """The rows of a catalogue for JSON, with None for missing values."""
     return [
         {str(column): None if pd.isna(value) else value for column, value in row.items()}
         for row in table.to_dict("records")
@@ -116,7 +116,7 @@ def plain(table: Catalogue) -> list[dict[str, Any]]:
 
 
 def in_words(share: float) -> str:
-    """A spread as shown on a slider.
+    """Format a spread for a slider.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _kept_spread(db: Database, item: Item) -> float | None:
 
 
 def _spread(db: Database, item: Item) -> float | None:
-    """The spread, from the quantiles stored for drawing: reading all measurements would take long."""
+    """Compute the spread from the quantiles stored for drawing, because reading all measurements would take long."""
     if not item.n_runs:
         return None
     payload = drawing.payload_of_item(db, item.item_id)
@@ -153,7 +153,7 @@ def _free_column(table: Catalogue, classifier: str) -> str:
 
 
 def _column_of(classifier: str, columns: Sequence[str]) -> str | None:
-    """The column with the verdicts of a classifier; None if there is none."""
+    """The column with the verdicts of a classifier, or None."""
     return next((name for name in (f"{classifier}{MARK}", classifier) if name in columns), None)
 
 

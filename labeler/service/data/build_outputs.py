@@ -1,4 +1,4 @@
-"""A check as build servers read it: JUnit XML, annotations of GitHub, the code quality report of GitLab."""
+"""Write the result of a check for build servers: JUnit XML, GitHub annotations, GitLab code quality report."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from junitparser.junitparser import FinalResult
 
 SUITE = "labeler check"
-N_SHOWN = 10  # annotations of a level that GitHub shows for a step; it drops further ones without a word
+N_SHOWN = 10  # number of annotations per level that GitHub shows for a step; it drops the others silently
 LEVELS: Mapping[int, str] = {FOUND: "error", INCONCLUSIVE: "warning", NOTHING_FOUND: "notice"}
 SEVERITIES: Mapping[int, str] = {FOUND: "major", INCONCLUSIVE: "minor", NOTHING_FOUND: "info"}
 
 
 def to_junit(checked: Check) -> str:
-    """The check as JUnit XML, with a test case for each benchmark.
+    """Write the check as JUnit XML, with one test case per benchmark.
 
-    A finding is a failure; what is inconclusive is an error; what is allowed or known is skipped.
+    A finding is a failure, an inconclusive result is an error, and an allowed or known change is skipped.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def to_junit(checked: Check) -> str:
     -------
     str
     """
-    from junitparser import JUnitXml, TestCase, TestSuite  # here, as few checks write it
+    from junitparser import JUnitXml, TestCase, TestSuite  # imported here because few checks write it
 
     names = dict.fromkeys([*(row.name for row in checked.benchmarks), *checked.only_in_baseline])
     by_name: dict[str, list[Finding]] = {name: [] for name in names}
@@ -55,7 +55,7 @@ def to_junit(checked: Check) -> str:
 
 
 def _result(findings: Sequence[Finding]) -> "FinalResult":
-    """The worst of the findings of a benchmark, in the words of all of them."""
+    """The most severe finding of a benchmark, with the texts of all findings."""
     from junitparser import Error, Failure, Skipped
 
     worst = min(findings, key=lambda finding: list(LEVELS).index(finding.outcome))
@@ -64,13 +64,13 @@ def _result(findings: Sequence[Finding]) -> "FinalResult":
 
 
 def github_annotations(checked: Check, files: Sequence[str]) -> str:
-    """The findings as lines that a GitHub workflow shows beside files; at most ten of a level, as GitHub shows.
+    """Write the findings as lines that a GitHub workflow shows beside files; at most ten per level, GitHub's limit.
 
     Parameters
     ----------
     checked : Check
     files : sequence of str
-        The result files of the candidate, at least one: where a benchmark names no file of its own, the first.
+        The result files of the candidate, at least one. The first file is used if a benchmark does not name its file.
     """
     lines: list[str] = []
     for outcome, level in LEVELS.items():
@@ -87,7 +87,7 @@ def github_annotations(checked: Check, files: Sequence[str]) -> str:
 
 
 def gitlab_report(checked: Check, files: Sequence[str]) -> str:
-    """The findings as a code quality report, which GitLab shows in a merge request; parameters as above."""
+    """Write the findings as a code quality report, which GitLab shows in a merge request; parameters as above."""
     entries = [
         {
             "description": f"{one_line(finding.name or SUITE, 200)}: {_words(finding)}",
@@ -102,7 +102,7 @@ def gitlab_report(checked: Check, files: Sequence[str]) -> str:
 
 
 def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
-    """Each kind of finding of a benchmark once: GitLab takes entries with one fingerprint for one."""
+    """Each kind of finding once per benchmark, because GitLab merges entries with the same fingerprint."""
     first: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         first.setdefault((finding.kind, finding.name), finding)
@@ -114,15 +114,15 @@ def _words(finding: Finding) -> str:
 
 
 def _place(name: str, files: Sequence[str]) -> str:
-    """The source file that a benchmark is named after, as pytest does (`tests/test_sort.py::test_sort`)."""
+    """The source file in the name of a benchmark, such as `tests/test_sort.py::test_sort` of pytest."""
     source, separator, _ = name.partition("::")
     try:
         is_here = bool(separator) and source.isprintable() and not Path(source).is_absolute() and Path(source).is_file()
-    except OSError:  # too long for the name of a file
+    except OSError:  # the file name is too long
         is_here = False
     return source if is_here else files[0]
 
 
 def _escaped(text: str, signs: str = "") -> str:
-    """Text inside a workflow command, where it cannot end the command or begin another."""
+    """Escape text for a workflow command, so that it cannot end the command or begin another one."""
     return "".join(f"%{ord(sign):02X}" if sign in f"%\r\n{signs}" else sign for sign in text)

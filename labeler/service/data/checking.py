@@ -1,4 +1,4 @@
-"""Check result files of a build."""
+"""Check result files, for example in a build."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ SPREAD = "spread"
 
 @dataclass(frozen=True)
 class Checked:
-    """A check with everything needed to write it."""
+    """The result of a check, with everything needed to write it."""
 
     check: Check
     formats: tuple[Format, ...] = ()
@@ -43,14 +43,14 @@ class Checked:
 
     @cached_property
     def document(self) -> Document:
-        """The check in words and tables."""
+        """The check as text and tables."""
         each = "ten processes of each version, alternating (OLD and NEW are their folders)"
         commands = [(f"With {file_format.title}, {each}:", more_runs(file_format.name)) for file_format in self.formats]
         return checking.document(self.check, commands=commands)
 
     @property
     def content(self) -> Any:
-        """Every number of the check as plain values."""
+        """All numbers of the check as plain values."""
         return plain(self.check)
 
 
@@ -75,7 +75,7 @@ def rules(
     model: Path | None = None,
     **options: Any,
 ) -> Rules:
-    """The rules for findings.
+    """Build the rules for findings from options.
 
     Parameters
     ----------
@@ -86,12 +86,12 @@ def rules(
     model : Path, optional
         A model of `labeler learn` to use as the classifier.
     **options
-        As for `Rules`.
+        See `Rules`.
 
     Raises
     ------
     InputError
-        If an option cannot be used, or the classifier has no such threshold.
+        If an option is invalid, or the classifier does not have the given threshold.
     """
     if model is not None:
         if classifier or theta is not None or cut is not None:
@@ -117,12 +117,12 @@ def rules(
 def gather(
     files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
 ) -> Gathered:
-    """The benchmarks of result files, each with a failed run for every file of its suite that lacks it.
+    """Read the benchmarks of result files; each file of a suite that lacks a benchmark counts as a failed run of it.
 
     Raises
     ------
     InputError
-        As `gathering.usable`.
+        See `gathering.usable`.
     """
     parts, gathered = usable(files, options, advance=advance)
     parts = [_with_failed(part) for part in parts]
@@ -131,17 +131,17 @@ def gather(
 
 
 def _with_failed(part: Part) -> Part:
-    """The part with benchmarks whose every run failed moved to the others; those skipped on purpose stay apart."""
+    """Move benchmarks for which all runs failed to the other benchmarks, unless they were skipped on purpose."""
     failed = [one for one in part.unmeasured if not all(failure.on_purpose for failure in one.failures)]
     skipped = [one for one in part.unmeasured if all(failure.on_purpose for failure in one.failures)]
     return replace(part, benchmarks=(*part.benchmarks, *failed), unmeasured=tuple(skipped))
 
 
 def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
-    """The benchmarks, each with a failure for every file of its suite that lacks it.
+    """Add a failure to a benchmark for each file of its suite that lacks it.
 
-    A process that crashes leaves a file without the benchmarks that it did not reach. Files that share a benchmark are
-    of one suite, directly or by way of others; files of other versions or contexts are not.
+    If a process crashes, its file lacks the benchmarks that were not run. Files belong to the same suite if they share
+    a benchmark, directly or through other files; files of other versions or contexts do not.
     """
     suites: dict[Hashable, Hashable] = {}  # file -> another file of its suite, or itself
 
@@ -176,19 +176,19 @@ def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
 
 
 def apart_by_version(gathered: Gathered, baseline: str) -> tuple[Gathered, Gathered]:
-    """Split benchmarks into candidate and baseline by version, as for asv's results of several commits.
+    """Split benchmarks into candidate and baseline by version, for example results of asv for several commits.
 
     Raises
     ------
     InputError
-        If no run is of the baseline's version, or the others are not of one version.
+        If no run has the version of the baseline, or the other runs have more than one version.
     """
     known = sorted({run.of(VERSION) for benchmark in gathered.benchmarks for run in benchmark.runs} - {""}, key=natural)
     others = [version for version in known if version != baseline]
     if baseline not in known or len(others) != 1:
         raise InputError(
-            f"--against-version {baseline}: the files have the versions {', '.join(known) or 'none'}. Name one of two "
-            "versions, and give only the files of these two versions."
+            f"--against-version {baseline}: the files have the versions {', '.join(known) or 'none'}. Give only the "
+            f"files of two versions, and name one of these versions."
         )
     sides = [
         [runs for benchmark in gathered.benchmarks if (runs := benchmark.where(**{VERSION: version}))]
@@ -207,12 +207,12 @@ def check_files(
     options: ReadOptions = DEFAULTS,
     known: Sequence[KnownChange] = (),
 ) -> Checked:
-    """Judge benchmarks and compare them with a baseline; known changes do not affect the outcome.
+    """Check benchmarks and compare them with a baseline; known changes do not affect the outcome.
 
     Raises
     ------
     InputError
-        If an option cannot be used.
+        If an option is invalid.
     """
     formats = {
         file_format.name: file_format

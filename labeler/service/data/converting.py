@@ -1,4 +1,4 @@
-"""Convert result files to one table, or a folder of files, without a study."""
+"""Convert result files to a single table or a folder of files, without a study."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ FORMS = ("parquet", "csv", "icpe")
 
 @dataclass
 class Done:
-    """The result of a conversion: what was written, (file, reason) of what was refused, and remarks."""
+    """The result of a conversion: the numbers written, (file, reason) of refused files, and remarks."""
 
     n_benchmarks: int = 0
     n_runs: int = 0
@@ -43,8 +43,8 @@ def convert(
 ) -> Done:
     """Write the benchmarks of result files in another format.
 
-    All files are read first, with their runs in a temporary folder. Then the benchmarks are written one by one to a
-    temporary name, which is renamed at the end: nothing half-written is left behind.
+    All files are read first, and their runs are stored in a temporary folder. Then the benchmarks are written one by
+    one to a temporary file, which is renamed at the end, so that no incomplete file is left behind.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def convert(
     Returns
     -------
     Done
-        With what was refused: unusable files, and a second file with the same benchmark.
+        Refused are unusable files, and a second file with the same benchmark.
 
     Raises
     ------
     InputError
-        If there is nothing to write, or the target cannot be written.
+        If there are no measurements to write, or the target cannot be written.
     """
     if form == "icpe" and out.exists():
         raise InputError(f"{out} already exists. Give the name of a new folder.")
@@ -86,7 +86,7 @@ def _all_benchmarks(spool: Spool) -> Iterator[Benchmark]:
 
 
 def _gather(files: Sequence[Source], options: ReadOptions, spool: Spool, done: Done, advance: Advance) -> list[str]:
-    """Store all benchmarks in the spool; returns the conditions that need a column."""
+    """Store all benchmarks on disk; return the conditions that need a column."""
     factors: dict[str, None] = {}
     for part in read_benchmarks(files, options, advance=advance):
         if part.refused:

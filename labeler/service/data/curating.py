@@ -10,7 +10,7 @@ from labeler.store import Database, events, items, studies
 
 
 def exclude(db: Database, name: str, why: str, *, actor: str, now: datetime) -> None:
-    """Exclude an item: nobody is asked about it any longer and no number counts it, but its labels are kept.
+    """Exclude an item from labelling and from all results; its labels are kept.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The demo studies: really measured benchmarks, and a plan; the finished one with simulated labels, marked as such."""
+"""Create the demo studies: real measurements and a plan; the labels of the finished study are simulated."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -41,14 +41,14 @@ YOUR_GUIDE = (
 
 @dataclass(frozen=True)
 class MadeUp:
-    """A simulated reviewer: dissimilar where the runs' medians are further apart than their tolerance.
+    """A simulated reviewer, who answers dissimilar if the medians of the runs differ by more than a tolerance.
 
     Attributes
     ----------
     tolerance : float
-        As a share of the smallest median.
+        Largest accepted difference, as a share of the smallest median.
     slip : float
-        Share of answers that come out the other way.
+        Share of answers that are wrong by chance.
     seconds : float
         Typical time per item.
     """
@@ -67,16 +67,16 @@ MADE_UP_REVIEWERS = {
 
 
 def build(path: Path, measurements: Path, *, advance: computing.Advance, now: datetime) -> None:
-    """Make a demo study in a new file, ready to be labelled; nobody has answered yet.
+    """Create a demo study in a new file, ready for labelling and without answers.
 
     Parameters
     ----------
     path : Path
-        Where; must not exist.
+        The new file; must not exist.
     measurements : Path
-        The table that comes with the package.
+        The table included in the package.
     advance : callable
-        (items done, items in all) while verdicts are computed.
+        Called with (items done, total items) while verdicts are computed.
     now : datetime
 
     Raises
@@ -91,9 +91,9 @@ def build(path: Path, measurements: Path, *, advance: computing.Advance, now: da
 
 
 def build_finished(path: Path, measurements: Path, *, advance: computing.Advance, now: datetime) -> None:
-    """Make a demo study that was labelled by simulated reviewers within the last week, closed and unblinded.
+    """Create a demo study with labels of simulated reviewers from the last week, closed and unblinded.
 
-    Parameters and errors are those of `build`.
+    Parameters and errors are the same as for `build`.
     """
     begin = now - timedelta(days=7)
     _begin(path, measurements, FINISHED, begin)
@@ -116,14 +116,14 @@ def build_finished(path: Path, measurements: Path, *, advance: computing.Advance
 
 
 def build_yours(finished: Path, path: Path, *, now: datetime) -> None:
-    """Make a study with ten items of the finished one, labelled by simulated reviewers and open to a reviewer "you".
+    """Create a study with ten items of the finished study, with simulated labels and an open plan for a reviewer "you".
 
     Parameters
     ----------
     finished : Path
-        As `build_finished` made it.
+        The study that `build_finished` created.
     path : Path
-        Where; must not exist.
+        The new file; must not exist.
     now : datetime
 
     Raises
@@ -148,7 +148,7 @@ def build_yours(finished: Path, path: Path, *, now: datetime) -> None:
 
 
 def unblind_when_labelled(path: Path, *, clock: Callable[[], datetime]) -> None:
-    """In the background, wait until "you" has labelled everything, then show "you" the results (`reveal`)."""
+    """Wait in the background until the reviewer "you" has labelled all items, then show the results (`reveal`)."""
 
     def wait() -> None:
         with suppress(LabelerError):
@@ -162,7 +162,7 @@ def unblind_when_labelled(path: Path, *, clock: Callable[[], datetime]) -> None:
 
 
 def reveal(db: Database, *, now: datetime) -> bool:
-    """Close and unblind the study of "you", and make "you" a coordinator, once "you" has labelled every item.
+    """Close and unblind the study and make the reviewer "you" a coordinator, if "you" has labelled all items.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def reveal(db: Database, *, now: datetime) -> bool:
 
 
 def prepare_report(path: Path) -> None:
-    """Begin to make the report of a study in the background, so that it is there when somebody opens its page."""
+    """Start to compute the report of a study in the background, so that its page opens quickly."""
 
     def make() -> None:
         with suppress(LabelerError), open_database(path) as db:
@@ -191,7 +191,7 @@ def prepare_report(path: Path) -> None:
 
 
 def invitations(db: Database, *, now: datetime) -> dict[str, str]:
-    """A fresh sign-in secret for the coordinator and every reviewer of a study, by name."""
+    """Create a new sign-in secret for the coordinator and each reviewer of a study, by name."""
     secrets = {}
     for person in identity.everyone(db):
         role = Role.COORDINATOR if Role.COORDINATOR in person.roles else Role.REVIEWER
@@ -200,7 +200,7 @@ def invitations(db: Database, *, now: datetime) -> dict[str, str]:
 
 
 def _begin(path: Path, measurements: Path, name: str, now: datetime) -> None:
-    """A study with the measurements and its reviewers."""
+    """Create a study with the measurements and its reviewers."""
     coordinating.create_study(path, name=name, question=coordinating.DEFAULT_QUESTION, coordinator=COORDINATOR, now=now)
     with open_database(path) as db:
         for result in importing.import_files(db, [Source(measurements.name, measurements)], actor="demo", now=now):
@@ -211,7 +211,7 @@ def _begin(path: Path, measurements: Path, name: str, now: datetime) -> None:
 
 
 def _label(db: Database, begin: datetime, rng: np.random.Generator, *, limit: int = 1000) -> None:
-    """Let each simulated reviewer answer the presented tasks, up to a number of items."""
+    """Answer the tasks of each simulated reviewer, up to a number of items."""
     for name, reviewer in MADE_UP_REVIEWERS.items():
         person = people.by_name(db, name)
         if person is None:
@@ -228,7 +228,7 @@ def _label(db: Database, begin: datetime, rng: np.random.Generator, *, limit: in
 
 
 def _offered(db: Database, person_id: int, limit: int) -> Iterator[Task]:
-    """The tasks put before a reviewer, one after the other."""
+    """Yield the tasks that are shown to a reviewer, one after another."""
     for _ in range(limit):
         offers = reviewing.review_queue(db, person_id).offers
         if not offers:
@@ -237,7 +237,7 @@ def _offered(db: Database, person_id: int, limit: int) -> Iterator[Task]:
 
 
 def _apart(db: Database, item_id: int) -> float:
-    """How far the medians of an item's runs are apart, as a share of the smallest."""
+    """The largest difference between the medians of an item's runs, as a share of the smallest median."""
     medians = [float(np.median(run)) for run in runs.of_item(db, item_id)]
     return max(medians) / min(medians) - 1
 

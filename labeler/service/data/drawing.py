@@ -1,4 +1,4 @@
-"""The picture of an item's runs, from the bins computed at import."""
+"""The data for drawing an item's runs, from the bins computed at import."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from labeler.store import Database, bins, items, runs, studies
 
 
 def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
-    """The item's bins (`labeler.screen.binning.payload`): stored, or new where those are of an older version."""
+    """The bins of an item (`labeler.screen.binning.payload`): stored, or computed again if they have an old version."""
     stored = bins.get(db, item_id, binning.VERSION)
     if stored is None:
         return _new(db, item_id, studies.get(db).protocol)
@@ -19,13 +19,13 @@ def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
 
 
 def refresh(db: Database, *, all_items: bool = False) -> int:
-    """Update stored bins and return how many; inside the caller's transaction.
+    """Update stored bins and return their number; inside the caller's transaction.
 
     Parameters
     ----------
     db : Database
     all_items : bool
-        Whether to update also the bins of this version, for example after a change of the protocol.
+        Whether to update all bins, even of the present version, for example after a change of the protocol.
     """
     protocol = studies.get(db).protocol
     item_ids = [item.item_id for item in items.all_items(db) if item.n_runs] if all_items else stale(db)
@@ -35,7 +35,7 @@ def refresh(db: Database, *, all_items: bool = False) -> int:
 
 
 def stale(db: Database) -> list[int]:
-    """The items with measurements whose bins are missing or of an older version."""
+    """The items with measurements whose bins are missing or have an older version."""
     return [
         item.item_id
         for item in items.all_items(db)
@@ -44,7 +44,7 @@ def stale(db: Database) -> list[int]:
 
 
 def renew(db: Database, item_id: int) -> bool:
-    """Update the bins of one item in a short transaction; False if they were updated elsewhere in the meantime."""
+    """Update the bins of one item in a short transaction; False if another process has already updated them."""
     protocol = studies.get(db).protocol
     payload = _packed(db, item_id, protocol)  # before the transaction, so that no answer waits for it
     with db.atomic():

@@ -26,18 +26,18 @@ AGGREGATES = tuple(measurements.AGGREGATES)
 
 @dataclass(frozen=True)
 class Method:
-    """One of the methods.
+    """A method: spread, order, trust or contexts.
 
     Attributes
     ----------
     name, title : str
-        Its command, and its title in a list.
+        The command of the method, and its title in lists.
     question : str
-        The question it answers.
+        The question that the method answers.
     survey : callable
-        (benchmarks, **options) -> its result, a frozen dataclass.
+        (benchmarks, **options) -> result, a frozen dataclass.
     document, charts : callable
-        The result in words and tables, and its figures by name.
+        Functions from a result to text with tables, and to figures by name.
     """
 
     name: str
@@ -65,7 +65,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Explored:
-    """The answer of a method: plain values, words and tables, and figures."""
+    """The result of a method: plain values, text with tables, and figures."""
 
     content: Mapping[str, Any]
     document: Document
@@ -81,12 +81,12 @@ def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explo
         A name in `METHODS`.
     benchmarks : sequence of Benchmark
     **options
-        As the method's `survey` takes them.
+        The options of the method's `survey`.
 
     Raises
     ------
     InputError
-        If there are no benchmarks, or an option cannot be used.
+        If there are no benchmarks, or an option is invalid.
     """
     if not benchmarks:
         raise InputError("There are no measurements to analyse.")
@@ -104,7 +104,7 @@ def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> pd.DataFra
     Raises
     ------
     InputError
-        If a factor or a number cannot be used.
+        If a factor or a number is invalid.
     """
     try:
         return contexts.variant_plan(factors, **options)
@@ -118,23 +118,23 @@ def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def as_text(explored: Explored) -> str:
-    """The answer as text for a terminal."""
+    """The result as text for a terminal."""
     return to_text(explored.document)
 
 
 def as_json(explored: Explored) -> str:
-    """Every number as JSON."""
+    """All numbers as JSON."""
     return to_json(explored.content)
 
 
 def as_html(explored: Explored) -> str:
-    """The answer as one HTML page with figures."""
+    """The result as one HTML page with figures."""
     figures = {name: to_svg(chart) for name, chart in explored.charts.items()}
     return to_html(explored.document, figures)
 
 
 def from_study(db: Database) -> Gathered:
-    """The benchmarks of a study; items that are levels of one benchmark are joined again."""
+    """The benchmarks of a study; items that are versions or altered methods of one benchmark are joined again."""
     imported = sorted(items.all_items(db), key=lambda item: item.item_id)
     benchmarks = [_of_item(db, item) for item in imported if item.n_runs and item.excluded_why is None]
     return Gathered(tuple(canonical(by_name(benchmarks))))
@@ -147,7 +147,7 @@ def _of_item(db: Database, item: Item) -> Benchmark:
     for condition in (VERSION, ALTERED):
         if condition in conditions:
             name = name.removesuffix(f" @ {conditions[condition][0] or '?'}")
-    is_stated = item.unit or item.better == HIGHER  # "lower" is also stored if nothing was known
+    is_stated = item.unit or item.better == HIGHER  # "lower" is also stored if the direction was unknown
     series = runs.of_item(db, item.item_id)
     return Benchmark.of_series(
         name, series, item.application, item.unit, item.better if is_stated else UNKNOWN, conditions, failures

@@ -1,4 +1,4 @@
-"""What pages may read and write on the server's disk, and the outcome of imported files."""
+"""Paths that pages may read and write on the server's disk, and the results of imported files."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ Files = list[Source]
 
 
 def below(root: Path, path: str | Path) -> Path:
-    """Resolve a path inside the root; neither `..` nor a link may lead out of it.
+    """Resolve a path inside the root folder; neither `..` nor a link may lead out of it.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def below(root: Path, path: str | Path) -> Path:
     Raises
     ------
     InputError
-        If it is outside the root, or not a valid path.
+        If the path is outside the root or invalid.
     """
     try:
         allowed = root.resolve()
@@ -42,16 +42,14 @@ def below(root: Path, path: str | Path) -> Path:
     except (OSError, ValueError, RuntimeError):  # a loop of links is a RuntimeError
         raise InputError(f"{str(path)!r} is not a file or folder.") from None
     if any(os.path.islink(part) for part in (target, *target.parents)):  # noqa: PTH114 - is_symlink raises on a long name
-        raise InputError(
-            f"{str(path)!r} is not a file or folder."
-        )  # from Python 3.13 on, a loop of links is left unresolved
+        raise InputError(f"{str(path)!r} is not a file or folder.")  # from Python 3.13, a loop of links is not resolved
     if not target.is_relative_to(allowed):
         raise InputError(f"{str(path)!r} is outside of {allowed}; only files in that folder can be imported.")
     return target
 
 
 def result_files(root: Path, path: str, *, study: Path) -> Files:
-    """The result file at this path, or all below this folder and in zip files, named relative to the root.
+    """Find the result file at this path, or all result files in this folder and its zip files; names start at root.
 
     Parameters
     ----------
@@ -59,12 +57,12 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
         The folder from which files may be read.
     path : str
     study : Path
-        The open study, which must not be opened beside SQLite (see `store.open_database`).
+        The open study. It must not be opened as a plain file (see `store.open_database`).
 
     Raises
     ------
     InputError
-        If something is outside the root or cannot be read, nothing is found, or a file is not a result file.
+        If a path is outside the root or cannot be read, no file is found, or a file is not a result file.
     """
     start, allowed = below(root, path), below(root, "")
 
@@ -83,12 +81,12 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
 
 
 def beside(study: Path, name: str, ending: str = STUDY_ENDING) -> Path:
-    """The path of a file of this name and ending in the folder of the study; the ending "" is for a folder.
+    """Return the path of a file with this name and ending in the folder of the study; the ending "" means a folder.
 
     Raises
     ------
     InputError
-        If it is not a plain file name.
+        If the name is not a plain file name.
 
     Examples
     --------
@@ -99,8 +97,8 @@ def beside(study: Path, name: str, ending: str = STUDY_ENDING) -> Path:
     is_plain = name.isprintable() and not name.startswith(".") and not set(name) & set('/\\:*?"<>|')
     if not name or not is_plain or len(name.encode()) > MAX_NAME_BYTES:
         raise InputError(
-            f"{name[:80]!r} cannot be the name of a file: it needs letters, digits or spaces, not starting with a dot, "
-            f'and none of / \\ : * ? " < > |, and has at most {MAX_NAME_BYTES} bytes.'
+            f"{name[:80]!r} is not a valid file name. Use letters, digits or spaces, no dot at the start, "
+            f'none of / \\ : * ? " < > |, and at most {MAX_NAME_BYTES} bytes.'
         )
     return study.with_name(name + ending)
 
@@ -108,13 +106,13 @@ def beside(study: Path, name: str, ending: str = STUDY_ENDING) -> Path:
 def file_is_in_words(file_is: str | None) -> str:
     """The meaning of `--file-is`, for a list of options."""
     return {
-        None: "default of the tool", "run": "one run; several files are several runs", "study": "all runs",
+        None: "the default of the tool", "run": "one run of its benchmarks", "study": "all runs",
     }[file_is]  # fmt: skip
 
 
 @dataclass
 class Progress:
-    """Counts files and bytes as they are read, and shows progress and the time left.
+    """Counts files and bytes while they are read, and shows the progress and the time left.
 
     Attributes
     ----------
@@ -122,7 +120,7 @@ class Progress:
     clock : callable
         Seconds.
     show : callable
-        (share done, in words).
+        Called with (finished share, text).
     """
 
     files: Files
@@ -145,7 +143,7 @@ class Progress:
 
 
 def outcome(result: importing.FileResult) -> dict[str, str | int]:
-    """The outcome of a file as one row of the list."""
+    """The result of a file, as one row of the list."""
     benchmarks = result.benchmarks
     if result.refused:
         became = f"refused: {result.refused}"

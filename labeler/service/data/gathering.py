@@ -30,7 +30,7 @@ class Gathered:
 def from_files(
     files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
 ) -> Gathered:
-    """The benchmarks of result files, in an order independent of the files; raises InputError as `usable`.
+    """Read the benchmarks of result files in an order independent of the files; raises InputError like `usable`.
 
     A remark names each benchmark without a measurement.
     """
@@ -48,7 +48,7 @@ def left_out(part: Part) -> list[str]:
 def usable(
     files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
 ) -> tuple[list[Part], Gathered]:
-    """The parts that files give, and a `Gathered` without benchmarks.
+    """The parts read from the files, and a `Gathered` without benchmarks.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def usable(
     Raises
     ------
     InputError
-        If files contradict each other, or the pattern for their names cannot be used.
+        If files contradict each other, or the pattern for file names is invalid.
     """
     parts: list[Part] = []
     refused, remarks = [], []
@@ -76,7 +76,7 @@ def usable(
 
 
 def sampling(warmup: float, aggregate: str) -> Sampling:
-    """How a run becomes one number; raises InputError for an invalid option."""
+    """The options for how a run becomes one number; raises InputError for an invalid option."""
     try:
         return Sampling(warmup, aggregate)
     except ValueError as error:

@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class FileBenchmark:
-    """A benchmark in a file, as shown in a dry run."""
+    """A benchmark in a file, for a dry run."""
 
     benchmark: str
     runs: int
@@ -49,20 +49,20 @@ class FileBenchmark:
 
 @dataclass(frozen=True)
 class FileResult:
-    """The outcome of one file, or of a benchmark in several files: what was found, or why nothing was imported.
+    """The result of importing one file, or one benchmark from several files: its benchmarks, or the reason for refusal.
 
     Attributes
     ----------
     file : str
-        The name of the file, or the names of several in one line.
+        The name of the file, or the names of several files in one line.
     benchmarks : tuple of FileBenchmark
     refused : str
-        Why nothing is imported; "" if something is.
+        The reason why nothing is imported; "" if benchmarks are imported.
     already_there : bool
     names : tuple of str
         Names of the new items.
     files : tuple of str
-        The names of the files, if the benchmark is in several.
+        The names of the files, if the benchmark is in several files.
     """
 
     file: str
@@ -73,7 +73,7 @@ class FileResult:
     files: tuple[str, ...] = ()
 
     def plain(self) -> list[dict[str, Any]]:
-        """One row per benchmark, or one for the whole file, ready for JSON."""
+        """One row per benchmark, or one row for the whole file, for JSON."""
         rows: list[dict[str, Any]] = [
             {
                 "benchmark": f.benchmark, "runs": f.runs, "iterations": f.iterations, "unit": f.unit,
@@ -88,7 +88,7 @@ class FileResult:
 
 @dataclass(frozen=True)
 class KnownItem:
-    """What is known of an item; `n_runs` is 0 if it is known only from labels or verdicts."""
+    """An item that the study has; `n_runs` is 0 if the study has only labels or verdicts for it."""
 
     application: str
     benchmark: str
@@ -96,24 +96,24 @@ class KnownItem:
     n_runs: int
 
 
-File = Source  # the name used by pages and commands
-NewItem = tuple[Benchmark, tuple[str, ...]]  # a benchmark that becomes an item, and its warnings
+File = Source  # the name that pages and commands use
+NewItem = tuple[Benchmark, tuple[str, ...]]  # (benchmark that becomes an item, its warnings)
 
 BETTER = tuple(filter(None, DIRECTIONS))
-LEVELS = (ALTERED, VERSION)  # conditions with different software at each level
+LEVELS = (ALTERED, VERSION)  # conditions whose levels are different software
 Lookup = Callable[[str], KnownItem | None]
 
 
 def files_below(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:
-    """The files that paths, folders, zip files and patterns stand for; raises InputError if there are none.
+    """Find the files for paths, folders, zip files and patterns; raises InputError if there are none.
 
-    `check` is called with the path of each file before it is opened, and may raise.
+    `check` is called with the path of each file before it is opened, and may raise an error.
     """
     return sources(paths, check=check)
 
 
 def upload(name: str, data: bytes) -> Source:
-    """An uploaded file; its name is only shown, never opened."""
+    """An uploaded file; its name is only shown and never used as a path."""
     return Source(name, data=data)
 
 
@@ -123,7 +123,7 @@ def uploads(files: Iterable[tuple[str, bytes]]) -> list[Source]:
 
 
 def in_words(results: Sequence[FileResult]) -> str:
-    """The outcome of all files in one line."""
+    """The result for all files in one line."""
     n_items, n_refused = sum(len(result.names) for result in results), sum(bool(result.refused) for result in results)
     alone = [result for result in results if not result.files]
     shared = {name: True for result in results for name in result.files}
@@ -143,7 +143,7 @@ def look_into_files(
     as_new: bool = False,
     advance: Advance = lambda _source: None,
 ) -> Iterator[FileResult]:
-    """A dry run of importing these files into an empty study; parameters as for `import_files`."""
+    """A dry run: show how these files would be imported into an empty study; parameters as for `import_files`."""
     known_items: dict[str, KnownItem] = {}
     for part in read_benchmarks(files, options, may_conflict=as_new, advance=advance):
         try:
@@ -171,12 +171,12 @@ def import_files(
     actor: str,
     now: datetime,
 ) -> Iterator[FileResult]:
-    """Import measurements, one transaction per file: a bad file leaves nothing behind and stops nothing.
+    """Import measurements in one transaction per file; an unusable file is refused completely, the others are imported.
 
-    A file whose content was imported before adds nothing. If a file is a run, a benchmark becomes one item with the
-    runs of all files, in one transaction after all files are read. A benchmark with runs of several versions, or of
-    several altered methods, becomes one item per level, `NAME @ LEVEL`. Yields the outcome of each file in order, then
-    of each benchmark that several files share.
+    A file whose content was imported before adds nothing. If each file is one run, a benchmark becomes one item with
+    the runs of all files, in one transaction after all files are read. A benchmark with runs of several versions or
+    altered methods becomes one item per level, `NAME @ LEVEL`. Yields the result of each file in order, then of each
+    benchmark that was joined from several files.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def import_files(
     files : sequence of Source
     options : ReadOptions
     as_new : bool
-        Whether a changed file under a known name becomes an item of its own (`name#2`) instead of being refused.
+        Whether a changed file with a known name becomes a separate item (`name#2`) instead of being refused.
     advance : callable
         Called with each file that was read.
     actor : str
@@ -193,12 +193,13 @@ def import_files(
     Raises
     ------
     NotAllowed
-        If the plan has been drawn, because nobody would label new items.
+        If the study already has a plan, because nobody would label new items.
     """
     study = studies.get(db)
     if study.plan_hash is not None:
         raise NotAllowed(
-            "Items must be imported before the plan is drawn: this study has a plan, so nobody would label new items."
+            "This study already has a plan, so nobody would label new items. Items must be imported before the plan "
+            "is made."
         )
     require(study, Action.IMPORT)
     importer = _Importer(db, as_new, study.protocol, actor, now)
@@ -213,10 +214,10 @@ def import_files(
 
 
 def to_import(part: Part) -> list[NewItem]:
-    """The benchmarks of one or several files, split by the levels of `LEVELS`.
+    """The benchmarks to import from one or several files, split by the levels of `LEVELS`.
 
-    Runs of different software cannot be judged as repetitions. A level with one run is left out; if no level has more,
-    the runs of several files are taken together, as if their versions were unknown.
+    Runs of different software are not repetitions. A level with only one run is left out. If no level has more runs,
+    the runs of several files are combined, as if their versions were unknown.
 
     Raises
     ------
@@ -239,7 +240,7 @@ def to_import(part: Part) -> list[NewItem]:
 
 
 def _without_time(benchmark: Benchmark) -> Benchmark:
-    """The benchmark without times of runs: they differ for each run and would look like a condition."""
+    """Remove the times of runs, which differ for each run and would look like a condition."""
     if not any(run.of(TIME) for run in benchmark.runs):
         return benchmark
     runs = (
@@ -250,7 +251,7 @@ def _without_time(benchmark: Benchmark) -> Benchmark:
 
 
 def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[NewItem]:
-    """One item per level of a condition with several levels."""
+    """Make one item per level of a condition with several levels."""
     entries = benchmark.of(condition)
     if len(set(entries)) < 2:
         _check_comparable(part, benchmark)
@@ -269,7 +270,7 @@ def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[NewItem]:
 
 
 def _as_item(benchmark: Benchmark, level: Benchmark, condition: str, entry: str) -> Benchmark:
-    """A level as an item: its runs carry the condition even if it is empty, with the failures that may belong to it."""
+    """Convert a level to an item, whose runs get the condition, even if empty; adds failures that may belong to it."""
     runs = tuple(replace(run, conditions={**run.conditions, condition: entry}) for run in level.runs)
     failures = (failure for failure in benchmark.failures if failure.conditions.get(condition, entry) == entry)
     return replace(level, runs=runs, failures=tuple(failures))
@@ -288,7 +289,7 @@ def _check_comparable(part: Part, benchmark: Benchmark) -> None:
 
 
 def _without_study(db: Database, files: Sequence[Source]) -> list[Source]:
-    """Refuse the study itself among the files: opening it outside SQLite would release its locks (`open_database`)."""
+    """Refuse the study file itself, because opening it outside SQLite would release its locks (`open_database`)."""
 
     def is_study(path: Path | None) -> bool:
         try:
@@ -308,11 +309,11 @@ class _Importer:
     db : Database
     as_new : bool
     protocol : Protocol
-        Of the study: how its items are drawn.
+        The protocol of the study, which determines how items are drawn.
     actor : str
     now : datetime
     file_ids : dict of str to int
-        Of the files that were written on the way, by the hash of their content.
+        Ids of the files written so far, by the hash of their content.
     """
 
     db: Database
@@ -323,16 +324,16 @@ class _Importer:
     file_ids: dict[str, int] = field(default_factory=dict)
 
     def keep(self, part: Part, new_items: Sequence[NewItem]) -> FileResult:
-        """Write the whole part or nothing; raises Refused if a name is taken."""
+        """Write the whole part or nothing; raises Refused if a name is already used."""
         if part.already_there:
             return _result(part, already_there=True)
         prepared = [
             (benchmark, measurement_hash(benchmark.values), _bins(benchmark, self.protocol))
-            for benchmark, _warnings in new_items  # computed before the lock is taken
+            for benchmark, _warnings in new_items  # computed before the database is locked
         ]
         with self.db.atomic():
             new_ids = self._add_files(part)
-            if not (new_ids or part.is_joined):  # another import added it meanwhile
+            if not (new_ids or part.is_joined):  # another import added it in the meantime
                 return _result(part, already_there=True)
             file_id = (self.file_ids | new_ids).get(part.files[0].sha256)
             names = [self._add(part.label, file_id, *item) for item in prepared]
@@ -345,13 +346,13 @@ class _Importer:
         return _result(part, tuple(map(_file_benchmark, new_items)), already_there=is_there, names=added)
 
     def _add_files(self, part: Part) -> dict[str, int]:
-        """Record the files that the study does not know yet; returns their ids by hash."""
+        """Record the files that are new to the study; return their ids by hash."""
         new = [file for file in part.files if file.sha256 not in self.file_ids]
         ids = {file.sha256: items.add_file(self.db, file.name, file.sha256, self.now.isoformat()) for file in new}
         return {sha256: file_id for sha256, file_id in ids.items() if file_id is not None}
 
     def _add(self, label: str, file_id: int | None, benchmark: Benchmark, data_hash: str, payload: bytes) -> str | None:
-        """Add an item and return its name; None if it is already there."""
+        """Add an item and return its name, or None if the study already has it."""
         name = _free_name(self._known_item, label, benchmark, data_hash, self.as_new)
         if name is not None:
             item_id = items.add(
@@ -376,11 +377,11 @@ def _bins(benchmark: Benchmark, protocol: Protocol) -> bytes:
 
 
 def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:
-    """A free name for a new item; None if the same measurements already have this name."""
+    """Find a free name for a new item; None if the same measurements already have this name."""
     name, number, changed = benchmark.name, 1, False
     while (existing := lookup(name)) is not None:
         if not existing.n_runs:
-            reason = "this item has only labels or verdicts in the study; import its measurements first"
+            reason = "the study has only labels or verdicts for this item; import its measurements first"
             raise Refused(label, reason, f"benchmark {benchmark.name!r}")
         if (existing.application, existing.benchmark) == (benchmark.application, benchmark.benchmark):
             if existing.data_hash == data_hash:
@@ -411,7 +412,7 @@ def _file_benchmark(new_item: NewItem) -> FileBenchmark:
     if not benchmark.better:
         warnings.append("the file does not say whether lower or higher is better; lower is assumed")
     if len(lengths) > 1:
-        warnings.append("runs of unequal length: classifiers cut them to the shortest")
+        warnings.append("runs have different lengths: classifiers cut them to the shortest run")
     if lengths[0] < binning.FEW_ITERATIONS:
         warnings.append(f"fewer than {binning.FEW_ITERATIONS} iterations: too short for pattern measures")
     return FileBenchmark(

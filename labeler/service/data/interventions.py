@@ -1,4 +1,4 @@
-"""Made-up measurements whose differences are known, with labels of made-up reviewers whose habits are known."""
+"""Simulate measurements with known differences, and labels of simulated reviewers with known habits."""
 
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -20,13 +20,13 @@ from labeler.whole_files import in_place
 
 MEASUREMENTS = "measurements"
 COLUMNS = ("benchmark", "application", "run", "iteration", "value", "unit")
-MOST_CELLS = 10_000_000  # of one file: larger tables are refused when they are read
+MOST_CELLS = 10_000_000  # limit for one file; the reader refuses larger tables
 
 
 def simulate(
     out: Path, n_items: int, *, n_iterations: int, per_item: int, seed: int, advance: Callable[[int], object]
 ) -> list[Path]:
-    """Write measurements, what was done to which run, labels, and the habits behind them.
+    """Write simulated measurements, the interventions per run, labels, and the habits that produced the labels.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def simulate(
         Folder for measurements/, interventions.csv, labels.csv and habits.csv.
     n_items, n_iterations, per_item, seed : int
     advance : callable
-        Called with the number of items made, after each file.
+        Called with the number of finished items, after each file.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def simulate(
     Raises
     ------
     InputError
-        If a number cannot be used, or a file cannot be written.
+        If a number is invalid, or a file cannot be written.
     """
     rng = np.random.default_rng(seed)
     changed: list[dict[str, Any]] = []
@@ -90,7 +90,7 @@ def simulate(
 
 
 def _write(path: Path, batch: Sequence[learning.Intervened]) -> None:
-    """One long table of some benchmarks, put in place when it is whole."""
+    """Write a long table of some benchmarks; the file appears when it is complete."""
     with (
         in_place(path) as partial,
         partial.open("wb") as file,
@@ -102,7 +102,7 @@ def _write(path: Path, batch: Sequence[learning.Intervened]) -> None:
 
 
 def _features(runs: Runs) -> dict[str, float]:
-    """The measures that made-up reviewers look at, as `analysis.learning.FEATURES` defines them."""
+    """The measures on which simulated reviewers base their labels, defined in `analysis.learning.FEATURES`."""
     spread = max_spread(runs.values.mean(axis=1)).value or 0.0
     means = {name: float(MEASURES[name].of_pairs(runs).mean()) for name in ("m1", "m5")}
     return {**means, "spread": spread / (1 + spread)}

@@ -1,4 +1,4 @@
-"""The file of known changes that a build accepts, each with a reason and a last day."""
+"""Read the file of known changes that a build accepts, each with a reason and a last day."""
 
 import tomllib
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ EXAMPLE = 'benchmark = "sort"\nreason = "checks its input now"\nuntil = 2027-03-
 
 
 def read_known(path: Path, *, today: date) -> tuple[KnownChange, ...]:
-    """The entries `[[known]]` of a TOML file.
+    """Read the entries `[[known]]` of a TOML file.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def read_known(path: Path, *, today: date) -> tuple[KnownChange, ...]:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}.") from None
-    except ValueError as error:  # also for bytes that are not UTF-8
+    except ValueError as error:  # also raised for bytes that are not UTF-8
         raise InputError(f"{path} is not valid TOML: {error}.") from None
     entries = content.pop("known", [])
     if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

@@ -1,4 +1,4 @@
-"""Model files of learned classifiers."""
+"""Read model files of learned classifiers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def read_model(path: Path) -> "Model":
-    """A model file, read strictly; raises InputError naming the file."""
-    from analysis.learning import ModelError, model_from_text  # imported here: it loads pandas
+    """Read and check a model file; raises InputError naming the file."""
+    from analysis.learning import ModelError, model_from_text  # imported here because it loads pandas
 
     try:
         return model_from_text(Source(str(path), path).content().decode("utf-8"))
@@ -23,10 +23,10 @@ def read_model(path: Path) -> "Model":
 
 
 def warmup_of(model: "Model", warmup: float) -> float:
-    """The warm-up that a model was learnt with; raises InputError if a different one is requested."""
+    """the warm-up with which a model was learned; raises InputError if the user requests another warm-up."""
     if warmup not in (0, model.warmup):
         raise InputError(
-            f"The model was learnt with the warm-up {model.warmup:g}, not {warmup:g}. Leave out --warmup, or learn a "
-            "model from verdicts with this warm-up."
+            f"The model was learned with warm-up {model.warmup:g}, not {warmup:g}. Leave out --warmup, or learn a "
+            f"model from verdicts with the requested warm-up."
         )
     return model.warmup

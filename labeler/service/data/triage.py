@@ -1,4 +1,4 @@
-"""Make a study from some items of another: those worth the reviewers' time."""
+"""Create a study from selected items of another study, for example the items worth the reviewers' time."""
 
 import shlex
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from labeler.store import Database, bins, events, items, open_database, runs, st
 
 
 def usable(table: Catalogue) -> Catalogue:
-    """The rows of a catalogue (`browsing.catalogue`) that a new study can use: measured and not excluded."""
+    """The rows of a catalogue (`browsing.catalogue`) that a new study can use: with measurements and not excluded."""
     return table[(table["runs"] > 0) & table["excluded"].isna()].reset_index(drop=True)
 
 
@@ -32,9 +32,10 @@ def make_study(
     actor: str,
     now: datetime,
 ) -> str:
-    """Make a new study file with these items only, under the question and the protocol of this study.
+    """Create a new study file with only these items, and with the question and protocol of this study.
 
-    It has their measurements and verdicts, but no labels, no plan, and no people except its coordinator.
+    The new study has the measurements and verdicts of the items, but no labels, no plan, and no people except its
+    coordinator.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def make_study(
     Raises
     ------
     InputError
-        If no items are given, one is unknown, excluded or without measurements, or a name is invalid.
+        If no items are given, an item is unknown, excluded or without measurements, or a name is invalid.
     StudyError
         If the file exists or cannot be written; nothing is left behind.
     """
@@ -84,22 +85,24 @@ def make_study(
 
 
 def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: str, now: datetime) -> tuple[str, str]:
-    """Make a new study with this name, in a file of the same name beside this study.
+    """Create a new study with this name, in a file with the same name in the folder of this study.
 
     Returns
     -------
     (str, str)
-        The command that serves it, and the sign-in address of its coordinator.
+        The command that serves the new study, and the sign-in address of its coordinator.
 
     Raises
     ------
     InputError, StudyError
-        As `make_study`, and if the name cannot be a file name.
+        Like `make_study`; also if the name is not a valid file name.
     NotAllowed
-        If verdicts are hidden from the coordinator now: the new study would show them.
+        If verdicts are hidden from the coordinator now, because the new study would show them.
     """
     visibility.require(db, coordinator, Action.SEE_VERDICTS)
-    from labeler.service.data import folders  # imported here: it loads all formats, which choosing items does not need
+    from labeler.service.data import (
+        folders,
+    )  # imported here: it loads all formats
 
     path = folders.beside(db.path, name)
     secret = make_study(db, names, path, name=path.stem, coordinator=coordinator, actor=coordinator, now=now)
@@ -107,10 +110,10 @@ def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: s
 
 
 def _usable(db: Database, names: Sequence[str]) -> list[Item]:
-    """The named items, each once."""
+    """The named items, each once, without duplicates."""
     chosen = [curating.item_named(db, name) for name in dict.fromkeys(names)]
     if not chosen:
-        raise InputError("No items match, and a study needs at least one. Use fewer or wider filters.")
+        raise InputError("No items match. Use fewer or wider filters, because a study needs at least one item.")
     for item in chosen:
         if not item.n_runs:
             raise InputError(f"Item {item.name!r} has no measurements, so nobody could label it. Leave it out.")

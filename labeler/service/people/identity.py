@@ -1,7 +1,7 @@
 """People, their roles, invitations and sessions.
 
-A secret leaves this module once, to be given to its person; the study stores only SHA-256 hashes. Secrets have 192
-random bits, so a plain hash is enough.
+Each secret leaves this module only once, when its person gets it. The study stores only SHA-256 hashes. Secrets have
+192 random bits, so a hash without salt is enough.
 """
 
 import hashlib
@@ -16,12 +16,12 @@ from labeler.store import Database, events, invitations, people, sessions, studi
 
 MAX_NAME_LENGTH, MAX_EMAIL_LENGTH, MAX_REASON_LENGTH = 60, 254, 1000
 INVITATION_DAYS, MAX_INVITATION_DAYS = 90, 3650
-SESSION_DAYS, MAX_SESSIONS = 180, 20  # sessions of a person on all devices; more end the oldest ones
+SESSION_DAYS, MAX_SESSIONS = 180, 20  # sessions of a person on all devices; another sign-in ends the oldest session
 N_SESSION_DIGITS = 12
 
 
 def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> Person:
-    """Add a reviewer or a coordinator; nothing is assigned to them yet (`staffing.add`).
+    """Add a reviewer or a coordinator, without assigning items (see `staffing.add`).
 
     Raises
     ------
@@ -38,7 +38,7 @@ def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, no
 
 
 def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
-    """Give a person a further role; nothing happens if the person has it already.
+    """Give a person an additional role; does nothing if the person already has the role.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def checked_reason(why: str) -> str:
     """A reason, stripped; raises InputError if it is invalid."""
     why = why.strip()
     if not why or len(why) > MAX_REASON_LENGTH or not is_storable(why):
-        raise InputError(f"A reason of 1 to {MAX_REASON_LENGTH} characters is needed; it is kept in the audit log.")
+        raise InputError(f"Give a reason of 1 to {MAX_REASON_LENGTH} characters, for the audit log.")
     return why
 
 
@@ -76,12 +76,12 @@ def everyone(db: Database) -> list[Person]:
 
 
 def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_DAYS, actor: str, now: datetime) -> str:
-    """A new sign-in secret for a person; the previous one stops working, and open sessions stay signed in.
+    """Create a sign-in secret for a person; the previous secret stops working, and open sessions stay signed in.
 
     Raises
     ------
     InputError
-        If there is nobody of this name in this role, or `valid_days` is not from 1 to 3650.
+        If no person in this role has this name, or `valid_days` is not from 1 to 3650.
     """
     if not 1 <= valid_days <= MAX_INVITATION_DAYS:
         raise InputError(f"A sign-in link can be valid for 1 to {MAX_INVITATION_DAYS} days, got {valid_days}.")
@@ -113,12 +113,12 @@ def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) ->
 
 
 def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, now: datetime) -> None:
-    """Let a person sign in through the identity provider with this address; an empty address ends that.
+    """Let a person sign in through the identity provider with this address; an empty address removes it.
 
     Raises
     ------
     InputError
-        If there is nobody of this name in this role, or the address is invalid or belongs to another person.
+        If no person in this role has this name, or the address is invalid or belongs to another person.
     """
     email = email.strip()
     if email and (
@@ -135,7 +135,7 @@ def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, no
 
 
 def sign_in(db: Database, secret: str, *, now: datetime) -> str:
-    """Exchange an invitation for a session; returns the session's id.
+    """Exchange an invitation for a session; return the id of the session.
 
     Raises
     ------
@@ -147,12 +147,12 @@ def sign_in(db: Database, secret: str, *, now: datetime) -> str:
 
 
 def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
-    """The person whom an invitation signs in; nothing changes.
+    """Return the person of an invitation, without signing in.
 
     Raises
     ------
     SignInFailed
-        As `sign_in` does.
+        In the same cases as `sign_in`.
     """
     invitation = invitations.find(db, _hashed(secret))
     if invitation is None:
@@ -170,7 +170,7 @@ def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
 
 
 def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
-    """Begin a session for the person with this address at the identity provider; returns the session's id.
+    """Begin a session for the person with this address at the identity provider; return the id of the session.
 
     Raises
     ------
@@ -195,12 +195,12 @@ def person_of_session(db: Database, token: str | None, *, now: datetime) -> Pers
 
 
 def session_id(token: str) -> str:
-    """The name of a session in labels and the audit log; nobody can sign in with it."""
+    """Return the id of a session for labels and the audit log; it cannot be used to sign in."""
     return _hashed(token)[:N_SESSION_DIGITS]
 
 
 def study_id(db: Database) -> str:
-    """An id that tells the studies of one host apart, even if their files have the same name."""
+    """Return an id that identifies a study among the studies of one host, even if their files have the same name."""
     return _hashed(studies.get(db).created_utc)[:N_SESSION_DIGITS]
 
 
@@ -214,7 +214,7 @@ def sign_out(db: Database, token: str, *, now: datetime) -> None:
 
 
 def require(db: Database, person_id: int, role: Role) -> Person:
-    """The person, if they are active and hold the role.
+    """Return the person if they are active and have the role.
 
     Raises
     ------
@@ -242,7 +242,7 @@ def _named(db: Database, name: str, role: Role) -> Person:
 
 
 def _why_not(invitation: invitations.Invitation, now: datetime) -> str:
-    """Why an invitation no longer works; empty while it works."""
+    """The reason why an invitation no longer works; empty if it works."""
     next_step = "Ask your coordinator for a new one."
     if invitation.replaced_utc is not None:
         return f"This sign-in link was replaced by a newer link on {invitation.replaced_utc[:10]}. Open the newer link."

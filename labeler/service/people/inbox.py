@@ -1,4 +1,4 @@
-"""Flags and comments of reviewers, and coordinators' replies; never the labels that go with them."""
+"""Flags and comments of reviewers, and replies of coordinators; labels are never shown with them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Message:
     flag : bool
     comment : str or None
     created_utc : str
-        When flag and comment were last changed.
+        Time of the last change of flag or comment.
     replies : tuple of Reply
         In order of time.
     """
@@ -44,12 +44,12 @@ class Message:
 
     @property
     def is_answered(self) -> bool:
-        """Whether there is a reply since flag and comment were last changed."""
+        """Whether a coordinator replied after the last change of flag or comment."""
         return any(reply.created_utc >= self.created_utc for reply in self.replies)
 
 
 def messages(db: Database) -> list[Message]:
-    """Every current flag and comment: unanswered ones first, then the newest."""
+    """All current flags and comments: first the unanswered ones, then the newest."""
     entries = replies.flags_and_comments(db)
     answers = replies.of_assignments(db, [entry.assignment_id for entry in entries])
     unsorted = [
@@ -64,7 +64,7 @@ def messages(db: Database) -> list[Message]:
 
 
 def list_messages(db: Database, *, actor: str, now: datetime) -> list[Message]:
-    """As `messages`, for a person who also sees the reviewers' names; the listing is logged."""
+    """Like `messages`, for a person who also sees the names of reviewers; the call is logged."""
     with db.atomic():
         result = messages(db)
         events.add(db, now.isoformat(), actor, "list flags", {"messages": len(result)})
@@ -72,7 +72,7 @@ def list_messages(db: Database, *, actor: str, now: datetime) -> list[Message]:
 
 
 def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> None:
-    """Answer one message; its reviewer sees the text under My labels.
+    """Answer one message; the reviewer sees the answer under My labels.
 
     Raises
     ------
@@ -98,12 +98,12 @@ def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> N
 def reply_to_item(
     db: Database, item_name: str, text: str, *, reviewer: str | None = None, actor: str, now: datetime
 ) -> int:
-    """Answer all messages on an item, or those of one reviewer; returns how many there are.
+    """Answer all messages on an item, or those of one reviewer; return the number of messages.
 
     Raises
     ------
     InputError
-        If the text cannot be stored, there is no such item, or it was not flagged or commented (by this reviewer).
+        If the text cannot be stored, the item does not exist, or it has no flag or comment (of this reviewer).
     """
     text = _checked(text)
     with db.atomic():

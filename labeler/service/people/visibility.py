@@ -1,4 +1,4 @@
-"""What a coordinator may see in the browser now; commands act as the study's owner and see everything."""
+"""Rules for what a coordinator may see in the browser; commands act as the owner of the study and see everything."""
 
 from labeler.errors import NotAllowed
 from labeler.model import Role, State
@@ -7,7 +7,7 @@ from labeler.store import Database, people, studies
 
 
 def why_not(db: Database, coordinator: str, action: Action) -> str:
-    """Why something is hidden from this coordinator now; empty if it is shown.
+    """Return the reason why something is hidden from this coordinator now; empty if it is visible.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def why_not(db: Database, coordinator: str, action: Action) -> str:
 
 
 def is_coordinator(db: Database, name: str) -> bool:
-    """Whether somebody coordinates the study now; what a page refreshes by itself asks again each time."""
+    """Whether a person is a coordinator of the study now; pages that refresh automatically check this each time."""
     person = people.by_name(db, name)
     return person is not None and person.active and Role.COORDINATOR in person.roles
 
@@ -37,6 +37,6 @@ def require(db: Database, coordinator: str, action: Action) -> None:
 
 
 def reviews_too(db: Database, coordinator: str) -> bool:
-    """Whether a coordinator also labels in a study that is not unblinded, so that others' labels could sway them."""
+    """Whether a coordinator is also a reviewer before unblinding, so that other people's labels could bias them."""
     person = people.by_name(db, coordinator)
     return person is not None and Role.REVIEWER in person.roles and studies.get(db).phase is not State.UNBLINDED

@@ -1,4 +1,4 @@
-"""Draw the plan (who labels what), change it, and provide the data that verify it against seed and log."""
+"""Create the plan (which reviewer labels which items), change it, and provide the data to verify it."""
 
 import secrets
 from collections import defaultdict
@@ -25,7 +25,7 @@ FirstLabels = Mapping[str, Mapping[str, Category]]
 
 @dataclass(frozen=True)
 class AnswerHistory:
-    """The answers of a study in storage order; the log records their number at each change of the plan.
+    """The answers of a study in storage order. When the plan changes, the log records the number of answers.
 
     Attributes
     ----------
@@ -48,8 +48,8 @@ class AnswerHistory:
         return {place: tuple(answers) for place, answers in by_place.items()}
 
     def first_labels(self, n_answers: int) -> FirstLabels:
-        """First labels among the first `n_answers`, as item to reviewer to category; only kinds that count."""
-        from analysis.tables import counted_labels  # imported late, because most functions here need no table
+        """First labels among the first `n_answers`, as item -> reviewer -> category, for kinds that are analysed."""
+        from analysis.tables import counted_labels  # imported here because most functions in this module need no table
 
         first: dict[str, dict[str, Category]] = defaultdict(dict)
         for row in counted_labels(self._given(n_answers)).itertuples():
@@ -73,7 +73,7 @@ class AnswerHistory:
 
 
 def preview_plan(db: Database, parameters: PlanParameters, first: int | None = None) -> Plan:
-    """Draw a plan without saving it; with `first`, only for that number of random items.
+    """Create a plan without saving it; with `first`, only for this number of random items.
 
     Raises
     ------
@@ -86,21 +86,21 @@ def preview_plan(db: Database, parameters: PlanParameters, first: int | None = N
 def confirm_plan(
     db: Database, parameters: PlanParameters, *, first: int | None = None, actor: str, now: datetime
 ) -> Plan:
-    """Draw and save the plan, and open the study or its calibration round. An existing plan is replaced.
+    """Create and save the plan, and open the study or its calibration round. An existing plan is replaced.
 
     With `first`, the plan has only that number of random items; `next_items` adds the others later.
 
     Raises
     ------
     InputError
-        As `preview_plan`.
+        In the same cases as `preview_plan`.
     NotAllowed
         If there are answers, or the study is paused or closed.
     """
     with db.atomic():
         require(studies.get(db), Action.PLAN)
         if labels.n_labels(db):
-            raise NotAllowed("There are answers already, so the plan cannot be drawn again.")
+            raise NotAllowed("Reviewers have already answered, so the plan cannot be replaced.")
         plan = preview_plan(db, parameters, first)
         assignments.clear(db)
         keep(db, plan.assignments, Origin.PLAN)
@@ -116,7 +116,7 @@ def confirm_plan(
 
 
 def random_seed() -> int:
-    """A random seed for a plan without a given seed; it is printed and stored."""
+    """Choose a random seed for a plan if no seed is given; it is printed and stored."""
     return secrets.randbelow(2**31)
 
 
@@ -133,7 +133,7 @@ def active_plan(db: Database) -> ActivePlan:
     Raises
     ------
     NotAllowed
-        If there is no plan, or it lost its seed when the study was anonymised.
+        If there is no plan, or its seed was removed when the study was anonymised.
     """
     rows = assignments.everything(db)
     all_items, history = items.all_items(db), answer_history(db)
@@ -157,11 +157,10 @@ def imported(rows: Sequence[StoredAssignment]) -> frozenset[Place]:
 def seed_of(parameters: Mapping[str, Any] | None) -> int:
     """The seed of a plan; raises NotAllowed like `active_plan`."""
     if parameters is None:
-        raise NotAllowed("There is no plan yet. Draw one first: labeler plan")
+        raise NotAllowed("There is no plan yet. Create it first: labeler plan")
     if "seed" not in parameters:
         raise NotAllowed(
-            "The plan can neither be changed nor derived again, because anonymising this study removed the seed of "
-            "the plan."
+            "The plan cannot be changed or verified, because its seed was removed when this study was anonymised."
         )
     return int(parameters["seed"])
 
@@ -194,7 +193,7 @@ def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
 
 
 def _drawn_from(db: Database, seed: int, first: int | None) -> dict[str, str]:
-    """The items of a plan with their applications, by name: all items, or the first ones in random order."""
+    """The items for a plan with their applications, by name: all items, or the first items in random order."""
     plannable = _plannable(db)
     if first is None:
         return plannable
@@ -205,7 +204,7 @@ def _drawn_from(db: Database, seed: int, first: int | None) -> dict[str, str]:
 
 
 def random_order(names: Iterable[str], seed: int) -> list[str]:
-    """Items in the random order of a seed; any number of first items is a random sample."""
+    """Sort items in the random order of a seed; the first n items are a random sample for any n."""
     return sorted(names, key=partial(key, seed, "random order"))
 
 

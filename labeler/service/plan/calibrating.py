@@ -59,7 +59,7 @@ class Calibration:
     not_passed: tuple[str, ...]
 
     def plain(self) -> dict[str, Any]:
-        """As JSON-ready values."""
+        """Convert to values that can be written as JSON."""
         return {**asdict(self), "passed": not self.not_passed}
 
 
@@ -102,7 +102,7 @@ def first_labels(db: Database) -> "pd.DataFrame":
 
 
 def set_gate(db: Database, gate: Gate | None, *, actor: str, now: datetime) -> None:
-    """Set the gate that the round must pass before the study opens; with None, the round must only be finished.
+    """Set the gate (required agreement) of the round; with None, the round must only be finished.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def reference(db: Database) -> dict[str, Category]:
 
 
 def outcome(result: Calibration) -> str:
-    """A sentence on whether the study can be opened; never "passed" if nothing was compared."""
+    """A sentence on whether the study can be opened; says "passed" only if labels were compared."""
     if not any(reviewer.n_done for reviewer in result.reviewers):
         return "No reviewer has labelled a calibration item yet."
     if result.not_passed:

@@ -16,7 +16,7 @@ def new_code() -> str:
 
 
 def new_codes(n: int, is_taken: Callable[[str], bool]) -> list[str]:
-    """n different codes, none of them taken, in random order.
+    """Create n different codes that are not in use, in random order.
 
     Among 30 000 random codes, two are equal in about one of three cases.
     """

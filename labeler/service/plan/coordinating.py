@@ -44,7 +44,7 @@ class Status:
     reviewers: tuple[Progress, ...]
 
     def plain(self) -> dict[str, Any]:
-        """As JSON-ready values."""
+        """Convert to values that can be written as JSON."""
         return {
             "study": self.study.name,
             "state": self.study.state,
@@ -152,7 +152,7 @@ def refresh_pictures(db: Database, *, pause: Callable[[], None] = lambda: None) 
 
 
 def list_items(db: Database) -> list[Item]:
-    """Every item of the study."""
+    """All items of the study."""
     return items.all_items(db)
 
 

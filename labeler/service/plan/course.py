@@ -94,7 +94,7 @@ def unblinding(db: Database) -> dict[str, Any] | None:
 def _check_ready(db: Database, study: Study, actor: str, *, anyway: bool) -> dict[str, Any]:
     """Check that the study can be opened; return the log details of the calibration round."""
     if study.state is State.DRAFT and not labels.n_labels(db):
-        raise NotAllowed("There is nothing to label yet. Draw the plan, which opens the study.")
+        raise NotAllowed("There is nothing to label yet. Create the plan, which opens the study.")
     if study.state is not State.CALIBRATION:
         return {}
     missing = calibrating.result(db).not_passed

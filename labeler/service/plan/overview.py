@@ -13,8 +13,8 @@ from labeler.service.results import splits
 from labeler.service.verdicts import computing
 from labeler.store import Database, assignments, events, labels, people
 
-HOURLY_UP_TO = timedelta(days=3)  # labels of a study up to this length are counted by hour, otherwise by day
-TAIL = 0.15  # the time after labelling is drawn as at most this share of the time before
+HOURLY_UP_TO = timedelta(days=3)  # labels are counted by hour in studies up to this length, otherwise by day
+TAIL = 0.15  # the time after labelling takes at most this share of the timeline
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ CONSEQUENCES = {
 
 
 def overview(db: Database, person: str) -> Overview:
-    """The state of the study and its next step, limited to what this coordinator may know."""
+    """The state of the study and its next step, without information that is hidden from this coordinator."""
     status = coordinating.status(db)
     n_assigned = sum(row.n_assigned for row in status.reviewers)
     n_done = sum(row.n_done for row in status.reviewers)
@@ -200,7 +200,7 @@ def _checklist(status: coordinating.Status, n_done: int, n_assigned: int, *, is_
     return (
         Entry(status.n_items > 0, f"Import measurements: {status.n_items} items", "Data"),
         Entry(status.n_reviewers >= 2, f"Add at least two reviewers: {status.n_reviewers} so far", "People"),
-        Entry(study.plan_hash is not None, "Draw the plan: who labels what", "Plan"),
+        Entry(study.plan_hash is not None, "Create the plan: who labels which items", "Plan"),
         *([Entry(past_calibration, "Calibrate, then open the study", "Calibration")] if calibrates else []),
         Entry(past_calibration and (is_complete or is_over), f"Reviewers label the items{given}", "Progress"),
         Entry(is_over, "Close the study, then decide the items that are still split", "Splits"),
@@ -237,7 +237,7 @@ def _next_of_draft(status: coordinating.Status) -> NextStep:
         return NextStep("Add reviewers", "Agreement needs at least two reviewers.", page="People")
     if status.n_answers:
         return NextStep(BUTTONS[Step.OPEN], "The study has imported labels.", step=Step.OPEN)
-    return NextStep("Draw the plan", "The plan sets who labels what, and opens the study.", page="Plan")
+    return NextStep("Create the plan", "The plan decides who labels which items, and opens the study.", page="Plan")
 
 
 def _next_of_calibration(db: Database, person: str, *, is_complete: bool) -> NextStep:
@@ -268,11 +268,11 @@ def _next_of_closed(db: Database, person: str) -> NextStep:
 def _others(
     db: Database, person: str, status: coordinating.Status, next_: NextStep, *, is_complete: bool
 ) -> tuple[Step, ...]:
-    """The possible steps, without those that make no sense now."""
+    """The possible steps, without steps that are not useful now."""
     study = status.study
     pointless = {next_.step}
     if study.phase is State.CALIBRATION and visibility.reviews_too(db, person):
-        pointless.discard(Step.OPEN)  # they must not learn whether it was passed, but may open the study anyway
+        pointless.discard(Step.OPEN)  # the coordinator must not learn whether it was passed
     if study.phase in (State.DRAFT, State.CLOSED, State.UNBLINDED):
         pointless.add(Step.PAUSE)
     if study.phase is State.DRAFT:

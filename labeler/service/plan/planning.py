@@ -1,4 +1,4 @@
-"""Plan a study: expected precision of a design, what it cannot estimate, and simulated studies."""
+"""Plan a study: the expected precision of a design, its limits, and simulated studies."""
 
 import dataclasses
 from collections import Counter
@@ -49,7 +49,7 @@ class Assumptions:
 
 
 def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
-    """The number of items that each interval needs, with hours of labelling if the number of labels is known.
+    """Return the number of items needed for each interval, with hours of labelling if the number of labels is known.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
 def design(
     n_items: int, n_reviewers: int, per_item: int, overlap: float, retest: int, n_applications: int | None = None
 ) -> planning.Design:
-    """A checked design; raises InputError if it is invalid."""
+    """Check and return a design; raises InputError if it is invalid."""
     try:
         return planning.Design(n_items, n_reviewers, per_item, overlap, retest, n_applications)
     except ValueError as error:
@@ -92,10 +92,10 @@ def design(
 def planned_design(
     sizes: Sequence[int], n_reviewers: int, per_item: int, overlap: float, retest: int, n_applications: int | None
 ) -> planning.Design:
-    """The part of a requested design that a plan can contain.
+    """Return the design that a plan can achieve for a requested design.
 
-    The share of items that all reviewers label is rounded in each application, and hidden copies need a minimum
-    distance from the original. With few items or small applications, the plan therefore has less than requested.
+    The share of items that all reviewers label is rounded in each application, and hidden retests need a minimum
+    distance from the original. Therefore a plan with few items or small applications has fewer than requested.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def planned_design(
     overlap : float
         Share of items that all reviewers label.
     retest : int
-        Requested hidden copies per reviewer.
+        Requested number of hidden retests per reviewer.
     n_applications : int or None
         The number of known applications among the sizes; None if no application is known.
 
@@ -123,7 +123,7 @@ def planned_design(
 
 
 def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Expected values of a design as rows (what, expected, half-width), and descriptions of what it cannot estimate.
+    """Return the expected values of a design as rows (what, expected, half-width), and what it cannot estimate.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[di
         raise InputError(sentence(error)) from None
     counts = {
         "labels per reviewer": expected.labels_per_reviewer,
-        "hidden copies per reviewer": planned.retest,
+        "hidden retests per reviewer": planned.retest,
         "hours per reviewer": expected.hours_per_reviewer,
         "items per pair": expected.items_per_pair,
         "agreed dissimilar items": expected.n_agreed_dissimilar,
@@ -160,7 +160,7 @@ def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[di
 def precision(
     sizes_of_items: Sequence[int], n_reviewers: int, overlap: float, assumed: Assumptions, *, per_item: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """Half-width of the interval of Fleiss' kappa by number of items, with a series per number of labels per item.
+    """Return the half-width of the interval of Fleiss' kappa by number of items and labels per item.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def _row(name: str, estimate: Estimate) -> dict[str, Any]:
 
 
 def _not_identified(planned: planning.Design) -> str | None:
-    """Why the latent class model is not identified; None if it is, as always with three labels per item."""
+    """The reason why the latent class model is not identified, or None; with three labels per item it always is."""
     if planned.per_item >= 3 or (planned.overlap and planned.n_reviewers >= 3):
         return None
     reviewers = [f"reviewer {i + 1}" for i in range(min(planned.n_reviewers, MANY_REVIEWERS))]
@@ -222,7 +222,7 @@ def application_sizes(db: Database, n_items: int) -> list[int]:
 
 
 def sizes_of(n_items: int, shares: Sequence[int]) -> list[int]:
-    """Divide a number of items in these proportions, as evenly as whole numbers allow."""
+    """Divide a number of items in the given proportions, rounded to whole numbers."""
     ends = [round(n_items * part / sum(shares)) for part in accumulate(shares)]
     return [end - begin for begin, end in pairwise([0, *ends])]
 
@@ -250,9 +250,9 @@ def simulated(
     prevalence : float
         Share of dissimilar items.
     hard_share : float
-        Share of items on which all raters are closer to guessing.
+        Share of hard items, on which all raters make more errors.
     shared_error : float
-        Share of items that mislead both the first reviewer and the first classifier.
+        Share of items on which both the first reviewer and the first classifier are wrong.
     seed : int
 
     Returns
@@ -296,5 +296,5 @@ def rater(text: str) -> Rater:
     except ValueError:
         parsed = None
     if parsed is None or not name.strip():
-        raise InputError(f"{text!r} is not NAME=SENSITIVITY/SPECIFICITY, such as ada=0.95/0.9.") from None
+        raise InputError(f"{text!r} must have the form NAME=SENSITIVITY/SPECIFICITY, such as ada=0.95/0.9.") from None
     return parsed

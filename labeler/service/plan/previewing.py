@@ -1,4 +1,4 @@
-"""Preview of a plan before confirmation: loads, hours, expected precision, and what it cannot estimate."""
+"""Preview a plan before it is saved: loads, hours, expected precision, and limits."""
 
 import json
 from collections import Counter, defaultdict
@@ -21,18 +21,18 @@ from labeler.store import Database, assignments, items, labels, people, studies
 
 STANDARD = Assumptions()
 CANNOT_ESTIMATE = "This plan cannot estimate: "
-MAX_BLOCKS, MAX_ASSIGNMENTS = 300, 10_000  # limits of a plan that takes about 0.1 s to draw
+MAX_BLOCKS, MAX_ASSIGNMENTS = 300, 10_000  # a plan within these limits takes about 0.1 s to create
 MAX_SETS = 2000  # limit of reviewer sets; more sets do not change what can be estimated
 _IN_LOADS = (
     "labels per reviewer",
-    "hidden copies per reviewer",
+    "hidden retests per reviewer",
     "hours per reviewer",
-)  # known exactly from the plan, so not listed as expected values
+)  # these are known exactly, so they are not listed as expected values
 
 
 @dataclass(frozen=True)
 class Preview:
-    """A plan that is not saved, with what follows from it.
+    """A plan that is not saved, with its consequences.
 
     Attributes
     ----------
@@ -73,11 +73,11 @@ class Preview:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences on whether reviewers are connected, and on requirements that the plan could not meet."""
+        """Sentences that say whether reviewers are connected, and which requirements the plan could not meet."""
         joined = "all reviewers" if self.is_connected else f"reviewers only within {len(self.groups)} groups"
         return (
             f"Shared items connect {joined}, directly or through other reviewers.",
-            *(f"Not met: {shortfall}." for shortfall in _joined(self.shortfalls)),
+            *(f"Requirement not met: {shortfall}." for shortfall in _joined(self.shortfalls)),
         )
 
     def rows_of_loads(self) -> list[dict[str, Any]]:
@@ -85,7 +85,7 @@ class Preview:
         return rows_of(self.plan.loads(), self.reviewers, self.seconds)
 
     def plain(self) -> dict[str, Any]:
-        """As JSON-ready values."""
+        """Convert to values that can be written as JSON."""
         return {
             "hash": self.hash, "loads": self.rows_of_loads(), "expected": list(self.expectations),
             "remarks": list(self.remarks), "warnings": list(self.warnings),
@@ -95,7 +95,7 @@ class Preview:
 def preview(
     db: Database, parameters: PlanParameters, assumed: Assumptions = STANDARD, *, first: int | None = None
 ) -> Preview:
-    """Draw a plan without saving it, and describe its consequences; with `first`, for that number of random items.
+    """Draw a plan without saving it, and describe its consequences; with `first`, only for this number of random items.
 
     Raises
     ------
@@ -131,19 +131,19 @@ def preview_for_page(
     first: int | None = None,
     waiting: Callable[[float], object],
 ) -> dict[str, Any]:
-    """The result of `Preview.plain`; a separate process computes a large plan and ends if the page stops waiting.
+    """Return `Preview.plain`; a large plan is computed in a separate process, which ends if the page stops waiting.
 
     Parameters
     ----------
     db, parameters, assumed, first
         As for `preview`.
     waiting : callable
-        As for `background.output_of`.
+        See `background.output_of`.
 
     Raises
     ------
     InputError
-        As `preview`.
+        In the same cases as `preview`.
     """
     if not _is_large(db, parameters):
         return preview(db, parameters, assumed, first=first).plain()
@@ -168,7 +168,7 @@ def confirm_on_page(
 
 
 def _is_large(db: Database, parameters: PlanParameters) -> bool:
-    """Whether drawing the plan takes longer than starting a process for it."""
+    """Whether creating the plan takes longer than starting a process."""
     n_items, n_reviewers, _ = planning.size_of_study(db)
     n_blocks = comb(n_reviewers, parameters.per_item)
     each = parameters.overlap * n_reviewers + (1 - parameters.overlap) * parameters.per_item
@@ -176,7 +176,7 @@ def _is_large(db: Database, parameters: PlanParameters) -> bool:
 
 
 def _plan_command(db: Database, parameters: PlanParameters, first: int | None) -> list[str]:
-    """The command that draws this plan."""
+    """The command that creates this plan."""
     size = {} if parameters.paper else {
         "--per-item": parameters.per_item, "--overlap": parameters.overlap, "--retest": parameters.retest
     }  # fmt: skip
@@ -197,9 +197,12 @@ def loads_now(db: Database) -> list[dict[str, Any]]:
 
 
 def why_fixed(db: Database) -> str:
-    """Why no plan can be drawn now; empty if it can."""
+    """The reason why no plan can be created now; empty if it is possible."""
     if labels.n_labels(db):
-        return "The plan can no longer be replaced, because there are answers. Change reviewers on the page People."
+        return (
+            "The plan can no longer be replaced, because reviewers have answered. "
+            "You can still change reviewers on the page People."
+        )
     try:
         require(studies.get(db), Action.PLAN)
     except NotAllowed as error:
@@ -223,7 +226,7 @@ def rows_of(
 def _design_of(
     plan: Plan, reviewers: Sequence[str], parameters: PlanParameters, applications: Mapping[str, str]
 ) -> Design:
-    """The design of the drawn plan without calibration; `retest` is the smallest number of copies of a reviewer."""
+    """The design of the plan without calibration; `retest` is the smallest number of retests of a reviewer."""
     proper = {assignment.item for assignment in _proper(plan)}
     n_overlap = len({assignment.item for assignment in _proper(plan) if assignment.kind is Kind.OVERLAP})
     loads = plan.loads()
@@ -247,7 +250,7 @@ def _proper(plan: Plan) -> list[Assignment]:
 
 
 def _not_identified(shared: Sequence[tuple[str, ...]], reviewers: Sequence[str]) -> str | None:
-    """Why the latent class model is not identified; None if each reviewer shares an item with two others."""
+    """The reason why the latent class model is not identified; None if each reviewer shares items with two others."""
     if {name for names in shared if len(names) >= 3 for name in names} == set(reviewers):
         return None
     result = identifiability_of_plan(shared[:: max(1, len(shared) // max(MAX_SETS, 10 * len(reviewers)))])
@@ -255,7 +258,7 @@ def _not_identified(shared: Sequence[tuple[str, ...]], reviewers: Sequence[str])
 
 
 def _joined(shortfalls: Iterable[str]) -> list[str]:
-    """One text for all reviewers of whom the same is said."""
+    """Join shortfalls that differ only in the reviewer into one text with all reviewers."""
     names_of: dict[str, list[str]] = defaultdict(list)
     for shortfall in shortfalls:
         name, _, text = shortfall.rpartition(": ")

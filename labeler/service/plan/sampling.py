@@ -1,4 +1,4 @@
-"""In a study that is planned in batches, tell random items from items chosen because they are informative."""
+"""Distinguish random items from chosen, informative items in a study that is planned in batches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Sampled:
 
 
 def sampled(db: Database) -> Sampled | None:
-    """The random and chosen items of the plan; None if there is no plan, or it was drawn for all items at once."""
+    """The random and chosen items of the plan; None if there is no plan, or it was created for all items at once."""
     log = events.of_actions(db, {"draw plan", NEXT_ITEMS})
     drawn_at = max((n for n, event in enumerate(log) if event.action == "draw plan"), default=None)
     if drawn_at is None or "first" not in log[drawn_at].details:
@@ -69,6 +69,6 @@ def chosen_items(db: Database) -> frozenset[str]:
 
 
 def _reach(order: Sequence[str], names: Sequence[str]) -> int:
-    """Position after the last of these items in the order; other items before it were excluded."""
+    """The position after the last of these items in the order; other items before this position were excluded."""
     wanted = set(names)
     return max((n + 1 for n, name in enumerate(order) if name in wanted), default=0)

@@ -1,4 +1,4 @@
-"""Change the reviewers of a running study: add late joiners, pause, resume, remove or replace reviewers."""
+"""Change the reviewers of a running study: add, pause, resume, remove or replace reviewers."""
 
 import dataclasses
 from collections.abc import Collection, Iterable
@@ -46,7 +46,7 @@ class Change:
 
 
 def add(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> tuple[Person, Change]:
-    """Add a person; a reviewer who joins after the plan was drawn gets open items of other reviewers.
+    """Add a person; a reviewer who joins after the plan was created gets open items of other reviewers.
 
     Raises
     ------
@@ -74,9 +74,9 @@ def add_all(
     Raises
     ------
     InputError
-        If there is no name, or in the cases of `add`.
+        If no name is given, or in the same cases as `add`.
     NotAllowed
-        In the cases of `add`.
+        In the same cases as `add`.
     """
     wanted = [name.strip() for name in names if name.strip()]
     if not wanted:
@@ -105,7 +105,7 @@ def pause(db: Database, name: str, *, why: str, actor: str, now: datetime) -> No
 
 
 def resume(db: Database, name: str, *, actor: str, now: datetime) -> Change:
-    """Resume a paused reviewer, or reactivate a reviewer who left and now gets open items like a late joiner.
+    """Resume a paused reviewer, or reactivate a removed reviewer, who gets open items like a new reviewer.
 
     Raises
     ------
@@ -154,13 +154,13 @@ def replace(db: Database, name: str, successor: str, *, why: str, actor: str, no
     Raises
     ------
     InputError
-        If there is no such reviewer, the successor's name cannot be used, or no reason is given.
+        If the reviewer is unknown, the name of the successor is invalid, or no reason is given.
     NotAllowed
         If the reviewer is no longer active, or the study is closed.
     """
     with db.atomic():
         if name.strip().casefold() == successor.strip().casefold():
-            raise InputError(f"{name} cannot be replaced by {name}. Name another successor.")
+            raise InputError(f"{name} cannot be replaced by {name}. Choose another successor.")
         person = _leaving(db, name)
         is_new = people.by_name(db, successor.strip()) is None
         heir = _heir(db, successor, actor, now)
@@ -219,7 +219,7 @@ def _taking_part(db: Database, name: str) -> Person:
 
 
 def _has_left(db: Database, person: Person) -> bool:
-    """Whether an inactive or paused reviewer has left; a reviewer who also coordinates stays active after leaving."""
+    """Whether an inactive or paused reviewer was removed; a removed reviewer who also coordinates stays active."""
     changes = [
         event.action
         for event in events.of_actions(db, ("pause reviewer", "remove reviewer", "replace reviewer"))
@@ -229,7 +229,7 @@ def _has_left(db: Database, person: Person) -> bool:
 
 
 def _leaving(db: Database, name: str) -> Person:
-    """Deactivate an active reviewer and return the person; a reviewer who also coordinates remains a coordinator."""
+    """Deactivate a reviewer and return the person; a reviewer who also coordinates stays a coordinator."""
     person = _taking_part(db, name)
     coordinates = Role.COORDINATOR in person.roles
     people.set_part(db, person.person_id, active=coordinates, paused=coordinates)
@@ -237,7 +237,7 @@ def _leaving(db: Database, name: str) -> Person:
 
 
 def _heir(db: Database, successor: str, actor: str, now: datetime) -> Person:
-    """The successor, added or reactivated if necessary."""
+    """Return the successor, added or reactivated if necessary."""
     known = people.by_name(db, successor.strip())
     if known is None:
         return identity.add_person(db, successor, [Role.REVIEWER], actor=actor, now=now)

@@ -31,7 +31,7 @@ class Verified:
     hash_now : str
         Hash of the current assignments.
     n_imported : int
-        Number of assignments of imported labels, which belong to no plan.
+        Number of assignments of imported labels, which are not part of the plan.
     problems : tuple of str
         Differences between the log and the assignments; empty if there are none.
     """
@@ -43,7 +43,7 @@ class Verified:
     problems: tuple[str, ...]
 
     def plain(self) -> dict[str, Any]:
-        """As JSON-ready values."""
+        """Convert to values that can be written as JSON."""
         return {
             "hash_drawn": self.hash_drawn, "changes": self.n_changes, "hash_now": self.hash_now,
             "imported": self.n_imported, "verified": not self.problems, "problems": list(self.problems),
@@ -51,12 +51,12 @@ class Verified:
 
 
 def verify_plan(db: Database) -> Verified:
-    """Draw the plan again from its seed, repeat every logged change, and compare the result with the assignments.
+    """Derive the plan again from its seed and all logged changes, and compare it with the assignments.
 
     Raises
     ------
     NotAllowed
-        If there is no plan, or it lost its seed when the study was anonymised.
+        If there is no plan, or its seed was removed when the study was anonymised.
     """
     with db.atomic():
         study, rows, now = studies.get(db), assignments.everything(db), assigning.active_plan(db)
@@ -69,7 +69,7 @@ def verify_plan(db: Database) -> Verified:
             0,
             now.hash,
             len(now.imported),
-            ("the log has no entry for the drawing of the plan",),
+            ("the log has no entry for the creation of the plan",),
         )
     excluded = reduce(_still_excluded, log[:drawn_at], frozenset[str]())
     start, problems = _redraw(db, log[drawn_at], study, rows, replace(now, excluded=excluded))
@@ -87,7 +87,7 @@ def verify_plan(db: Database) -> Verified:
 
 
 def _redo(state: ActivePlan, event: Event, history: AnswerHistory) -> tuple[ActivePlan, list[str]]:
-    """Repeat a logged change; return the new state and the problems."""
+    """Repeat a logged change; return the new state of the plan and the problems."""
     change = f"the change {event.action!r} of {event.at_utc[:16]}"
     try:
         after = _CHANGES[event.action](state, event.details, history)
@@ -106,36 +106,36 @@ def _unanswered_imports(rows: Sequence[StoredAssignment], history: AnswerHistory
 def _redraw(
     db: Database, event: Event, study: Study, rows: Sequence[StoredAssignment], now: ActivePlan
 ) -> tuple[ActivePlan, list[str]]:
-    """Draw the plan again, without the items that `now` excludes; return its state and the problems."""
+    """Derive the plan again, without the items that `now` excludes; return its state and the problems."""
     parameters = dict(event.details)
     applications = {item.name: item.application for item in items.all_items(db)}
     planned = [row.assignment for row in rows if row.origin is Origin.PLAN]
     names = parameters.pop(
         "items", [assignment.item for assignment in planned]
-    )  # logs of older versions have neither items nor reviewers
+    )  # logs of older versions have no items and no reviewers
     reviewers = parameters.pop("reviewers", [assignment.reviewer for assignment in planned])
     parameters.pop("hash")
     first = parameters.pop("first", None)
     problems = [] if parameters == study.plan_parameters else ["the plan parameters in the study and in the log differ"]
     countable = {item.name for item in items.all_items(db) if item.n_runs and item.name not in now.excluded}
     if first is not None and set(names) != set(assigning.random_order(countable, study_seed(study))[:first]):
-        problems.append(f"the plan does not begin with the first {first} items of the random order of its seed")
+        problems.append(f"the plan does not begin with the first {first} items in the random order of its seed")
     drawn_items = {name: applications[name] for name in names if name in applications}
     try:
         plan = draw_plan(drawn_items, reviewers, PlanParameters(**parameters))
     except (InputError, TypeError) as error:
-        return replace(now, standing={}), [*problems, f"the plan cannot be drawn again: {error}"]
+        return replace(now, standing={}), [*problems, f"the plan cannot be derived again: {error}"]
     start = replace(
         now, standing={place_of(assignment): assignment for assignment in plan.assignments}, answers={},
         excluded=now.excluded, imported=frozenset(), labelled=frozenset(), ended={},
     )  # fmt: skip
     if plan.hash != study.plan_hash:
-        problems.append("the plan drawn again from its seed has a different hash")
+        problems.append("the plan derived again from its seed has a different hash")
     return start, problems
 
 
 def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], history: AnswerHistory) -> ActivePlan:
-    """The state before a change: with the answers and the imported assignments at that time."""
+    """The state of the plan before a change, with the answers and imported assignments at that time."""
     n_answers = int(event.details["answers"])
     answers = history.until(n_answers)
     imported = {
@@ -153,7 +153,7 @@ def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], histo
 
 
 def _still_excluded(excluded: frozenset[str], event: Event) -> frozenset[str]:
-    """The excluded items after an event."""
+    """The items that are excluded after an event."""
     if event.action == "exclude item":
         return excluded | {event.details["item"]}
     if event.action == "include item":

@@ -1,4 +1,4 @@
-"""Progress and pace of each reviewer, and warnings about reviewers who stopped; answers are never shown."""
+"""Progress and pace of each reviewer, and warnings about inactive reviewers; answers are never shown."""
 
 import json
 from collections import Counter, defaultdict
@@ -17,7 +17,7 @@ from labeler.store.labels import AnswerTime
 
 STALLED_DAYS = 3
 SIGN_IN = "sign in"
-MAX_DAYS_AHEAD = 3650  # a later end is not shown as a date
+MAX_DAYS_AHEAD = 3650  # an end after this number of days is not shown as a date
 FAST_S, N_FOR_FAST = 1.5, 10  # a person needs more time to look at ten runs
 N_DAYS = 60
 Z_80 = 1.2816  # for an 80 % interval
@@ -38,7 +38,7 @@ class Pace:
     n_assigned, n_done, n_not_sure : int
         Numbers of assigned items that count, of labelled items, and of items answered "not sure".
     n_left : int
-        Items still to be shown; an item answered "not sure" once is shown again.
+        Number of items that will still be shown; an item answered "not sure" for the first time is shown again.
     time_on_task_s : float or None
         Median time on task over the reviewer's answers; None if nothing was timed.
     labels_per_day : float or None
@@ -167,23 +167,23 @@ def time_on_task(db: Database) -> list[float]:
 
 
 def fast_warning(paces: Iterable[Pace]) -> str:
-    """A warning about reviewers who answer implausibly fast, with advice; empty if there are none."""
+    """A warning about reviewers who answer too fast, with advice; empty if there are none."""
     names = ", ".join(f"{pace.reviewer} ({pace.time_on_task_s:.1f} s per item)" for pace in paces if pace.is_fast)
     if not names:
         return ""
     return (
-        f"These reviewers answer implausibly fast: {names}. Ask them whether the pictures load. Looking at ten runs "
-        "takes most people several seconds."
+        f"These reviewers answer very fast: {names}. Ask them whether the pictures load. Most people need several "
+        f"seconds to look at ten runs."
     )
 
 
 def warning(paces: Iterable[Pace]) -> str:
-    """A warning about reviewers who have stopped, with advice; empty if there are none."""
+    """A warning about inactive reviewers, with advice; empty if there are none."""
     names = ", ".join(f"{pace.reviewer} since {pace.stalled_since}" for pace in paces if pace.stalled)
     if not names:
         return ""
     return (
-        f"These reviewers have open items, but neither answered nor signed in for {STALLED_DAYS} days or more: "
+        f"These reviewers have open items, but have not answered or signed in for {STALLED_DAYS} days or more: "
         f"{names}. Write to them, or pause or replace them on the page People."
     )
 
@@ -301,7 +301,7 @@ def _stalled(signs: Sequence[datetime], now: datetime) -> date | None:
 
 
 def _concerns(event: Event, name: str) -> bool:
-    """Whether an event is a sign-in of this reviewer, or gave the reviewer something to do."""
+    """Whether an event is a sign-in of this reviewer, or gave the reviewer new work."""
     if event.action == SIGN_IN:
         return event.actor == name
     return event.action in _FOR_ALL or event.details[_FOR_ONE[event.action]] == name

@@ -1,9 +1,9 @@
 """Write an anonymised copy of a study: no names, addresses or sign-ins; every number of its report stays the same.
 
 Free text is searched for full names and addresses as whole words; a first name alone or a nickname is not recognised.
-Anyone who knows the spelling of the names could draw the plan again from its seed, or search for an event id that was
-made from a name. So the seed is left out, the hash of the plan is computed again with the new names, and every answer
-gets a new event id.
+Anyone who knows the spelling of the names could derive the plan again from its seed, or search for an event id that was
+derived from a name. Therefore the seed is left out, the hash of the plan is computed again with the new names, and each
+answer gets a new event id.
 """
 
 import json
@@ -27,8 +27,8 @@ from labeler.store import Database, assignments, chain, copies, events, items, o
 UNNAMED = ("add person", "invite")
 LEFT_OUT = frozenset({"email"})  # keys in the details of events
 SEED = frozenset({"seed"})  # parameters of plans, in the log and in the plan itself
-SOMEBODY = "somebody"  # the person with this address, if no person has this name any more
-_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # a string in JSON; one followed by a colon is a key
+SOMEBODY = "somebody"  # replaces an address if no person has the name any more
+_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # a string in JSON; it is a key if a colon follows
 
 Rewritten = Callable[[str], str]
 
@@ -39,7 +39,7 @@ class Anonymised:
 
     n_reviewers: int
     n_coordinators: int
-    n_comments: int  # kept, or left out
+    n_comments: int  # number of comments kept or left out
 
 
 def anonymise(
@@ -54,14 +54,14 @@ def anonymise(
 ) -> Anonymised:
     """Write a copy of the study without names, addresses or sign-ins.
 
-    Metadata of the runs, such as the machine, are left out too.
+    Metadata of the runs, such as the machine, are also left out.
 
     Parameters
     ----------
     db : Database
         Not changed, except that the export is logged.
     out : Path
-        The new file; must not exist.
+        The new file; it must not exist.
     keep_comments : bool
         Whether to keep comments, with names and addresses in them replaced.
     keep_benchmarks : bool
@@ -120,7 +120,7 @@ def copy_without_names(
     token : str
         The secret that decides the order of the new names.
     keep_comments, keep_benchmarks : bool
-        As for `anonymise`.
+        See `anonymise`.
     keep_seed : bool
         Whether to keep the plan's seed; with it, anyone who knows the names can identify the people.
     forget : callable, optional
@@ -187,7 +187,7 @@ def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) 
     alternatives = "|".join(f"({re.escape(text)})" for text in texts)
     pattern = re.compile(rf"(?<![^\W_])(?:{alternatives})(?![^\W_])", re.IGNORECASE)
 
-    @cache  # the same few words occur in every view
+    @cache  # the same few words occur in all views
     def replaced(text: str) -> str:
         replacement = replacement_of.get(text) or replacement_of.get(_folded(text))
         if replacement is not None or text in untouched or not texts:
@@ -199,7 +199,7 @@ def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) 
 
 
 def in_json(text: str, rewritten: Rewritten) -> str:
-    """Rewrite every string in a JSON text except keys; everything else stays byte for byte.
+    """Rewrite all strings in a JSON text except keys; all other bytes stay the same.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def _anonymise(
 
 
 def addresses(copy: Database) -> dict[str, str]:
-    """Every current and former e-mail address, with the person's name."""
+    """All current and former e-mail addresses, with the names of their people."""
     log = events.table(copy)
     set_once = [json.loads(text) for text in log.loc[log["action"] == "set e-mail", "details"]]
     return {details["email"]: details["name"] for details in set_once if details["email"]} | people.emails(copy)

@@ -11,7 +11,7 @@ from labeler.errors import InputError
 from labeler.store import Database, chain, copies, labels, studies
 from labeler.store.chain import Fault
 
-N_TOLD = 20  # faults shown as text; the JSON has all of them
+N_TOLD = 20  # number of faults shown as text; the JSON has all faults
 _RECEIPT = "labeler receipt"
 
 
@@ -24,7 +24,7 @@ class Audit:
     head : str
         The current end of the chain.
     n_before : int
-        Rows older than the chain; earlier changes to them cannot be detected.
+        Number of rows that are older than the chain; earlier changes to these rows cannot be detected.
     faults : tuple of Fault
     against : str or None
         The file that the study was compared with.
@@ -43,14 +43,14 @@ class Audit:
             *(f"{fault.part} {fault.row_id}: {fault.what}." for fault in self.faults[:N_TOLD]),
             *([f"{more} more faults; --json lists all of them."] if more > 0 else []),
             *([f"The study was compared with {self.against}."] if self.against else []),
-            *([f"{self.n_before} rows are older than the chain: earlier changes to them cannot be detected."]
+            *([f"{self.n_before} rows are older than the chain: earlier changes to these rows cannot be detected."]
               if self.n_before else []),
             f"Chain: {self.head}",
         ]  # fmt: skip
 
 
 def head(db: Database) -> str:
-    """The end of the chain (number of links and hash), to keep outside the study."""
+    """The end of the chain (number of links and hash), for storage outside the study."""
     return str(chain.head(db))
 
 
@@ -98,7 +98,7 @@ def _against(db: Database, file: Path) -> list[Fault]:
     study = content.get("study") if isinstance(content, dict) else None
     printed = study.get("chain") if isinstance(study, dict) else None
     if not isinstance(printed, str):
-        raise InputError(f"{file}: not a report with a chain, a backup or a receipt. Give one of these to --against.")
+        raise InputError(f"{file}: not a report with a chain, a backup or a receipt. --against needs one of these.")
     return _from_head(db, printed)
 
 
@@ -110,7 +110,7 @@ def _from_head(db: Database, printed: str) -> list[Fault]:
         return []
     if now is None:
         return [Fault("chain", n_links, f"the study was rolled back: its chain ends at link {chain.head(db).n_links}")]
-    return [Fault("chain", n_links, "the chain was rebuilt since: this link had another hash")]
+    return [Fault("chain", n_links, "the chain was rebuilt: this link had another hash")]
 
 
 def _from_receipt(db: Database, content: Mapping[str, Any], file: Path) -> list[Fault]:
@@ -120,7 +120,7 @@ def _from_receipt(db: Database, content: Mapping[str, Any], file: Path) -> list[
     except (KeyError, TypeError):
         raise InputError(f"{file}: the receipt has no labels. Give the file exactly as it was downloaded.") from None
     return [
-        Fault("answer", number, f"of item {code} in the receipt is not in the study as it was given")
+        Fault("answer", number, f"of item {code} in the receipt is missing or changed in the study")
         for number, (code, digest) in enumerate(entries, start=1)
         if digest not in digests
     ]

@@ -1,4 +1,4 @@
-"""Export labels as a tidy table, and import labels that were given elsewhere."""
+"""Export labels as a tidy table, and import labels from other tools."""
 
 import json
 import secrets
@@ -57,7 +57,7 @@ class LabelRow:
     label : Label
         Assignment and revision are set when the label is imported.
     item_as_written : str
-        The cell with leading and trailing spaces, which names of measurements may have.
+        The unchanged cell, with leading and trailing spaces, which item names may have.
     revision : int or None
         The revision in the table.
     source_key : str
@@ -79,7 +79,7 @@ class LabelRow:
 
 
 def export_labels(db: Database, *, actor: str, now: datetime) -> "pd.DataFrame":
-    """Every answer as one row of the tidy label file."""
+    """All answers, each as one row of the tidy label file."""
     with db.atomic():
         _log_export(db, actor, now)
         return all_answers(db)
@@ -125,7 +125,7 @@ def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported
 
 
 def all_answers(db: Database) -> "pd.DataFrame":
-    """Every answer, then every decision on a split item, with the columns of the tidy label file."""
+    """All answers, then all decisions on split items, with the columns of the tidy label file."""
     import pandas as pd  # imported here because writing the label file does not need pandas
 
     return pd.DataFrame(_answer_rows(db), columns=list(labels.COLUMNS), dtype=object)
@@ -151,7 +151,7 @@ def _log_export(db: Database, actor: str, now: datetime) -> None:
 
 
 def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
-    """The rows of the label file: every answer, then every decision on a split item.
+    """The rows of the label file: all answers, then all decisions on split items.
 
     A decision has no assignment; a negative number in that column distinguishes decisions.
     """
@@ -187,14 +187,14 @@ def import_label_file(db: Database, path: Path, form: str = LONG, *, actor: str,
 
 
 def import_labels(db: Database, table: "pd.DataFrame", *, actor: str, now: datetime) -> LabelImport:
-    """Import labels that were given elsewhere; importing the same rows again adds nothing.
+    """Import labels from another tool; importing the same rows again adds nothing.
 
     Parameters
     ----------
     db : Database
     table : DataFrame
-        Text cells. Columns item, reviewer, label, and optionally the other columns of the tidy label file.
-        New reviewers are added to the study, and so are new items if the study has no measurements.
+        A table of texts with columns item, reviewer, label, and optionally other columns of the tidy label file. New
+        reviewers are added to the study. New items are added only if the study has no measurements.
     actor : str
     now : datetime
         The time of rows without a time.
@@ -218,7 +218,7 @@ def import_labels(db: Database, table: "pd.DataFrame", *, actor: str, now: datet
 
 
 def checked_rows(table: "pd.DataFrame", *, now: datetime) -> list[LabelRow]:
-    """Check every cell of a label table; raises InputError like `import_labels`."""
+    """Check all cells of a label table; raises InputError like `import_labels`."""
     from labeler.formats import tables
 
     n_earlier: Counter[tuple[str, str, Kind]] = Counter()
@@ -302,7 +302,7 @@ def _parsed(cells: Mapping[Any, Any], line: int, n_earlier: Counter[tuple[str, s
     kind = _one_of(Kind, cell("kind") or "fresh", "kind", line)
     ordinal = n_earlier[item, reviewer, kind]
     n_earlier[item, reviewer, kind] += 1
-    # A hash of names can be guessed, so it serves only to recognise the row if the file is imported again.
+    # A hash of names can be guessed, so it is only used to recognise the row if the file is imported again.
     source_key = cell("event_id") or key(0, "imported", item, reviewer, kind, str(ordinal), answer)
     label = Label(
         assignment_id=0,
@@ -323,7 +323,7 @@ def _parsed(cells: Mapping[Any, Any], line: int, n_earlier: Counter[tuple[str, s
 
 
 def _whole_number(text: str, name: str, line: int, lowest: int, highest: int) -> int | None:
-    """A whole number; "3.0" is accepted because some tools write it so if other cells are empty."""
+    """A whole number; "3.0" is accepted because some tools write 3 this way if other cells are empty."""
     if not text:
         return None
     try:

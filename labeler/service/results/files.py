@@ -28,7 +28,7 @@ def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
         If the folder cannot be created or written to.
     """
     with ExitStack() as all_in_place:
-        for name, content in reversed(list(files.items())):  # moved to their final names in the given order
+        for name, content in reversed(list(files.items())):  # so that they get their final names in the given order
             try:
                 (out / name).parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:

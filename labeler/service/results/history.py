@@ -25,10 +25,10 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
     Returns
     -------
     dict
-        `unblinded`: time, person and reason, or None. `steps` and `people`: every change with time, person and
+        `unblinded`: time, person and reason, or None. `steps` and `people`: all changes with time, person and
         reason. `excluded`: items left out of the results, with the reason. `changed_pairs`: pairs of reviewers who
         share items because one of them replaced another reviewer, with the number of items. `calibration`: the
-        numbers of the calibration round, which count nowhere else, or None. `selection`, only if
+        numbers of the calibration round, which are not part of other results, or None. `selection`, only if
         items were chosen: the labels that enter each result, and weighted estimates from random and chosen items.
         `flags`: current flags and comments of reviewers, with the code under which the reviewer saw the item.
     """

@@ -1,4 +1,4 @@
-"""Agreement of a closed study in a few numbers without names; the report has the details."""
+"""A short summary of the agreement in a closed study, without names; the report has the details."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ class InterimAgreement:
     Attributes
     ----------
     n_agreed, n_split, n_incomplete : int
-        Items with at least two first labels that are all equal; that are not all equal; items with fewer than two.
+        Numbers of items with at least two equal first labels, with different first labels, and with fewer than two.
     percent, kappa : Estimate
         Percent agreement and Fleiss' kappa.
     """
@@ -36,7 +36,7 @@ class InterimAgreement:
 def current_agreement(db: Database) -> InterimAgreement:
     """Agreement of the current labels; callers that show it must check `visibility` first.
 
-    The result is cached until the study changes: every change is an answer or an event.
+    The result is cached until the study changes; each change is an answer or an event.
     """
     version = db.path, labels.n_labels(db), events.last_id(db)
     if version not in _kept:

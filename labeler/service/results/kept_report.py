@@ -12,7 +12,7 @@ from labeler.store import Database, events, labels
 
 MAX_KEPT = 4  # maximum number of reports in the server's memory
 LOOK_EVERY_S = 0.2
-EXPECTED_S = {True: 4.0, False: 12.0}  # expected seconds before the first report, by whether it is a quick one
+EXPECTED_S = {True: 4.0, False: 12.0}  # is it a quick report? -> expected seconds for the first report
 _NO_CHANGE = ("report", "look", "sign in", "sign out", "backup", "invite", "revoke", "list flags", "answer comment")
 
 Version = tuple[Path, int, int, bool]
@@ -23,7 +23,7 @@ _making = Lock()
 
 @dataclass(frozen=True)
 class Kept:
-    """The documents of a report by name, and the time of their computation."""
+    """A cached report: its documents by name, and the time of computation."""
 
     files: dict[str, str]
     made: datetime
@@ -82,5 +82,5 @@ def forget(db: Database, *, quick: bool) -> None:
 
 
 def _version(db: Database, quick: bool) -> Version:
-    """A value that changes whenever the report may change: every change of a study is an event or an answer."""
+    """A value that changes if the report may have changed; each change of a study is an event or an answer."""
     return db.path, labels.n_labels(db), events.last_id(db, without=_NO_CHANGE), quick

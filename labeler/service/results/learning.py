@@ -44,7 +44,7 @@ class Material:
     Attributes
     ----------
     answers : DataFrame
-        Every answer: item, reviewer, label and optionally kind and assignment.
+        All answers: item, reviewer, label and optionally kind and assignment.
     features : DataFrame
         Indexed by item, one column per feature, NaN where missing.
     applications : Series of str, indexed by item
@@ -75,11 +75,11 @@ def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
     with db.atomic():
         events.add(db, now.isoformat(), actor, "learn", {})
         answers, all_items = exchange.all_answers(db), items.all_items(db)
-        left_out = history.not_counted(db) - sampling.chosen_items(db)  # chosen items are used
+        left_out = history.not_counted(db) - sampling.chosen_items(db)  # chosen items are used for learning
         table = verdicts.table(db)
         counting = [item for item in all_items if item.name not in left_out]
         features = {item.name: learning.features_of(verdicts.of_item(db, item.item_id)) for item in counting}
-    # needed to find the first labels of other items, so these answers stay, with a kind that never counts
+    # these answers are needed to find the first labels of other items, so they stay, with a kind that never counts
     answers = answers.assign(kind=answers["kind"].mask(answers["item"].isin(left_out), "excluded"))
     measured = pd.DataFrame.from_dict(features, orient="index", columns=list(FEATURES), dtype=float)
     if not measured.notna().any(axis=None):
@@ -148,7 +148,7 @@ def _one_warmup(parameters: Sequence[Mapping[str, Any]]) -> float:
     if len(warmups) > 1:
         raise InputError(
             f"The verdicts were computed with different warm-ups: {', '.join(f'{w:g}' for w in sorted(warmups))}. "
-            "Compute them again with one: labeler verdicts --warmup"
+            "Compute them again with a single warm-up: labeler verdicts --warmup"
         )
     return warmups.pop() if warmups else 0.0
 
@@ -199,9 +199,9 @@ def learn(
     Raises
     ------
     InputError
-        If there is too little to learn from, or an option cannot be used.
+        If the data are too small, or an option is invalid.
     """
-    # a model that was fitted on these labels would look better here than it is
+    # a model that was learned from these labels would look better than it is
     others = material.verdicts[~material.verdicts["classifier"].str.startswith(f"{learning.LEARNED}:")]
     try:
         return learning.learn(
@@ -295,7 +295,7 @@ def dose_response(material: Material, path: Path) -> tuple[learning.Response, ..
     Raises
     ------
     InputError
-        If the file cannot be used.
+        If the file is invalid.
     """
     source = Source(str(path), path)
     known = tables.read_table(source, ("benchmark", "run", "intervention", "amount"))
@@ -327,7 +327,7 @@ class Account:
 
     @property
     def json(self) -> str:
-        """Every number as JSON."""
+        """All numbers as JSON."""
         return to_json(self.content)
 
     @property
@@ -359,7 +359,7 @@ def account(result: Learned | Arena | learning.Habits | tuple[learning.Response,
 
 
 def content(learned: Learned) -> Any:
-    """Every number as plain values, without the table, which is a separate file."""
+    """All numbers as plain values, without the table, which is a separate file."""
     return plain({name: value for name, value in vars(learned).items() if name not in ("table", "folds")})
 
 
@@ -382,7 +382,7 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
     Raises
     ------
     InputError
-        If the model cannot be used, or the stored verdicts are missing or have a different warm-up.
+        If the model is invalid, or the stored verdicts are missing or have a different warm-up.
     """
     model = read_model(path)
     digest = hashlib.sha256(model.to_text().encode()).hexdigest()
@@ -445,7 +445,7 @@ def files_for_page(
         The command and its options, without the study and the folder.
     actor : str
     waiting : callable
-        As for `background.output_of`.
+        See `background.output_of`.
 
     Returns
     -------
@@ -455,7 +455,7 @@ def files_for_page(
     Raises
     ------
     InputError
-        If there is too little to learn from, or an option cannot be used.
+        If the data are too small, or an option is invalid.
     """
     with TemporaryDirectory() as folder:
         background.output_of([*command, "--study", str(db.path), "--report", folder, "--actor", actor], waiting=waiting)

@@ -159,7 +159,7 @@ def _of_protocol(ours: _Contents, theirs: _Contents) -> list[str]:
 
 
 def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
-    """Changes of people in the copy; changes in the study alone are kept."""
+    """Describe changes of people in the copy; changes only in the study are kept."""
     by_name = {person.name: person for person in ours.people}
     differences = []
     for person in theirs.people:
@@ -176,7 +176,7 @@ def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
 
 
 def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
-    """Changes of assignments in the copy, one example of each; changes in the study alone are kept."""
+    """Describe changes of assignments in the copy, with one example each; changes only in the study are kept."""
     differences = []
     unknown = sorted(theirs.assigned.keys() - ours.assigned.keys())
     if unknown:
@@ -187,8 +187,8 @@ def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
         here, there = ours.assigned[code], theirs.assigned[code]
         if here != replace(there, assignment_id=here.assignment_id):
             differences.append(
-                f"the code of {here.reviewer}'s {here.item} ({here.kind}) belongs in the copy to {there.reviewer}'s "
-                f"{there.item} ({there.kind}), or the item was measured again"
+                f"the code of {here.reviewer}'s {here.item} ({here.kind}) belongs to {there.reviewer}'s {there.item} "
+                f"({there.kind}) in the copy, or the item was measured again"
             )
             break
     return differences

@@ -1,4 +1,4 @@
-"""Add items to an open study: some at random, the others where a label is most informative."""
+"""Add items to an open study: some at random, the others because their labels are most informative."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ class NextItems:
     n_random, n_chosen, n_waiting : int
         Items drawn at random, items chosen by model or classifiers, and items not yet in the plan.
     by_model : bool
-        Whether the model's uncertainty was used; with too few labels, only classifiers are.
+        Whether the uncertainty of the model was used; with too few labels, only the classifiers are used.
     reason : str
         The reason why no model was used.
     """
@@ -46,16 +46,16 @@ class NextItems:
 def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, now: datetime) -> NextItems:
     """Add items to the plan of an open study.
 
-    The random sample grows by `random_share` of `n`, regardless of earlier choices, so that it stays random. Drawn
-    items that were chosen earlier need no new label. The rest of the batch are items on which a model of the current
-    labels is uncertain and classifiers disagree, spread over applications.
+    The random sample grows by `random_share` of `n`. It ignores earlier choices, so that it stays random; if an item
+    was chosen earlier, it needs no new label. The rest of the batch are items for which a model of the current labels
+    is uncertain and classifiers disagree, from several applications.
 
     Parameters
     ----------
     db : Database
     n : int
     random_share : float
-        In (0, 1].
+        Share above 0 and up to 1.
     actor : str
     now : datetime
 

@@ -32,7 +32,7 @@ from labeler.store import Database, items
 
 MADE_LABELS = (
     "The claims on labels (sections 2.2 and 4.1 to 4.3) use a label set reconstructed from the paper's counts: they "
-    "test the computations, but say nothing about the data. To check these claims, give the reviewers' labels."
+    "test the computations, but not the data. To check these claims, give the labels of the reviewers."
 )
 N_NAMED = 5
 CLASSES = ("inconsistent", "steady state")
@@ -73,7 +73,7 @@ class Replicated:
         }
 
     def _content(self) -> dict[str, Any]:
-        """Every number, and for each benchmark its number in the paper and its scores."""
+        """All numbers, and for each benchmark the scores and its number in the paper."""
         content: dict[str, Any] = plain(self.replication)
         for row, one in zip(content["benchmarks"], self.replication.benchmarks, strict=True):
             row["number"] = self.replication.numbers.get(one.name)
@@ -218,7 +218,7 @@ def measurements_of(db: Database) -> str:
 
 
 class _Names:
-    """Find benchmarks by the names in other tables: with or without folder, .json or application."""
+    """Find benchmarks by names in other tables, with or without folder, .json or application."""
 
     def __init__(self, benchmarks: Iterable[Benchmark]) -> None:
         self._by_text: dict[str, str | None] = {}
@@ -226,7 +226,7 @@ class _Names:
             for text in {benchmark.name, benchmark.name.replace("__", "/", 1), benchmark.benchmark}:
                 known = self._by_text.setdefault(text.lower(), benchmark.name)
                 if known != benchmark.name:
-                    self._by_text[text.lower()] = None  # a name of two benchmarks is ambiguous
+                    self._by_text[text.lower()] = None  # ambiguous: two benchmarks have this name
 
     def find(self, text: str) -> str | None:
         """The name of the benchmark; None if no benchmark or several benchmarks match."""
@@ -240,14 +240,14 @@ class _Names:
         return None
 
     def known(self, table: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-        """The table by benchmark, and the names that match no benchmark."""
+        """The table by benchmark, and the names that do not match a benchmark."""
         found = {name: self.find(name) for name in table}
         matched = {name: table[text] for text, name in found.items() if name is not None}
         return matched, [text for text, name in found.items() if name is None]
 
 
 def _with_names(table: pd.DataFrame, names: _Names, file: str) -> tuple[pd.DataFrame, list[str]]:
-    """The labels by benchmark, and the names without a benchmark, whose labels count only for agreement."""
+    """The labels by benchmark, and unmatched names, whose labels count only for agreement."""
     found = {text: names.find(text) for text in dict.fromkeys(table["item"])}
     answers = table.assign(item=[found[text] or text for text in table["item"]])
     twice = answers[answers.duplicated(["item", "reviewer"])]

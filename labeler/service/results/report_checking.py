@@ -18,7 +18,7 @@ PAGES = {".html": to_html, ".md": to_markdown}
 
 
 def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[Difference]:
-    """Recompute every number of a report from the study, with the report's own seed and level.
+    """Recompute all numbers of a report from the study, with the seed and level of the report.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
 
 
 def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[Difference]:
-    """Recompute every number of a report from a label table and a verdict table.
+    """Recompute all numbers of a report from a label table and a verdict table.
 
     The tables do not contain the plan, history and measurements of the study, nor all columns behind the hash of the
     verdicts; these are taken from the report. Verdicts are compared through every number that depends on them.
@@ -64,12 +64,12 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
 
 
 def _numbers_of(file: Path) -> Path:
-    """The report.json with the numbers of a page, or the file itself."""
+    """The report.json that belongs to a page, or the file itself."""
     return file.with_name("report.json") if file.suffix in PAGES else file
 
 
 def _of_page(file: Path, report: Mapping[str, Any]) -> list[Difference]:
-    """The lines in which a page differs from the numbers beside it."""
+    """The lines in which a page differs from its report.json."""
     if file.suffix not in PAGES:
         return []
     try:

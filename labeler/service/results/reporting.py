@@ -54,7 +54,7 @@ CHOSEN_NOTE = (
     "section Random and chosen items; labeler learn uses them."
 )
 FULL_RESAMPLING = Resampling()
-LETTERS = 48  # of a name above a picture
+LETTERS = 48  # maximum length of a name above a picture
 Progress = Callable[[float], object]
 
 
@@ -85,7 +85,7 @@ class ReportOptions:
     def of_report(cls, parameters: Mapping[str, Any]) -> Self:
         """The options in a report; raises KeyError, TypeError or ValueError if they are missing or invalid."""
         level, resampling = float(parameters["level"]), Resampling.of(parameters["resampling"])
-        return cls(level, resampling, bool(parameters.get("show_rejected", True)))  # earlier versions: always shown
+        return cls(level, resampling, bool(parameters.get("show_rejected", True)))  # earlier versions always showed it
 
 
 STANDARD = ReportOptions()
@@ -99,7 +99,7 @@ class Gathered:
     Attributes
     ----------
     answers, verdicts : DataFrame
-        As for `analysis.report.summarise`.
+        See `analysis.report.summarise`.
     label_file : DataFrame
         The answers with the columns of the label file.
     provenance : Provenance
@@ -131,7 +131,7 @@ class Gathered:
         return replace(self, provenance=told, n_items=reported["study"]["items"])
 
     def content(self, options: ReportOptions = STANDARD, progress: Progress | None = None) -> dict[str, Any]:
-        """Compute every number; takes seconds and needs no database."""
+        """Compute all numbers; takes seconds and needs no database."""
         return report.summarise(
             self.answers,
             self.verdicts,
@@ -159,7 +159,7 @@ class Gathered:
 
 
 def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> dict[str, Any]:
-    """Compute every number of the study's report; this is logged.
+    """Compute all numbers of the study's report; the use is logged.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: s
     Returns
     -------
     dict
-        As `analysis.report.summarise`.
+        Result of `analysis.report.summarise`.
     """
     return gathered_study(db, level=options.level, actor=actor, now=now).content(options)
 
@@ -184,9 +184,9 @@ def files_of_study(
     now: datetime,
     progress: Progress | None = None,
 ) -> dict[str, str | bytes]:
-    """The report of a study as files: name -> contents. The label files have the labels behind the numbers.
+    """The report of a study as files: name -> contents. The label files have the labels used for the numbers.
 
-    `progress` is called with the share of the numbers that are computed; figures follow.
+    `progress` is called with the share of numbers that are finished; the figures follow.
     """
     gathered = gathered_study(db, level=options.level, actor=actor, now=now)
     content = gathered.content(options, progress)
@@ -248,7 +248,7 @@ def gathered_study(db: Database, *, level: float = 0.95, actor: str, now: dateti
     excluded = {row["item"] for row in course["excluded"]}
     is_excluded = answers["item"].isin(excluded | chosen)
     label_file = answers[~is_excluded].reset_index(drop=True)
-    # needed to find the first labels of other items, so these answers stay, with a kind that never counts
+    # these answers are needed to find the first labels of other items, so they stay, with a kind that never counts
     answers = answers.assign(kind=answers["kind"].mask(is_excluded, "excluded"))
     verdict_table = verdict_table[~verdict_table["item"].isin(left_out)].reset_index(drop=True)
     provenance = report.Provenance(
@@ -349,7 +349,7 @@ def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
     if "view" in table:
         columns["axis_rule"] = [row.label.view.get("rule") for row in rows]
     answers = pd.DataFrame(columns | {name: more[name] for name in more if name in table}, dtype=object)
-    if EXCLUDED in table:  # as in a published data set: they help to find the first labels, and count nowhere
+    if EXCLUDED in table:  # these rows help to find the first labels and are not part of any result
         answers["kind"] = answers["kind"].mask((table[EXCLUDED] == "1").to_numpy(), "excluded")
     return answers
 
@@ -378,7 +378,7 @@ def _protocol(study: Study) -> dict[str, Any]:
         "asks_confidence": protocol.asks_confidence,
         "shows_numbers": protocol.shows_numbers,
         "idle_limit_ms": timing.IDLE_LIMIT_MS,
-        **({"varies_pictures": True} if protocol.varies_pictures else {}),  # missing in reports of earlier versions
+        **({"varies_pictures": True} if protocol.varies_pictures else {}),  # not in reports of earlier versions
     }
 
 

@@ -75,7 +75,7 @@ class Split:
 
 
 def split_items(db: Database) -> list[Split]:
-    """Every split item that counts; undecided items first, then by name."""
+    """All split items that count: first undecided items, then by name."""
     table = _first_and_third(db)
     by_name = {item.name: item for item in items.all_items(db) if item.excluded_why is None}
     standing = {decision.item: decision for decision in decisions.everything(db)}
@@ -91,7 +91,7 @@ def split_items(db: Database) -> list[Split]:
 
 
 def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
-    """The current answers to an item with names, for people who may see them."""
+    """The current answers to an item, with the names of the reviewers, for people who may see names."""
     rows = [
         {"reviewer": reviewer, "label": answer, "kind": _KINDS.get(Kind(kind), kind), "comment": comment}
         for reviewer, kind, answer, comment in labels.on_item(db, item.item_id)
@@ -149,7 +149,7 @@ def adjudicate(db: Database, name: str, category: Category | None, why: str, *, 
 
 
 def why_not_decide(db: Database, name: str) -> str:
-    """The reason why a person cannot decide split items (they labelled one), or empty."""
+    """The reason why a person may not decide split items (the person labelled one), or empty."""
     table = _first_and_third(db)
     counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
     own = _split_names(table) & counting & set(table.loc[table["rater"] == name, "item"])
@@ -162,7 +162,7 @@ def why_not_decide(db: Database, name: str) -> str:
 
 
 def n_complete(db: Database) -> tuple[int, int]:
-    """The number of counting items with at least two first labels, and the number of counting items."""
+    """The number of items that count and have at least two first labels, and the number of items that count."""
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
     assigned = {row.assignment.item for row in assignments.everything(db) if row.assignment.kind in COUNTED_KINDS}
     table = _first_and_third(db)
@@ -176,7 +176,7 @@ def _first_and_third(db: Database) -> pd.DataFrame:
 
 
 def _split_names(table: pd.DataFrame) -> set[str]:
-    """Items whose counting first labels are not all equal."""
+    """Items whose first labels that count are not all equal."""
     n_categories = table[table["kind"].isin(COUNTED_KINDS)].groupby("item")["category"].nunique()
     return set(n_categories.index[n_categories > 1])
 

@@ -1,4 +1,4 @@
-"""Run long commands in a separate process: the same commands that a person would type."""
+"""Run long commands in a separate process, in the same way as a user would in a terminal."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ _children: dict[int, subprocess.Popen[bytes]] = {}
 
 
 def start_verdicts(study: Path, thresholds: Mapping[str, float] = NO_THRESHOLDS, *, actor: str) -> None:
-    """Start `labeler verdicts` on the study and return at once; its progress is in the study.
+    """Start `labeler verdicts` for the study and return at once; the study file has its progress.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def output_of(arguments: Sequence[str], *, waiting: Callable[[float], object]) -
     arguments : sequence of str
         The arguments that follow `labeler` on the command line.
     waiting : callable
-        Called several times per second with the elapsed seconds. If it raises, the command is stopped; a page raises
-        when its window is closed or the person asks for something else.
+        Called several times per second with the elapsed seconds. If it raises an error, the command is stopped. A page
+        raises an error if its window is closed or the user asks for something else.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def is_running(job: Job) -> bool:
         return False
     child = _children.get(job.pid)
     if child is not None:
-        return child.poll() is None  # reap a finished child process, which would otherwise still count as alive
+        return child.poll() is None  # removes a finished child process, which would otherwise still count as alive
     try:
         os.kill(job.pid, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Run the classifiers on one benchmark: a pure function that any process on any machine can run."""
+"""Run the classifiers on one benchmark, as a pure function for any process on any machine."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from labeler.model import Series
 from labeler.plugins import classifier_plugins
 from labeler.service.verdicts import foreign
 
-PLUGIN_VERSION, NOT_INSTALLED = 1, 0  # verdicts that could not be computed here are computed next time
+PLUGIN_VERSION, NOT_INSTALLED = 1, 0  # a missing classifier gets version 0, so its verdicts are computed next time
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class JudgeOptions:
     warmup : float
         Warm-up to leave out at the start of each run: a number of iterations, or a share below 1.
     only_verdict : bool
-        Compute only what the verdicts need: no scores of the heuristics and no evidence.
+        Compute only what the verdicts need, without scores of the heuristics and evidence.
 
     Raises
     ------
@@ -44,7 +44,7 @@ class JudgeOptions:
 
 @dataclass(frozen=True)
 class Judge:
-    """One classifier and everything its verdicts depend on; a change here means the verdicts are computed again."""
+    """A classifier and everything its verdicts depend on; if this changes, the verdicts are computed again."""
 
     name: str
     version: int
@@ -86,7 +86,7 @@ def is_setting(name: str) -> bool:
 
 
 def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
-    """Return all classifiers: built-in ones, the settings of them that `more` names, and those of other packages."""
+    """Return all classifiers: built-in, the additional settings in `more`, and those of other packages."""
     known = [*CLASSIFIERS.values(), *filter(None, map(classifier_named, more))]
     built_in = [
         Judge(
@@ -105,7 +105,7 @@ def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
 
 
 def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions = JudgeOptions()) -> list[Verdict]:
-    """Return the verdicts of the named classifiers; if one fails, its verdict gives the reason and the others go on.
+    """Return the verdicts of the named classifiers; if a classifier fails, its verdict has the reason.
 
     The classifiers share the runs, so each intermediate result is computed only once.
 

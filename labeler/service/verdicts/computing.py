@@ -43,8 +43,8 @@ def compute_verdicts(
 ) -> Computed:
     """Compute and save the missing verdicts; existing verdicts are not computed again.
 
-    Tables and reports then show the verdicts with these options. If the computation is stopped, the verdicts saved so
-    far are kept, and the next call continues from there. The results do not depend on the executor.
+    Tables and reports then show the verdicts with these options. If the computation is stopped, finished verdicts are
+    kept and the next call computes the others. The results do not depend on the executor.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def compute_verdicts(
         Additional settings of classifiers, such as `heuristic@0.30`. The study remembers them and computes them from
         then on.
     executor : concurrent.futures.Executor, optional
-        Where to compute; this process if None.
+        The executor to use; None means this process.
     advance : callable
-        Called now and then with (items done, total items).
+        Called from time to time with (items done, total items).
     actor : str
 
     Returns
@@ -103,7 +103,7 @@ def n_missing(db: Database, options: JudgeOptions = EVERYTHING, settings: Sequen
 
 
 def _with_kept(db: Database, settings: Sequence[str]) -> Sequence[str]:
-    """Return the settings in the study, followed by additional ones."""
+    """Return the settings stored in the study, followed by additional settings."""
     return list(dict.fromkeys([*filter(is_setting, sorted(verdicts.computed_classifiers(db))), *settings]))
 
 
@@ -113,13 +113,13 @@ def latest_job(db: Database) -> Job | None:
 
 
 def _acceptable(options: JudgeOptions, settings: Sequence[str]) -> list[Judge]:
-    """Return the options whose verdicts can be used: if only verdicts are needed, complete results serve as well."""
+    """Return the options whose verdicts can be used; if only verdicts are needed, complete results are accepted too."""
     complete = judges(JudgeOptions(options.warmup), settings) if options.only_verdict else []
     return judges(options, settings) + complete
 
 
 def _missing(db: Database, options: JudgeOptions, settings: Sequence[str]) -> list[tuple[Item, list[str]]]:
-    """Items, each with the classifiers that have no verdict yet for its measurements and these parameters."""
+    """Yield each item with the classifiers that have no verdict for its measurements and these parameters."""
     done = verdicts.done(db)
     acceptable = [
         (classifier.name, verdicts.as_key(classifier.parameters), classifier.version)
@@ -182,7 +182,7 @@ def _batches(results: Iterable[ItemVerdicts]) -> Iterator[list[ItemVerdicts]]:
             if len(batch) == MAX_BATCH or time.monotonic() - started > MAX_BATCH_S:
                 yield batch
                 batch, started = [], time.monotonic()
-    except Exception:  # a worker was lost: first save the results of the other workers
+    except Exception:  # a worker was lost; first save the results of the other workers
         if batch:
             yield batch
         raise

@@ -68,9 +68,9 @@ def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:
     Parameters
     ----------
     reasoned : Reasoned
-        With pairs.
+        A verdict with dissimilarities of pairs.
     measure : str
-        One of its `measures`.
+        A name in its `measures`.
     """
     stored = reasoned.verdict
     pairs = {title_of(name): values for name, values in stored.pairs.items()}
@@ -161,9 +161,9 @@ def as_file(chart: figures.Chart, form: str) -> bytes:
 
 
 def _file_name(name: str) -> str:
-    """Turn a name into a safe part of a file name: no folder, not hidden, not too long, and still unique.
+    """Turn a name into a safe part of a file name: no folder, not hidden, not too long, and unique.
 
-    A changed name, or a name that looks like a changed one, gets the beginning of its hash.
+    If a name was changed, or looks like a changed name, the beginning of its hash is added.
     """
     readable = re.sub(r"[^a-z0-9._=-]+", "_", name.lower()).strip("._")[:80]
     if readable and readable == name and not re.search("-[0-9a-f]{8}$", name):

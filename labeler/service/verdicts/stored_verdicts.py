@@ -25,7 +25,7 @@ def verdict_table(db: Database) -> pd.DataFrame:
 
 
 def brief_table(db: Database) -> pd.DataFrame:
-    """Return the columns item, classifier, verdict, score, threshold and error of `verdict_table`, in less time."""
+    """Return the columns item, classifier, verdict, score, threshold and error of `verdict_table`; this is faster."""
     return verdicts.brief_table(db)
 
 
@@ -81,7 +81,7 @@ def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:
     Parameters
     ----------
     counting : DataFrame
-        As `of_counting_items` returns it.
+        Result of `of_counting_items`.
 
     Returns
     -------
@@ -102,12 +102,12 @@ def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:
 def to_send_first(counting: pd.DataFrame, n: int | None = None) -> list[dict[str, Any]]:
     """Items on which the classifiers disagree most, the strongest disagreement first.
 
-    Settings such as `heuristic@0.30` are left out, so each classifier counts once whatever its other thresholds say.
+    Settings such as `heuristic@0.30` are left out, so that each classifier counts once.
 
     Parameters
     ----------
     counting : DataFrame
-        As `of_counting_items` returns it.
+        Result of `of_counting_items`.
     n : int, optional
         Maximum number of items.
 
@@ -158,7 +158,7 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
 
 
 def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: str, now: datetime) -> int:
-    """Import the verdicts of a classifier that ran elsewhere; they replace earlier imports of the same classifier.
+    """Import the verdicts of another tool's classifier; they replace earlier imports of the same classifier.
 
     Parameters
     ----------
@@ -178,8 +178,8 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
     Raises
     ------
     InputError
-        If the file cannot be used, the study has measurements but not of an item in the file, a classifier is computed
-        by labeler itself, or a classifier has two verdicts on one item. Then nothing is imported.
+        If the file is invalid, an item of the file is missing in a study with measurements, labeler computes the
+        classifier itself, or a classifier has two verdicts on one item. Then nothing is imported.
     """
     table = tables.read_verdicts(Source(str(path), path), classifier)
     computed_here = {judge.name for judge in judges(JudgeOptions())}

@@ -1,6 +1,6 @@
-"""The review component: canvas, keys and answer queue in the browser, one event at a time to the server.
+"""The review component: canvas, keys and answer queue in the browser, which sends one event at a time to the server.
 
-`labeler.ui.programs` serves the JavaScript in `js/` at `ASSETS`, as plain modules without a build step. Streamlit gets
+`labeler.ui.programs` serves the JavaScript in `js/` at `ASSETS`, as modules without a build step. Streamlit gets
 only the markup, the style and the script that loads the modules, so that a page run sends only data.
 """
 
@@ -24,11 +24,11 @@ VIEW_KEYS = ("z", "l", "o")
 NO_KEYS: Mapping[str, str] = {}
 VIEWER_HEIGHT = 420
 
-# All modules are requested at once. If each waited for the imports of the previous one, the first item would be later.
+# All modules are requested at once. If they were loaded one after another, the first item would appear later.
 _LOADING = JS_DIRECTORY / "loading.js"
 MODULES = [f"{ASSETS}/{path.name}" for path in sorted(JS_DIRECTORY.glob("*.js")) if path != _LOADING]
 _STYLE = (HERE / "style.css").read_text(encoding="utf-8")
-PAGE_STYLE = (HERE / "page.css").read_text(encoding="utf-8")  # for the page around the component
+PAGE_STYLE = (HERE / "page.css").read_text(encoding="utf-8")  # the style of the page around the component
 
 
 def _registered(name: str, html: str, entry: str) -> Any:
@@ -90,20 +90,20 @@ def picture(
     Parameters
     ----------
     key : str
-        Key of the widget; the same for all items that this place shows in turn.
+        Key of the widget; the same key for all items that are shown in this place.
     payload : mapping
         Result of `labeler.screen.binning.payload` (for a coordinator, of `drawing.payload_of_item`).
     item : str
-        Identifies the item, so that a key press for the previous item does not apply to this item.
+        Identifies the item, so that a key press for the previous item has no effect on this item.
     title, caption : str
-        Plain text above the picture, such as a name if names may be shown.
+        Plain text above the picture, for example a name if names may be shown.
     keys : mapping of str to str
-        Letter -> button label, for actions of the page: {"p": "Previous", "n": "Next"}. Ignored are a key that is held
-        down, a press in a text field, and a press before the item was visible.
+        Letter -> button label, for actions of the page: {"p": "Previous", "n": "Next"}. A key has no effect while it is
+        held down, in a text field, or before the item is visible.
     height : int
         Height of all runs together in a wide window, in pixels.
     shows_numbers : bool
-        Whether each panel shows how far the median of its run is from the pooled median.
+        Whether each panel shows the distance of its run's median from the pooled median.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Pages for the four methods: apply one to the study or to uploaded files, see the result, download it."""
+"""Pages for the four methods: apply a method to the study or to uploaded files, show and download the result."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -22,9 +22,7 @@ def render(db: Database, person: str, method: str) -> None:
     """Choose measurements and options, then show the result. Only a person who may see verdicts can use the study."""
     st.title(exploring.METHODS[method].title, anchor=False)
     st.write(exploring.METHODS[method].question)
-    if hidden := visibility.why_not(
-        db, person, Action.SEE_VERDICTS
-    ):  # the spread reveals the verdict of one classifier
+    if hidden := visibility.why_not(db, person, Action.SEE_VERDICTS):  # the spread reveals the verdict of a classifier
         st.info(f"{hidden} You can analyse uploaded files at any time.")
     source = st.radio("Measurements", [FILES] if hidden else [STUDY, FILES], key=f"source-{method}-{bool(hidden)}")
     with st.form(f"form-{method}"):
@@ -37,7 +35,7 @@ def render(db: Database, person: str, method: str) -> None:
 
 
 def of_study(db: Database, person: str, method: str) -> Gathered:
-    """The study's measurements; the log records the access."""
+    """The measurements of the study; the log records the access."""
     coordinating.log_look(db, method, actor=person, now=datetime.now(UTC))
     return exploring.from_study(db)
 
@@ -73,7 +71,7 @@ HELD_FIXED = "The intervention level at which the suspected cause is held fixed.
 
 
 def chosen_files(method: str) -> tuple[list[Any], str]:
-    """Ask for the files and for the pattern of their names."""
+    """Ask for the files and the pattern of their names."""
     files = st.file_uploader("Result files", folders.UPLOADED, accept_multiple_files=True, key=f"files-{method}")
     pattern = st.text_input("Pattern of file names, such as {version}-{context}.json", key=f"pattern-{method}")
     return files, pattern.strip()
@@ -92,7 +90,7 @@ def of_files(files: list[Any], pattern: str) -> Gathered:
 
 
 def asked_for(method: str) -> dict[str, Any]:
-    """The options of `exploring.explore`; `warmup` and `aggregate` must first be turned into a sampling."""
+    """Ask for the options of `exploring.explore`; the caller converts `warmup` and `aggregate` to a sampling."""
     left, middle, right = st.columns(3)
     options: dict[str, Any] = {
         "aggregate": left.selectbox("Value per run", exploring.AGGREGATES, key=f"aggregate-{method}"),
@@ -101,7 +99,7 @@ def asked_for(method: str) -> dict[str, Any]:
     }
     left, middle, right = st.columns(3)
     if method == "spread":
-        options["per"] = int(left.number_input("Runs to average over (0: all)", 0, key="per")) or None
+        options["per"] = int(left.number_input("Runs per subset (0: all runs)", 0, key="per")) or None
     if method == "trust":
         options["n_runs"] = int(left.number_input("Runs per measurement", 1, 100, 5, key="n-runs"))
     if method in ("order", "contexts"):

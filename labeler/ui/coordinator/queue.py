@@ -1,4 +1,4 @@
-"""Show a queue of items one by one, each with its picture and keys for the actions of the page."""
+"""Show the items of a queue one by one, each with its picture and keys for actions."""
 
 from collections.abc import Mapping, Sequence
 
@@ -30,7 +30,7 @@ def move(queue: str, names: Sequence[str], name: str, pressed: str | None) -> No
 
 
 def put(queue: str, name: str) -> None:
-    """Make this item the current one from the next page run on."""
+    """Make this the current item, from the next page run."""
     st.session_state[queue] = name
 
 
@@ -57,7 +57,7 @@ def look(
     queue : str
     item : Item
     name : str
-        Name of the item in this queue; its usual name if empty.
+        Name of the item in this queue; if empty, the usual name.
     title, caption : str
         Texts above the picture.
     keys : mapping of str to str
@@ -68,7 +68,7 @@ def look(
         payload = drawing.payload_of_item(db, item.item_id)
         return component.picture(f"{queue}-picture", payload, item=shown, title=title, caption=caption, keys=keys)
     st.text(f"{title}\n{caption}".strip())
-    st.info("The study has no measurements of this item, so no picture can be shown.")
+    st.info("The study has no measurements of this item, so it has no picture.")
     with st.container(horizontal=True):
         pressed = [key for key, words in keys.items() if st.button(words, key=f"{queue}-{key}-{shown}")]
     return pressed[0] if pressed else None

@@ -37,18 +37,18 @@ def done(message: str) -> None:
 
 
 def fresh(key: str) -> str:
-    """A widget key that keeps its content until the next successful action, which empties the widget."""
+    """A widget key that changes after each successful action, which empties the widget."""
     return f"{key}-{st.session_state.get(_ROUND, 0)}"
 
 
 def acknowledge() -> bool:
-    """Show the message about the completed action once, at the top and where the page stands; whether there was one."""
+    """Show the message about the completed action once, on the page and as a toast; return whether there was one."""
     if _MESSAGE not in st.session_state:
         return False
     message = st.session_state.pop(_MESSAGE)
     st.success(plain(message))
     first, stop, _ = message.partition(". ")
-    st.toast(plain(first + stop.strip()))  # the button may be far below the top of the page
+    st.toast(plain(first + stop.strip()))  # visible even if the page is scrolled down
     return True
 
 
@@ -62,7 +62,7 @@ def next_step(db: Database, person: str, here: str) -> None:
 
 @contextmanager
 def errors_here() -> Iterator[None]:
-    """Show errors in this place of the page; the rest of the page stays as it is."""
+    """Show errors in this place of the page, and leave the rest of the page unchanged."""
     try:
         yield
     except LabelerError as error:
@@ -70,7 +70,7 @@ def errors_here() -> Iterator[None]:
 
 
 def _page(title: str) -> st.Page:
-    """Streamlit identifies pages by path; the function is never called."""
+    """A placeholder for a page, which Streamlit identifies by path; this function is never called."""
     return st.Page(lambda: None, title=title, url_path=address(title))
 
 

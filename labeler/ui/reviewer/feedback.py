@@ -21,7 +21,10 @@ def render(db: Database, reviewer_id: int) -> None:
     compared = [row for row in comparison.rows if row.reference]
     n_equal = sum(row.is_equal for row in compared)
     if compared:
-        st.write(f"{n_equal} of your {len(compared)} labels match the reference labels. No result includes this round.")
+        st.write(
+            f"{n_equal} of your {len(compared)} labels match the reference labels. These labels are not part of "
+            f"any result."
+        )
     if comparison.with_others is not None:
         st.write(f"{comparison.with_others:.0%} of the other reviewers' labels for these items are the same as yours.")
     for row in comparison.rows:
@@ -35,7 +38,7 @@ def render(db: Database, reviewer_id: int) -> None:
 
 
 def in_words(row: reviewing.LabelComparison) -> str:
-    """How the label compares with the reference label, in words."""
+    """Describe how the label compares with the reference label."""
     if row.reference is None:
         return "the item has no reference label"
     return f"the reference label is {'also ' if row.is_equal else ''}{row.reference}"

@@ -16,7 +16,7 @@ PANEL = (100, 64)
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """Show the labelling page; before it, once, an introduction and a practice round that can be skipped."""
+    """Show the labelling page; on the first visit, show an introduction and an optional practice round before it."""
     if not reviewing.is_first_visit(db, reviewer_id):
         label.render(db, reviewer_id)
         return

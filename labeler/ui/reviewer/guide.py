@@ -35,6 +35,6 @@ def render(db: Database, reviewer_id: int) -> None:
 
 
 def show(example: guide.Example) -> None:
-    """Show one example: its category, the reason, and the picture as on the labelling screen."""
+    """Show one example: its category, the reason, and the same picture as on the labelling screen."""
     st.markdown(f"**{example.title}: {VERDICTS[example.category].lower()}.** {example.explanation}")
     component.picture(f"example-{example.title}", example.picture, item=example.title, height=PICTURE_HEIGHT)

@@ -14,7 +14,7 @@ from labeler.store import Database
 from labeler.ui import component
 
 KEY, SENDER_KEY = "review", "sender"
-SESSION = "session"  # key in the session state: the session that a label came from
+SESSION = "session"  # key in the session state: the session in which labels are given
 
 
 def render(db: Database, reviewer_id: int) -> None:
@@ -27,7 +27,7 @@ def render(db: Database, reviewer_id: int) -> None:
 def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any] | None:
     """Pass an event from the component to the service; return the reply for the component.
 
-    If the study file could not be written, or nothing can be labelled now, the component keeps the answer and sends
+    If the study file could not be written, or labelling is not possible now, the component keeps the answer and sends
     it again.
     """
     if event is None or component.is_check(event):
@@ -38,7 +38,7 @@ def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any]
         reviewing.submit(db, reviewer_id, reviewing.submission_from(event), now=datetime.now(UTC), session=session)
     except LabelerError as error:
         if isinstance(error, StudyError):
-            logging.getLogger(__name__).warning("%s", error)  # for the person who runs the server
+            logging.getLogger(__name__).warning("%s", error)  # for the operator of the server
         again = isinstance(error, StudyError | NotAllowed)
         return {"event_id": event_id, "saved": False, "again": again, "message": for_anyone(error)}
     return {"event_id": event_id, "saved": True, "message": ""}
@@ -47,7 +47,7 @@ def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any]
 def screen(
     db: Database, reviewer_id: int, ack: dict[str, Any] | None, event: object | None, only: Task | None = None
 ) -> dict[str, Any]:
-    """Everything the component shows: own progress, the next items (or only one), and the answer that U undoes."""
+    """The data that the component shows: own progress, the next items (or one item), and the answer that U undoes."""
     queue, brief, known = reviewing.review_queue(db, reviewer_id), reviewing.brief(db), component.known_to(event)
     offers, last = ((only,), None) if only else (queue.offers, queue.last)
     offers = () if queue.closed else offers
@@ -66,7 +66,7 @@ def screen(
 
 
 def delivery(db: Database, reviewer_id: int, ack: dict[str, Any] | None, event: object | None) -> dict[str, Any]:
-    """Data for the queue in the browser: its owner, the result of an answer, and saved answers that are missing."""
+    """The data for the queue in the browser: its owner, the result of an answer, and missing saved answers."""
     checked = component.checked_by(event)
     missing = None if checked is None else reviewing.missing_events(db, reviewer_id, checked)
     return {**asdict(reviewing.browser_mark(db, reviewer_id)), "ack": ack, "missing": missing}

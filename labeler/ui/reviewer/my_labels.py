@@ -1,4 +1,4 @@
-"""The page My labels: reviewers see and revise their own labels, and nothing from other people."""
+"""The page My labels: reviewers see and revise their own labels, and see nothing of other people."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ FILTERS: dict[str, Callable[[OwnLabel], bool]] = {
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """List the reviewer's own labels, newest first; a chosen item opens with its picture and the two answers."""
+    """List the reviewer's labels, newest first; a chosen item opens with its picture and the two answers."""
     chosen = st.session_state.get("chosen")
     if chosen is not None:
         revise(db, reviewer_id, chosen)
@@ -93,7 +93,7 @@ def revise(db: Database, reviewer_id: int, code: str) -> None:
     key = f"revision-{code}"
     event = component.event_of(key)
     ack = label.keep(db, reviewer_id, event)
-    # a waiting answer to another item may arrive here: it does not close this item
+    # the event may be a waiting answer to another item, which must not close this item
     if ack is not None and ack["saved"] and isinstance(event, dict) and event.get("code") == code:
         del st.session_state["chosen"]
         st.rerun()

@@ -1,4 +1,4 @@
-"""The page Practice: a round with artificial items; its answers are neither stored nor counted."""
+"""The page Practice: a round with artificial items, whose answers are not stored or counted."""
 
 from secrets import randbelow
 from typing import Any

@@ -57,7 +57,7 @@ def test_executions_of_the_suite_belong_to_their_run_and_nanoseconds_become_seco
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("x;Baseline;b;1", r"'x' is not a run: expected a whole number, or three such as 0-0-0"),
+        ("x;Baseline;b;1", r"'x' is not a run. Expected one whole number, or three, such as 0-0-0"),
         ("0-1;Baseline;b;1", r"'0-1' is not a run"),
         (";Baseline;b;1", r"'' is not a run"),
         ("0;Baseline;b;fast", r"'fast' in column 'value'"),

@@ -65,9 +65,7 @@ def test_a_file_of_the_tool_is_read_as_it_stands_there(file):
 
 
 def test_a_file_without_samples_is_refused_with_the_option_that_keeps_them():
-    message = (
-        "benchmark 'sorting.time_join' has only the median; asv keeps every measurement with: asv run --record-samples"
-    )
+    message = "benchmark 'sorting.time_join' has only the median. To keep all measurements: asv run --record-samples"
     assert refusal(asv, "a.json", (FILES / "asv-medians.json").read_bytes()) == message
     assert refused({"time_x": row(samples=None)}).startswith("benchmark 'time_x' has only the median")
 
@@ -94,7 +92,7 @@ def test_what_the_file_does_not_say_of_its_run_is_no_condition(machine):
 
 @pytest.mark.parametrize("version", [1, None, "2", [2]])
 def test_another_version_of_the_format_is_refused_with_the_command_that_rewrites_it(version):
-    message = f"version {version!r} of asv's results is not known; rewrite them with: asv update"
+    message = f"version {version!r} of asv results is not supported. Convert the results with: asv update"
     assert refused({"time_x": row()}, version=version) == message
 
 
@@ -120,7 +118,7 @@ def test_columns_are_found_by_their_names():
         ({"a": [[float("inf")], []]}, "benchmark 'a', run 0, iteration 0: inf is not a finite measurement"),
         ({"a": 3}, "benchmark 'a': 3 is not a list"),
         ([], "the file: 'results' is [], not an object"),
-        ({}, "holds no benchmarks"),
+        ({}, "contains no benchmarks"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_refused_with_place_and_value(results, message):

@@ -94,7 +94,7 @@ def _without_results(report):
 
 
 def test_another_stage_than_these_two_is_refused():
-    with pytest.raises(ValueError, match=r"^--columns stage=Pilot: the stage is Result or Actual$"):
+    with pytest.raises(ValueError, match=r"^--columns stage=Pilot: the stage must be Result or Actual$"):
         list(benchmarkdotnet.read("", written(entry()), {"stage": "Pilot"}))
 
 
@@ -156,7 +156,7 @@ def test_what_cannot_be_used_is_refused_with_place_and_value(bad, message):
 
 
 def test_a_report_without_benchmarks_is_refused():
-    assert refused() == "holds no benchmarks"
+    assert refused() == "contains no benchmarks"
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -99,7 +99,7 @@ def test_no_file_of_fifty_megabytes_takes_a_gigabyte(tmp_path, name):
 
 
 REFUSED = {
-    "rows": (lambda: table_bytes(6_000_000), r"holds about 18,000,000 values, more than 15,000,000"),
+    "rows": (lambda: table_bytes(6_000_000), r"has about 18,000,000 values, more than 15,000,000"),
     "unpacked": (
         lambda: table_bytes(100, application=repeated("a" * 70 * MB, 100)),
         r"unpacks to more than 64 MiB",
@@ -122,7 +122,7 @@ def test_an_encoding_whose_size_cannot_be_told_is_refused():
     file = io.BytesIO()
     table = pa.table({"benchmark": ["b", "b"], "run": ["1", "2"], "value": [1.0, 2.0]})
     parquet.write_table(table, file, use_dictionary=False, column_encoding={"benchmark": "DELTA_BYTE_ARRAY"})
-    with pytest.raises(Refused, match="column 'benchmark' is written as DELTA_BYTE_ARRAY"):
+    with pytest.raises(Refused, match="column 'benchmark' has the encoding DELTA_BYTE_ARRAY"):
         read(Source("a.parquet", data=file.getvalue()))
 
 
@@ -163,5 +163,5 @@ def test_metadata_that_tell_less_than_the_pages_hold_do_not_help(monkeypatch):
 
 def test_a_large_file_may_hold_as_much_as_its_size_allows():
     bounds.check_values(40_000_000, 80_000_000)
-    with pytest.raises(ValueError, match="holds about 40,000,000 values"):
+    with pytest.raises(ValueError, match="has about 40,000,000 values"):
         bounds.check_values(40_000_000, 50_000_000)

@@ -90,7 +90,7 @@ def test_columns_are_mapped_by_the_person():
 def test_other_columns_are_named_and_refused_until_somebody_says_what_they_are(name):
     rows = [("b", 1, 5, "x"), ("b", 1, 6, "y")]
     with pytest.raises(
-        Refused, match=rf"the meaning of column '{name}' is not known\. .*--columns ignore:{name}={name}$"
+        Refused, match=rf"the meaning of column '{name}' is unknown\. .*--columns ignore:{name}={name}$"
     ):
         one(rows, name)
     content = csv_bytes(rows, ["benchmark", "run", "value", name])
@@ -112,12 +112,12 @@ def test_columns_of_a_plan_that_was_filled_in_are_factors():
 
 @pytest.mark.parametrize("name", ["run", "version", "order_position"])
 def test_a_factor_cannot_have_the_name_of_a_column(name):
-    with pytest.raises(Refused, match=rf"'factor:{name}' is not a factor; the column is called '{name}'"):
+    with pytest.raises(Refused, match=rf"'factor:{name}' is not a factor. Use the column name '{name}'"):
         one([("b", 1, 5, "x")], f"factor:{name}")
 
 
 def test_a_mapping_to_a_factor_without_a_name_is_refused():
-    with pytest.raises(Refused, match=r"called 'factor:'.*failure, factor:NAME"):
+    with pytest.raises(Refused, match=r"'factor:' is not a column.*failure, factor:NAME"):
         one([("b", 1, 5, "x")], "x", columns={"factor:": "x"})
 
 

@@ -83,7 +83,7 @@ def test_two_lists_elsewhere_are_not_its_own(name):
 @pytest.mark.parametrize("folder", ["new", "base"])
 def test_estimates_are_refused_with_the_file_that_has_the_measurements(folder):
     file = f"criterion/Fibonacci numbers/Iterative/20/{folder}/estimates.json"
-    message = "this has only averages; criterion saves the measurements in sample.json in the same folder"
+    message = "this file has only averages. The measurements are in sample.json in the same folder"
     assert refusal(criterion, file, (FILES / file).read_bytes()) == message
 
 

@@ -167,7 +167,7 @@ def test_a_garbled_line_is_left_out_and_named_and_the_others_are_read(garbled, r
     ("text", "message"),
     [
         ("BenchmarkX 1 2 ns/op 3 sec/op", "'BenchmarkX' appears"),
-        (HEAD, "holds no benchmarks"),
+        (HEAD, "contains no benchmarks"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_words(text, message):

@@ -67,8 +67,11 @@ def test_a_file_of_the_tool_is_read_as_it_stands_there():
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        ("google-benchmark-aggregates.json", "this has only averages; Google Benchmark keeps every repetition with "),
-        ("google-benchmark.csv", "this is Google Benchmark's CSV; write JSON with "),
+        (
+            "google-benchmark-aggregates.json",
+            "this file has only averages. Google Benchmark saves all repetitions with ",
+        ),
+        ("google-benchmark.csv", "this is the CSV of Google Benchmark. Write JSON with "),
     ],
 )
 def test_files_without_repetitions_are_refused_with_the_options_that_keep_them(file, message):
@@ -89,7 +92,7 @@ def test_repetitions_come_by_their_number():
 
 def test_aggregates_are_left_out():
     assert [one.name for one in read(row("a"), aggregate("a", "mean"), aggregate("b", "median"))] == ["a"]
-    assert refused(aggregate("a", "mean")).startswith("this has only averages")
+    assert refused(aggregate("a", "mean")).startswith("this file has only averages")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +110,7 @@ def test_in_old_files_names_tell_aggregates(rows, names):
 
 
 def test_old_files_with_aggregates_only_are_refused():
-    assert refused(old("a_mean"), old("a_median"), old("a_stddev")).startswith("this has only averages")
+    assert refused(old("a_mean"), old("a_median"), old("a_stddev")).startswith("this file has only averages")
 
 
 def test_repetitions_of_old_files_come_as_they_stand_there():
@@ -142,7 +145,7 @@ def test_errors_and_skips_are_told_and_a_benchmark_that_has_nothing_else_is_left
         ([row("a", run_name=3)], "row 'a': 'run_name' is 3, not a text"),
         ([{"run_name": "a"}], "row 0: 'name' is missing"),
         ([5], "row 0: 5 is not an object"),
-        ([], "holds no benchmarks"),
+        ([], "contains no benchmarks"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_refused_with_place_and_value(rows, message):

@@ -54,7 +54,7 @@ def test_every_process_of_a_file_of_the_tool_is_a_run_unless_it_failed(file):
 
 
 def test_the_tools_csv_is_refused_with_the_option_that_keeps_every_time():
-    message = "this has only averages; hyperfine keeps the time of every process with --export-json FILE"
+    message = "this file has only averages. hyperfine saves the time of each process with --export-json FILE"
     assert refusal(hyperfine, "a.csv", (FILES / "hyperfine.csv").read_bytes()) == message
     assert "--export-json FILE" in refused(result("a", None))
 
@@ -107,7 +107,7 @@ def test_what_cannot_be_used_is_refused_with_place_and_value(bad, message):
 
 
 def test_a_file_without_results_is_refused():
-    assert refused() == "holds no benchmarks"
+    assert refused() == "contains no benchmarks"
     assert hyperfine.detect("a.json", b'{"results": []}')
 
 

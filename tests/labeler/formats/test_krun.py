@@ -80,7 +80,7 @@ def test_a_benchmark_that_only_crashed_is_left_out():
         ([("", "a", 1, 2, 3)], "line 2: the cell in column 1 is empty"),
         ([(0, "", 1, 2, 3)], "line 2: the cell in column 2 is empty"),
         ([*ROWS, ROWS[0]], "line 5: process '0' of benchmark 'sort' appears twice"),
-        ([], "holds no benchmarks"),
+        ([], "contains no benchmarks"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_line_and_value(rows, message):

@@ -127,9 +127,9 @@ def test_lines_of_potato_may_have_every_label_with_true_or_false():
         (
             "label-studio",
             '[{"data": {"item": "a"}, "annotations": [{"result": [], "was_cancelled": true}]}]',
-            "task 1.*author",
+            "task 1.*no reviewer",
         ),
-        ("potato", "[]\n", "1: no instance_id"),
+        ("potato", "[]\n", "1: instance_id"),
         ("potato", "\n{\n", "line 2: not JSON"),
         (
             "potato", '{"user_id": "ada", "instance_id": "a", "label_annotations": {"s": {"odd": true}}}',

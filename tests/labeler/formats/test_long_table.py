@@ -168,7 +168,7 @@ def test_mapped_columns_may_change_places():
     ("columns", "message"),
     [
         ({"bench": "benchmark"}, r".*'bench'.* benchmark, run, value, iteration"),
-        ({"value": "seconds"}, r"there is no column 'seconds'; the table has benchmark, run, value, extra"),
+        ({"value": "seconds"}, r"column 'seconds' is missing; the table has benchmark, run, value, extra"),
         ({"value": "extra"}, r"two columns are called 'value'"),
     ],
 )
@@ -184,7 +184,7 @@ def test_a_mapping_that_does_not_fit_is_refused(columns, message):
         (b"benchmark,value\nb,2\n", r"column 'run' is missing"),
         (b"benchmark,run\nb,2\n", r"column 'value' is missing"),
         (b"benchmark|run|value\nb|1|2\n", r"column 'benchmark' is missing.* benchmark\|run\|value"),
-        (b"benchmark,run,value\n", r"holds no benchmarks"),
+        (b"benchmark,run,value\n", r"contains no benchmarks"),
         (b"benchmark,run,value\nb,1,2\nb,1,abc\n", r"line 3: 'abc' in column 'value'"),
         (b"benchmark,run,value\nb,1,\n", r"line 2: '' in column 'value'"),
         (b"benchmark,run,value\nb,1,NaN\n", r"line 2: 'NaN' in column 'value'"),
@@ -285,7 +285,7 @@ def test_what_was_recorded_of_a_run_is_kept_and_is_no_context():
     run = one(csv_bytes([("b", 0, 1.0, 64, 0.5, 2.25), ("b", 1, 1.0, 64, 0.7, 2.5)], columns)).runs[0]
     assert run.conditions == {"run": "0", "env": "64", "recorded:load before": "0.5", "duration": "2.25"}
     assert run.of("context") == "env=64"
-    with pytest.raises(Refused, match="the meaning of column 'recorded:' is not known"):
+    with pytest.raises(Refused, match="the meaning of column 'recorded:' is unknown"):
         one(csv_bytes([("b", 0, 1.0, 64)], (*COLUMNS, "recorded:")))
 
 

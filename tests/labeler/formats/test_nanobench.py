@@ -27,7 +27,7 @@ def test_epochs_are_iterations_and_a_batch_is_divided_by_its_size():
     ("more", "message"),
     [
         ({"measurements": ...},
-         "benchmark 'sort' has only averages; nanobench keeps every epoch with its template json()"),
+         "benchmark 'sort' has only averages. nanobench saves all epochs with its template json()"),
         ({"measurements": []}, "benchmark 'sort', run 0: no measurements"),
         ({"measurements": [{"elapsed": 1}, {}]}, "benchmark 'sort', epoch 1, 'elapsed': None is not a number"),
         ({"measurements": [3]}, "benchmark 'sort', epoch 0, 'elapsed': None is not a number"),

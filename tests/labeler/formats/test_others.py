@@ -84,10 +84,10 @@ def test_it_stands_in_the_list_of_formats_with_its_package(mytool):
         ("1 / 0", "the reader 'broken' of broken 1.0 failed: ZeroDivisionError: division by zero"),
         ("raise SystemExit(3)", "the reader 'broken' of broken 1.0 failed: SystemExit: 3"),
         ("raise KeyError", "the reader 'broken' of broken 1.0 failed: KeyError"),
-        ("yield 'sort'", "the reader 'broken' of broken 1.0 failed: TypeError: gave str, not a Benchmark"),
+        ("yield 'sort'", "the reader 'broken' of broken 1.0 failed: TypeError: returned str, not a Benchmark"),
         ("return 5", "the reader 'broken' of broken 1.0 failed: TypeError: 'int' object is not iterable"),
         ("raise ValueError('line 1: no')", "line 1: no"),
-        ("return iter(())", "holds no benchmarks"),
+        ("return iter(())", "contains no benchmarks"),
     ],
 )
 def test_a_reader_that_fails_is_the_refusal_of_its_file_alone(site, read, reason):
@@ -164,11 +164,11 @@ def test_a_package_that_cannot_be_loaded_is_listed_with_its_reason_and_stops_not
         "package": "",
     }  # fmt: skip
     assert look(importing.upload("a.json", b"[[1],[2]]"))[0].benchmarks
-    with pytest.raises(InputError, match=re.escape(f"The format 'broken' cannot be used. {reason}")):
+    with pytest.raises(InputError, match=re.escape(f"The format 'broken' cannot be used: {reason}")):
         importing.read_options("broken", {})
 
 
 def test_a_format_with_the_name_of_ours_does_not_take_its_place(site):
     failing(site, name="imposter", points={"icpe": "imposter:FORMAT"})
-    assert known.others().errors == {"icpe": "imposter 1.0: labeler has a format with this name"}
+    assert known.others().errors == {"icpe": "imposter 1.0: labeler already has a format with this name"}
     assert look(importing.upload("a.json", b"[[1],[2]]"), format_name=None)[0].benchmarks

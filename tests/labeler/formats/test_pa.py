@@ -118,7 +118,7 @@ def test_modes_tell_benchmarks_apart():
         ([row(), row(iteration=2, unit="ops/s", mode="avgt")], "ops/s, s"),
         ([row(), row(iteration="01")], "iteration 1 appears twice"),
         ([row()[:-1]], "line 2: 11 cells, but the header has 12"),
-        ([], "holds no benchmarks"),
+        ([], "contains no benchmarks"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_line_and_value(rows, message):

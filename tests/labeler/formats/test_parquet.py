@@ -104,7 +104,7 @@ def changed(**columns):
     ("content", "message"),
     [
         (parquet_bytes({"benchmark": ["b"], "run": [1]}), r"column 'value' is missing; the table has benchmark, run"),
-        (parquet_bytes(pd.DataFrame(TABLE)[:0]), r"holds no benchmarks"),
+        (parquet_bytes(pd.DataFrame(TABLE)[:0]), r"contains no benchmarks"),
         (changed(value=[1, 2, math.nan, 4, 5]), r"row 2: .*nan.* in column 'value' is not a finite number"),
         (changed(value=[1, 2, 3, None, 5]), r"row 3: .* in column 'value' is not a finite number"),
         (changed(value=[1, math.inf, 3, 4, 5]), r"row 1: .*inf.* in column 'value'"),

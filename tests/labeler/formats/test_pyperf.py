@@ -78,7 +78,7 @@ def test_without_a_unit_it_is_the_second():
 
 
 def test_a_benchmark_whose_runs_only_calibrated_is_refused_with_the_options_that_measure():
-    message = r"benchmark 'sort' has no values, only calibration: measure without --calibrate-loops .* -o FILE.json"
+    message = r"benchmark 'sort' has no values, only calibration. Measure without --calibrate-loops .* -o FILE.json"
     with pytest.raises(Refused, match=message):
         one(pyperf_file(({"name": "sort"}, pyperf_runs())))
 
@@ -122,7 +122,7 @@ def test_one_name_twice_is_refused():
     [
         (b"[1]", r"the file: \[1\] is not an object"),
         (b"{}", r"the file: 'benchmarks' is missing"),
-        (b'{"benchmarks": [], "version": "1.0"}', r"holds no benchmarks"),
+        (b'{"benchmarks": [], "version": "1.0"}', r"contains no benchmarks"),
         (b'{"benchmarks": [7], "version": "1.0"}', r"benchmark 0: 7 is not an object"),
         (b'{"benchmarks": [', r"not JSON"),
     ],

@@ -49,7 +49,7 @@ def test_a_file_of_the_tool_is_read_as_it_stands_there():
 def test_a_file_that_was_saved_without_data_is_refused_with_the_options_that_keep_them():
     content = (FILES / "pytest-benchmark-autosaved.json").read_bytes()
     assert refusal(pytest_benchmark, "0001.json", content) == (
-        "benchmark 'test_sorting.py::test_sort[10]' has only statistics; pytest-benchmark keeps the measurements with "
+        "benchmark 'test_sorting.py::test_sort[10]' has only statistics. pytest-benchmark saves the measurements with "
         "--benchmark-save-data beside --benchmark-autosave or --benchmark-save=NAME, or with --benchmark-json=FILE"
     )
 
@@ -83,7 +83,7 @@ def test_a_name_that_stands_there_twice_is_refused():
 
 
 def test_a_file_without_benchmarks_is_refused():
-    assert refused() == "holds no benchmarks"
+    assert refused() == "contains no benchmarks"
     assert refusal(pytest_benchmark, "a.json", b"[1]") == "the file: [1] is not an object"
 
 

@@ -99,7 +99,9 @@ def test_an_empty_file_is_refused(name, content):
     ],
 )  # fmt: skip
 def test_a_file_of_no_known_format_is_refused_under_any_name(name, content):
-    with pytest.raises(Refused, match=r"not a result file of a known format: found .*: labeler formats\.") as refused:
+    with pytest.raises(
+        Refused, match=r"not a result file of a known format: the content is .*: labeler formats\."
+    ) as refused:
         read_bytes(f"folder/{name}", content)
     assert str(refused.value).startswith(f"folder/{name}: ")
 

@@ -88,7 +88,7 @@ def test_a_file_named_by_the_person_is_taken_whatever_its_name(tmp_path):
 
 
 def test_a_path_that_does_not_exist_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"gone: there is no such file or folder\.$"):
+    with pytest.raises(InputError, match=r"gone: no such file or folder\.$"):
         list(sources([touched(tmp_path, "a.json"), tmp_path / "gone"]))
 
 
@@ -197,9 +197,9 @@ def test_zip_files_in_folders_and_sent_ones_are_opened_too(tmp_path, monkeypatch
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "not a zip file that can be read"),
-        (b"PK\x03\x04 and then nothing", "not a zip file that can be read"),
-        (zipped({"a.json": CONTENT})[:-30], "not a zip file that can be read"),
+        (b"", "not a readable zip file"),
+        (b"PK\x03\x04 and then nothing", "not a readable zip file"),
+        (zipped({"a.json": CONTENT})[:-30], "not a readable zip file"),
         (zipped({"README.md": b"x"}), r"no result files \(\.json, .*\) in this zip file"),
         (zipped({"in.zip": zipped({"a.json": b"[]"})}), "zip file inside"),
     ],
@@ -233,7 +233,7 @@ def test_a_zip_file_under_another_name_says_so():
 def test_many_or_large_files_in_a_zip_file_are_refused(monkeypatch):
     packed = zipped({f"{number}.json": b"[" * 2**20 for number in range(70)})
     (one,) = members(Source("x.zip", data=packed))
-    with pytest.raises(Refused, match=r"unpacks to more than 10000 files or 64 MiB in total; .*unpack it yourself"):
+    with pytest.raises(Refused, match=r"unpacks to more than 10000 files or 64 MiB in total. .*unpack it first"):
         one.content()
     monkeypatch.setattr(source, "MAX_MEMBERS", 1)
     (one,) = members(Source("x.zip", data=zipped({"a.json": b"[]", "b.json": b"[]"})))
@@ -246,7 +246,7 @@ def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused_before_it_fill
     bomb = pack(bytes(300 * 2**20))
     tracemalloc.start()
     try:
-        with pytest.raises(Refused, match=r"^a\.json\.gz: unpacks to more than 64 MiB; .*unpack it yourself"):
+        with pytest.raises(Refused, match=r"^a\.json\.gz: unpacks to more than 64 MiB. .*unpack it first"):
             Source("a.json.gz", data=bomb).content()
         peak = tracemalloc.get_traced_memory()[1]
     finally:

@@ -147,7 +147,7 @@ def test_a_chain_that_is_made_anew_after_a_change_is_found_against_a_receipt(stu
         chain.begin(db)
         assert auditing.audit(db).faults == ()
         (fault,) = auditing.audit(db, receipt).faults
-    assert "not in the study as it was given" in fault.what
+    assert "in the receipt is missing or changed" in fault.what
 
 
 def test_a_receipt_tells_of_own_labels_only(study):

@@ -119,7 +119,7 @@ def test_a_plan_is_not_drawn_again_after_an_answer_even_if_it_was_taken_back(pla
     task = answer_next(planned, "ada", "similar")
     reviewing.submit(planned, id_of(planned, "ada"), withdrawal(task), now=NOW)
     before, events_before = assigned(planned), log(planned)
-    with pytest.raises(NotAllowed, match=r"the plan cannot be drawn again"):
+    with pytest.raises(NotAllowed, match=r"the plan cannot be replaced"):
         confirm(planned)
     assert assigned(planned) == before
     assert log(planned) == events_before
@@ -172,7 +172,7 @@ def test_parameters_that_make_no_sense_are_refused_in_words(study, parameters, m
 @pytest.mark.parametrize(
     ("n_items", "reviewers", "message"),
     [
-        (0, REVIEWERS, "nothing to plan"),
+        (0, REVIEWERS, "no items to plan"),
         (4, REVIEWERS[:1], "needs 2.*1"),
         (4, (), "the study has 0"),
     ],

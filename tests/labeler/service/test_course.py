@@ -109,7 +109,7 @@ def test_a_pause_ends_where_it_began(planned, phase):
 
 def test_while_paused_nothing_is_labelled_and_nothing_planned(planned):
     move(planned, Step.PAUSE)
-    with pytest.raises(NotAllowed, match=r"paused.*Nothing was kept"):
+    with pytest.raises(NotAllowed, match=r"paused.*Nothing was saved"):
         answer_next(planned, "ada", "similar")
     with pytest.raises(NotAllowed, match="opened again"):
         assigning.confirm_plan(planned, PlanParameters(1, retest=0), **CAROL)
@@ -134,11 +134,11 @@ def test_a_calibration_round_below_its_gate_is_opened_only_on_purpose_and_the_lo
     with_calibration(study)
     calibrating.set_gate(study, Gate("reviewers", 0.9), **CAROL)
     answer_everything(study, SPLIT)
-    with pytest.raises(NotAllowed, match="agreement between the reviewers is 50%, but the gate is 90%"):
+    with pytest.raises(NotAllowed, match="agreement between the reviewers is 50 %, but the gate is 90 %"):
         move(study, Step.OPEN)
     move(study, Step.OPEN, anyway=True)
     assert last_event(study)[2]["calibration"] == (
-        "not passed: agreement between the reviewers is 50%, but the gate is 90%"
+        "not passed: agreement between the reviewers is 50 %, but the gate is 90 %"
     )
 
 
@@ -282,7 +282,7 @@ def test_once_closed_no_answer_is_kept(planned, steps):
     answer_next(planned, "ada", "similar")
     task = reviewing.review_queue(planned, id_of(planned, "ada")).last
     move(planned, *steps)
-    with pytest.raises(NotAllowed, match=r"closed for labelling.*Nothing was kept"):
+    with pytest.raises(NotAllowed, match=r"closed for labelling.*Nothing was saved"):
         answer_next(planned, "ben", "similar")
     assert "closed for labelling" in reviewing.review_queue(planned, id_of(planned, "ada")).closed
     assert task is not None

@@ -283,5 +283,5 @@ def test_a_file_is_named_in_what_is_refused(db, tmp_path):
 def test_labels_from_elsewhere_are_answers_like_others(study):
     take_in(study, csv(f"{item_name(0)},ada,similar"))
     assert coordinating.status(study).reviewers[0].n_done == 1
-    with pytest.raises(NotAllowed, match="There are answers already"):
+    with pytest.raises(NotAllowed, match="Reviewers have already answered"):
         assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)

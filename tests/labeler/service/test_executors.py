@@ -64,7 +64,7 @@ def rows(db):
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory):
-    """A study of 40 items: one for each reason without a verdict, and some with runs of unequal length."""
+    """A study of 40 items: one for each reason without a verdict, and some with runs of different lengths."""
     rng = np.random.default_rng(7)
     measured = [rng.uniform(1, 1.2, (4, 60)) * rng.choice([1, 2], (4, 1)) for _ in range(N_ITEMS)]
     measured[3][2, 5] *= -1

@@ -82,7 +82,7 @@ def test_a_file_that_is_named_must_be_one_of_results_and_never_the_study(root, p
 
 def test_what_is_not_there_is_said(root):
     (root / "empty").mkdir()
-    with pytest.raises(InputError, match="there is no such file or folder"):
+    with pytest.raises(InputError, match="no such file or folder"):
         files(root, "june")
     with pytest.raises(InputError, match="no result files"):
         files(root, "empty")
@@ -102,7 +102,7 @@ def test_a_file_beside_the_study_ends_in_study(tmp_path, name):
     ["", " ", ".", "..", ".hidden", ".study", "a/b", "/etc/x", "..\\x", "a\0b", "a\nb", "\ud800", "ö" * 101, "a:b"],
 )
 def test_what_is_no_plain_file_name_is_refused(tmp_path, name):
-    with pytest.raises(InputError, match="name of a file"):
+    with pytest.raises(InputError, match="valid file name"):
         folders.beside(tmp_path / "cache.study", name)
 
 
@@ -114,7 +114,7 @@ def test_the_list_has_a_row_for_every_file(db):
         "outcome": "1 items imported",
     }  # fmt: skip
     assert (rows[1]["runs"], rows[1]["iterations"]) == ("2", "3 to 5")
-    assert "unequal length" in rows[1]["warnings"]
+    assert "different lengths" in rows[1]["warnings"]
     assert "; fewer than 50 iterations" in rows[1]["warnings"]
     assert (rows[2]["benchmarks"], rows[2]["runs"], rows[2]["iterations"]) == (0, "", "")
     assert rows[2]["outcome"].startswith("refused: ")
@@ -150,7 +150,7 @@ def test_a_pattern_stays_below_the_root(root):
 
 
 def test_a_dash_is_a_name_and_not_standard_input(root):
-    with pytest.raises(InputError, match="there is no such file or folder"):
+    with pytest.raises(InputError, match="no such file or folder"):
         files(root, "-")
 
 
@@ -176,5 +176,5 @@ def test_the_progress_of_empty_files_ends():
 
 def test_what_a_file_is_can_be_said_in_words():
     assert [folders.file_is_in_words(one) for one in (None, *importing.FILE_IS)] == [
-        "default of the tool", "one run; several files are several runs", "all runs",
+        "the default of the tool", "one run of its benchmarks", "all runs",
     ]  # fmt: skip

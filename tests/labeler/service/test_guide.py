@@ -256,5 +256,5 @@ def test_the_words_of_the_protocol_name_every_key_that_answers():
 def test_feedback_says_what_was_said_and_what_is_known():
     by_title = {example.title: example for example in guide.worked_examples()}
     told = by_title["Two levels"].feedback("similar")
-    assert told.startswith("Your answer: similar; the item was generated to be dissimilar. Two levels: ")
+    assert told.startswith("Your answer: similar; the item was generated as dissimilar. Two levels: ")
     assert by_title["One long warm-up"].feedback("not sure").startswith("Your answer: not sure; people disagree")

@@ -141,7 +141,7 @@ def test_a_file_that_was_refused_comes_in_once_it_is_good(db):
 
 def test_nothing_is_imported_after_the_plan(planned):
     before = counts(planned)
-    with pytest.raises(NotAllowed, match="plan is drawn"):
+    with pytest.raises(NotAllowed, match="already has a plan"):
         import_all(planned, result_file("late", series(99)))
     assert counts(planned) == before
 
@@ -156,7 +156,7 @@ def test_an_import_is_logged_with_the_files_name_and_hash(db):
 def test_runs_of_unequal_length_come_in_whole_and_are_warned_about(db):
     (result,) = import_all(db, importing.upload("x.json", json.dumps([[1.0] * 60, [2.0] * 70]).encode()))
     assert result.benchmarks[0].iterations == "60 to 70"
-    assert result.benchmarks[0].warnings == ("runs of unequal length: classifiers cut them to the shortest",)
+    assert result.benchmarks[0].warnings == ("runs have different lengths: classifiers cut them to the shortest run",)
     (item,) = items.all_items(db)
     assert item.n_iterations == 60
     assert [len(run) for run in runs.of_item(db, item.item_id)] == [60, 70]

@@ -129,7 +129,7 @@ def test_a_bad_file_leaves_nothing_and_the_others_are_joined(db):
     bad = importing.upload("2.txt", b"BenchmarkA-8 100 5 ns/op 7\n")
     refused, result = imported(db, go_file("1.txt", A=[1], B=[1]), bad, go_file("3.txt", A=[3]))[:2]
     assert refused.file == "2.txt"
-    assert "line 1 is left out: " in refused.refused
+    assert "line 1 is ignored: " in refused.refused
     assert in_ns(kept(db)) == {"o/p.BenchmarkA-8": [[1], [3]]}
     assert result.names == ("o/p.BenchmarkA-8",)
 
@@ -146,7 +146,7 @@ def test_a_benchmark_with_two_units_is_refused_and_the_others_go_in(db):
     files = [importing.upload(f"{unit}.csv", table.format(unit).encode()) for unit in ("ms", "byte")]
     refused, result = imported(db, *files, file_is="run")
     assert refused.refused == (
-        "benchmark 'x': byte in byte.csv, but s (lower is better) in ms.csv: these are not runs of one measurement"
+        "benchmark 'x': byte in byte.csv, but s (lower is better) in ms.csv: these runs cannot be joined"
     )
     assert (refused.file, result.names) == ("byte.csv, ms.csv", ("y",))
 
@@ -154,7 +154,7 @@ def test_a_benchmark_with_two_units_is_refused_and_the_others_go_in(db):
 def test_benchmarks_of_two_tools_are_not_joined_by_their_name(db):
     table = importing.upload("t.csv", csv_bytes([("BM", 0, 1), ("BM", 0, 2)]))
     results = imported(db, google_file("1.json", [1, 2]), table, file_is="run")
-    expected = "benchmark 'BM': only one run; at least", "benchmark 'BM': 1.json has other measurements of it"
+    expected = "benchmark 'BM': only one run; at least", "benchmark 'BM': 1.json has different measurements of it"
     assert all(result.refused.startswith(words) for result, words in zip(results, expected, strict=True))
 
 
@@ -288,7 +288,7 @@ def test_the_methods_read_the_same_runs_and_refuse_the_same_conflict(db):
     options = importing.read_options(file_is="run")
     (one,) = exploring.from_files(files, options).benchmarks
     assert sorted(run.tolist() for run in one.values) == [[1, 2, 3], [4, 2, 3]]
-    conflict = "benchmark 'sort': 1.json has other measurements of it. "
+    conflict = "benchmark 'sort': 1.json has different measurements of it. "
     assert next(result.refused for result in imported(db, *files) if result.refused).startswith(conflict)
     with pytest.raises(InputError, match="^4.json: " + re.escape(conflict)):
         exploring.from_files(files)

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reas
 
 N_ITEMS = 50
 N_FIRST = 5  # all workers have started by then
-STOPPED = "Judging\nError: Stopped. What was judged is kept; the same command goes on from there.\n"
+STOPPED = "Judging\nError: Stopped. Finished verdicts are kept. Run the same command again to continue.\n"
 
 
 @pytest.fixture(scope="module")

@@ -219,7 +219,7 @@ def test_the_command_takes_verdicts_in_and_counts_them(study, tmp_path):
     path = tmp_path / "made.csv"
     path.write_text(f"item,verdict\n{FIRST},similar\n{SECOND},dissimilar\n", encoding="utf-8")
     result = run("verdicts", "--study", study.path, "--import", path, "--name", "mine")
-    assert result.stderr == "Took in 2 verdicts.\ninterim, not unblinded\n"
+    assert result.stderr == "Imported 2 verdicts.\nInterim results: the study is not unblinded.\n"
     assert re.search(r"^mine +1 +1 +0$", result.stdout, re.MULTILINE)
     assert verdicts(study) == [(FIRST, "mine", "similar", None), (SECOND, "mine", "dissimilar", None)]
 

@@ -293,6 +293,6 @@ def test_a_package_installed_later_is_all_that_is_computed(study, site):
     compute(study)
     others = made(study)
     site.install("steady", STEADY)
-    assert "Judged 8 of 8 items; 0 verdicts could not be given." in run("verdicts", "--study", study.path).stderr
+    assert "8 of 8 items; 0 verdicts could not be computed." in run("verdicts", "--study", study.path).stderr
     assert len(of(study, "steady")) == 8
     assert made(study) == others

@@ -161,7 +161,7 @@ def test_a_plan_that_does_not_follow_the_random_order_is_named(study):
         details = {**event.details, "items": [other, *event.details["items"][1:]]}
         events.add(study, NOW.isoformat(), "mallory", "draw plan", details)
     problems = verifying.verify_plan(study).problems
-    assert problems[0] == f"the plan does not begin with the first {N_FIRST} items of the random order of its seed"
+    assert problems[0] == f"the plan does not begin with the first {N_FIRST} items in the random order of its seed"
 
 
 def test_excluded_items_are_not_added(study):

@@ -83,7 +83,7 @@ def test_only_verdicts_and_warmup_go_together(study):
 def test_only_verdicts_computes_nothing_where_everything_is_there(study):
     verdicts(study)
     before, at = shown(study), made(study)
-    assert "Judged 0 of 8 items" in verdicts(study, "--only-verdict").stderr
+    assert "0 of 8 items" in verdicts(study, "--only-verdict").stderr
     assert (shown(study), made(study)) == (before, at)
 
 
@@ -101,6 +101,6 @@ def test_the_verdicts_asked_for_last_are_shown_without_being_computed_again(stud
     at = made(study)
     assert len({str(one) for one in shown_for.values()}) == 3
     for options in (("--warmup", 10), (), ("--warmup", 0.1), ("--warmup", "10.0"), ()):
-        assert "Judged 0 of 8 items" in verdicts(study, *options).stderr
+        assert "0 of 8 items" in verdicts(study, *options).stderr
         assert shown(study) == shown_for[tuple(10 if option == "10.0" else option for option in options)]
     assert made(study) == at

@@ -279,7 +279,7 @@ def test_a_rater_is_written_as_name_sensitivity_specificity():
 
 @pytest.mark.parametrize("text", ["", "ada", "ada=", "ada=0.9", "ada=0.9/", "ada=/0.9", "ada=x/0.9", "ada=0.9/0.8/0.7"])
 def test_a_text_that_is_no_rater_is_refused(text):
-    with pytest.raises(InputError, match="is not NAME=SENSITIVITY/SPECIFICITY"):
+    with pytest.raises(InputError, match="must have the form NAME=SENSITIVITY/SPECIFICITY"):
         planning.rater(text)
 
 

@@ -47,7 +47,7 @@ def test_expectations_are_those_of_the_design_as_drawn(study):
     assert list(found.expectations) == rows[3:]
     assert {row["what"] for row in rows[:3]} == {
         "labels per reviewer",
-        "hidden copies per reviewer",
+        "hidden retests per reviewer",
         "hours per reviewer",
     }
 
@@ -61,7 +61,7 @@ def test_calibration_items_are_load_and_nothing_else(study):
 
 def test_copies_that_cannot_be_met_are_remarked_and_not_expected(study):
     found = previewing.preview(study, replace(PARAMETERS, retest=20))
-    assert found.remarks[1].startswith("Not met: ")
+    assert found.remarks[1].startswith("Requirement not met: ")
     named = [name for remark in found.remarks[1:] for name in remark.split(": ")[1].split(", ")]
     assert sorted(named) == sorted(REVIEWERS)
     assert len(found.remarks[1:]) == len({remark.split(": ")[2] for remark in found.remarks[1:]})  # each thing once
@@ -164,7 +164,7 @@ def test_the_loads_that_stand_follow_who_leaves_and_what_is_excluded(planned):
 def test_a_plan_can_be_drawn_until_somebody_answers(planned):
     assert previewing.why_fixed(planned) == ""
     answer_next(planned, "ada", "not sure")
-    assert "because there are answers" in previewing.why_fixed(planned)
+    assert "because reviewers have answered" in previewing.why_fixed(planned)
 
 
 def test_no_plan_is_drawn_while_a_study_is_paused_or_once_it_is_closed(planned):

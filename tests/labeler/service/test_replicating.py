@@ -305,7 +305,7 @@ def test_names_that_match_nothing_are_listed(tmp_path):
         ("item,reviewer,label\nb,,1\n", "line 2: the reviewer is empty"),
         ("reviewer,label\na,1\n", "has no column for the item"),
         ("item,reviewer,opinion\na,b,1\n", "has no column for the label"),
-        ("item,a\nb,\n", "holds no labels"),
+        ("item,a\nb,\n", "contains no labels"),
         ("item,a,note\nb,1,good\n", "line 2: label 'good' is not .*; if column 'note' has no labels .* remove it"),
         ("item,label\nb,1\n", "has no column for the reviewer"),
         ("[1]", "expected a list of objects with item, reviewer and label, or an object"),

@@ -110,7 +110,11 @@ def test_the_page_loads_nothing_from_outside(hostile_page):
 
 
 BAD_TABLES = {
-    "no column reviewer": ("item,label\nx,similar\n", None, r"labels.csv: column 'reviewer' is missing; the table has"),
+    "no column reviewer": (
+        "item,label\nx,similar\n",
+        None,
+        r"labels.csv: column 'reviewer' is missing; the table has",
+    ),
     "empty": ("", None, r"labels.csv: not a table"),
     "label": (lines("x,ada,similar", "y,ada,maybe"), None, r"labels.csv: .*Line 3.*'maybe' is not one of: similar, d"),
     "no reviewer": (lines("x,,similar"), None, r"labels.csv: .*Line 2.*reviewer"),

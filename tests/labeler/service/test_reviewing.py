@@ -236,7 +236,7 @@ WHY_CLOSED = [
 def test_in_a_study_that_is_not_open_nothing_is_labelled_and_the_reason_is_said(planned, state, why):
     studies.set_state(planned, state)
     task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
-    refused(planned, NotAllowed, rf"^{why}.* Nothing was kept\.$", "ada", task)
+    refused(planned, NotAllowed, rf"^{why}.* Nothing was saved\.$", "ada", task)
     assert reviewing.review_queue(planned, id_of(planned, "ada")).closed.startswith(why)
 
 

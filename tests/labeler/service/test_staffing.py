@@ -147,7 +147,7 @@ def test_a_paused_reviewer_keeps_their_items_may_look_and_may_not_label(planned)
     staffing.pause(planned, "ada", **WHY)
     assert items_of(planned, "ada") == before
     assert "You are paused" in reviewing.review_queue(planned, id_of(planned, "ada")).closed
-    with pytest.raises(NotAllowed, match=r"paused.*Nothing was kept"):
+    with pytest.raises(NotAllowed, match=r"paused.*Nothing was saved"):
         answer_next(planned, "ada", "similar")
     assert labels.n_labels(planned) == 0
     assert last_event(planned) == ("carol", "pause reviewer", {"name": "ada", "why": "because"})

@@ -211,7 +211,7 @@ def test_beside_the_study_the_file_is_called_like_the_new_study(study, tmp_path)
     with open_database(path) as new:
         assert studies.get(new).name == "Split ones"
         assert identity.sign_in(new, way_in.removeprefix("/join/"), now=NOW)
-    with pytest.raises(InputError, match="name of a file"):
+    with pytest.raises(InputError, match="valid file name"):
         triage.make_beside(study, CHOSEN, "../x", coordinator="carol", now=NOW)
 
 

@@ -235,7 +235,7 @@ def test_such_a_log_is_enough_after_later_changes(drawn):
 def test_a_log_without_the_drawing_is_named(drawn):
     drawn.execute("DROP TRIGGER events_are_never_removed")
     drawn.execute("DELETE FROM events WHERE action = 'draw plan'")
-    assert problems(drawn) == ("the log has no entry for the drawing of the plan",)
+    assert problems(drawn) == ("the log has no entry for the creation of the plan",)
 
 
 # --- changed files
@@ -311,7 +311,7 @@ def test_another_seed_in_the_log_is_named(fixture, request):
 def test_a_log_that_cannot_be_drawn_from_is_named(drawn):
     drawn.execute("DROP TRIGGER events_are_never_changed")
     drawn.execute("UPDATE events SET details = json_set(details, '$.items', json('[]')) WHERE action = 'draw plan'")
-    assert problems(drawn)[0].startswith("the plan cannot be drawn again: There is nothing to plan")
+    assert problems(drawn)[0].startswith("the plan cannot be derived again: The study has no items to plan")
 
 
 @pytest.mark.parametrize(
@@ -379,5 +379,5 @@ def test_another_application_of_an_item_is_noticed(drawn):
 
 def test_an_anonymised_study_has_no_seed_and_says_so(drawn):
     drawn.execute("UPDATE studies SET plan_parameters = json_remove(plan_parameters, '$.seed')")
-    with pytest.raises(NotAllowed, match="removed the seed"):
+    with pytest.raises(NotAllowed, match="seed was removed"):
         verifying.verify_plan(drawn)

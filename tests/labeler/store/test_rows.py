@@ -193,7 +193,7 @@ def test_tasks_come_in_planned_order_and_only_to_their_reviewer(study):
     assert (found.code, found.item_id, found.revision, found.answer) == ("BBBBBB", two, 0, None)
     assert assignments.find(study, ada, three, Kind.RETEST) is None
     assert assignments.get(study, ada, two, Kind.RETEST) == found
-    with pytest.raises(LookupError, match=f"no retest assignment of item {three} to person {ada}"):
+    with pytest.raises(LookupError, match=f"person {ada} has no retest assignment of item {three}"):
         assignments.get(study, ada, three, Kind.RETEST)
     assignments.clear(study)
     assert assignments.tasks_of(study, ada) == []

@@ -121,7 +121,7 @@ def test_another_folder_is_allowed_by_the_environment(empty, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("path", "words"),
     [("../..", "is outside of"), ("way-out", "is outside of"), ("empty.study", "is not a result file"),
-     ("june", "there is no such file or folder"), (".", "no result files")],
+     ("june", "no such file or folder"), (".", "no result files")],
 )  # fmt: skip
 def test_what_cannot_be_imported_is_said(empty, tmp_path, path, words):
     (tmp_path / "private").mkdir()
@@ -215,7 +215,7 @@ def test_who_labels_and_coordinates_sees_no_verdict_in_a_draft_either(four):
     assert "mine" not in everything(page)
     assert why in texts(page)
     assert not [button for button in page.button if "Create a study" in button.label]
-    with open_database(four) as db, pytest.raises(NotAllowed, match="shown to you only after it is"):
+    with open_database(four) as db, pytest.raises(NotAllowed, match="only after the study is"):
         triage.make_beside(db, [item_name(0)], "Split", coordinator="both", now=NOW)
     assert not four.with_name("Split.study").exists()
 
@@ -238,7 +238,7 @@ def test_an_item_is_taken_out_with_a_reason_and_back_in(four):
     assert "Excluded: measured <b>twice</b>" in [text.value for text in page.text]
     page = coordinator_page("items", four)
     assert page.dataframe[0].value["excluded"].dropna().tolist() == ["measured <b>twice</b>"]
-    toggle(page, "With excluded").set_value(False).run()
+    toggle(page, "Include excluded").set_value(False).run()
     assert name not in page.dataframe[0].value["item"].tolist()
     page = coordinator_page("item", four, item=name)
     next(one for one in page.text_input if one.label == "Reason").set_value("it was not")
@@ -310,7 +310,12 @@ def test_verdicts_come_along_where_they_are_shown(four):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("", "cannot be the name"), ("../x", "cannot be the name"), ("four", "already exists"), (".x", "cannot be")],
+    [
+        ("", "is not a valid file name"),
+        ("../x", "is not a valid file name"),
+        ("four", "already exists"),
+        (".x", "is not a valid"),
+    ],
 )
 def test_a_name_that_cannot_be_makes_no_file(four, name, words):
     before = sorted(four.parent.iterdir())

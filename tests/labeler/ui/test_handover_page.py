@@ -39,7 +39,7 @@ def test_a_name_that_leads_elsewhere_writes_nothing(study):
     page = coordinator_page("handover", study)
     page.text_input[BACK_UP].set_value("../elsewhere")
     page.button[BACK_UP].click().run()
-    assert page.error[0].value.startswith("'../elsewhere' cannot be the name of a file")
+    assert page.error[0].value.startswith("'../elsewhere' is not a valid file name")
     assert not study.parent.with_name("elsewhere.study").exists()
 
 
@@ -67,7 +67,7 @@ def test_answers_at_odds_are_counted_and_not_told(study):
         with open_database(path) as db:
             answer_next(db, "ada", said)
     page = send(coordinator_page("handover", study), MERGE, "copy.study")
-    assert page.warning[0].value.startswith("1 answers were left out")
+    assert page.warning[0].value.startswith("1 answers were not merged")
     assert "similar" not in texts(page)
 
 

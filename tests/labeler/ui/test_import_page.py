@@ -28,7 +28,7 @@ def test_files_that_are_a_run_each_become_one_item(empty):
 
 def test_the_person_can_say_that_a_file_is_a_run(empty):
     page = coordinator_page("data", empty)
-    assert page.selectbox[0].options[1] == "one run; several files are several runs"
+    assert page.selectbox[0].options[1] == "one run of its benchmarks"
     page.selectbox[0].set_value("run").run()
     upload(page, ("1.csv", b"benchmark,value\nb,1\n"), ("2.csv", b"benchmark,value\nb,2\n"))
     with open_database(empty) as db:

@@ -35,7 +35,7 @@ BOTH = "dora"  # reviewer and coordinator
 WITH_CALIBRATION = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=2)
 SAID = {"ada": "dissimilar", "ben": "similar", "cleo": "similar", "dan": "similar"}
 HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
-NO_REASON = "A reason of 1 to 1000 characters is needed"
+NO_REASON = "Give a reason of 1 to 1000 characters"
 
 
 @pytest.fixture(scope="module")

@@ -209,7 +209,7 @@ def test_plan_page_previews_and_confirms(study):
         assert coordinating.get_study(db).plan_parameters["seed"] == 77
         assert coordinating.get_study(db).plan_parameters["paper"] is True
     say(study, "ada", Answer.SIMILAR)
-    assert "because there are answers" in texts(coordinator_page("plan", study))
+    assert "because reviewers have answered" in texts(coordinator_page("plan", study))
 
 
 def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
@@ -267,7 +267,7 @@ def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch
     assert "You are not signed in" in texts(app_page("forged"))
     monkeypatch.setenv("LABELER_STUDY", str(study) + ".gone")
     said = texts(app_page(""))
-    assert "place at the moment" in said
+    assert "missing at the moment" in said
     assert "kept in this browser" in said
     assert study.name not in said
 

@@ -121,7 +121,7 @@ def test_looking_at_the_page_changes_nothing(study):
 def test_a_plan_in_batches_is_drawn_and_extended_on_the_page(tmp_path):
     path = tmp_path / "batches.study"
     make_study(path)  # eight items
-    page = chosen(coordinator_page("plan", path), Items_in_the_first_batch=4, Hidden_copies=0)
+    page = chosen(coordinator_page("plan", path), Items_in_the_first_batch=4, Hidden_retests=0)
     promised = page.dataframe[0].value["in all"].sum()
     checked(next(button for button in page.button if button.label.startswith("Confirm this plan")).click().run())
     assert f"Plan saved: {promised} labels for 4 reviewers. The study is open." in page.success[0].value

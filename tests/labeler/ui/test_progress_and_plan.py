@@ -74,7 +74,7 @@ def closed_by(path, says):
 
 def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
     page = coordinator_page("plan", empty)
-    assert page.info[0].value == "There is nothing to plan: the study has no items. Import measurements first."
+    assert page.info[0].value == "The study has no items to plan. Import measurements first."
     with open_database(empty) as db:
         import_all(db, *(result_file(item_name(n), series(n)) for n in range(4)))
     checked(page.run())
@@ -89,7 +89,7 @@ def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
 
 def test_the_preview_follows_the_form(unplanned):
     page = coordinator_page("plan", unplanned)
-    number(page, "Hidden copies").set_value(0)
+    number(page, "Hidden retests").set_value(0)
     number(page, "Seconds").set_value(720.0)
     page.slider[0].set_value(0.25)
     checked(page.run())

@@ -80,7 +80,7 @@ def test_the_data_set_is_written_beside_the_study_in_the_name_of_who_asked(study
     assert name.value == "cache-data"
     name.set_value("../elsewhere")
     button(page, "Publish the data set").click().run()
-    assert "name of a file" in page.error[0].value
+    assert "valid file name" in page.error[0].value
     page.checkbox[-1].uncheck().run()  # resampling is tested elsewhere
     page.text_input[0].set_value("for others")
     button(page, "Publish the data set").click().run()

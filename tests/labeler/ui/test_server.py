@@ -154,7 +154,7 @@ def test_coordinators_reach_uploads_and_downloads(client, study):
     assert [client.get(path).status_code for path in FOR_COORDINATORS] == [200, 200, 200]
     assert client.put(FOR_COORDINATORS[0], headers={"origin": BASE}).text == "uploads"
     refused = client.put(FOR_COORDINATORS[0], headers={"origin": "http://evil.test"})
-    assert (refused.status_code, refused.text) == (403, "This request came from another site, so nothing was done.")
+    assert (refused.status_code, refused.text) == (403, "This request came from another site, so it was refused.")
 
 
 @pytest.mark.parametrize("host", ["testserver/sign-in?", "testserver/join/x?", "/sign-in", "a@b/static/?"])
@@ -301,7 +301,7 @@ def test_a_lost_study_file_is_said_in_words(client, study, secret):
     study.unlink()
     response = client.get(f"/join/{secret}")
     assert response.status_code == 503
-    assert "place at the moment" in response.text
+    assert "missing at the moment" in response.text
     assert study.name not in response.text
 
 
@@ -511,7 +511,7 @@ def test_a_lost_study_file_is_said_in_words_to_who_pastes_too(client, study, sec
     study.unlink()
     response = pasted(client, secret)
     assert response.status_code == 503
-    assert "place at the moment" in response.text
+    assert "missing at the moment" in response.text
     assert study.name not in response.text
 
 
@@ -557,7 +557,7 @@ print(asked)
 
 @pytest.mark.parametrize("url", ["labels.example.org", "ftp://labels.example.org", "https://", "https://x.org/labels"])
 def test_an_address_that_names_no_host_is_refused(url):
-    with pytest.raises(InputError, match="expected the address"):
+    with pytest.raises(InputError, match="expected a web address"):
         allowed_hosts(url)
 
 

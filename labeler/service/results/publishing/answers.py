@@ -31,7 +31,7 @@ class Venue(StrEnum):
 
 @dataclass(frozen=True)
 class Author:
-    """One of the authors of the data set."""
+    """An author of the data set."""
 
     given_names: str
     family_names: str
@@ -157,7 +157,7 @@ class Answers:
                 )
 
     def texts(self) -> list[tuple[str, str]]:
-        """Every text with the name of its entry."""
+        """All texts, each with the name of its entry."""
         flat = [(key, value) for key, value in vars(self).items() if isinstance(value, str)]
         flat += [("keywords", word) for word in self.keywords]
         flat += [("sources", text) for pair in self.sources.items() for text in pair]
@@ -210,8 +210,8 @@ OF_VENUE: Mapping[Venue, Mapping[str, str]] = {
         "doi": "the badge Artifacts Available requires an archive with a DOI",
         "affiliations": "of every author",
         "contact": "web address for questions",
-        "maintenance": "who keeps it, and for how long",
-        "hardware": "what the measurements were taken on",
+        "maintenance": "who maintains it, and for how long",
+        "hardware": "the machines on which the measurements were taken",
     },
     Venue.NEURIPS: {
         "address": "url or doi from which reviewers can load the data set",
@@ -225,8 +225,8 @@ OF_VENUE: Mapping[Venue, Mapping[str, str]] = {
         "uses": "intended uses",
         "unsuitable_uses": "unsuitable uses",
         "social_impact": "possible effects on people",
-        "maintenance": "who keeps it, and for how long",
-        "hardware": "what the measurements were taken on",
+        "maintenance": "who maintains it, and for how long",
+        "hardware": "the machines on which the measurements were taken",
     },
 }
 _OF_SEVERAL: Mapping[str, Callable[[Answers], bool]] = {
@@ -339,7 +339,7 @@ def _authors(value: Any, name: str) -> tuple[Author, ...]:
 
 
 def _is_orcid(text: str) -> bool:
-    """ISO 7064 11,2, as orcid.org describes the check digit."""
+    """Whether the check digit of an ORCID is right (ISO 7064 11,2)."""
     if not _ORCID.fullmatch(text):
         return False
     total = 0

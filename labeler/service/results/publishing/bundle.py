@@ -35,8 +35,8 @@ from labeler.whole_files import in_place
 
 LABELS, ITEMS, MEASUREMENTS = "data/labels.csv", "data/items.parquet", "data/measurements.parquet"
 LABELS_PARQUET, VERDICTS, REPORT = "data/labels.parquet", "report/verdicts.csv", "report/report.json"
-EPOCH_OF_ZIP = (1980, 1, 1, 0, 0, 0)  # earliest date in a zip file; files in the bundle have no times
-# actions that only read, and sign-ins: no number depends on them
+EPOCH_OF_ZIP = (1980, 1, 1, 0, 0, 0)  # earliest possible date in a zip file, used for all files
+# sign-ins and actions that only read; no result depends on these
 _READ = frozenset(
     ("look", "report", "export labels", "export verdicts", "backup", "anonymise", "list flags", "publish")
 )
@@ -54,7 +54,7 @@ _VOCABULARIES = (
     "action",
     "classifier",
     "verdict",
-)  # columns whose values are fixed words
+)  # columns that can only have fixed values
 _COMMENT_COLUMNS = ("event", "item", "reviewer", "comment", "publish")
 
 
@@ -102,7 +102,7 @@ class Published:
     folder: Path
     archive: Path
     files: tuple[PublishedFile, ...]
-    sha256: str  # of the archive
+    sha256: str  # hash of the archive
     remarks: tuple[str, ...]
 
 
@@ -165,7 +165,7 @@ def publish(
         zip_file = stack.enter_context(in_place(archive))
         folder = stack.enter_context(in_place(out))
         try:
-            shutil.rmtree(folder, ignore_errors=True)  # left by an interrupted publication
+            shutil.rmtree(folder, ignore_errors=True)  # a folder left by an interrupted publication
             folder.mkdir(parents=True)
             published, remarks = _build(db, folder, answers, options)
             _zip(folder, zip_file)
@@ -179,7 +179,7 @@ def publish(
 
 
 def comments_to_read(db: Database) -> tuple[str, int]:
-    """Every comment as CSV, without names and with an empty column publish (yes or no), and their number."""
+    """All comments as CSV, without names and with an empty column publish (yes or no); also returns their number."""
     _check_state(db)
     with _copy(db, Options(), Answers()) as copy:
         table = _commented(copy)
@@ -195,7 +195,7 @@ def _check_state(db: Database) -> None:
 
 
 def _token(db: Database) -> str:
-    """The secret that decides the order of new names; always the same for a study, unknown without it."""
+    """The secret that decides the order of new names; the same study always has the same secret."""
     return hashlib.sha256(f"publish {studies.picture_secret(db)}".encode()).hexdigest()
 
 
@@ -224,7 +224,7 @@ def _build(db: Database, folder: Path, answers: Answers, options: Options) -> tu
         comments = _released(copy, options.comments) if options.comments else {}
         unblinded = (course.unblinding(copy) or {}).get("at_utc")
         at = datetime.fromisoformat(unblinded) if unblinded else reporting.EPOCH
-        log = events.table(copy)  # before the report, which is logged
+        log = events.table(copy)  # read before the report is computed, which adds to the log
         gathered = reporting.gathered_study(copy, actor="owner", now=at)
         licences = answers.sources if options.keep_benchmarks else {}
         tables = tables_of(copy, gathered, log, licences, comments)
@@ -258,7 +258,7 @@ def _from_published(gathered: Gathered, folder: Path) -> Gathered:
     """Read the report's input from the published files, so that anyone can compute the report again."""
     published = reporting.gathered_files(folder / LABELS, folder / VERDICTS)
     study = {name: value for name, value in gathered.provenance.study.items() if name != "chain"}  # of the copy
-    history = {**(gathered.provenance.course or {}), "flags": []}  # released comments are beside the labels
+    history = {**(gathered.provenance.course or {}), "flags": []}  # released comments are in the table of labels
     provenance = replace(
         gathered.provenance,
         study=study,
@@ -269,7 +269,7 @@ def _from_published(gathered: Gathered, folder: Path) -> Gathered:
 
 
 def _write_report(gathered: Gathered, report: Mapping[str, Any], facts: Facts, folder: Path) -> None:
-    # labels are in data; a PDF figure has different bytes each time
+    # labels are in data; PDF figures are not reproducible byte by byte
     contents = {
         name: content
         for name, content in gathered.files(report).items()
@@ -282,7 +282,7 @@ def _write_report(gathered: Gathered, report: Mapping[str, Any], facts: Facts, f
         "seed": (study.plan_parameters or {}).get("seed"),
         "why_no_seed": None
         if study.plan_hash is None or facts.answers.plan_seed
-        else "anyone who knows the reviewers' names could identify them with the seed",
+        else "with the seed, anyone who knows the reviewers' names could identify them",
     }
     write_files({**contents, "plan.json": to_json(plan)}, folder / "report")
 
@@ -405,7 +405,7 @@ def _commented(copy: Database) -> pd.DataFrame:
 
 
 def _released(copy: Database, file: Path) -> dict[str, str]:
-    """The released comments by event, with the text in the file, which the person may have edited."""
+    """The released comments by event, with the text in the file, which a person may have edited."""
     table = files.read_table(Source(str(file), file), _COMMENT_COLUMNS)
     there = set(_commented(copy)["event"])
     released, seen = {}, set()
@@ -413,12 +413,14 @@ def _released(copy: Database, file: Path) -> dict[str, str]:
         if row["event"] not in there:
             raise InputError(f"{file}, line {line}: this study has no comment {row['event']!r}.")
         if row["publish"].strip().lower() not in ("yes", "no"):
-            raise InputError(f"{file}, line {line}: publish is {row['publish']!r}. Write yes or no after reading it.")
+            raise InputError(
+                f"{file}, line {line}: publish is {row['publish']!r}. Read the comment, then write yes or no."
+            )
         seen.add(row["event"])
         if row["publish"].strip().lower() == "yes":
             released[row["event"]] = row["comment"]
     if there - seen:
-        raise InputError(f"{file}: {len(there - seen)} comments of the study are missing. Write the file again.")
+        raise InputError(f"{file}: {len(there - seen)} comments of the study are missing. Create the file again.")
     return released
 
 
@@ -426,7 +428,7 @@ def _released(copy: Database, file: Path) -> dict[str, str]:
 
 
 def _check_words(db: Database, copy: Database, tables: StudyTables, answers: Answers) -> list[str]:
-    """Raise InputError if free text has a name; return remarks on names that may be ordinary words."""
+    """Raise InputError if free text contains a name; return remarks on names that may be ordinary words."""
     study = studies.get(copy)
     written = [("the study", text) for text in (study.name, study.question, study.protocol.instructions)]
     named: list[tuple[str, str]] = []

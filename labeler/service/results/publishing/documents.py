@@ -102,7 +102,7 @@ labels.head()"""
 _KAPPA = """\
 counted = labels[labels["counts"] == 1]
 counts = pd.crosstab(counted["item"], counted["label"])  # items by categories
-n = counts.sum(axis=1)  # labels of each item; Fleiss' kappa for unequal numbers (Gwet 2008)
+n = counts.sum(axis=1)  # number of labels per item; Fleiss' kappa for unequal numbers (Gwet 2008)
 share = counts.div(n, axis=0).mean()
 several = n >= 2
 observed = ((counts * (counts - 1)).sum(axis=1)[several] / (n * (n - 1))[several]).mean()

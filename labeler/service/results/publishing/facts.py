@@ -133,7 +133,7 @@ class Facts:
         units = sorted(set(self.tables.items.frame["unit"]))
         return (
             f"{_n(self.n_items, 'benchmark')} of {_n(self.n_applications, 'application')}, "
-            f"{_n(self.tables.n_runs, 'run')} in fresh processes, {_n(self.tables.n_values, 'measurement')} in "
+            f"{_n(self.tables.n_runs, 'run')} in new processes, {_n(self.tables.n_values, 'measurement')} in "
             f"{', '.join(units)}. They were imported unchanged from the result files of the benchmark harness. "
             + self.answers.answered("hardware")
         )
@@ -232,7 +232,7 @@ class Facts:
         if sizes and self.n_applications > 1:
             name, most = sizes.most_common(1)[0]
             said.append(
-                f"Applications differ in size: {name or 'one without a name'} has {most} of {self.n_items} items."
+                f"Applications differ in size: {name or 'an unnamed application'} has {most} of {self.n_items} items."
             )
         return [*said, "Reviewers judged plots, so the axis of a plot and the order of items may influence a label."]
 
@@ -263,9 +263,10 @@ class Facts:
             else "Comments of reviewers are left out."
         )
         said.append(
-            "The seed of the plan is published: anyone who knows the reviewers' names can identify them."
+            "The seed of the plan is published: people who know the reviewers can find out who gave which label."
             if self.answers.plan_seed
-            else "The seed of the plan is left out: anyone who knows the reviewers' names could identify them with it."
+            else "The seed of the plan is left out, because people who know the reviewers could use it to find out who "
+            "gave which label."
         )
         return said
 

@@ -1,4 +1,4 @@
-"""Publish from a page: answers are stored beside the study, and a separate process writes the data set."""
+"""Publish from a page: answers are stored in the folder of the study, and a separate process writes the data set."""
 
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -16,18 +16,18 @@ from labeler.store import Database
 
 
 def answers_text(db: Database, today: date) -> str:
-    """The text of publish.toml beside the study, or of a new file."""
+    """The text of publish.toml in the folder of the study, or of a new file."""
     file = db.path.with_name(FILE_NAME)
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
         return bundle.new_answers(db, today)
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{FILE_NAME} beside the study could not be read: {error}.") from None
+        raise InputError(f"{FILE_NAME} in the folder of the study could not be read: {error}.") from None
 
 
 def save_answers(db: Database, text: str) -> None:
-    """Save publish.toml beside the study; raises InputError, without saving, if the text is invalid."""
+    """Save publish.toml in the folder of the study; raises InputError, without saving, if the text is invalid."""
     Answers.of_text(text)
     write_files({FILE_NAME: text}, db.path.parent)
 
@@ -46,7 +46,7 @@ def publish(
     actor: str,
     waiting: Callable[[float], object],
 ) -> Path:
-    """Write the data set into a folder beside the study, with the answers stored there; return the zip file.
+    """Write the data set into the folder of the study, with the answers stored there; return the zip file.
 
     Parameters
     ----------

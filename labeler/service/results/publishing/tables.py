@@ -33,7 +33,7 @@ MEASUREMENT_COLUMNS = ("benchmark", "application", "run", "iteration", "value", 
 
 @dataclass(frozen=True)
 class Column:
-    """The description of a column.
+    """The description of a column of a published table.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Column:
     values : mapping of value to meaning
         All possible values, if they are few.
     missing : str
-        The condition under which an entry is empty.
+        When a cell is empty.
     """
 
     name: str
@@ -91,11 +91,11 @@ class StudyTables:
     Attributes
     ----------
     verdicts : DataFrame
-        As read by `labeler report --verdicts`.
+        The table that `labeler report --verdicts` reads.
     log : DataFrame
         Columns at_utc, actor, action, details (JSON).
     plan : DataFrame
-        Every assignment: item, reviewer, kind, part, position, origin, ended.
+        All assignments: item, reviewer, kind, part, position, origin, ended.
     n_runs, n_values : int
         Number of runs and of measurements.
     """
@@ -205,7 +205,7 @@ _KINDS: Mapping[str, str] = {
     Kind.FRESH: "the item was assigned to a set of reviewers",
     Kind.OVERLAP: "the item was assigned to all reviewers",
     Kind.RETEST: "an item that the same reviewer had labelled before, shown again under another code",
-    Kind.THIRD: "a further label on a split item, or on an agreed item that hides which items are split",
+    Kind.THIRD: "an additional label on a split item, or on an agreed item to hide which items are split",
     Kind.CALIBRATION: "an item of the calibration round, which is left out of the results",
     Kind.ADJUDICATED: "a person's decision on a split item, not a reviewer's label",
 }
@@ -373,7 +373,7 @@ _SCORES = {
 }
 _CONSENSUS_MISSING = "no such category"
 _ITEM_COLUMNS = (
-    Column("item", "text", "name of the item; key of this table"),
+    Column("item", "text", "name of the item; the key of this table"),
     Column("benchmark", "text", "the measured operation with its parameter values"),
     Column("application", "text", "the software that the benchmark belongs to", missing="not known"),
     Column("source_licence", "text", "licence of that software, an SPDX identifier", missing="not known"),
@@ -386,7 +386,8 @@ _ITEM_COLUMNS = (
     ),
     Column("excluded_why", "text", "reason why the item was excluded", missing="not excluded"),
     Column("unit", "text", "unit of the measurements"),
-    Column("better", "text", "which measurements are better", values={"lower": "lower ones", "higher": "higher ones"}),
+    Column("better", "text", "which measurements are "
+                             "better", values={"lower": "lower values", "higher": "higher values"}),
     Column("n_runs", "integer", "number of runs; 0 if the study has no measurements of the item"),
     Column("n_iterations", "integer", "number of iterations in the shortest run", missing="no measurements"),
     Column(
@@ -436,12 +437,12 @@ def _verdict_columns(classifier: str, suffix: str) -> Iterator[tuple[Column, str
 def _measurement_columns() -> tuple[Column, ...]:
     return (
         Column("benchmark", "text", "the item; key of items.item"),
-        Column("application", "text", "as in items"),
-        Column("run", "text", "number of the run; each run is a fresh process"),
+        Column("application", "text", "same as in items"),
+        Column("run", "text", "number of the run; each run is a new process"),
         Column("iteration", "integer", "number of the iteration in the run; starts at 0"),
         Column("value", "number", "the measured value", unit="see the column unit"),
         Column("unit", "text", "unit of the value", values={}),
-        Column("better", "text", "as in items", values={"lower": "lower ones", "higher": "higher ones"}),
+        Column("better", "text", "same as in items", values={"lower": "lower values", "higher": "higher values"}),
     )
 
 

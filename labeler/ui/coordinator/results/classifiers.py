@@ -10,10 +10,10 @@ from labeler.ui.coordinator.shared import Bar, errors_here
 
 COMPARE, LEARN, REVIEWERS = "Compare all classifiers", "Learn a classifier", "Why reviewers disagree"
 MEANINGS = {
-    COMPARE: "Areas, rates, costs and paired differences of all classifiers, including imported ones.",
+    COMPARE: "AUC, rates, costs and paired differences of all classifiers, including imported classifiers.",
     LEARN: "A logistic model of the measures, evaluated on held-out applications. It needs 60 items with a category, "
     "at least 10 per category, from 5 applications.",
-    REVIEWERS: "The measures that each reviewer's labels follow, and whether all reviewers give them equal weight.",
+    REVIEWERS: "The measures that predict each reviewer's labels, and whether all reviewers weight them equally.",
 }
 MONOTONE_HELP = "A higher dissimilarity of runs can never make an item more similar."
 USUAL_S = 8.0

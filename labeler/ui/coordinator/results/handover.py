@@ -22,15 +22,15 @@ def render(db: Database, person: str) -> None:
     """Show the forms for backup, anonymised copy and merge, and the download of labels."""
     st.write("Back up the study, write an anonymised copy, merge labels from a copy, and download the labels.")
     with st.form("backup"):
-        st.write("**Backup.** A full copy beside the study. Reviewers can continue to label.")
+        st.write("**Backup.** A full copy in the folder of the study. Reviewers can continue to label.")
         name = st.text_input("File name of the backup")
         if st.form_submit_button("Back up"):
             with errors_here():
                 target = folders.beside(db.path, name)
                 coordinating.back_up(db, target, actor=person, now=datetime.now(UTC))
-                st.success(plain(f"Copied to {target.name}, beside the study."))
+                st.success(plain(f"Copied to {target.name} in the folder of the study."))
     with st.form("anonymise"):
-        st.write("**Anonymised copy.** A copy for publication beside the study, without names.")
+        st.write("**Anonymised copy.** A copy without names for publication, in the folder of the study.")
         name = st.text_input("File name of the anonymised copy")
         comments = st.checkbox(
             "Keep comments", help="Names in comments are replaced. Read the comments before you publish them."
@@ -39,7 +39,7 @@ def render(db: Database, person: str) -> None:
             with errors_here():
                 target = folders.beside(db.path, name)
                 anonymising.anonymise(db, target, keep_comments=comments, actor=person, now=datetime.now(UTC))
-                st.success(plain(f"Wrote {target.name}, beside the study. Reviewers are called R1, R2, …"))
+                st.success(plain(f"Wrote {target.name} to the folder of the study. Reviewers are called R1, R2, …"))
     with st.form("merge"):
         root = settings().import_root or db.path.parent
         st.write("**Merge.** Import the labels that were given in a copy of this study.")
@@ -48,17 +48,17 @@ def render(db: Database, person: str) -> None:
         if st.form_submit_button("Merge"):
             with errors_here():
                 if not path.strip():
-                    raise InputError("Name the file of the copy.")
+                    raise InputError("Give the file of the copy.")
                 merged = merging.merge(db, folders.below(root, path.strip()), actor=person, now=datetime.now(UTC))
                 st.success(f"{merged.n_new} answers merged; {merged.n_already_there} were already in the study.")
                 if merged.conflicts:
                     n_left_out = len(merged.conflicts)
-                    st.warning(f"{n_left_out} answers were left out, because the study has other answers there.")
+                    st.warning(f"{n_left_out} answers were not merged, because the study has different answers.")
     labels(db.path, person, visibility.why_not(db, person, Action.SEE_NAMES))
 
 
 def labels(path: Path, person: str, hidden: str) -> None:
-    """Offer the label file with every answer, if names may be seen."""
+    """Offer the label file with all answers, if names may be seen."""
     if hidden:
         st.info(f"{hidden} The label file names the reviewer of each label.")
     else:

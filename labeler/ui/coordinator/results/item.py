@@ -18,7 +18,7 @@ from labeler.ui.coordinator.escaping import plain, points
 from labeler.ui.coordinator.shared import done, errors_here, fresh, link
 
 CHOSEN, FOUND, MOVED_TO = "item", "items-found", "item-moved-to"
-MAX_OPTIONS = 2000  # a longer list is searched on the page Items
+MAX_OPTIONS = 2000  # if the study has more items, people search on the page Items
 
 
 def render(db: Database, person: str) -> None:
@@ -43,7 +43,7 @@ def render(db: Database, person: str) -> None:
 
 
 def chosen(everything: list[str], found: list[str]) -> str:
-    """The item to show, chosen in the list, on the page Items, or by the keys of the picture."""
+    """The item to show, chosen from the list, on the page Items, or with the keys of the picture."""
     if MOVED_TO in st.session_state:
         st.session_state[CHOSEN] = st.session_state.pop(MOVED_TO)
     link("Items", "All items")

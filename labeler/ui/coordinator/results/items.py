@@ -23,7 +23,7 @@ ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest
 
 
 def render(db: Database, person: str) -> None:
-    """Show the matching items in pages; a click opens an item; offer a new study of the matches."""
+    """Show the matching items in pages, open an item on click, and offer a new study of the matches."""
     st.write("Search and filter the items. Click a row to see one item with its runs, verdicts and reasons.")
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     with_labels = not visibility.why_not(db, person, Action.SEE_NAMES)
@@ -41,7 +41,7 @@ def render(db: Database, person: str) -> None:
 
 
 def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue, *, with_labels: bool) -> None:
-    """Show one page of the items; numbers come before the names, which may be long."""
+    """Show one page of the items, with numbers before the names, which may be long."""
     listed = [curating.item_named(db, name) for name in page["item"]]
     shown = page.assign(runs_small=[small(db, item) for item in listed], spread=100 * page["spread"])
     if with_labels:
@@ -56,7 +56,7 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue,
         "benchmark",
         *(["excluded"] if page["excluded"].notna().any() else []),
     ]
-    key = f"found-{combined_hash(page['item'])}"  # a selected row must never refer to another item
+    key = f"found-{combined_hash(page['item'])}"  # so that a selected row never refers to another item
     picked = st.dataframe(
         shown, hide_index=True, on_select="rerun", selection_mode="single-row", key=key, row_height=ROW_PX,
         column_order=order, height=(len(shown) + 1) * ROW_PX if len(shown) > 1 else "auto", placeholder="—",
@@ -85,9 +85,9 @@ def small(db: Database, item: Item) -> str:
 
 
 def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None:
-    """Offer a new study of the matches, only to people who may see verdicts: the new study does not hide them."""
+    """Offer a new study of the matches to people who may see verdicts, because the new study does not hide verdicts."""
     names = triage.usable(matches)["item"].tolist()
-    name = st.text_input("Name of the new study", help="Its file is written beside the file of this study.")
+    name = st.text_input("Name of the new study", help="Its file is written to the folder of this study.")
     if st.button(f"Create a study from these {len(names)} items", disabled=not names):
         with errors_here():
             lines = triage.make_beside(db, names, name, coordinator=person, now=datetime.now(UTC))
@@ -110,5 +110,5 @@ def asked_for(table: browsing.Catalogue) -> browsing.Filter:
         disagreeing=bool(judges) and toggles.toggle("Only items on which classifiers disagree"),
         spread=spread if spread != (shares[0], shares[-1]) else None,
         iterations=middle.select_slider("Iterations", lengths, (lengths[0], lengths[-1])),
-        with_excluded=toggles.toggle("With excluded items", value=True),
+        with_excluded=toggles.toggle("Include excluded items", value=True),
     )

@@ -1,4 +1,4 @@
-"""Publish a finished study as a data set: the answers it needs, what is missing, and the files."""
+"""Publish a finished study as a data set: the required answers, the missing answers, and the files."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -49,7 +49,7 @@ def render(db: Database, person: str) -> None:
 
 
 def answers(db: Database) -> str:
-    """Show a form to edit the answers, which are stored beside the study."""
+    """Show a form to edit the answers, which are stored in the folder of the study."""
     st.subheader("Answers about the study", anchor=False)
     kept = for_page.answers_text(db, datetime.now(UTC).date())
     with st.form("answers"):
@@ -62,7 +62,7 @@ def answers(db: Database) -> str:
         if st.form_submit_button("Save answers"):
             with errors_here():
                 for_page.save_answers(db, text)
-                done("Answers saved in publish.toml, beside the study.")
+                done("Answers saved in publish.toml, in the folder of the study.")
     return kept
 
 
@@ -70,11 +70,19 @@ def chosen() -> bundle.Options:
     """Ask for the venue and the contents of the data set."""
     st.subheader("Contents", anchor=False)
     venue = st.selectbox("Venue", list(VENUES), format_func=VENUES.__getitem__)
-    measurements = st.checkbox("Include the measurements", value=True, help="Otherwise only their hashes.")
-    names = st.checkbox("Include the names of benchmarks and applications", value=True, help="Otherwise numbers.")
+    measurements = st.checkbox(
+        "Include the measurements", value=True, help="If not included, only their hashes are published."
+    )
+    names = st.checkbox(
+        "Include the names of benchmarks and applications",
+        value=True,
+        help="If not included, numbers replace the names.",
+    )
     unlicensed = st.checkbox("Include items of applications without a source licence")
     resampled = st.checkbox(
-        "Report with bootstrap, latent class and test of misfit", value=True, help="This takes most of the time."
+        "Report with bootstrap, latent class and test of misfit",
+        value=True,
+        help="These computations take most of the time.",
     )
     report = reporting.STANDARD if resampled else reporting.QUICK
     return bundle.Options(venue, measurements, keep_benchmarks=names, unlicensed=unlicensed, report=report)
@@ -87,7 +95,7 @@ def data_set(db: Database, person: str, options: bundle.Options, *, ready: bool)
         st.download_button("Download comments.csv", partial(comments, db.path), "comments.csv", on_click="ignore")
         released = st.file_uploader("comments.csv with yes or no in each row of the column publish", type="csv")
     with st.form("publish"):
-        name = st.text_input("Name of the new folder, beside the study", f"{db.path.stem}-data")
+        name = st.text_input("Name of the new folder, in the folder of the study", f"{db.path.stem}-data")
         if st.form_submit_button("Publish the data set", type="primary", disabled=not ready):
             bar, whole_s = Bar("Creating the data set"), usual_s(db, options)
             with errors_here():
@@ -102,7 +110,9 @@ def data_set(db: Database, person: str, options: bundle.Options, *, ready: bool)
             bar.end()
     made: Path | None = st.session_state.get(ARCHIVE)
     if made is not None and made.is_file():
-        st.success(plain(f"Wrote {made.stem} and {made.name}, beside the study. Read the datasheet and the log."))
+        st.success(
+            plain(f"Wrote {made.stem} and {made.name} to the folder of the study. Read the datasheet and the log.")
+        )
         st.download_button(f"Download {made.name}", made.read_bytes, made.name, on_click="ignore")
 
 
@@ -113,9 +123,9 @@ def usual_s(db: Database, options: bundle.Options) -> float:
 
 
 def comments(path: Path) -> str:
-    """Every comment with an empty column `publish`, created on request."""
+    """All comments with an empty column `publish`, created on request."""
     try:
         with open_database(path) as db:
             return bundle.comments_to_read(db)[0]
-    except LabelerError as error:  # a download has no page for the message
+    except LabelerError as error:  # a download cannot show a message
         return f"{error}\n"

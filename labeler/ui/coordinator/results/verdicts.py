@@ -13,13 +13,13 @@ from labeler.service.verdicts import background, computing, stored_verdicts
 from labeler.store import Database, open_database
 from labeler.ui.coordinator.shared import done, link
 
-THRESHOLD = """Adds classifiers with this threshold to every table and report, beside those with the usual
+THRESHOLD = """Adds a classifier with this threshold to all tables and reports, beside the classifier with the usual
 threshold: theta 0.30 adds *heuristic@0.30*. Choose the threshold before you see labels; otherwise the classifier looks
 better than it is. The command `labeler verdicts --remove heuristic@0.30` removes it."""
 THRESHOLDS = {"Theta of the heuristics (usually 0.25)": "theta", "Cut of SAME (usually 0.20)": "cut"}
 N_FIRST, COLUMNS = 20, ["item", "dissimilar", "similar", "disagreement", "margin"]
-AGREEMENT = """This needs no labels. *finds*: the share that a classifier calls dissimilar of the items that the other
-calls dissimilar. *clears*: the same share for similar items."""
+AGREEMENT = """This needs no labels. *finds*: of the items that the other classifier calls dissimilar, the share that
+this classifier also calls dissimilar. *clears*: the same share for similar items."""
 FIRST = """Let reviewers label these items first, because the classifiers disagree most on them. *margin*: the smallest
 distance of a score from its threshold, as a share of the threshold."""
 SHARES = {
@@ -64,9 +64,9 @@ def render(db: Database, person: str) -> None:
 
 
 def tables(db: Database, table: stored_verdicts.VerdictTable, person: str) -> None:
-    """Show counts, agreement between classifiers, the items to label first, and verdicts that could not be given.
+    """Show counts, agreement between classifiers, the items to label first, and missing verdicts with the reasons.
 
-    The verdicts of single items are on the page Items and in the file: a table of all of them takes a browser seconds.
+    The verdicts of single items are on the page Items and in the file, because a large table is slow in the browser.
     """
     counting = stored_verdicts.of_counting_items(db, table)
     st.dataframe(stored_verdicts.verdict_counts(table), hide_index=True, placeholder="—")
@@ -87,7 +87,7 @@ def tables(db: Database, table: stored_verdicts.VerdictTable, person: str) -> No
         st.dataframe(first, hide_index=True, column_order=COLUMNS, placeholder="—", column_config=SHARES)
     failed = table.loc[table["verdict"].isna(), ["item", "classifier", "error"]]
     if len(failed):
-        st.subheader("Verdicts that could not be given", anchor=False)
+        st.subheader("Verdicts that could not be computed", anchor=False)
         st.dataframe(failed, hide_index=True, column_config={"error": "reason"})
 
 

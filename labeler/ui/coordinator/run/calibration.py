@@ -1,4 +1,4 @@
-"""The calibration round: its gate, its result and the reference labels of its items."""
+"""The page of the calibration round: its gate, its result and the reference labels of its items."""
 
 from datetime import UTC, datetime
 
@@ -26,7 +26,7 @@ GATES = {
 
 def render(db: Database, person: str) -> None:
     """Show the gate, the result if this person may see it, and the reference labels with pictures."""
-    st.write("All reviewers label the same few items before the study. These labels enter no result.")
+    st.write("All reviewers label the same few items before the study. These labels are not part of any result.")
     result = calibrating.result(db)
     if not result.n_items:
         st.info("The plan has no calibration items. Choose their number on the page Plan; the round then appears here.")

@@ -21,8 +21,8 @@ def render(db: Database, person: str) -> None:
     st.write("Read and answer the flags and comments of reviewers, each with the picture of its item.")
     if visibility.reviews_too(db, person):
         st.info(
-            "You are also a reviewer of this study: the flags and comments of others are shown to you only after it is "
-            "unblinded, so that they cannot influence your own labels."
+            "You are also a reviewer of this study: you see the flags and comments of others only after the study is "
+            "unblinded, so that they cannot influence your labels."
         )
         return
     messages = {message.code: message for message in inbox.messages(db)}
@@ -30,7 +30,7 @@ def render(db: Database, person: str) -> None:
         st.info("There are no flags or comments yet. They appear here when reviewers write them.")
         return
     n_unanswered = sum(not message.is_answered for message in messages.values())
-    st.write(f"{n_unanswered} of {len(messages)} flags and comments are unanswered. Unanswered ones come first.")
+    st.write(f"{n_unanswered} of {len(messages)} flags and comments are unanswered. Unanswered messages come first.")
     codes = list(messages)
     code = queue.current(QUEUE, codes)
     with_name = not visibility.why_not(db, person, Action.SEE_NAMES)

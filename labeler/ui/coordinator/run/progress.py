@@ -41,7 +41,7 @@ def watch(path: str, person: str) -> None:
         counts, seconds = overview.labels_over_time(db), watching.time_on_task(db)
     n_done, n_all = (sum(getattr(pace, name) for pace in paces) for name in ("n_done", "n_assigned"))
     if not n_all:
-        st.info("There is no plan yet. Draw one on the page Plan; progress then appears here.")
+        st.info("There is no plan yet. Create it on the page Plan; progress then appears here.")
         return
     st.progress(n_done / n_all, f"{n_done} of {n_all} labels given")
     if finish := watching.finish_of_all(paces):

@@ -27,7 +27,9 @@ REASONS = (
 
 def render(db: Database, person: str) -> None:
     """Before closing, show the progress of first labels; afterwards, the split items and their decisions."""
-    st.write("Items with unequal first labels. A person who labelled none of them can decide the final category.")
+    st.write(
+        "Items with different first labels. A person who labelled none of these items can decide the final category."
+    )
     study = coordinating.get_study(db)
     hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
     if hidden:
@@ -44,7 +46,7 @@ def render(db: Database, person: str) -> None:
     names = list(by_name)
     name = queue.current(QUEUE, names)
     show(db, by_name[name], names, person, can_decide=study.phase is State.CLOSED)
-    if st.toggle("List all split items", key=LISTED):  # built only when shown: there may be thousands
+    if st.toggle("List all split items", key=LISTED):  # created only when shown: there may be thousands
         st.dataframe([split.plain() for split in by_name.values()], hide_index=True, placeholder="—")
 
 
@@ -86,4 +88,4 @@ def decide(db: Database, split: Split, names: list[str], person: str) -> None:
             chosen = splits.adjudicate(db, name, category, text, actor=person, now=datetime.now(UTC))
             left = [other.item.name for other in splits.split_items(db) if other.remains]
             queue.put(QUEUE, left[0] if left else names[(names.index(name) + 1) % len(names)])
-            done(f"{name} is decided: {chosen}. {len(left)} of {len(names)} split items remain.")
+            done(f"{name}: decided as {chosen}. {len(left)} of {len(names)} split items remain.")

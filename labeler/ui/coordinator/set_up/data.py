@@ -13,7 +13,7 @@ from labeler.service.plan import coordinating
 from labeler.store import Database
 from labeler.ui.coordinator.shared import errors_here, link, next_step
 
-N_NAMED = 10  # refused files shown above the table; the table has all of them
+N_NAMED = 10  # number of refused files shown above the table, which lists all files
 
 
 def render(db: Database, person: str) -> None:
@@ -36,7 +36,7 @@ def render(db: Database, person: str) -> None:
 
 def offer_import(db: Database, person: str) -> None:
     """Offer the upload and the import from the server."""
-    file_is = st.selectbox("Content of one file", (None, *importing.FILE_IS), format_func=folders.file_is_in_words)
+    file_is = st.selectbox("One file contains", (None, *importing.FILE_IS), format_func=folders.file_is_in_words)
     options = importing.read_options(None, {}, file_is=file_is)
     files = st.file_uploader("Result files, in any format that `labeler formats` lists", folders.UPLOADED, True)
     if files and st.button(f"Import {len(files)} {'file' if len(files) == 1 else 'files'}", type="primary"):

@@ -17,9 +17,9 @@ from labeler.ui.coordinator.shared import done, errors_here, fresh
 ROLES = {
     "Reviewers": [Role.REVIEWER],
     "Coordinators": [Role.COORDINATOR],
-    "Both (see no label before unblinding)": [*Role],
+    "Both (sees no labels before unblinding)": [*Role],
 }
-LINKS = "links-to-hand-over"  # in the session state until hidden; the study stores only hashes of the links
+LINKS = "links-to-hand-over"  # session key: the links until hidden; the study has only hashes
 
 
 class Change(NamedTuple):
@@ -129,7 +129,7 @@ def make(db: Database, change: Change, chosen: Person, successor: str, why: str,
     now, name, role = datetime.now(UTC), chosen.name, min(chosen.roles)
     if change is LINK:
         keep_links(db, [name], actor)
-        return f"New link for {name}. The previous one no longer works."
+        return f"New link for {name}. The previous link no longer works."
     if change is REVOKE:
         identity.revoke(db, name, role, actor=actor, now=now)
         return f"{name} is signed out everywhere. Labels are kept."

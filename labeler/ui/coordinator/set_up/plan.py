@@ -19,19 +19,19 @@ from labeler.ui.coordinator.shared import done
 
 REDRAW, MIN_BATCH = "draw-another-plan", 2
 BATCH = "Items in the first batch (0: all items at once)"
-BATCH_HELP = """Begin with this number of random items. While the study is open, this page then adds further items: some
-at random, the others where a label is most informative."""
+BATCH_HELP = """Begin with this number of random items. While the study is open, you can add more items on this page:
+some at random, the others because their labels are most informative."""
 BALANCED, PAPER = "Balanced blocks", "Design of the paper: random parts, one pair of reviewers each"
 STANDARD = Assumptions()
 GRID = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)  # shares of the study's items, for the figure
 PARAMETERS = {
     "seed": "Seed", "per_item": "Reviewers per item", "overlap": "Share of items that all reviewers label",
-    "retest": "Hidden copies per reviewer", "calibration": "Calibration items", "paper": "Design of the paper",
+    "retest": "Hidden retests per reviewer", "calibration": "Calibration items", "paper": "Design of the paper",
 }  # fmt: skip
 
 
 def render(db: Database, person: str) -> None:
-    """Offer a design while a plan can be drawn; show the current plan."""
+    """Offer a design while a plan can be created; show the current plan."""
     st.write(
         "Choose who labels which items. The design sets the load of each reviewer and the precision of the results."
     )
@@ -41,7 +41,9 @@ def render(db: Database, person: str) -> None:
     if study.plan_hash:
         standing(db, study)
         add_items(db, person)
-    if not fixed and (not study.plan_hash or st.toggle("Draw another plan, which replaces this one", key=REDRAW)):
+    if not fixed and (
+        not study.plan_hash or st.toggle("Create another plan, which replaces the current plan", key=REDRAW)
+    ):
         draw(db, person)
 
 
@@ -56,7 +58,7 @@ def draw(db: Database, person: str) -> None:
             parameters,
             assumed,
             first=first,
-            waiting=lambda seconds: progress.caption(f"Drawing the plan: {seconds:.0f} s"),
+            waiting=lambda seconds: progress.caption(f"Creating the plan: {seconds:.0f} s"),
         )
     except InputError as error:
         st.info(plain(str(error)))
@@ -127,7 +129,7 @@ def cannot_estimate(sentences: Sequence[str]) -> None:
 
 
 def standing(db: Database, study: Study) -> None:
-    """Show the current plan with its loads, and a button that verifies it against seed and log."""
+    """Show the current plan with its loads, and a button to verify it against seed and log."""
     st.subheader("Current plan", anchor=False)
     st.write(f"Plan hash `{study.plan_hash}`")
     loads = previewing.loads_now(db)
@@ -174,14 +176,14 @@ def add_items(db: Database, person: str) -> None:
 
 
 def in_words(value: object, planned: int | None = None) -> str:
-    """The value of a plan parameter as text; where the plan has fewer than requested, both numbers."""
+    """The value of a plan parameter as text; both numbers if the plan has fewer than requested."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value}" if planned in (None, value) else f"{planned} planned, {value} requested"
 
 
 def asked_for(n_items: int) -> tuple[PlanParameters, int | None, Assumptions]:
-    """The parameters of the design, the size of the first batch if there is one, and assumptions about the labels."""
+    """Ask for the parameters of the design, the size of the first batch (if any), and assumptions about the labels."""
     st.session_state.setdefault("plan-seed", assigning.random_seed())
     design = st.radio("Design", [BALANCED, PAPER], horizontal=True)
     left, right = st.columns(2)
@@ -193,7 +195,7 @@ def asked_for(n_items: int) -> tuple[PlanParameters, int | None, Assumptions]:
     standard = asdict(PlanParameters(seed))
     per_item = int(right.number_input("Reviewers per item", 2, 20, standard["per_item"]))
     overlap = left.slider("Share of items that all reviewers label", 0.0, 1.0, standard["overlap"], 0.05)
-    retest = int(right.number_input("Hidden copies per reviewer (test-retest)", 0, 1000, standard["retest"]))
+    retest = int(right.number_input("Hidden retests per reviewer (test-retest)", 0, 1000, standard["retest"]))
     return PlanParameters(seed, per_item, overlap, retest, calibration=calibration), first, assumptions()
 
 
@@ -202,7 +204,7 @@ def assumptions() -> Assumptions:
     with st.expander("Assumptions about the labels"):
         left, right = st.columns(2)
         kappa = left.slider("Expected Fleiss' kappa", 0.0, 0.95, STANDARD.kappa, 0.05)
-        prevalence = right.slider("Expected share of dissimilar", 0.05, 0.95, STANDARD.prevalence, 0.05)
+        prevalence = right.slider("Expected share of dissimilar items", 0.05, 0.95, STANDARD.prevalence, 0.05)
         seconds = left.number_input("Seconds per label", 1.0, 3600.0, STANDARD.seconds)
         half_width = right.slider("Target half-width of every interval", 0.02, 0.30, STANDARD.half_width, 0.01)
     return Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)

@@ -149,7 +149,7 @@ def protocol_form(now: Protocol, *, fixed: bool) -> Protocol | None:
         confidence = st.checkbox("Ask how sure the reviewer is (1 to 3)", now.asks_confidence, disabled=fixed)
         numbers = st.checkbox(
             "Show each run's distance from the median", now.shows_numbers, disabled=fixed,
-            help="Numbers influence reviewers. Do not show them in a blind study.",
+            help="The numbers influence reviewers. Do not show them in a blind study.",
         )  # fmt: skip
         varies = st.checkbox(
             "Vary the picture between assignments", now.varies_pictures, disabled=fixed,
