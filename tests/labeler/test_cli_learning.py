@@ -137,7 +137,7 @@ def test_what_cannot_be_learnt_from_is_refused_in_words(folder, monkeypatch, tmp
         (("verdicts", "--study", "all.study", "--model", "odd.json"), "odd.json: .*is not JSON"),
         (("verdicts", "--study", "all.study", "--model", "none.json"), "none.json"),
         (("verdicts", "--study", "all.study", "--model", "model.json", "--only-verdict"), "needs all measures"),
-        (("verdicts", "--study", "all.study", "--model", "model.json", "--warmup", "5"), "with the warm-up 0"),
+        (("verdicts", "--study", "all.study", "--model", "model.json", "--warmup", "5"), "with warm-up 0"),
         (("compare", "--study", "all.study", "--vote", "1:nobody"), "Unknown classifier 'nobody'"),
     ],
 )
