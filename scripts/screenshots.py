@@ -135,11 +135,11 @@ def reviewers(browser: Browser, served: Served, out: Path) -> None:
             page.close()
         page = browser.new_page(viewport=WIDE)
         page.goto(served.link("ada"))
-        for path, text in (("my-labels", "Look and revise"), ("guide", "Worked examples")):
-            page.goto(f"{served.url}/{path}")
-            page.get_by_text(text).first.wait_for()
-            page.wait_for_load_state("networkidle")
+        for path, shown in (("my-labels", "text=Look and revise"), ("guide", "canvas >> nth=1")):
             page.set_viewport_size({"width": 1200, "height": 1650 if path == "guide" else 760})
+            page.goto(f"{served.url}/{path}")
+            page.locator(shown).first.wait_for()
+            page.wait_for_load_state("networkidle")
             page.screenshot(path=out / f"{path}.png")
             lighten(out / f"{path}.png")
         page.close()
