@@ -203,7 +203,7 @@ def test_without_labels_the_claims_on_labels_are_reproduced_by_construction(tmp_
     assert {claim.outcome for claim in written.replication.claims if claim.where.startswith("4.1")} == {
         "reproduced by construction", "differs",
     }  # fmt: skip
-    assert "nothing about the data" in written.files()["replication.md"]
+    assert "but not the data" in written.files()["replication.md"]
 
 
 NAMES = [name_of, lambda at: f"{name_of(at)}.json", lambda at: f"timeseries/{name_of(at)}.json.gz",
