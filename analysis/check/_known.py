@@ -1,4 +1,4 @@
-"""Known changes: findings that were reviewed and accepted, with a reason and a last day."""
+"""Known changes: findings that were reviewed and accepted, with a reason and an expiry date."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -176,7 +176,7 @@ def _model_in_words(content: Content) -> str:
         "fits": "The model of reviewers' errors fits",
         "rejected": "The model with independent errors of reviewers is rejected",
         "untestable": "The data cannot show whether reviewers err independently",
-        "weak": "The model of reviewers' errors is weak",
+        "weak": "The labels contain little information about reviewers' errors",
         "not identified": "The accuracy of each reviewer cannot be estimated",
     }[judged["state"]]
     end = ""

@@ -116,10 +116,17 @@ def _scores(content: Content) -> Iterator[Block]:
     level = level_of(content)
     yield stat_table(
         "scores",
-        "Average precision over all thresholds, and the ratios of costs (one missed dissimilar item in false alarms) "
-        "at which the fixed threshold has the lowest cost of all thresholds, or at most 10 % more. The first table of "
-        "the report has the area under the ROC curve.",
-        ("Classifier", f"Average precision ({level})", "Threshold", "Lowest cost at ratios", "Within 10 % at ratios"),
+        "Average precision over all thresholds. The last two columns show at which cost ratios the fixed threshold "
+        "has the lowest cost of all thresholds, and at which its cost is at most 10 % higher than the lowest. The cost "
+        "ratio is the cost of a missed dissimilar item divided by the cost of a false alarm. The area under the ROC "
+        "curve is in the first table of the report.",
+        (
+            "Classifier",
+            f"Average precision ({level})",
+            "Threshold",
+            "Lowest cost at ratios",
+            "Cost within 10 % at ratios",
+        ),
         [
             (row_title(name), plain_number(scores["average_precision"]), *_threshold_costs(scores))
             for name, scores in scored.items()

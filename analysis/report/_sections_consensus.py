@@ -173,7 +173,9 @@ def _dependence(content: Content) -> Iterator[Block]:
         )  # fmt: skip
     unknown = dict.fromkeys(_raters(row["raters_of"]) for row in found["tried"] if row["p"] is None)
     if unknown:
-        yield Paragraph(f"Dependent errors are not identified by the labels of: {', '.join(unknown)}.")
+        yield Paragraph(
+            f"The labels of these raters do not contain enough information to estimate dependent errors: {', '.join(unknown)}."
+        )
     if found["best"]:
         yield from _best(found["best"], level)
 

@@ -155,7 +155,7 @@ def output_options(function: Any) -> Any:
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
               help="Number of iterations to leave out at the start of each run, or a share below 1.")  # fmt: skip
 @click.option("--ack", "known_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
-              help="File of known changes, each with a reason and a last day. They are listed but are not "
+              help="File of known changes, each with a reason and an expiry date. They are listed but are not "
                    "findings.")  # fmt: skip
 @click.option("--annotations", type=click.Choice(list(checking.ANNOTATIONS)), default=None,
               help=f"Report findings to the build server: github prints commands, gitlab writes "
@@ -168,9 +168,9 @@ def check(
 ) -> None:  # fmt: skip
     """Check the runs in result files and compare them with a baseline.
 
-    Exit code 0: no findings. 1: a benchmark changed for the worse, or, without a baseline, its runs are dissimilar.
-    2: a usage error, or a file that cannot be read. 3: inconclusive, because a benchmark has only one run, too few runs
-    for --max-slowdown, is missing, or has failed runs.
+    Exit code 0: no findings. 1: a benchmark became worse according to the given rules or, without a baseline, has
+    dissimilar runs. 2: a usage error, or a file that cannot be read. 3: inconclusive: only one run, too few runs for
+    --max-slowdown, a missing benchmark, or failed runs.
     """
     outputs = _outputs(
         {form: arguments.pop(f"to_{form}") for form in OUTPUTS}, (*paths, *against, *filter(None, [known_file]))

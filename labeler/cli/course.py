@@ -68,7 +68,7 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
             raise InputError("To decide an item, give its name, similar or dissimilar, and --why TEXT.")
         splits.adjudicate(db, item, Category(category), why, actor=OWNER, now=now())
         n_left = sum(split.remains for split in splits.split_items(db))
-    remark(f"{item}: decided as {category}. {n_left} split items remain.")
+    remark(f"Decision saved: {item} is {category}. Split items that still need a decision: {n_left}.")
 
 
 @click.command(epilog="Example: labeler calibration --study cache.study --reference reference.csv --gate 0.8")

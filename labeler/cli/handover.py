@@ -108,10 +108,10 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
               help="Compare with this report.json, backup, or receipt of a reviewer.")  # fmt: skip
 @json_option
 def audit(file: Path, against: Path | None, as_json: bool) -> None:
-    """Detect changed, removed, inserted or rolled-back records that this application did not write.
+    """Detect changes to a study made outside this application: changed, removed, inserted or rolled-back records.
 
-    Exit code 0: no faults found. 1: at least one fault. The hash chain covers answers, decisions, replies, the log,
-    measurements and pictures. A chain that was rebuilt completely is detected only with --against.
+    Exit code 0: no problems found. 1: at least one problem found. The hash chain covers answers, decisions, replies,
+    the log, measurements and pictures. If someone has rebuilt the whole chain, only --against can detect it.
     """
     with opened(file) as db:
         result = auditing.audit(db, against)

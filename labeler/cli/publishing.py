@@ -33,7 +33,9 @@ from labeler.whole_files import in_place
 @click.option("--quick", is_flag=True, help="Leave out the resampled numbers: bootstrap, latent class, misfit.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Random seed for the resampled numbers.")  # fmt: skip
-@click.option("--actor", default=OWNER, hidden=True, help="Person who started this on a page, for the log.")
+@click.option(
+    "--actor", default=OWNER, hidden=True, help="Person to record in the log, if the command was started from a page."
+)
 @json_option
 def publish(
     out: Path | None,

@@ -112,4 +112,4 @@ def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file
     if differences:
         places = "1 place differs" if len(differences) == 1 else f"{len(differences)} places differ"
         raise InputError(f"{file}: {places} from the present data.")
-    remark(f"All numbers of {file} agree with the data.")
+    remark(f"All numbers in {file} match the recomputed values.")

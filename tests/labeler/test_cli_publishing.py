@@ -47,7 +47,7 @@ def test_from_an_empty_file_of_answers_to_a_data_set(study, tmp_path):
         "report", "--check", tmp_path / "out/report/report.json", "--labels", tmp_path / "out/data/labels.csv",
         "--verdicts", tmp_path / "out/report/verdicts.csv",
     )  # fmt: skip
-    assert "agree with the data" in check.stderr
+    assert "match the recomputed values" in check.stderr
 
 
 def test_the_table_of_files_is_for_people(study, tmp_path):

@@ -65,7 +65,7 @@ def changed(file, change):
 def test_a_fresh_report_agrees_with_its_study(study, made):
     result = run("report", "--study", study, "--check", made)
     assert result.stdout == ""
-    assert result.stderr == f"All numbers of {made} agree with the data.\n"
+    assert f"All numbers in {made} match" in result.stderr
 
 
 def test_one_altered_number_is_named_with_both_values(study, made):
@@ -125,7 +125,7 @@ def test_a_quick_report_has_nothing_resampled(made):
 def test_a_report_on_files_checks_with_them(files, tmp_path):
     run("report", *files, "--out", tmp_path / "out", "--quick")
     made = tmp_path / "out" / "report.json"
-    assert run("report", *files, "--check", made).stderr == f"All numbers of {made} agree with the data.\n"
+    assert f"All numbers in {made} match" in run("report", *files, "--check", made).stderr
     rows = json.loads(run("report", *files[:2], "--check", made, "--json", code=1).stdout)
     assert "classifiers.rule.confusion.tn" in [row["place"] for row in rows]
     (tmp_path / "l.csv").write_text(LABELS.replace("x2,ada,similar", "x2,ada,dissimilar"))

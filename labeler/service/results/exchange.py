@@ -135,7 +135,7 @@ def _form(name: str) -> "Form":
     from labeler.formats import label_forms
 
     if name not in label_forms.FORMS:
-        raise InputError(f"{name!r} is not a label format. Choose one of:  {', '.join((LONG, *label_forms.FORMS))}.")
+        raise InputError(f"{name!r} is not a label format. Choose one of: {', '.join((LONG, *label_forms.FORMS))}.")
     return label_forms.FORMS[name]
 
 

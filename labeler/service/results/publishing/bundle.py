@@ -123,7 +123,7 @@ def lacking(db: Database, answers: Answers, options: Options) -> list[str]:
     named = ", ".join(without[:5]) + (f" and {len(without) - 5} more" if len(without) > 5 else "")
     return [
         *answers.missing(options.venue),
-        f"sources: no licence for {named}. Add the licences, or publish without them (--unlicensed)",
+        f"sources: no licence for {named}. Add the licences, or publish these items without a licence (--unlicensed)",
     ]
 
 

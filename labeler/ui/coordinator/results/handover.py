@@ -22,7 +22,7 @@ def render(db: Database, person: str) -> None:
     """Show the forms for backup, anonymised copy and merge, and the download of labels."""
     st.write("Back up the study, write an anonymised copy, merge labels from a copy, and download the labels.")
     with st.form("backup"):
-        st.write("**Backup.** A full copy in the folder of the study. Reviewers can continue to label.")
+        st.write("**Backup.** A full copy in the same folder as the study. Reviewers can continue to label.")
         name = st.text_input("File name of the backup")
         if st.form_submit_button("Back up"):
             with errors_here():
@@ -30,7 +30,7 @@ def render(db: Database, person: str) -> None:
                 coordinating.back_up(db, target, actor=person, now=datetime.now(UTC))
                 st.success(plain(f"Copied to {target.name} in the folder of the study."))
     with st.form("anonymise"):
-        st.write("**Anonymised copy.** A copy without names for publication, in the folder of the study.")
+        st.write("**Anonymised copy.** A copy without names, for publication, in the same folder as the study.")
         name = st.text_input("File name of the anonymised copy")
         comments = st.checkbox(
             "Keep comments", help="Names in comments are replaced. Read the comments before you publish them."
