@@ -90,7 +90,7 @@ class AnswerRefused(LabelerError):
 
 
 def for_anyone(error: LabelerError) -> str:
-    """The message for people who must not see the path of the study on the server.
+    """Return the message for people who must not see the path of the study on the server.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def for_anyone(error: LabelerError) -> str:
 
 
 def sentence(error: Exception) -> str:
-    """The text of an error as a sentence, with unchanged names.
+    """Return the text of an error as a sentence, with unchanged names.
 
     Examples
     --------

@@ -36,13 +36,13 @@ class Plugin:
 
 @cache
 def classifier_plugins() -> Mapping[str, Plugin]:
-    """All registered classifiers by name, loaded once per process."""
+    """Return all registered classifiers by name, loaded once per process."""
     return {point.name: _loaded(point) for point in entry_points(group=CLASSIFIER_GROUP)}
 
 
 @cache
 def format_plugins() -> Mapping[str, Plugin]:
-    """All registered formats by name, loaded once per process."""
+    """Return all registered formats by name, loaded once per process."""
     return {point.name: _loaded(point) for point in entry_points(group=FORMAT_GROUP)}
 
 

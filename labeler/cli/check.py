@@ -211,7 +211,7 @@ def _annotate(kind: str, text: str) -> None:
 
 
 def _outputs(targets: Mapping[str, Path | None], read: Sequence[Path]) -> dict[str, Path]:
-    """The outputs to write, with text first if standard output is free; refuses to overwrite an input file."""
+    """Return the outputs to write, with text first if standard output is free; refuses to overwrite an input file."""
     outputs = {form: path for form, path in targets.items() if path is not None}
     printed = [f"--{form}" for form, path in outputs.items() if str(path) == str(STDOUT)]
     if len(printed) > 1:

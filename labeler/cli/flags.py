@@ -44,5 +44,5 @@ def _row(message: Message) -> dict[str, Any]:
 
 
 def _printable(row: dict[str, Any]) -> dict[str, Any]:
-    """The rows with each text on one line, without control characters."""
+    """Return the rows with each text on one line, without control characters."""
     return {name: " ".join(one_line(value).split()) if isinstance(value, str) else value for name, value in row.items()}

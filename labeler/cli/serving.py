@@ -159,7 +159,7 @@ def _beside(study: Path, port: int) -> Iterator[None]:
 
 
 def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT - 1) -> int:
-    """The requested port if it is free; without a request, the first free port from 8501, or else any free port.
+    """Return the requested port if it is free; without a request, the first free port from 8501, or else any free port.
 
     Raises
     ------

@@ -21,7 +21,7 @@ _RUN = re.compile(r"(\d+)(-\d+-\d+)?")
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content has a header line of either tool, or a first row of four or six matching cells."""
+    """Return whether the content has a header line of either tool, or a first row of four or six matching cells."""
     head = json_text.first_signs(content, 4096)
     columns = header(head.decode("utf-8", "replace").split("\n", 1)[0], ";")
     has_header = len(columns) >= len(COLUMNS) and columns[0].startswith("Run") and columns[1].endswith(" altered")

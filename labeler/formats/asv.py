@@ -27,7 +27,7 @@ _NOT_KEPT = "has only the median. To keep all measurements: asv run --record-sam
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content is a JSON object with the keys of this format."""
+    """Return whether the content is a JSON object with the keys of this format."""
     keys = (b'"results"', b'"commit_hash"', b'"params"')
     return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
 
@@ -66,14 +66,14 @@ def _read(content: bytes, *, medians: bool) -> Iterator[Benchmark]:
 
 
 def _row(row: Any, columns: Sequence[Any], place: str) -> dict[str, Any]:
-    """The row of a benchmark as a mapping from column to value; asv leaves out nulls at the end."""
+    """Return the row of a benchmark as a mapping from column to value; asv leaves out nulls at the end."""
     if not isinstance(row, list):
         raise ValueError(f"{place}: {reprlib.repr(row)} is not a list")
     return dict(zip(map(str, columns), row, strict=False))
 
 
 def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The conditions of the run: commit, environment and machine."""
+    """Return the conditions of the run: commit, environment and machine."""
     machine = json_text.member(document, "params", dict, "the file").get("machine")
     told = {"version": document.get("commit_hash"), "context": machine, "environment": document.get("env_name")}
     for name, value in told.items():
@@ -114,7 +114,7 @@ def _combinations(
 
 
 def _column(row: Mapping[str, Any], column: str, n: int, place: str) -> list[Any]:
-    """The entries of a column, one per combination; all None if asv wrote null for the whole column."""
+    """Return the entries of a column, one per combination; all None if asv wrote null for the whole column."""
     entries = row.get(column)
     if entries is None:
         return [None] * n
@@ -124,7 +124,7 @@ def _column(row: Mapping[str, Any], column: str, n: int, place: str) -> list[Any
 
 
 def _run(name: str, result: Any, samples: Any, repeats: Any, place: str) -> tuple[Series | None, str, str]:
-    """The measurements, their unit, and the reason if there are no measurements."""
+    """Return the measurements, their unit, and the reason if there are no measurements."""
     if samples:
         if not isinstance(samples, list):
             raise ValueError(f"{place}: {reprlib.repr(samples)} is not a list")

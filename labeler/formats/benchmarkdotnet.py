@@ -29,7 +29,7 @@ _FULL = "saves all measurements with --exporters fulljson or [JsonExporterAttrib
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content is a JSON object with the keys of this format."""
+    """Return whether the content is a JSON object with the keys of this format."""
     keys = (b'"HostEnvironmentInfo"', b'"Benchmarks"')
     return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
 
@@ -87,19 +87,19 @@ def _benchmark(entry: Mapping[str, Any], full_name: str, stage: str, *, has_jobs
 
 
 def _job(entry: Mapping[str, Any]) -> str:
-    """The job in a display text such as `Type.Method: Job [parameters]`."""
+    """Return the job in a display text such as `Type.Method: Job [parameters]`."""
     job = str(entry.get("DisplayInfo", "")).partition(": ")[2]
     return job.rpartition(" [")[0] if job.endswith("]") and " [" in job else job
 
 
 def _parameters(entry: Mapping[str, Any]) -> dict[str, str]:
-    """The parameters in a text such as `N=10&Text=a`."""
+    """Return the parameters in a text such as `N=10&Text=a`."""
     pairs = str(entry.get("Parameters") or "").split("&")
     return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
 
 
 def _runs(entry: Mapping[str, Any], stage: str, place: str) -> Iterator[Series]:
-    """The runs, in order of launch and iteration."""
+    """Yield the runs, in order of launch and iteration."""
     launches: dict[int, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     held = json_text.member(entry, "Measurements", list, place) if entry.get("Measurements") is not None else []
     for index, one in enumerate(held):
@@ -134,7 +134,7 @@ def _index(measurement: Mapping[str, Any], key: str, place: str) -> int:
 
 
 def _seconds(measurement: Mapping[str, Any], place: str) -> float:
-    """The mean time of an operation."""
+    """Return the mean time of an operation."""
     nanoseconds, operations = (
         json_text.number(measurement.get(key), f"{place}, {key!r}") for key in ("Nanoseconds", "Operations")
     )

@@ -20,7 +20,7 @@ MAX_DEPTH = 50  # of nested groups
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content is a JSON list that begins with versions of Julia and BenchmarkTools."""
+    """Return whether the content is a JSON list that begins with versions of Julia and BenchmarkTools."""
     head = json_text.first_signs(content, 1000)
     is_list = head[:1] == b"[" and head[1:].lstrip()[:1] == b"{"
     return is_list and b'"BenchmarkTools"' in head and b'"Julia"' in head

@@ -115,7 +115,7 @@ def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Colle
 
 
 def _pages(content: bytes, chunk: Any) -> Iterator[tuple[int, int | None]]:
-    """The unpacked size and the encoding of each page of a column in a row group."""
+    """Yield the unpacked size and the encoding of each page of a column in a row group."""
     begins = [chunk.data_page_offset]
     if chunk.has_dictionary_page and chunk.dictionary_page_offset is not None:
         begins.append(chunk.dictionary_page_offset)

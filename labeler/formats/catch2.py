@@ -22,7 +22,7 @@ MAX_DEPTH = 100  # of nested elements
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content is XML with the first element of Catch2 version 3 or 2."""
+    """Return whether the content is XML with the first element of Catch2 version 3 or 2."""
     head = json_text.first_signs(content, 2000)
     return head[:1] == b"<" and any(root in head for root in ROOTS)
 
@@ -50,7 +50,7 @@ def _root(text: str) -> "ElementTree.Element":
 
 
 def _benchmarks(holder: "ElementTree.Element", scopes: tuple[str, ...] = (), depth: int = 1) -> Iterator[Benchmark]:
-    """The benchmarks in an element; their names begin with test case and sections."""
+    """Yield the benchmarks in an element; their names begin with test case and sections."""
     if depth > MAX_DEPTH:
         raise ValueError(f"more than {MAX_DEPTH} nested elements")
     for element in holder:

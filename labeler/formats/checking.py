@@ -32,7 +32,7 @@ def check(benchmark: Benchmark) -> None:
 
 
 def _texts(benchmark: Benchmark) -> set[str]:
-    """All texts of a benchmark, except name, application and unit."""
+    """Return all texts of a benchmark, except name, application and unit."""
     texts = {*benchmark.parameters, *benchmark.parameters.values()}
     for run in benchmark.runs:
         texts |= {*run.conditions, *run.conditions.values()}
@@ -68,7 +68,7 @@ def _plain(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def in_words(error: BaseException) -> str:
-    """The message of an error in another package, with its type unless it is a ValueError.
+    """Return the message of an error in another package, with its type unless it is a ValueError.
 
     Examples
     --------

@@ -57,7 +57,7 @@ class _Output:
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the text has result lines or the lines before them, plain or in events of `-json`."""
+    """Return whether the text has result lines or the lines before them, plain or in events of `-json`."""
     if _EVENT.match(json_text.first_signs(content)):
         return b'"Action"' in content and b'"Output"' in content and b"Benchmark" in content
     return json_text.first_signs(content)[:1] not in (b"{", b"[") and _RESULT.search(content) is not None
@@ -132,7 +132,7 @@ def _take_result(output: _Output, name: str, pairs: list[str], number: int) -> N
 
 
 def _why_not(pairs: list[str]) -> str:
-    """The reason why a line is unusable, such as mixed output of two processes; "" if it is usable."""
+    """Return the reason why a line is unusable, such as mixed output of two processes; "" if it is usable."""
     if len(pairs) % 2:
         return f"{' '.join(pairs)!r} are not pairs of a value and its unit"
     units = pairs[1::2]
@@ -163,7 +163,7 @@ def _benchmarks(output: _Output) -> Iterator[Benchmark]:
 
 
 def _parameters(name: str) -> dict[str, str]:
-    """The `name=value` parts of a name, and GOMAXPROCS, as parameters."""
+    """Return the `name=value` parts of a name, and GOMAXPROCS, as parameters."""
     match = re.fullmatch(r"(.*?)(?:-([1-9]\d*))?", name, re.ASCII)
     operation, processors = match.groups() if match else (name, None)
     told = dict(part.split("=", 1) for part in operation.split("/") if "=" in part)

@@ -53,7 +53,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def _is_aggregate(name: str, row: Row, names: set[str]) -> bool:
-    """Whether a row is an aggregate, by its type or, in older files, by its name."""
+    """Return whether a row is an aggregate, by its type or, in older files, by its name."""
     if "run_type" in row:
         return bool(row["run_type"] != "iteration")
     match = _AGGREGATE.fullmatch(name)
@@ -91,7 +91,7 @@ def _benchmark(name: str, rows: Sequence[Row], time: str) -> Benchmark:
 
 
 def _in_order(name: str, rows: Sequence[Row]) -> list[tuple[int, Row]]:
-    """The repetitions sorted by number, or in the order of the file if they have no numbers."""
+    """Return the repetitions sorted by number, or in the order of the file if they have no numbers."""
     numbered = [(row.get("repetition_index", at), row) for at, row in enumerate(rows)]
     for at, _row in numbered:
         if isinstance(at, bool) or not isinstance(at, int):
@@ -104,7 +104,7 @@ def _in_order(name: str, rows: Sequence[Row]) -> list[tuple[int, Row]]:
 
 
 def _why_not(row: Row) -> str:
-    """The reason why a repetition has no measurement; "" if it has one."""
+    """Return the reason why a repetition has no measurement; "" if it has one."""
     if row.get("error_occurred"):
         return f"error {row.get('error_message', '')!r}"
     if row.get("skipped"):
@@ -113,7 +113,7 @@ def _why_not(row: Row) -> str:
 
 
 def _parameters(name: str) -> dict[str, str]:
-    """The arguments after the first slash: named arguments by name, and plain numbers by position."""
+    """Return the arguments after the first slash: named arguments by name, and plain numbers by position."""
     arguments = [part.partition(":") for part in name.split("/")[1:]]
     return {
         (key if colon else f"argument {at}"): value if colon else key

@@ -19,7 +19,7 @@ _CSV = b"command,mean,stddev,median,user,system,min,max"
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content is a JSON object that begins with results of commands, or output of `--export-csv`."""
+    """Return whether the content is a JSON object that begins with results of commands, or output of `--export-csv`."""
     head = json_text.first_signs(content)
     return head.startswith(_CSV) or _JSON.match(head) is not None
 
@@ -60,7 +60,7 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
 
 
 def _why_not(code: Any, place: str) -> str:
-    """The reason why a process failed; "" if it did not fail."""
+    """Return the reason why a process failed; "" if it did not fail."""
     if code is None:
         return "ended by a signal"
     if isinstance(code, bool) or not isinstance(code, int):

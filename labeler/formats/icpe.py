@@ -11,7 +11,7 @@ from labeler.formats import json_text
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content is a JSON list that begins with a list."""
+    """Return whether the content is a JSON list that begins with a list."""
     head = json_text.first_signs(content)
     return head[:1] == b"[" and head[1:].lstrip()[:1] == b"["
 

@@ -25,7 +25,7 @@ _AGGREGATES = re.compile(rb'"Benchmark"[,;]"Mode"|Benchmark\s[^\n]*\bMode\s+(Cnt
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content is a JSON list with the keys of this format, or output of JMH in another format."""
+    """Return whether the content is a JSON list with the keys of this format, or output of JMH in another format."""
     head = json_text.first_signs(content, 1000)
     if _AGGREGATES.match(head):
         return True
@@ -97,7 +97,7 @@ def _runs(metric: Mapping[str, Any], place: str) -> Iterator[Series]:
 
 
 def _mean(histogram: Any, place: str) -> float:
-    """The mean of the values, weighted by their counts."""
+    """Return the mean of the values, weighted by their counts."""
     if not isinstance(histogram, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in histogram):
         raise ValueError(f"{place}: {reprlib.repr(histogram)} is not a list of values with their counts")
     values, counts = (

@@ -87,7 +87,7 @@ class Part:
     is_joined: bool = False
 
     def left_out(self) -> list[tuple[str, str]]:
-        """The name of each benchmark without a measurement, and the reason."""
+        """Return the name of each benchmark without a measurement, and the reason."""
         return [(benchmark.name, why_unmeasured(benchmark)) for benchmark in self.unmeasured]
 
     @property
@@ -147,7 +147,7 @@ def read_benchmarks(
 
 
 def why_unmeasured(benchmark: Benchmark) -> str:
-    """The reason why a benchmark has no measurement."""
+    """Return the reason why a benchmark has no measurement."""
     n, reasons = len(benchmark.failures), list(dict.fromkeys(failure.reason for failure in benchmark.failures))
     more = f", and {len(reasons) - N_NAMED} other reasons" if len(reasons) > N_NAMED else ""
     told = f"({', '.join(reasons[:N_NAMED])}{more})"
@@ -250,7 +250,7 @@ class _Reader:
 
 
 def _part(files: tuple[Opened, ...], benchmarks: Iterable[Benchmark], **rest: Any) -> Part:
-    """A part with its benchmarks split into those with and those without measurements."""
+    """Return a part with its benchmarks split into those with and those without measurements."""
     measured: list[Benchmark] = []
     unmeasured: list[Benchmark] = []
     for benchmark in benchmarks:
@@ -301,7 +301,7 @@ class _Joiner:
         self.formats[known.name] = known
 
     def joined(self) -> Iterator[Part]:
-        """Every benchmark with the runs of all its files, in natural order of file name.
+        """Yield every benchmark with the runs of all its files, in natural order of file name.
 
         If there is only one file, with one run of each benchmark, it stays one part.
         """
@@ -401,12 +401,12 @@ def content_of(run: Run) -> str:
 
 
 def _content_of_all(runs: Iterable[Run]) -> bytes:
-    """The hash of the contents of runs, independent of their order."""
+    """Return the hash of the contents of runs, independent of their order."""
     return hashlib.sha256("".join(sorted(map(content_of, runs))).encode()).digest()
 
 
 def _is_telling(run: Run) -> bool:
-    """Whether a run has enough distinct values that no other run can be equal by chance."""
+    """Return whether a run has enough distinct values that no other run can be equal by chance."""
     return len(np.unique(run.values)) >= N_TELLING
 
 

@@ -20,7 +20,7 @@ _HEAD = ",".join(COLUMNS).encode()
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content is a table that begins with the columns of this format."""
+    """Return whether the content is a table that begins with the columns of this format."""
     return json_text.first_signs(content).startswith(_HEAD)
 
 

@@ -162,7 +162,7 @@ class Others:
 
 
 def others() -> Others:
-    """The formats of other packages."""
+    """Return the formats of other packages."""
     formats, errors = {}, {}
     for name, plugin in format_plugins().items():
         reason = _why_not(plugin)

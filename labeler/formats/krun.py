@@ -23,7 +23,7 @@ N_NAMES = 2  # columns before the first iteration
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the header begins with a process and a benchmark and counts iterations from 0."""
+    """Return whether the header begins with a process and a benchmark and counts iterations from 0."""
     start, line_end, _ = content[:65536].decode("utf-8-sig", "replace").partition("\n")
     columns = header(start, ",")
     return _is_header(columns if line_end else columns[:-1])  # the last column may be cut off

@@ -88,7 +88,7 @@ def write_rater(labels: pd.DataFrame) -> str:
 
 
 def rater_legend(labels: pd.DataFrame) -> str:
-    """The meaning of the numbers that `write_rater` writes."""
+    """Return the meaning of the numbers that `write_rater` writes."""
     reviewers = ", ".join(f"{number} = {name}" for name, number in _numbers(labels["reviewer"]).items())
     categories = ", ".join(f"{number} = {category}" for number, category in enumerate(Category, start=1))
     return f"Items are numbered by name. Raters: {reviewers}. Ratings: {categories}."
@@ -248,7 +248,7 @@ def _account(completed_by: Any, source: Source, place: str) -> str:
 
 
 def _chosen(annotations: Any) -> list[str]:
-    """The answers chosen in any scheme."""
+    """Return the answers chosen in any scheme."""
     schemes = annotations.values() if isinstance(annotations, dict) else ()
     return [label for label in _labels(schemes) if label in set(Answer) - {Answer.WITHDRAWN}]
 
@@ -273,6 +273,6 @@ def _json(source: Source, text: str, place: str) -> Any:
 
 
 def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """A table of texts indexed by line, like the result of `tables.read_labels`."""
+    """Return a table of texts indexed by line, like the result of `tables.read_labels`."""
     columns = list(rows[0]) if rows else ["item", "reviewer", "label", "line"]
     return pd.DataFrame(rows, columns=columns, dtype=object).set_index("line")

@@ -52,12 +52,12 @@ Place = Callable[[int], str]  # position of a row -> "line 3" or "row 1"
 
 
 def is_parquet(_name: str, content: bytes) -> bool:
-    """Whether the content has Parquet's magic bytes at both ends."""
+    """Return whether the content has Parquet's magic bytes at both ends."""
     return content[:4] == b"PAR1" and content[-4:] == b"PAR1"
 
 
 def is_csv(_name: str, content: bytes) -> bool:
-    """Whether the header has the columns of this format; the reader checks for the column run."""
+    """Return whether the header has the columns of this format; the reader checks for the column run."""
     first = content[:4096].decode("utf-8-sig", "replace").split("\n", 1)[0]
     names = [set(header(first, separator)) for separator in SEPARATORS]
     return any({"benchmark", "value"} <= one and OF_PA not in one for one in names)
@@ -99,7 +99,7 @@ def read_csv(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator
 
 
 def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "") -> Iterator[Benchmark]:
-    """The benchmarks of a table with the columns of this format, in order of first appearance.
+    """Yield the benchmarks of a table with the columns of this format, in order of first appearance.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _conditions(table: pd.DataFrame) -> list[str]:
 
 
 def _is_named(name: str) -> bool:
-    """Whether the name of a column has the form factor:NAME or recorded:NAME."""
+    """Return whether the name of a column has the form factor:NAME or recorded:NAME."""
     return name.startswith((FACTOR, RECORDED)) and name not in (FACTOR, RECORDED)
 
 
@@ -215,13 +215,13 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
 
 
 def _names_of(table: pd.DataFrame) -> str:
-    """The column names in one line, shortened if needed."""
+    """Return the column names in one line, shortened if needed."""
     names = ", ".join(map(str, table.columns))
     return names if len(names) <= MAX_SHOWN else f"{names[:MAX_SHOWN]}…"
 
 
 def _further(table: pd.DataFrame) -> list[str]:
-    """The columns that are not part of this format."""
+    """Return the columns that are not part of this format."""
     return [name for name in table.columns if name not in (*REQUIRED, *OPTIONAL) and not _is_named(name)]
 
 
@@ -237,7 +237,7 @@ def _what_is_missing(column: str, table: pd.DataFrame) -> str:
 
 
 def _texts(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[Any]:
-    """A column as texts; raises ValueError if a required cell is empty."""
+    """Return a column as texts; raises ValueError if a required cell is empty."""
     import pandas as pd
 
     kinds = cells.cat.categories.to_series() if isinstance(cells.dtype, pd.CategoricalDtype) else cells
@@ -310,7 +310,7 @@ def _check_iterations(name: str, rows: pd.DataFrame, conditions: Sequence[str]) 
 
 
 def _run_in_words(row: pd.Series[Any], conditions: Sequence[str]) -> str:
-    """The name of a run in the table, with its conditions."""
+    """Return the name of a run in the table, with its conditions."""
     told = ", ".join(f"{column} {row[column]}" for column in conditions)
     return f"{row['run']} ({told})" if told else str(row["run"])
 

@@ -22,19 +22,19 @@ _TRENDS, _RATES = ("avg", "p(95)"), ("rate",)  # statistics that are read from t
 
 
 def detect_action(_name: str, content: bytes) -> bool:
-    """Whether the content is a list of objects with name, unit and value."""
+    """Return whether the content is a list of objects with name, unit and value."""
     keys = (b'"name"', b'"unit"', b'"value"')
     is_list = _ACTION.match(json_text.first_signs(content)) is not None
     return is_list and all(key in content for key in keys) and b'"primaryMetric"' not in content
 
 
 def detect_bencher(_name: str, content: bytes) -> bool:
-    """Whether the content is benchmark -> measure -> object with a value."""
+    """Return whether the content is benchmark -> measure -> object with a value."""
     return _BMF.match(json_text.first_signs(content, 4000)) is not None
 
 
 def detect_k6(_name: str, content: bytes) -> bool:
-    """Whether the content is a summary of k6."""
+    """Return whether the content is a summary of k6."""
     keys = (b'"metrics"', b'"iterations"', b'"root_group"')
     return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
 
@@ -90,6 +90,6 @@ def _of_k6(metrics: Mapping[str, Any]) -> Iterator[Single]:
 
 
 def _is_time(name: str) -> bool:
-    """Whether the metric is a time in milliseconds; for custom metrics, only `handleSummary` gives a type."""
+    """Return whether the metric is a time in milliseconds; for custom metrics, only `handleSummary` gives a type."""
     metric = name.partition("{")[0]
     return metric.startswith("http_req_") or metric.endswith("_duration")

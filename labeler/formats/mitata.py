@@ -14,7 +14,7 @@ from labeler.formats.units import SECONDS
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content is a JSON object with the keys of this format."""
+    """Return whether the content is a JSON object with the keys of this format."""
     keys = (b'"benchmarks"', b'"runs"', b'"layout"')
     return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
 
@@ -48,7 +48,7 @@ def _benchmarks(entry: Any, layout: list[Any], place: str) -> Iterator[Benchmark
 
 
 def _group(entry: Any, layout: list[Any]) -> str:
-    """The name of the group of a benchmark; "" if it has no group."""
+    """Return the name of the group of a benchmark; "" if it has no group."""
     at = entry.get("group") if isinstance(entry, dict) else None
     group = layout[at] if isinstance(at, int) and 0 <= at < len(layout) else None
     return str(group.get("name") or "") if isinstance(group, dict) else ""

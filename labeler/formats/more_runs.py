@@ -56,7 +56,7 @@ def more_runs(format_name: str) -> str:
 
 
 def false_alarms(format_name: str, title: str) -> str:
-    """A sentence about the share of false alarms if each value is treated as a run.
+    """Return a sentence about the share of false alarms if each value is treated as a run.
 
     Examples
     --------

@@ -17,7 +17,7 @@ _JSON = re.compile(rb'\{\s*"results"\s*:\s*\[\s*\{\s*"title"\s*:')
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content is a JSON object that begins with results that have titles."""
+    """Return whether the content is a JSON object that begins with results that have titles."""
     return _JSON.match(json_text.first_signs(content)) is not None and b'"name"' in content
 
 

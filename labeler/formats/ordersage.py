@@ -33,7 +33,7 @@ class _Trials:
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the header has the columns of OrderSage, or of its list of runs, which is refused later."""
+    """Return whether the header has the columns of OrderSage, or of its list of runs, which is refused later."""
     columns = header(content[:4096].decode("utf-8-sig", "replace").split("\n", 1)[0], ",")
     return {"run_num", "order_type"} <= set(columns)
 

@@ -37,7 +37,7 @@ _RATE = re.compile(r"ops?/")
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content has the header line, or a first row of twelve matching cells."""
+    """Return whether the content has the header line, or a first row of twelve matching cells."""
     head = json_text.first_signs(content, 65536)
     columns = header(head.decode("utf-8", "replace").split("\n", 1)[0], ";")
     return {"value_count", "fork", "iteration"} <= set(columns) or _ROW.match(head) is not None
@@ -106,7 +106,7 @@ def _renamed(iterations: pd.DataFrame) -> pd.DataFrame:
 
 
 def _name_of(row: Mapping[Hashable, Any]) -> str:
-    """The name with parameters and mode, like the names in JMH files."""
+    """Return the name with parameters and mode, like the names in JMH files."""
     mode = f" [{row['mode']}]" if row["mode"] else ""
     return with_parameters(str(row["benchmark"]), _parameters(str(row["params"]))) + mode
 

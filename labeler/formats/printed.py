@@ -20,18 +20,18 @@ _WRK_VALUE = re.compile(rf"(?m)^[ \t]*(Requests/sec|Latency)(?::|[ \t])[ \t]*({_
 
 
 def detect_benchmark_js(_name: str, content: bytes) -> bool:
-    """Whether the text has a result line of Benchmark.js."""
+    """Return whether the text has a result line of Benchmark.js."""
     return b" ops/sec " in content and _is_text(content) and _is_any(_of_benchmark_js(_text(content)))
 
 
 def detect_cargo(_name: str, content: bytes) -> bool:
-    """Whether the text has a result of libtest or criterion.rs."""
+    """Return whether the text has a result of libtest or criterion.rs."""
     has_word = b"... bench:" in content or b"time:" in content
     return has_word and _is_text(content) and _is_any(_of_cargo(_text(content)))
 
 
 def detect_wrk(_name: str, content: bytes) -> bool:
-    """Whether the text has the first line of wrk."""
+    """Return whether the text has the first line of wrk."""
     return b"Running " in content and _is_text(content) and _WRK.search(_text(content)) is not None
 
 

@@ -17,7 +17,7 @@ UNITS = {"second": "s"}  # byte and integer do not change
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content has the keys of this format and none that only mitata has."""
+    """Return whether the content has the keys of this format and none that only mitata has."""
     keys = (b'"benchmarks"', b'"runs"', b'"version"')
     is_ours = json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
     return is_ours and b'"layout"' not in content

@@ -12,7 +12,7 @@ from labeler.formats.naming import measured, time_of
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content is a JSON object with the keys of this format."""
+    """Return whether the content is a JSON object with the keys of this format."""
     keys = (b'"benchmarks"', b'"machine_info"', b'"commit_info"')
     return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
 

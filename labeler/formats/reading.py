@@ -94,7 +94,7 @@ def _named_format(options: ReadOptions) -> Format | None:
 
 
 def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -> Format:
-    """The named format, or the format detected from the content.
+    """Return the named format, or the format detected from the content.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def _shaped(benchmark: Benchmark, chosen: Format, options: ReadOptions) -> Bench
 
 
 def _in_unit(benchmark: Benchmark, options: ReadOptions) -> Benchmark:
-    """The benchmark with unit and direction from the options, if the file has none."""
+    """Return the benchmark with unit and direction from the options, if the file has none."""
     unit, factor = (benchmark.unit, 1.0) if benchmark.unit else to_seconds(options.unit)
     better = benchmark.better or options.better or direction(unit)
     if (unit, better) == (benchmark.unit, benchmark.better):

@@ -191,7 +191,7 @@ def _without_companions(paths: set[Path]) -> list[Path]:
 
 
 def may_hold_results(path: PurePath) -> bool:
-    """Whether a file may hold results, judged by its name; hidden files and folders do not."""
+    """Return whether a file may hold results, judged by its name; hidden files and folders do not."""
     name = path.name.lower()
     plain = next((name.removesuffix(packed) for packed in PACKED if name.endswith(packed)), name)
     is_one = PurePath(plain).suffix in ENDINGS or name.endswith(ZIP)

@@ -39,7 +39,7 @@ def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame:
-    """A verdict table: columns item, classifier, verdict, score and threshold, None where empty.
+    """Return a verdict table: columns item, classifier, verdict, score and threshold, None where empty.
 
     If the file has them (exported and published files do), also the columns application, parameters (JSON) and version,
     and `means`, a mapping of the columns `MEASURES` that are not empty.
@@ -102,7 +102,7 @@ def _numbers(source: Source, table: pd.DataFrame, column: str) -> list[float | N
 
 
 def _object(source: Source, text: str, line: Any) -> str:
-    """A JSON object in a cell."""
+    """Return a JSON object in a cell."""
     try:
         is_object = isinstance(json.loads(text or "{}"), dict)
     except ValueError:
@@ -129,7 +129,7 @@ def _number(source: Source, text: str, line: int, column: str) -> float | None:
 
 
 def _read(source: Source, required: Sequence[str]) -> pd.DataFrame:
-    """A table of texts, indexed by line."""
+    """Return a table of texts, indexed by line."""
     try:
         table = read_text_table(source.content(), separators=",")
     except ValueError as error:

@@ -28,11 +28,11 @@ class TextTable:
     separator: str
 
     def line(self, row: int) -> int:
-        """The line of the file, counted from 1, on which a row ends; rows are counted from 0."""
+        """Return the line of the file, counted from 1, on which a row ends; rows are counted from 0."""
         return self.lines()[row]
 
     def lines(self) -> list[int]:
-        """The line of every row; cells may contain newlines, and blank lines are not rows."""
+        """Return the line of every row; cells may contain newlines, and blank lines are not rows."""
         return [line for line, _cells in _records(_stream(self.content), self.separator)][1:]
 
 
@@ -84,7 +84,7 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
 
 
 def header(text: str, separator: str) -> list[str]:
-    """The column names in the first line that is not blank."""
+    """Return the column names in the first line that is not blank."""
     return _names(io.StringIO(text, newline=""), separator)
 
 
@@ -93,7 +93,7 @@ def _names(stream: TextIO, separator: str) -> list[str]:
 
 
 def _stream(content: bytes) -> TextIO:
-    """The text of a table as a stream, decoded while it is read."""
+    """Return the text of a table as a stream, decoded while it is read."""
     return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
 
 

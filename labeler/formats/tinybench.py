@@ -22,7 +22,7 @@ _SAY = "write them with JSON.stringify(bench.tasks.map(({ name, result }) => ({ 
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content is output of vitest, or a list of tasks with their results."""
+    """Return whether the content is output of vitest, or a list of tasks with their results."""
     head = json_text.first_signs(content)
     if _VITEST.match(head):
         return b'"groups"' in content and b'"benchmarks"' in content
@@ -56,7 +56,7 @@ def _of_tasks(tasks: Any) -> Iterator[Benchmark]:
 
 
 def _benchmark(name: str, result: Mapping[str, Any]) -> Benchmark:
-    """The benchmark of one task; since tinybench 3 the statistics of its time are in `latency`."""
+    """Return the benchmark of one task; since tinybench 3 the statistics of its time are in `latency`."""
     statistics = json_text.member(result, "latency", dict, f"benchmark {name!r}") if "latency" in result else result
     if result.get("error") is not None or "mean" not in statistics:
         has_failed = result.get("error") is not None or result.get("state") == "errored"

@@ -23,7 +23,7 @@ MAX_STEM_BYTES = 200
 
 
 def columns(factors: Iterable[str]) -> list[str]:
-    """The columns of a table: `WRITTEN`, and the given other conditions."""
+    """Return the columns of a table: `WRITTEN`, and the given other conditions."""
     return [
         *WRITTEN,
         *(name if name in CONDITIONS or name.startswith(RECORDED) else FACTOR + name for name in factors),
@@ -31,23 +31,23 @@ def columns(factors: Iterable[str]) -> list[str]:
 
 
 def factors_of(benchmark: Benchmark) -> list[str]:
-    """The conditions that need an additional column."""
+    """Return the conditions that need an additional column."""
     return [name for name in benchmark.conditions if name not in WRITTEN]
 
 
 def schema(names: Sequence[str]) -> pa.Schema:
-    """The schema of a table: numbers, and texts as dictionaries."""
+    """Return the schema of a table: numbers, and texts as dictionaries."""
     text = pa.dictionary(pa.int32(), pa.string())
     return pa.schema([(name, NUMBERS.get(name, text)) for name in names])
 
 
 def csv_writer(file: IO[bytes], names: Sequence[str]) -> csv.CSVWriter:
-    """A CSV writer for `rows` that quotes all texts. The caller must close it."""
+    """Return a CSV writer for `rows` that quotes all texts. The caller must close it."""
     return csv.CSVWriter(file, schema(names))
 
 
 def parquet_writer(file: IO[bytes], names: Sequence[str]) -> parquet.ParquetWriter:
-    """A Parquet writer for `rows`, which become one row group. The caller must close it."""
+    """Return a Parquet writer for `rows`, which become one row group. The caller must close it."""
     return parquet.ParquetWriter(file, schema(names), compression="zstd")
 
 
@@ -67,7 +67,7 @@ def rows(benchmark: Benchmark, names: Sequence[str], *, is_csv: bool = False) ->
 
 
 def _texts(benchmark: Benchmark, column: str) -> Sequence[str]:
-    """The cell of a column for each run."""
+    """Return the cell of a column for each run."""
     if column == RUN:
         return benchmark.labels
     one = {"benchmark": benchmark.name, "application": benchmark.application, "unit": benchmark.unit,

@@ -67,7 +67,7 @@ def _versions(plan: Plan, done: Sequence[Done]) -> Iterator[str]:
 
 
 def _known(plan: Plan, done: Sequence[Done], n_runs: int) -> Iterator[str]:
-    """The smallest detectable difference of each benchmark, from the completed runs of its first version."""
+    """Yield the smallest detectable difference of each benchmark, from the completed runs of its first version."""
     for entry in plan.benchmarks:
         for version in plan.versions:
             values = [run.value for run in done if (run.benchmark, run.version) == (entry.name, version) and run.value]
@@ -85,7 +85,7 @@ def _percent(share: float) -> str:
 
 
 def _smallest_effect(n_runs: int, n_tests: int) -> float:
-    """The smallest difference, in standard deviations, that is detected with the wanted power."""
+    """Return the smallest difference, in standard deviations, that is detected with the wanted power."""
     low, high = 0.0, 100.0
     for _halving in range(40):
         middle = (low + high) / 2

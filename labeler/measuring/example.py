@@ -68,5 +68,5 @@ levels = [0, 2048]
 
 
 def example(name: str, tools: str) -> str:
-    """The text of the example plan, with its file name."""
+    """Return the text of the example plan, with its file name."""
     return EXAMPLE.format(name=name, tools=tools)

@@ -17,7 +17,7 @@ MIN_SECRET = 5  # minimum length in characters; shorter values occur in too many
 
 
 def constant(*, hostname: bool) -> dict[str, str]:
-    """The constant conditions of a measurement: machine, kernel, processor and Python.
+    """Return the constant conditions of a measurement: machine, kernel, processor and Python.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def constant(*, hostname: bool) -> dict[str, str]:
 
 
 def processor() -> str:
-    """The model of the processor, or its architecture if the model is unknown."""
+    """Return the model of the processor, or its architecture if the model is unknown."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             key, _, value = line.partition(":")
@@ -45,12 +45,12 @@ def processor() -> str:
 
 
 def load() -> float:
-    """The load average of the last minute."""
+    """Return the load average of the last minute."""
     return os.getloadavg()[0]
 
 
 def state() -> dict[str, str]:
-    """The conditions that may change between runs; "" if one cannot be read."""
+    """Return the conditions that may change between runs; "" if one cannot be read."""
     return {
         "cpu_mhz": _mhz(),
         "governor": _read(CPU / "cpu0/cpufreq/scaling_governor"),
@@ -85,7 +85,7 @@ def warnings() -> Iterator[str]:
 
 
 def looks_secret(name: str) -> bool:
-    """Whether the name of an environment variable suggests a secret.
+    """Return whether the name of an environment variable suggests a secret.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def looks_secret(name: str) -> bool:
 
 
 def without_secrets(text: str, environment: Mapping[str, str]) -> str:
-    """The text with the values of variables that look secret replaced by ***.
+    """Return the text with the values of variables that look secret replaced by ***.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def _mhz() -> str:
 
 
 def _temperature() -> str:
-    """The hottest sensor of the processor, or of all sensors if none has a known name."""
+    """Return the hottest sensor of the processor, or of all sensors if none has a known name."""
     with suppress(OSError, AttributeError, RuntimeError):
         sensors = psutil.sensors_temperatures()
         names = [name for name in sensors if name in ("coretemp", "k10temp", "cpu_thermal", "zenpower")] or list(
@@ -135,7 +135,7 @@ def _temperature() -> str:
 
 
 def _virtual() -> str:
-    """A sentence that says that this is a container or a virtual machine, or ""."""
+    """Return a sentence that says that this is a container or a virtual machine, or ""."""
     if Path("/.dockerenv").exists() or "container" in _read(Path("/run/systemd/container")):
         return "This is a container"
     with suppress(OSError):

@@ -80,7 +80,7 @@ def parse_plan(text: str) -> Plan:
 
 
 def with_changes(plan: Plan, **changes: Any) -> Plan:
-    """The plan with the options of the command line applied; raises InputError if the result is invalid."""
+    """Return the plan with the options of the command line applied; raises InputError if the result is invalid."""
     changed = replace(plan, **{name: value for name, value in changes.items() if value is not None})
     if n_steps(changed) > MAX_STEPS:
         raise InputError(_too_many(changed))
@@ -92,7 +92,7 @@ def _too_many(plan: Plan) -> str:
 
 
 def variables_in(text: str) -> list[str]:
-    """The variables of a text.
+    """Return the variables of a text.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def _levels(own: _Table, kind: str) -> tuple[Level, ...]:
 
 
 def _link_orders(own: _Table, seed: int) -> tuple[Level, ...]:
-    """The files in the given order, and other orders drawn from the seed."""
+    """Return the files in the given order, and other orders drawn from the seed."""
     files = own.take("files")
     if not isinstance(files, list) or len(files) < 2 or not all(isinstance(file, str) for file in files):
         raise own.wrong("files", "a list of at least two files", files)
@@ -410,7 +410,7 @@ def _shows(plan: Plan, version: str, own: Mapping[str, str], used: set[str]) -> 
 
 
 def _texts(benchmark: Measured) -> list[tuple[str, bool]]:
-    """Every text of a benchmark that may contain variables, and whether it is a word of a command."""
+    """Return every text of a benchmark that may contain variables, and whether it is a word of a command."""
     commands = [*benchmark.commands.values(), *(one for one in (benchmark.setup, benchmark.reset) if one)]
     words = [(word, not command.is_shell) for command in commands for word in command.words]
     return [*words, *((value, False) for value in benchmark.environment.values()), (benchmark.file, False)]

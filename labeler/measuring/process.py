@@ -212,7 +212,7 @@ def _children() -> frozenset[int]:
 
 
 def _running(before: frozenset[int]) -> list[psutil.Process]:
-    """All running descendants of this process, except older ones; waits for processes that have ended."""
+    """Return all running descendants of this process, except older ones; waits for processes that have ended."""
     running = []
     for pid in _children() - before:
         with suppress(psutil.Error):

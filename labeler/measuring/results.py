@@ -40,7 +40,7 @@ Marks = Mapping[Path, tuple[int, int, int]]  # changes when a file is written ag
 
 
 def marks_of(measured: Measured, files: str, directory: Path) -> Marks:
-    """The state of the existing result files before a run.
+    """Return the state of the existing result files before a run.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def marks_of(measured: Measured, files: str, directory: Path) -> Marks:
 
 
 def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) -> list[Result]:
-    """The measurements of a successful run.
+    """Return the measurements of a successful run.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) ->
 
 
 def _plain_numbers(output: bytes) -> Numbers:
-    """The numbers of an output; none if the output contains anything else."""
+    """Return the numbers of an output; none if the output contains anything else."""
     numbers = []
     for word in output.split():
         try:

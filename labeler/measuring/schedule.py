@@ -53,7 +53,7 @@ class Step:
 
 
 def schedule(plan: Plan) -> Iterator[Step]:
-    """All runs of the plan, in order."""
+    """Yield all runs of the plan, in order."""
     contexts = contexts_of(plan)
     number = 0
     for round_, version, order_type, context in _passes(plan, contexts):
@@ -65,19 +65,19 @@ def schedule(plan: Plan) -> Iterator[Step]:
 
 
 def n_steps(plan: Plan) -> int:
-    """The number of runs."""
+    """Return the number of runs."""
     n_contexts = plan.contexts or prod(len(factor.levels) for factor in plan.factors)
     per_round = len(plan.benchmarks) * max(len(plan.versions), 1) * n_contexts * len(kinds_of_order(plan))
     return plan.runs * per_round
 
 
 def kinds_of_order(plan: Plan) -> tuple[str, ...]:
-    """The kinds of order that the plan measures."""
+    """Return the kinds of order that the plan measures."""
     return (FIXED, RANDOM) if plan.order == "both" else (plan.order,)
 
 
 def contexts_of(plan: Plan) -> list[Mapping[str, str]]:
-    """The combinations of factor levels: all, or a balanced random selection of the size in the plan.
+    """Return the combinations of factor levels: all, or a balanced random selection of the size in the plan.
 
     A selection contains each level of a factor equally often, if its size allows it.
     """
@@ -108,7 +108,7 @@ def contexts_of(plan: Plan) -> list[Mapping[str, str]]:
 
 
 def _passes(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, str, str, int]]:
-    """The (round, version, kind of order, context) of each pass."""
+    """Yield the (round, version, kind of order, context) of each pass."""
     versions = tuple(plan.versions) or ("",)
     if not plan.interleave and len(versions) > 1:
         for version in versions:
@@ -120,7 +120,7 @@ def _passes(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple
 
 
 def _rounds(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int, str, int]]:
-    """The (round, number of the kind, kind of order, context) of each block; blocks of both kinds alternate."""
+    """Yield the (round, number of the kind, kind of order, context) of each block; blocks of both kinds alternate."""
     kinds = list(enumerate(kinds_of_order(plan)))
     for round_ in range(plan.runs):
         for place, kind in reversed(kinds) if round_ % 2 else kinds:

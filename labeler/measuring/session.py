@@ -172,7 +172,7 @@ def measure(
 
 
 def done_so_far(plan: Plan, out: Path) -> list[Done]:
-    """The completed runs of a folder; none if it has no table.
+    """Return the completed runs of a folder; none if it has no table.
 
     Raises
     ------
@@ -256,7 +256,7 @@ def _check_lock(plan: Plan, out: Path) -> None:
 
 
 def _fingerprint(plan: Plan) -> dict[str, str]:
-    """A hash of each part of the plan; values that look secret are left out."""
+    """Return a hash of each part of the plan; values that look secret are left out."""
     parts = {name: value for name, value in asdict(plan).items() if name not in MAY_CHANGE}
     text = json.dumps(_without_secret_values(parts), sort_keys=True)
     return {name: hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]
@@ -424,7 +424,7 @@ class _Runner:
         return environment
 
     def _working_directory(self, step: Step) -> Path:
-        """The plan's folder, or a folder with a longer path that has links to all of its files."""
+        """Return the plan's folder, or a folder with a longer path that has links to all of its files."""
         if DIRECTORY_LENGTH not in self.kinds:
             return self.directory
         (text,) = self._level(step, self.kinds[DIRECTORY_LENGTH]).words

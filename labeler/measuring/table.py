@@ -203,7 +203,7 @@ def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[
 
 
 def place_of(step: Step) -> tuple[str, ...]:
-    """The values of a step that must equal those in the table, so that it is the same run of the same plan."""
+    """Return the values of a step that must equal those in the table, so that it is the same run of the same plan."""
     levels = [f"{name}={level}" for name, level in step.factors.items()]
     return (*levels, step.order_type, str(step.position), step.predecessor, str(step.round))
 

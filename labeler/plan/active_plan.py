@@ -22,7 +22,7 @@ Place = tuple[str, str, Kind]  # (reviewer, item, kind), the key of an assignmen
 
 
 def place_of(assignment: Assignment) -> Place:
-    """The key of an assignment."""
+    """Return the key of an assignment."""
     return assignment.reviewer, assignment.item, assignment.kind
 
 
@@ -121,7 +121,7 @@ class ActivePlan:
         return any(map(self._is_waiting, own))
 
     def _slots(self) -> list[Slot]:
-        """All active assignments as slots, but only one if imports gave a reviewer the same item in two kinds.
+        """Return all active assignments as slots, but only one if imports gave a reviewer the same item in two kinds.
 
         An open assignment is preferred, because it can move; if both are open, the one that was not imported.
         """
@@ -140,7 +140,7 @@ class ActivePlan:
         return [Slot(reviewer, item, Kind.CALIBRATION, answered=True) for reviewer, item, _ in ended]
 
     def slots_to_share(self) -> list[Slot]:
-        """The slots for `join`: items that are on a screen or excluded cannot move."""
+        """Return the slots for `join`: items that are on a screen or excluded cannot move."""
         on_screens = self._on_screens
         return [
             replace(
@@ -192,7 +192,7 @@ class ActivePlan:
         return {place: assignment for place, assignment in self.ended.items() if place in self.answers}
 
     def _has_label(self, place: Place) -> bool:
-        """Whether the assignment has a label that was not withdrawn at once; then it cannot move."""
+        """Return whether the assignment has a label that was not withdrawn at once; then it cannot move."""
         if place in self.labelled:
             return True
         answers = self.answers.get(place, ())
@@ -200,7 +200,7 @@ class ActivePlan:
         return any(answer in _CATEGORIES and following is not Answer.WITHDRAWN for answer, following in followed)
 
     def _is_waiting(self, place: Place) -> bool:
-        """Whether an assignment after the calibration round waits for an answer and its item is not excluded."""
+        """Return whether an assignment after the calibration round waits for an answer and its item is not excluded."""
         _, item, kind = place
         answers = self.answers.get(place, ())
         counts = kind is not Kind.CALIBRATION and item not in self.excluded

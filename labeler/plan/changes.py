@@ -272,7 +272,7 @@ class _Standing:
         self.co_load = _co_loads(loading)
 
     def cost(self, slot: Slot, taker: str) -> tuple[int, int, int]:
-        """The cost of a move, which is minimised; keys break ties."""
+        """Return the cost of a move, which is minimised; keys break ties."""
         others = self.labelled_by[slot.item] - {slot.reviewer}
         with_taker = self.co_load[taker]
         co_load = sum(with_taker[other] for other in others)
@@ -320,7 +320,7 @@ class _Offers:
         self.application = np.array([of_application[standing.applications[slot.item]] for slot in slots])
 
     def best(self, standing: _Standing, taker: str) -> Slot:
-        """The first slot with the lowest `_Standing.cost` for the taker."""
+        """Return the first slot with the lowest `_Standing.cost` for the taker."""
         with_taker = standing.co_load[taker]
         co_load = np.array([*(with_taker[name] for name in self.names), 0])[self.others].sum(axis=1)
         load_in = np.array([standing.load_in[taker, name] for name in self.applications])[self.application]
@@ -347,7 +347,7 @@ def _co_loads(loading: Sequence[Slot]) -> dict[str, Counter[str]]:
 
 
 def _seen_by(slots: Iterable[Slot]) -> dict[str, set[str]]:
-    """The reviewers of each item, in any kind, before the change."""
+    """Return the reviewers of each item, in any kind, before the change."""
     seen_by: dict[str, set[str]] = defaultdict(set)
     for slot in slots:
         seen_by[slot.item].add(slot.reviewer)
@@ -364,7 +364,7 @@ def _place_in_plan(applications: Mapping[str, str], seed: int, slot: Slot) -> tu
 
 
 def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: int) -> dict[str, dict[str, Slot]]:
-    """The slots that each reviewer can give to the joining reviewer, by item, in order of the keys."""
+    """Return the slots that each reviewer can give to the joining reviewer, by item, in order of the keys."""
     copied = {(slot.reviewer, slot.item) for slot in slots if slot.kind == Kind.RETEST}
     offers: dict[str, dict[str, Slot]] = defaultdict(dict)
     free = [

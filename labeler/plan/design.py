@@ -43,7 +43,7 @@ class Plan:
         return hash_of(self.assignments)
 
     def loads(self) -> dict[str, Counter[Kind]]:
-        """The number of assignments of each kind per reviewer."""
+        """Return the number of assignments of each kind per reviewer."""
         loads: dict[str, Counter[Kind]] = defaultdict(Counter)
         for assignment in self.assignments:
             loads[assignment.reviewer][assignment.kind] += 1
@@ -88,7 +88,7 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
 
 
 def overlap_of(n_items: int, overlap: float) -> int:
-    """The number of items of an application that all reviewers label: the rounded share."""
+    """Return the number of items of an application that all reviewers label: the rounded share."""
     return floor(overlap * n_items + 1 / 2)
 
 
@@ -100,7 +100,7 @@ def copies_that_fit(n_items: int, n_copies: int) -> int:
 
 
 def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[tuple[str, ...]]:
-    """All sets of `per_item` reviewers, in an order that balances the load in all parts of the list.
+    """Return all sets of `per_item` reviewers, in an order that balances the load in all parts of the list.
 
     The next block is always the block that gives the smallest range of loads, then the smallest sum of squared loads,
     then the smallest co-load of a pair, then the lowest key. Time grows with the square of the number of sets.
@@ -295,7 +295,7 @@ def _calibration_items(items: Mapping[str, str], parameters: PlanParameters) -> 
 
 
 def calibration_for(reviewer: str, items: Mapping[str, str], seed: int) -> list[Assignment]:
-    """The assignments of one reviewer in a calibration round with these items (name -> application)."""
+    """Return the assignments of one reviewer in a calibration round with these items (name -> application)."""
     order = _presentation_order(items, items, partial(key, seed, "calibration", reviewer))
     return [Assignment(reviewer, name, Kind.CALIBRATION, ALL, position) for position, name in enumerate(order)]
 
@@ -303,7 +303,7 @@ def calibration_for(reviewer: str, items: Mapping[str, str], seed: int) -> list[
 def _drawn_for(
     reviewer: str, parts: _Parts, items: Mapping[str, str], parameters: PlanParameters
 ) -> tuple[list[Assignment], str]:
-    """The assignments of one reviewer in order, and descriptions of unmet requirements."""
+    """Return the assignments of one reviewer in order, and descriptions of unmet requirements."""
     kinds = dict.fromkeys(parts.own.get(reviewer, ()), Kind.FRESH)
     kinds |= dict.fromkeys(parts.shared, Kind.OVERLAP)
     order = _presentation_order(kinds, items, partial(key, parameters.seed, reviewer))
@@ -338,7 +338,7 @@ def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters:
 
 
 def _by_application(items: Mapping[str, str], keyed: Callable[..., str]) -> list[list[str]]:
-    """The items grouped by application; applications and items are in the order of their keys."""
+    """Return the items grouped by application; applications and items are in the order of their keys."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name, application in items.items():
         groups[application].append(name)
@@ -413,6 +413,6 @@ def _retest_gap(n_items: int) -> int:
 
 
 def _is_third_in_a_row(sequence: Sequence[str], at: int, name: str, applications: Mapping[str, str]) -> bool:
-    """Whether inserting `name` before position `at` gives three neighbours of the same application."""
+    """Return whether inserting `name` before position `at` gives three neighbours of the same application."""
     near = [applications[other] for other in (*sequence[max(at - 2, 0) : at], name, *sequence[at : at + 2])]
     return any(near[i] == near[i + 1] == near[i + 2] for i in range(len(near) - 2))

@@ -73,7 +73,7 @@ SIGHTS = frozenset((Action.SEE_AGREEMENT, Action.SEE_CALIBRATION, Action.SEE_VER
 
 
 def possible(study: Study) -> list[Step]:
-    """The steps that are possible now; the step forward comes first."""
+    """Return the steps that are possible now; the step forward comes first."""
     if study.state is State.PAUSED:
         return [Step.OPEN]
     forward = [step for step in Step if study.state in STEPS[step] and step is not Step.PAUSE]
@@ -81,7 +81,7 @@ def possible(study: Study) -> list[Step]:
 
 
 def after(study: Study, step: Step) -> State:
-    """The state that a step leads to.
+    """Return the state that a step leads to.
 
     Raises
     ------

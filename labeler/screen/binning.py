@@ -91,7 +91,7 @@ def payload(
 def axis_limits(
     runs: Sequence[Series], *, rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span
 ) -> dict[str, Limits]:
-    """The y limits of each view of an item, the main axis first.
+    """Return the y limits of each view of an item, the main axis first.
 
     `levels` keeps every run's median and middle half on the axis, and any level that lasts more than about 5 % of a
     run: more than 5 % of its windows of 50 iterations, or of its 60 longer windows. The levels of a run reach from the
@@ -160,7 +160,7 @@ def _core(ordered: Sequence[Block]) -> Limits:
 
 
 def _levels(ordered: Sequence[Block], medians: Sequence[Block]) -> Limits:
-    """The range from the lowest to the highest level of any run, with a margin and a limited tail."""
+    """Return the range from the lowest to the highest level of any run, with a margin and a limited tail."""
     low, high = _quartiles(ordered)
     for block, middle in zip(ordered, medians, strict=True):
         lowest, highest = _level_ends(block, middle)
@@ -172,7 +172,7 @@ def _levels(ordered: Sequence[Block], medians: Sequence[Block]) -> Limits:
 
 
 def _level_ends(ordered: Block, medians: Block) -> tuple[Series, Series]:
-    """The lowest and the highest level of each run; for a short run the limits that `core` uses."""
+    """Return the lowest and the highest level of each run; for a short run the limits that `core` uses."""
     if ordered.shape[1] < FEW_ITERATIONS:
         return _core_end(ordered, 1), _core_end(ordered, 95)
     in_order, n_passed_over = np.sort(medians, axis=1), int(LASTING * medians.shape[1])
@@ -180,7 +180,7 @@ def _level_ends(ordered: Block, medians: Block) -> tuple[Series, Series]:
 
 
 def _quartiles(ordered: Sequence[Block]) -> Limits:
-    """The lowest lower quartile and the highest upper quartile of any run."""
+    """Return the lowest lower quartile and the highest upper quartile of any run."""
     quartiles = [_quantiles(block, QUARTILES) for block in ordered]
     return min(float(of[:, 0].min()) for of in quartiles), max(float(of[:, -1].max()) for of in quartiles)
 
@@ -233,7 +233,7 @@ def _at_least(limits: Limits, span: float) -> Limits:
 def _drawn(
     block: Block, ordered: Block, windows: Sequence[Block], axes: Mapping[str, Limits]
 ) -> Iterator[dict[str, Any]]:
-    """The payload entries for the runs of a block."""
+    """Yield the payload entries for the runs of a block."""
     series = (*bins_of(block), *windows, _quantiles(ordered, PERCENTILES))
     shares = {view: beyond_of(block, limits) for view, limits in axes.items()}
     for run in range(len(block)):
@@ -291,7 +291,7 @@ def windows_of(block: Block, phase: float = 1.0) -> tuple[Block, Block, Block]:
 
 
 def beyond_of(block: Block, limits: Limits, phase: float = 1.0) -> NDArray[np.float64]:
-    """The share of each window that lies above the limits, and the share below.
+    """Return the share of each window that lies above the limits, and the share below.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def beyond_of(block: Block, limits: Limits, phase: float = 1.0) -> NDArray[np.fl
 
 
 def n_windows(n: int) -> int:
-    """The number of windows in a run: one per 50 iterations, at most 60; in a short run one per iteration."""
+    """Return the number of windows in a run: one per 50 iterations, at most 60; in a short run one per iteration."""
     return n if n < FEW_ITERATIONS else min(n // WINDOW, MAX_WINDOWS)
 
 
@@ -345,7 +345,7 @@ def packed(values: NDArray[np.float64]) -> str:
 
 
 def spikes_of(low: Series, high: Series, lower: Series, upper: Series) -> tuple[NDArray[np.int64], Series]:
-    """The minima and maxima of bins that lie outside the middle half of their window; they are drawn as dots.
+    """Return the minima and maxima of bins that lie outside the middle half of their window; they are drawn as dots.
 
     Parameters
     ----------
@@ -370,7 +370,7 @@ def packed_shares(shares: NDArray[np.float64]) -> str:
 
 
 def shares_of(payload: Mapping[str, Any], run: Mapping[str, Any], view: str) -> NDArray[np.float64]:
-    """The share of each window of a run in a payload that is beyond the limits of a view, shape (2, n_windows).
+    """Return the share of each window of a run in a payload that is beyond the limits of a view, shape (2, n_windows).
 
     The first row is the share above the limits, the second the share below. For a short run, in which each iteration
     is a window, the shares follow from the values.

@@ -50,18 +50,18 @@ class Variation:
 
     @classmethod
     def drawn(cls, secret: str, code: str, n_runs: int) -> "Variation":
-        """The variation of the assignment with this code; always the same, on every machine."""
+        """Return the variation of the assignment with this code; always the same, on every machine."""
         seed = hashlib.sha256(f"{secret} {code}".encode()).hexdigest()[:32]
         order = tuple(sorted(range(n_runs), key=lambda run: _share(seed, f"run {run}")))
         return cls(order, 0.5 + round(_share(seed, "phase"), 6), seed)
 
     def plain(self) -> dict[str, Any]:
-        """The variation as a dict, which is stored with a label."""
+        """Return the variation as a dict, which is stored with a label."""
         return {**asdict(self), "order": list(self.order)}
 
 
 def neutral_unit(unit: str) -> str:
-    """The unit to show to reviewers: units of time, size and rate are kept, all other units become "units".
+    """Return the unit to show to reviewers: units of time, size and rate are kept, all other units become "units".
 
     Examples
     --------
@@ -173,7 +173,7 @@ class _Shift:
 
 
 def _share(seed: str, name: str) -> float:
-    """A number in [0, 1) derived from the seed by a hash, because the generator of a library may change."""
+    """Return a number in [0, 1) derived from the seed by a hash, because the generator of a library may change."""
     return int(hashlib.sha256(f"{seed} {name}".encode()).hexdigest()[:13], 16) / 16**13
 
 

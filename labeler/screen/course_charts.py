@@ -15,7 +15,7 @@ HEADROOM = 1.3  # space above the highest bar for the names of phases
 
 
 def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[tuple[datetime, int]]) -> Any:
-    """The phases of a study as named bands, and the number of labels per hour or day as bars.
+    """Return the phases of a study as named bands, and the number of labels per hour or day as bars.
 
     Parameters
     ----------
@@ -61,12 +61,12 @@ def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[
 
 
 def labels_over_time(counts: Sequence[tuple[datetime, int]]) -> Any:
-    """The number of labels per hour or day, as bars."""
+    """Return the number of labels per hour or day, as bars."""
     return _bars(counts).properties(height=170, width="container")
 
 
 def time_per_item(seconds: Sequence[float]) -> Any:
-    """A histogram of the time on task, in seconds on a logarithmic axis.
+    """Return a histogram of the time on task, in seconds on a logarithmic axis.
 
     Parameters
     ----------

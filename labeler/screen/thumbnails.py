@@ -127,7 +127,7 @@ def _bars(shares: NDArray[np.float64], end: float, height: int, lane: int) -> li
 
 
 def _heights(values: NDArray[np.float64], limits: Sequence[float], height: int, lane: int) -> list[float]:
-    """The y positions of values in a panel; values beyond the axis go to the edge of the panel."""
+    """Return the y positions of values in a panel; values beyond the axis go to the edge of the panel."""
     low, high = limits
     with np.errstate(over="ignore"):  # an infinite distance also counts as outside
         shares = (values - low) / (high - low)
@@ -154,7 +154,7 @@ def _averaged(values: NDArray[np.float64], n_points: int) -> NDArray[np.float64]
 
 
 def _steps(heights: Sequence[float], end: float) -> list[tuple[float, float]]:
-    """The corner points of a line with one step per height, from x = 0 to `end`."""
+    """Return the corner points of a line with one step per height, from x = 0 to `end`."""
     step = end / len(heights)
     return [(x * step, y) for i, y in enumerate(heights) for x in (i, i + 1)]
 

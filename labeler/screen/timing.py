@@ -13,7 +13,7 @@ HIDDEN, IDLE = "hidden", "idle"
 
 
 def time_on_task(dwell_ms: int, view: Mapping[str, Any]) -> int:
-    """The time that a reviewer spent on an item, in milliseconds.
+    """Return the time that a reviewer spent on an item, in milliseconds.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def time_on_task(dwell_ms: int, view: Mapping[str, Any]) -> int:
 
 
 def typical(times_ms: Iterable[int]) -> float | None:
-    """The median time on task in seconds; None if there are no times."""
+    """Return the median time on task in seconds; None if there are no times."""
     times = list(times_ms)
     return median(times) / 1000 if times else None
 

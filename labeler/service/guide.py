@@ -65,17 +65,17 @@ class Example:
     picture: Mapping[str, Any]
 
     def feedback(self, answer: str) -> str:
-        """The explanation for a reviewer who gave this answer."""
+        """Return the explanation for a reviewer who gave this answer."""
         truth = f"the item was generated as {self.category}" if self.category else "people disagree about this item"
         return f"Your answer: {answer}; {truth}. {self.title}: {self.explanation}"
 
     def is_right(self, answer: str) -> bool:
-        """Whether an answer matches the way the runs were generated."""
+        """Return whether an answer matches the way the runs were generated."""
         return self.category is not None and answer == self.category
 
 
 def protocol_words(protocol: Protocol) -> str:
-    """The text of the guide: how items are shown, what to judge, and how answers are used."""
+    """Return the text of the guide: how items are shown, what to judge, and how answers are used."""
     axis = AXES[protocol.axis_rule].format(span=f"{100 * protocol.min_span:g} %")
     order = " The order of the runs differs between reviewers." if protocol.varies_pictures else ""
     sure = "\n- Press 1, 2 or 3 to say how sure you are, before or after S or D." if protocol.asks_confidence else ""
@@ -230,7 +230,7 @@ def schematic_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDAR
 
 @lru_cache(maxsize=4)
 def worked_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span) -> tuple[Example, ...]:
-    """The worked examples: ten runs each, drawn with the study's axis rule, with an explanation."""
+    """Return the worked examples: ten runs each, drawn with the study's axis rule, with an explanation."""
     return _drawn_examples(_EXAMPLES, SEED, rule, min_span)
 
 

@@ -144,7 +144,7 @@ class BrowserMark:
 
 
 def browser_mark(db: Database, reviewer_id: int) -> BrowserMark:
-    """The browser mark of a reviewer, with the newest stored answer."""
+    """Return the browser mark of a reviewer, with the newest stored answer."""
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     whose = f"{study.created_utc} {person.person_id} {person.name}"
     return BrowserMark(hashlib.sha256(whose.encode()).hexdigest()[:32], labels.last_event(db, reviewer_id))
@@ -173,7 +173,7 @@ def brief(db: Database) -> Brief:
 
 
 def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
-    """The reviewer's progress and next tasks, for the labelling screen."""
+    """Return the reviewer's progress and next tasks, for the labelling screen."""
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     calibrating = _is_calibrating(study)
     n = assignments.n_by_answer(db, reviewer_id, calibration=calibrating)
@@ -186,7 +186,7 @@ def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
 
 
 def is_first_visit(db: Database, reviewer_id: int) -> bool:
-    """Whether to show the introduction: the reviewer has no label and has not finished the introduction."""
+    """Return whether to show the introduction: the reviewer has no label and has not finished the introduction."""
     person = identity.require(db, reviewer_id, Role.REVIEWER)
     if labels.last_event(db, reviewer_id) is not None or _why_closed(studies.get(db), person):
         return False
@@ -202,7 +202,7 @@ def begin(db: Database, reviewer_id: int, *, now: datetime) -> None:
 
 
 def has_feedback(db: Database, reviewer_id: int) -> bool:
-    """Whether there is feedback on the calibration round for a reviewer.
+    """Return whether there is feedback on the calibration round for a reviewer.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def has_feedback(db: Database, reviewer_id: int) -> bool:
 
 
 def question(db: Database) -> str:
-    """The question as text, with the number of runs if it is the same for all items."""
+    """Return the question as text, with the number of runs if it is the same for all items."""
     n_runs = {item.n_runs for item in items.all_items(db) if item.n_runs}
     number = f"{_in_words(n_runs.pop())} " if len(n_runs) == 1 else ""
     return brief(db).question.replace("{runs} ", number).replace("{runs}", number.strip())
@@ -254,7 +254,7 @@ def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
 
 
 def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
-    """The reviewer's tasks of this round that have an answer, newest answer first."""
+    """Return the reviewer's tasks of this round that have an answer, newest answer first."""
     identity.require(db, reviewer_id, Role.REVIEWER)
     study = studies.get(db)
     calibrating = _is_calibrating(study)
@@ -285,7 +285,7 @@ def typical_time_s(own: list[OwnLabel]) -> float | None:
 
 
 def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
-    """The picture of a task for the screen: only bins, without information about what was measured.
+    """Return the picture of a task for the screen: only bins, without information about what was measured.
 
     All pictures for reviewers are created here. None if the study has only imported labels for the item.
     """
@@ -299,7 +299,7 @@ def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
 
 
 def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
-    """The data of a task for the screen: code, revision, picture, and the reviewer's latest answer and remarks.
+    """Return the data of a task for the screen: code, revision, picture, and the reviewer's latest answer and remarks.
 
     Parameters
     ----------
@@ -412,12 +412,12 @@ def submit(
 
 
 def _not_open(submission: Submission) -> NotAssigned:
-    """The same refusal for all reasons, so that the reviewer does not learn the reason."""
+    """Return the same refusal for all reasons, so that the reviewer does not learn the reason."""
     return NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload the page to continue.")
 
 
 def _variation(db: Database, task: Task, n_runs: int) -> blinding.Variation | None:
-    """The variation of the picture for this task; None if all tasks of an item have the same picture."""
+    """Return the variation of the picture for this task; None if all tasks of an item have the same picture."""
     if not n_runs or not studies.get(db).protocol.varies_pictures:
         return None
     return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_runs)
@@ -475,7 +475,7 @@ def _stands(task: Task) -> bool:
 
 
 def _offered(db: Database, reviewer_id: int, calibrating: bool) -> list[Task]:
-    """The next open tasks in order, then the tasks that were answered "not sure" once."""
+    """Return the next open tasks in order, then the tasks that were answered "not sure" once."""
     still_open = assignments.open_tasks(db, reviewer_id, calibration=calibrating, limit=N_OFFERED)
     if len(still_open) == N_OFFERED:
         return still_open
@@ -488,7 +488,7 @@ def _is_calibrating(study: Study) -> bool:
 
 
 def _is_in_play(db: Database, task: Task, study: Study) -> bool:
-    """Whether a task belongs to the current round and was neither moved to another reviewer nor excluded."""
+    """Return whether a task belongs to the current round and was neither moved to another reviewer nor excluded."""
     return assignments.stands(db, task.assignment_id, calibration=_is_calibrating(study))
 
 

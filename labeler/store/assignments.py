@@ -62,23 +62,23 @@ def clear(db: Database) -> None:
 
 
 def tasks_of(db: Database, person_id: int, *, calibration: bool = False) -> list[Task]:
-    """The tasks of a reviewer in the calibration round, or after it, in order of presentation, with answers."""
+    """Return the tasks of a reviewer in the calibration round, or after it, in order of presentation, with answers."""
     rows = db.execute(f"{_TASKS} WHERE {_OF_ROUND} {_EACH}", (person_id, calibration)).fetchall()
     return [_task(row) for row in rows]
 
 
 def open_tasks(db: Database, person_id: int, *, calibration: bool, limit: int) -> list[Task]:
-    """The first tasks without a current answer, at most `limit`."""
+    """Return the first tasks without a current answer, at most `limit`."""
     return _first_with(db, person_id, f"coalesce({_NEWEST}, 'withdrawn') = 'withdrawn'", calibration, limit)
 
 
 def unsure_tasks(db: Database, person_id: int, *, calibration: bool) -> list[Task]:
-    """The tasks whose current answer is "not sure"."""
+    """Return the tasks whose current answer is "not sure"."""
     return _first_with(db, person_id, f"{_NEWEST} = 'not sure'", calibration, -1)
 
 
 def n_by_answer(db: Database, person_id: int, *, calibration: bool) -> Counter[Answer | None]:
-    """The number of tasks by newest answer; the key None counts tasks without an answer."""
+    """Return the number of tasks by newest answer; the key None counts tasks without an answer."""
     rows = db.execute(
         f"SELECT {_NEWEST} AS newest, count(*) FROM assignments a WHERE {_OF_ROUND} GROUP BY newest",  # noqa: S608 - constant
         (person_id, calibration),
@@ -87,12 +87,12 @@ def n_by_answer(db: Database, person_id: int, *, calibration: bool) -> Counter[A
 
 
 def has_code(db: Database, code: str) -> bool:
-    """Whether an assignment has this code, including ended assignments."""
+    """Return whether an assignment has this code, including ended assignments."""
     return db.execute("SELECT 1 FROM assignments WHERE code = ?", (code,)).fetchone() is not None
 
 
 def task_by_code(db: Database, person_id: int, code: str) -> Task | None:
-    """The reviewer's task with this code, from any round, active or ended; None if another reviewer has it."""
+    """Return the reviewer's task with this code, from any round, active or ended; None if another reviewer has it."""
     row = db.execute(f"{_TASKS} WHERE a.person_id = ? AND a.code = ? {_EACH}", (person_id, code)).fetchone()
     return _task(row) if row else None
 
@@ -107,7 +107,7 @@ def stands(db: Database, assignment_id: int, *, calibration: bool) -> bool:
 
 
 def find(db: Database, person_id: int, item_id: int, kind: Kind) -> Task | None:
-    """The reviewer's assignment of this kind for an item, or None."""
+    """Return the reviewer's assignment of this kind for an item, or None."""
     row = db.execute(
         f"{_TASKS} WHERE a.person_id = ? AND a.item_id = ? AND a.kind = ? {_EACH}",
         (person_id, item_id, kind),
@@ -124,7 +124,7 @@ def get(db: Database, person_id: int, item_id: int, kind: Kind) -> Task:
 
 
 def everything(db: Database, kind: Kind | None = None) -> list[StoredAssignment]:
-    """All assignments, including ended ones, or all of one kind, in order of creation."""
+    """Return all assignments, including ended ones, or all of one kind, in order of creation."""
     rows = db.execute(
         """SELECT a.assignment_id, p.name, i.name, a.kind, a.block, a.position, a.origin, a.ended_utc
            FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id)

@@ -15,12 +15,12 @@ def put(db: Database, item_id: int, version: int, payload: bytes) -> None:
 
 
 def is_there(db: Database, item_id: int, version: int) -> bool:
-    """Whether an item has bins of this version."""
+    """Return whether an item has bins of this version."""
     row = db.execute("SELECT 1 FROM bins WHERE item_id = ? AND version = ?", (item_id, version)).fetchone()
     return row is not None
 
 
 def get(db: Database, item_id: int, version: int) -> bytes | None:
-    """The bins of an item, or None if there are no bins of this version."""
+    """Return the bins of an item, or None if there are no bins of this version."""
     row = db.execute("SELECT payload FROM bins WHERE item_id = ? AND version = ?", (item_id, version)).fetchone()
     return bytes(row[0]) if row else None

@@ -68,7 +68,7 @@ def append(db: "Database", part: str, row_id: int) -> None:
 
 
 def head(db: "Database") -> Head:
-    """The end of the chain."""
+    """Return the end of the chain."""
     row = db.execute("SELECT link_id, head FROM links ORDER BY link_id DESC LIMIT 1").fetchone()
     return Head(*row) if row else Head(0, "")
 
@@ -85,24 +85,24 @@ def begin(db: "Database") -> None:
 
 
 def n_before(db: "Database") -> int:
-    """The number of rows that existed before the chain began; 0 if the study had a chain from the start."""
+    """Return the number of rows that existed before the chain began; 0 if the study had a chain from the start."""
     row = db.execute("SELECT row_id FROM links WHERE link_id = 1 AND part = ?", (BEGUN,)).fetchone()
     return int(row[0]) if row else 0
 
 
 def digest_at(db: "Database", n_links: int) -> str | None:
-    """The head after the first `n_links` links, or None if the chain is shorter."""
+    """Return the head after the first `n_links` links, or None if the chain is shorter."""
     row = db.execute("SELECT head FROM links WHERE link_id = ?", (n_links,)).fetchone()
     return str(row[0]) if row else None
 
 
 def digests_of(db: "Database", part: str) -> set[str]:
-    """The current hashes of all rows of a part."""
+    """Return the current hashes of all rows of a part."""
     return {digest_of(db, part, row_id) or "" for (row_id,) in db.execute(_IDS[part]).fetchall()}
 
 
 def digest_of(db: "Database", part: str, row_id: int) -> str | None:
-    """The current hash of a row's content, or None if the row does not exist."""
+    """Return the current hash of a row's content, or None if the row does not exist."""
     if part == BEGUN:
         return hashlib.sha256(str(row_id).encode()).hexdigest()
     digest, is_there = hashlib.sha256(), False
@@ -119,7 +119,7 @@ def digest_of(db: "Database", part: str, row_id: int) -> str | None:
 
 
 def faults(db: "Database") -> Iterator[Fault]:
-    """All mismatches between links and rows, in the order of the chain; then rows without a link."""
+    """Yield all mismatches between links and rows, in the order of the chain; then rows without a link."""
     last, newest = Head(0, ""), dict[tuple[str, int], str]()
     for link_id, part, row_id, digest, stored in db.execute("SELECT * FROM links ORDER BY link_id").fetchall():
         if link_id != last.n_links + 1:

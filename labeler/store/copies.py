@@ -68,7 +68,7 @@ def _logs(path: Path) -> list[Path]:
 
 
 def assigned(db: Database) -> dict[str, Assigned]:
-    """All assignments, by code."""
+    """Return all assignments, by code."""
     rows = db.execute(
         """SELECT a.code, a.assignment_id, p.name, i.name, i.data_hash, a.kind, a.block, a.position
            FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id)"""

@@ -45,7 +45,7 @@ class Database:
             return self._cursor().execute(sql, parameters)
 
     def records(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
-        """The rows of a query as mappings from column name to value; raises errors like `execute`."""
+        """Return the rows of a query as mappings from column name to value; raises errors like `execute`."""
         cursor = self.execute(sql, parameters)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
@@ -216,7 +216,7 @@ def _identity(path: Path) -> tuple[int, int]:
 
 
 def _begins_as_log(path: Path) -> bool:
-    """Whether a write-ahead log is empty or has its header.
+    """Return whether a write-ahead log is empty or has its header.
 
     If the log in use is replaced by another file, SQLite writes no header to it, and ignores it when it next opens.
     """

@@ -33,12 +33,12 @@ def add(db: Database, item_id: int, decision: Decision) -> bool:
 
 
 def of_event(db: Database, event_id: str) -> Decision | None:
-    """The stored decision of an event, or None."""
+    """Return the stored decision of an event, or None."""
     return next((decision for decision in everything(db) if decision.event_id == event_id), None)
 
 
 def everything(db: Database) -> list[Decision]:
-    """All decisions, in order of time."""
+    """Return all decisions, in order of time."""
     rows = db.execute(
         """SELECT i.name, d.category, d.why, d.decided_by, d.created_utc, d.event_id
            FROM decisions d JOIN items i USING (item_id) ORDER BY d.decision_id"""

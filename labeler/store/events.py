@@ -32,13 +32,13 @@ def add(db: Database, at_utc: str, actor: str, action: str, details: Mapping[str
 
 
 def of_actions(db: Database, actions: Collection[str]) -> list[Event]:
-    """The events with these actions, in order."""
+    """Return the events with these actions, in order."""
     rows = db.execute("SELECT at_utc, actor, action, details FROM events ORDER BY event_id")
     return [Event(at, actor, action, json.loads(text)) for at, actor, action, text in rows if action in actions]
 
 
 def table(db: Database) -> "pd.DataFrame":
-    """All events in order, with columns at_utc, actor, action and details (JSON)."""
+    """Return all events in order, with columns at_utc, actor, action and details (JSON)."""
     import pandas as pd  # imported here because all commands write events, but few read them
 
     rows = db.execute("SELECT at_utc, actor, action, details FROM events ORDER BY event_id").fetchall()
@@ -53,7 +53,7 @@ def rewrite(db: Database, rewritten: Callable[[str, str], str]) -> None:
 
 
 def last_id(db: Database, *, without: Collection[str] = ()) -> int:
-    """The id of the newest event, ignoring some actions; 0 if there is no such event."""
+    """Return the id of the newest event, ignoring some actions; 0 if there is no such event."""
     row = db.execute(
         """SELECT event_id FROM events WHERE action NOT IN (SELECT value FROM json_each(?))
            ORDER BY event_id DESC LIMIT 1""",

@@ -26,7 +26,7 @@ def add(db: Database, secret_hash: str, person_id: int, created_utc: str, expire
 
 
 def find(db: Database, secret_hash: str) -> Invitation | None:
-    """The invitation with this secret, even if it is no longer valid."""
+    """Return the invitation with this secret, even if it is no longer valid."""
     rows = db.execute(
         """SELECT secret_hash, person_id, created_utc, expires_utc, replaced_utc, revoked_utc FROM invitations
            WHERE secret_hash >= ? AND secret_hash < ?""",

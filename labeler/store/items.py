@@ -21,7 +21,7 @@ def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int | N
 
 
 def is_imported(db: Database, sha256: str) -> bool:
-    """Whether a file with this content was already imported."""
+    """Return whether a file with this content was already imported."""
     return db.execute("SELECT 1 FROM files WHERE sha256 = ?", (sha256,)).fetchone() is not None
 
 
@@ -57,28 +57,28 @@ def add(
 
 
 def all_items(db: Database) -> list[Item]:
-    """All items, in order of name."""
+    """Return all items, in order of name."""
     return [Item(**row) for row in db.records(f"SELECT {_COLUMNS} FROM items ORDER BY name")]  # noqa: S608 - constant
 
 
 def n_items(db: Database) -> int:
-    """The number of items, including excluded items."""
+    """Return the number of items, including excluded items."""
     return int(db.execute("SELECT count(*) FROM items").fetchone()[0])
 
 
 def by_id(db: Database, item_id: int) -> Item:
-    """The item with this id; it must exist."""
+    """Return the item with this id; it must exist."""
     return Item(**db.records(f"SELECT {_COLUMNS} FROM items WHERE item_id = ?", (item_id,))[0])  # noqa: S608 - constant
 
 
 def by_name(db: Database, name: str) -> Item | None:
-    """The item with this name, or None."""
+    """Return the item with this name, or None."""
     rows = db.records(f"SELECT {_COLUMNS} FROM items WHERE name = ?", (name,))  # noqa: S608 - constant
     return Item(**rows[0]) if rows else None
 
 
 def failures_of(db: Database, item_id: int) -> list[tuple[dict[str, str], str]]:
-    """The failed runs of an item, as (conditions, reason)."""
+    """Return the failed runs of an item, as (conditions, reason)."""
     (text,) = db.execute("SELECT failures FROM items WHERE item_id = ?", (item_id,)).fetchone()
     return [(failure["conditions"], failure["reason"]) for failure in json.loads(text)]
 

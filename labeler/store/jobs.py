@@ -43,7 +43,7 @@ def finish(db: Database, job_id: int, at_utc: str, error: str | None) -> None:
 
 
 def latest(db: Database, kind: str) -> Job | None:
-    """The most recent job of this kind."""
+    """Return the most recent job of this kind."""
     rows = db.records(
         """SELECT job_id, pid, n_done, n_total, started_utc, updated_utc, finished_utc, error
            FROM jobs WHERE kind = ? ORDER BY job_id DESC LIMIT 1""",

@@ -82,7 +82,7 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
 
 
 def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, Answer] | None:
-    """The assignment and answer of an event of this person; rows of other people are never read."""
+    """Return the assignment and answer of an event of this person; rows of other people are never read."""
     row = db.execute(
         """SELECT l.assignment_id, l.answer FROM assignments a CROSS JOIN labels l USING (assignment_id)
            WHERE a.person_id = ? AND l.event_id = ?""",
@@ -107,7 +107,7 @@ def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int
 
 
 def last_event(db: Database, person_id: int) -> str | None:
-    """The event id of a reviewer's last stored answer."""
+    """Return the event id of a reviewer's last stored answer."""
     row = db.execute(
         """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
            WHERE person_id = ? ORDER BY label_id DESC LIMIT 1""",
@@ -117,7 +117,7 @@ def last_event(db: Database, person_id: int) -> str | None:
 
 
 def known_events(db: Database, person_id: int, event_ids: Iterable[str]) -> set[str]:
-    """The event ids among these that belong to stored answers of this reviewer."""
+    """Return the event ids among these that belong to stored answers of this reviewer."""
     rows = db.execute(
         """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
            WHERE person_id = ? AND event_id IN (SELECT value FROM json_each(?))""",
@@ -127,7 +127,7 @@ def known_events(db: Database, person_id: int, event_ids: Iterable[str]) -> set[
 
 
 def n_labels(db: Database) -> int:
-    """The number of answers of all reviewers."""
+    """Return the number of answers of all reviewers."""
     return int(db.execute("SELECT count(*) FROM labels").fetchone()[0])
 
 
@@ -148,7 +148,7 @@ def _stored(db: Database) -> list[tuple[Any, ...]]:
 
 
 def table(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
-    """The same as a DataFrame; with `as_stored`, in the order of storage, in which merged answers come later."""
+    """Return the same as a DataFrame; with `as_stored`, in the order of storage, in which merged answers come later."""
     import pandas as pd  # imported here because many commands need no table
 
     answers = _stored(db) if as_stored else rows(db)
@@ -156,7 +156,7 @@ def table(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
 
 
 def merged(db: Database) -> frozenset[int]:
-    """The positions, in order of storage, of the answers that `labeler merge` added from a copy.
+    """Return the positions, in order of storage, of the answers that `labeler merge` added from a copy.
 
     A merge stores its answers and then its event, so the links before this event in the chain are the merged answers.
     Merges that are older than the chain of the study are not recognised.
@@ -179,7 +179,7 @@ def merged(db: Database) -> frozenset[int]:
 
 
 def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -> list[int]:
-    """The positions of the answers, in the order in which they were given.
+    """Return the positions of the answers, in the order in which they were given.
 
     This is the order of storage, except that merged answers are sorted by time among the other answers of their
     reviewer, so that the first label is the label given first in any of the files. If a clock was set back, the order
@@ -214,7 +214,7 @@ def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -
 
 
 def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
-    """The answers of a reviewer, in the order given."""
+    """Return the answers of a reviewer, in the order given."""
     rows = db.execute(
         """SELECT a.code, l.answer, l.revision, l.created_utc, l.dwell_ms, l.view, l.confidence, l.flag, l.comment
            FROM labels l JOIN assignments a USING (assignment_id)
@@ -225,7 +225,7 @@ def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
 
 
 def links_of(db: Database, person_id: int) -> list[tuple[str, Answer, str, str]]:
-    """The answers of a reviewer in the order given: code, answer, time, and the hash in the chain."""
+    """Return the answers of a reviewer in the order given: code, answer, time, and the hash in the chain."""
     rows = db.execute(
         """SELECT a.code, l.answer, l.created_utc, k.digest
            FROM labels l JOIN assignments a USING (assignment_id)
@@ -287,7 +287,7 @@ def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[st
 
 
 def on_item(db: Database, item_id: int) -> list[tuple[str, str, str, str | None]]:
-    """The current answers to an item: reviewer, kind of assignment, answer, comment."""
+    """Return the current answers to an item: reviewer, kind of assignment, answer, comment."""
     return db.execute(
         """SELECT p.name, a.kind, c.answer, l.comment
            FROM current_answers c JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
@@ -308,7 +308,7 @@ def on_items(db: Database, item_ids: Iterable[int]) -> list[tuple[int, str, str,
 
 
 def marks(db: Database) -> list[tuple[int, int, Answer]]:
-    """All answers in order of storage, as (label id, assignment id, answer)."""
+    """Return all answers in order of storage, as (label id, assignment id, answer)."""
     rows = db.execute("SELECT label_id, assignment_id, answer FROM labels ORDER BY label_id")
     return [(label_id, assignment_id, Answer(answer)) for label_id, assignment_id, answer in rows]
 
@@ -331,7 +331,7 @@ class SavedAnswer:
 
 
 def saved(db: Database) -> list[SavedAnswer]:
-    """All answers in order of storage."""
+    """Return all answers in order of storage."""
     rows = db.execute(
         """SELECT a.code, i.name, p.name, a.kind, a.assignment_id, l.revision, l.event_id, l.answer, l.created_utc,
                   l.dwell_ms, l.view, l.confidence, l.flag, l.comment, s.source_key
@@ -370,7 +370,7 @@ class AnswerTime:
 
 
 def answer_times(db: Database, *, calibration: bool = False) -> list[AnswerTime]:
-    """All answers given in this study, in all rounds, in order of storage, without imported labels."""
+    """Return all answers given in this study, in all rounds, in order of storage, without imported labels."""
     rows = db.execute(
         f"""SELECT p.name, l.created_utc, l.dwell_ms, l.view, (a.kind = 'calibration') = ? AND {STANDS},
                   c.answer IS NOT NULL

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def version(db: "Database") -> int:
-    """The number of migrations applied to the file."""
+    """Return the number of migrations applied to the file."""
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 

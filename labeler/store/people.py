@@ -26,22 +26,22 @@ def all_people(db: Database) -> list[Person]:
 
 
 def reviewers(db: Database) -> list[Person]:
-    """The reviewers, in order of name."""
+    """Return the reviewers, in order of name."""
     return [person for person in all_people(db) if Role.REVIEWER in person.roles]
 
 
 def by_name(db: Database, name: str) -> Person | None:
-    """The person with this name, ignoring case in any alphabet, or None."""
+    """Return the person with this name, ignoring case in any alphabet, or None."""
     return next((person for person in all_people(db) if person.name.casefold() == name.casefold()), None)
 
 
 def by_id(db: Database, person_id: int) -> Person | None:
-    """The person with this id."""
+    """Return the person with this id."""
     return _one(db, "person_id = ?", person_id)
 
 
 def by_email(db: Database, email: str) -> Person | None:
-    """The person who signs in with this e-mail address, ignoring case, or None."""
+    """Return the person who signs in with this e-mail address, ignoring case, or None."""
     return _one(db, "email = ?", email)
 
 
@@ -76,5 +76,5 @@ def set_roles(db: Database, person_id: int, roles: Iterable[Role]) -> None:
 
 
 def emails(db: Database) -> dict[str, str]:
-    """The e-mail addresses of people, each with the person's name."""
+    """Return the e-mail addresses of people, each with the person's name."""
     return dict(db.execute("SELECT email, name FROM people WHERE email IS NOT NULL").fetchall())

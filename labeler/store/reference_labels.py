@@ -10,6 +10,6 @@ def put(db: Database, item_id: int, category: Category) -> None:
 
 
 def everything(db: Database) -> dict[str, Category]:
-    """All reference labels, as item name -> category."""
+    """Return all reference labels, as item name -> category."""
     rows = db.execute("SELECT i.name, r.category FROM reference_labels r JOIN items i USING (item_id) ORDER BY i.name")
     return {name: Category(category) for name, category in rows}

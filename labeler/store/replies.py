@@ -40,7 +40,7 @@ def add(db: Database, assignment_id: int, reply: Reply) -> None:
 
 
 def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tuple[Reply, ...]]:
-    """The replies to these assignments, in order of time."""
+    """Return the replies to these assignments, in order of time."""
     rows = db.execute(
         """SELECT assignment_id, text, written_by, created_utc FROM replies
            WHERE assignment_id IN (SELECT value FROM json_each(?)) ORDER BY reply_id""",
@@ -53,7 +53,7 @@ def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tup
 
 
 def flags_and_comments(db: Database) -> list[FlagOrComment]:
-    """All assignments with a flag or comment in the newest answer that is not "withdrawn".
+    """Return all assignments with a flag or comment in the newest answer that is not "withdrawn".
 
     The most recent answer comes first.
     """

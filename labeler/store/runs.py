@@ -29,13 +29,13 @@ def add(
 
 
 def of_item(db: Database, item_id: int) -> list[Series]:
-    """The runs of an item in order, as read-only arrays."""
+    """Return the runs of an item in order, as read-only arrays."""
     rows = db.execute("SELECT measurements FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     return [np.frombuffer(blob, dtype="<f8") for (blob,) in rows]
 
 
 def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]:
-    """The conditions of an item's runs: name -> one text per run, "" if unknown."""
+    """Return the conditions of an item's runs: name -> one text per run, "" if unknown."""
     rows = db.execute("SELECT conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     by_run = [json.loads(text) for (text,) in rows]
     return {

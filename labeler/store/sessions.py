@@ -15,7 +15,7 @@ def add(db: Database, session_hash: str, person_id: int, created_utc: str) -> No
 
 
 def person_of(db: Database, session_hash: str, oldest_utc: str) -> Person | None:
-    """The person of a session; None if the session is unknown or began before `oldest_utc`."""
+    """Return the person of a session; None if the session is unknown or began before `oldest_utc`."""
     rows = db.execute(
         """SELECT session_hash, person_id FROM sessions
            WHERE session_hash >= ? AND session_hash < ? AND created_utc >= ?""",

@@ -62,7 +62,7 @@ def use(db: Database, judges: Iterable[tuple[str, Mapping[str, Any], int]], used
 
 
 def of_item(db: Database, item_id: int) -> list[StoredVerdict]:
-    """The verdicts of an item that `table` shows, with their evidence, in order of classifier."""
+    """Return the verdicts of an item that `table` shows, with their evidence, in order of classifier."""
     rows = db.records(
         f"SELECT {', '.join(_COLUMNS)} FROM shown_verdicts WHERE item_id = ? ORDER BY classifier",  # noqa: S608 - constant
         (item_id,),
@@ -98,13 +98,13 @@ def _stored(row: Mapping[str, Any]) -> StoredVerdict:
 
 
 def done(db: Database) -> set[tuple[int, str, str, str, int]]:
-    """The verdicts that exist: (item, classifier, parameters, hash of the measurements, version)."""
+    """Return the verdicts that exist: (item, classifier, parameters, hash of the measurements, version)."""
     rows = db.execute("SELECT item_id, classifier, parameters, data_hash, version FROM verdicts")
     return {tuple(row) for row in rows}
 
 
 def n_lacking(db: Database, acceptable: Iterable[tuple[str, Mapping[str, Any], int]]) -> int:
-    """The number of items with measurements that lack a verdict of a given classifier.
+    """Return the number of items with measurements that lack a verdict of a given classifier.
 
     Each element is (classifier, parameters, version) of an accepted verdict; a classifier can occur several times.
     """
@@ -121,7 +121,7 @@ def n_lacking(db: Database, acceptable: Iterable[tuple[str, Mapping[str, Any], i
 
 
 def computed_classifiers(db: Database) -> set[str]:
-    """The names of all classifiers with verdicts that were not imported."""
+    """Return the names of all classifiers with verdicts that were not imported."""
     rows = db.execute("SELECT DISTINCT classifier FROM verdicts WHERE parameters NOT LIKE '%\"imported\"%'")
     return {name for (name,) in rows}
 
@@ -147,7 +147,7 @@ def brief_table(db: Database) -> "pd.DataFrame":
 
 
 def table(db: Database) -> "pd.DataFrame":
-    """The most recently requested verdict of each classifier on each item.
+    """Return the most recently requested verdict of each classifier on each item.
 
     Columns item, benchmark, application, classifier, parameters, version, verdict, score, threshold, means (dict),
     clusters (tuple), runs, iterations, error; in order of item and classifier.

@@ -105,27 +105,27 @@ def run_page(db: Database, person: Person) -> None:
 
 
 def group_of(title: str) -> str:
-    """The group of a page in the navigation of a coordinator."""
+    """Return the group of a page in the navigation of a coordinator."""
     if title in REVIEWER_PAGES:
         return OWN
     return GROUP_OF.get(title) or (EXPLORE if title in EXPLORE_PAGES else ACCOUNT)
 
 
 def quietened(titles: Iterable[str]) -> str:
-    """The style that dims these pages in the navigation; they can still be opened."""
+    """Return the style that dims these pages in the navigation; they can still be opened."""
     links = ", ".join(f'[data-testid="stSidebarNavLink"][href$="/{address(title)}"]' for title in titles)
     return f"<style>{links} {{ opacity: .65; }}</style>" if links else ""
 
 
 @lru_cache
 def session_cookie(study: Path) -> str:
-    """The name of the cookie with the session of this study; raises LabelerError if it cannot be opened."""
+    """Return the name of the cookie with the session of this study; raises LabelerError if it cannot be opened."""
     with open_database(study) as db:
         return f"{SESSION_COOKIE}_{identity.study_id(db)}"
 
 
 def session_of(cookies: Mapping[str, str], study: Path | None) -> str | None:
-    """The session id among cookies; None without one, or while the study cannot be opened."""
+    """Return the session id among cookies; None without one, or while the study cannot be opened."""
     try:
         return cookies.get(session_cookie(study)) if study else None
     except LabelerError:

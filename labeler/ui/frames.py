@@ -24,7 +24,7 @@ class Frames:
         self._main_page = ""  # Streamlit's name of the main page, taken from its first message
 
     async def receive(self) -> Message:
-        """The next message of the browser, with Streamlit's name of the main page."""
+        """Return the next message of the browser, with Streamlit's name of the main page."""
         message = await self._receive()
         frame = message.get("bytes")
         if frame and self._main_page and MAIN_PAGE.encode() in frame:

@@ -69,7 +69,7 @@ class Gate:
         await self._target(connection)(scope, receive, _with_headers(send, connection.scope["path"]))
 
     def _target(self, connection: HTTPConnection) -> ASGIApp:
-        """The response to a request: the application, a redirect to the sign-in page, or a refusal."""
+        """Return the response to a request: the application, a redirect to the sign-in page, or a refusal."""
         path, method = connection.scope["path"], connection.scope["method"]
         if (
             path == "/" and provider.arrival(connection.cookies) is not None
@@ -92,7 +92,7 @@ class Gate:
         return programs.response(connection) or self._app
 
     def _person_of_websocket(self, connection: HTTPConnection) -> Person | None:
-        """The person who may open a websocket with this request, or None."""
+        """Return the person who may open a websocket with this request, or None."""
         if connection.scope["path"] != STREAM or not sign_in.same_origin(connection):
             return None
         return self._person_or_nobody(connection)
@@ -123,7 +123,7 @@ class Gate:
         return receiving
 
     def _person(self, connection: HTTPConnection) -> Person | None:
-        """The signed-in person; raises LabelerError if the study cannot be read."""
+        """Return the signed-in person; raises LabelerError if the study cannot be read."""
         token = connection.cookies.get(session_cookie(self._study))
         if not token:
             return None
@@ -159,23 +159,23 @@ def _request(message: Message) -> BackMsg | None:
 
 
 def _is_more_than_a_page(request: BackMsg) -> bool:
-    """Whether a message requests more than a page, such as part of a page or a file created on demand."""
+    """Return whether a message requests more than a page, such as part of a page or a file created on demand."""
     return request.WhichOneof("type") != "rerun_script" or bool(request.rerun_script.fragment_id)
 
 
 def _is_open(path: str) -> bool:
-    """Whether this path is open to people who are not signed in."""
+    """Return whether this path is open to people who are not signed in."""
     is_sign_in = path in OPEN_PATHS or re.fullmatch("/join/[^/]+", path) is not None
     return is_sign_in or (path in provider.PATHS and provider.is_configured())
 
 
 def _is_program(path: str) -> bool:
-    """Whether the path is program text, which is the same for everyone."""
+    """Return whether the path is program text, which is the same for everyone."""
     return path.startswith((programs.STATIC, f"{component.ASSETS}/"))
 
 
 def _is_for_everyone(path: str) -> bool:
-    """Whether everyone who is signed in may reach this path; the path of a page has only one part."""
+    """Return whether everyone who is signed in may reach this path; the path of a page has only one part."""
     return _is_program(path) or path in (HEALTH, HOST_CONFIG) or path.rstrip("/").count("/") <= 1
 
 

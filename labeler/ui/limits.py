@@ -38,7 +38,7 @@ class WrongSignIns:
         self._times: OrderedDict[str, deque[float]] = OrderedDict()  # by client; the most recent client is last
 
     def wait_s(self, address: str) -> float:
-        """The number of seconds until this client may try again; 0 if it may try now."""
+        """Return the number of seconds until this client may try again; 0 if it may try now."""
         times = self._times.get(_client(address))
         if times is None or len(times) < N_WRONG:
             return 0.0
@@ -54,7 +54,7 @@ class WrongSignIns:
 
 
 def _client(address: str) -> str:
-    """The address of the client; for IPv6 the first 64 bits, because a client has a whole network."""
+    """Return the address of the client; for IPv6 the first 64 bits, because a client has a whole network."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -100,11 +100,11 @@ class BoundedLog(TextIOBase):
         self._stream.flush()
 
     def fileno(self) -> int:
-        """The underlying file descriptor."""
+        """Return the underlying file descriptor."""
         return self._stream.fileno()
 
     def isatty(self) -> bool:
-        """Whether the underlying stream is a terminal."""
+        """Return whether the underlying stream is a terminal."""
         return self._stream.isatty()
 
     def _begin_period(self) -> None:

@@ -27,7 +27,7 @@ _IMPORTED = re.compile(r"""(?:from|import)["']\./([^"']+\.js)["']""")
 
 @cache
 def files() -> dict[str, Path]:
-    """The files by address."""
+    """Return the files by address."""
     own = {f"{component.ASSETS}/{path.name}": path for path in component.JS_DIRECTORY.glob("*.js")}
     folder = STREAMLIT / "static"
     theirs = {f"{STATIC}{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
@@ -35,7 +35,7 @@ def files() -> dict[str, Path]:
 
 
 def response(connection: HTTPConnection) -> Response | None:
-    """The response to a request for program text; None for any other request."""
+    """Return the response to a request for program text; None for any other request."""
     path = files().get(connection.scope["path"])
     if path is None or connection.scope["method"] not in ("GET", "HEAD") or "range" in connection.headers:
         return None
@@ -72,7 +72,7 @@ def warm() -> None:
 
 @cache
 def _first_page() -> frozenset[str]:
-    """The addresses that Streamlit's page itself names."""
+    """Return the addresses that Streamlit's page itself names."""
     text = (STREAMLIT / "index.html").read_text(encoding="utf-8")
     return frozenset(f"{STATIC}{name}" for name in re.findall(r"""["']\./static/([^"']+)["']""", text))
 

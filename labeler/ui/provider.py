@@ -32,7 +32,7 @@ class Arrival:
 
 
 def problem() -> str:
-    """The reason why the section [auth] of secrets.toml is unusable; empty if it is usable or missing."""
+    """Return the reason why the section [auth] of secrets.toml is unusable; empty if it is usable or missing."""
     if not secrets_singleton.load_if_toml_exists() or "auth" not in secrets_singleton:
         return ""
     section: Any = secrets_singleton["auth"]
@@ -49,17 +49,17 @@ def problem() -> str:
 
 
 def is_configured() -> bool:
-    """Whether secrets.toml has a valid section [auth]."""
+    """Return whether secrets.toml has a valid section [auth]."""
     return secrets_singleton.load_if_toml_exists() and "auth" in secrets_singleton and not problem()
 
 
 def login_path() -> str:
-    """The path that starts the sign-in through the provider; valid for a few minutes."""
+    """Return the path that starts the sign-in through the provider; valid for a few minutes."""
     return f"{PATHS[0]}?{urlencode({'provider': auth_util.encode_provider_token('default')})}"
 
 
 def arrival(cookies: Mapping[str, str]) -> Arrival | None:
-    """The person who just returned from the provider; None for a forged, expired or missing cookie.
+    """Return the person who just returned from the provider; None for a forged, expired or missing cookie.
 
     An address that the provider has not verified is ignored.
     """
@@ -78,7 +78,7 @@ def arrival(cookies: Mapping[str, str]) -> Arrival | None:
 
 
 def cookies_to_clear(cookies: Mapping[str, str]) -> list[str]:
-    """The names of Streamlit's cookies with the person's identity."""
+    """Return the names of Streamlit's cookies with the person's identity."""
     return [name for name in cookies if name.startswith(USER_COOKIE)]
 
 

@@ -75,7 +75,7 @@ def refresh_in_background(study: Path) -> Thread:
 
 
 def make_app(study: Path) -> st.App:
-    """The ASGI application: the sign-in routes, and Streamlit behind the gate."""
+    """Return the ASGI application: the sign-in routes, and Streamlit behind the gate."""
     return st.App(
         Path(__file__).parent / "app.py",
         routes=sign_in.routes(study),
@@ -84,7 +84,7 @@ def make_app(study: Path) -> st.App:
 
 
 def allowed_hosts(url: str | None) -> list[str]:
-    """The accepted host names: the host of `url` and names of this machine; all names if no `url` is given.
+    """Return the accepted host names: the host of `url` and names of this machine; all names if no `url` is given.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def allowed_hosts(url: str | None) -> list[str]:
 
 
 def streamlit_settings() -> dict[str, Any]:
-    """The settings of .streamlit/config.toml with dotted names."""
+    """Return the settings of .streamlit/config.toml with dotted names."""
     with bundled(".streamlit", "config.toml").open("rb") as file:
         return {
             f"{section}.{name}": value for section, part in tomllib.load(file).items() for name, value in part.items()

@@ -66,7 +66,7 @@ saved.forEach((key) => localStorage.removeItem(key));
 
 
 def routes(study: Path) -> list[Route]:
-    """The routes for signing in and out."""
+    """Return the routes for signing in and out."""
     wrong = WrongSignIns()
     return [
         Route("/sign-in", _sign_in(study, wrong), methods=["GET", "POST"]),
@@ -116,7 +116,7 @@ def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
 
 
 async def _body(request: Request) -> bytes:
-    """The posted body, up to slightly more than the accepted length."""
+    """Return the posted body, up to slightly more than the accepted length."""
     body = b""
     async for part in request.stream():
         body += part
@@ -144,7 +144,7 @@ def _sign_in_by_provider(study: Path) -> Any:
 
 
 def _forms() -> str:
-    """The forms for other ways to sign in, shown below the text of a sign-in page."""
+    """Return the forms for other ways to sign in, shown below the text of a sign-in page."""
     return (PROVIDER_LINK if provider.is_configured() else "") + SIGN_IN_FORM
 
 
@@ -173,7 +173,7 @@ def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, 
 
 
 def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
-    """The page that asks whether to switch to another person; None if this question is not needed."""
+    """Return the page that asks whether to switch to another person; None if this question is not needed."""
     now = datetime.now(UTC)
     try:
         token = session_of(request.cookies, study)
@@ -219,7 +219,7 @@ def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -
 
 
 def _first_page(request: Request) -> str:
-    """The page in the link, such as ?page=report, otherwise the first page; never a page of another site."""
+    """Return the page in the link, such as ?page=report, otherwise the first page; never a page of another site."""
     page = request.query_params.get("page", "")
     return f"/{page}" if re.fullmatch(r"[a-z-]{1,40}", page) else "/"
 

@@ -56,7 +56,7 @@ class Filter:
 
 
 def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
-    """All items in order of name, with their length and spread.
+    """Return all items in order of name, with their length and spread.
 
     Parameters
     ----------
@@ -87,12 +87,12 @@ def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
 
 
 def classifiers(table: Catalogue) -> list[str]:
-    """The columns of a catalogue that contain verdicts."""
+    """Return the columns of a catalogue that contain verdicts."""
     return [str(column) for column in table.columns[len(COLUMNS) :]]
 
 
 def chosen(table: Catalogue, filters: Filter) -> Catalogue:
-    """The rows of a catalogue that meet all conditions.
+    """Return the rows of a catalogue that meet all conditions.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def chosen(table: Catalogue, filters: Filter) -> Catalogue:
 
 
 def plain(table: Catalogue) -> list[dict[str, Any]]:
-    """The rows of a catalogue for JSON, with None for missing values."""
+    """Return the rows of a catalogue for JSON, with None for missing values."""
     return [
         {str(column): None if pd.isna(value) else value for column, value in row.items()}
         for row in table.to_dict("records")
@@ -127,7 +127,7 @@ def in_words(share: float) -> str:
 
 
 def _kept_spread(db: Database, item: Item) -> float | None:
-    """The spread, computed once for the same measurements."""
+    """Return the spread, computed once for the same measurements."""
     if item.data_hash not in _SPREADS:
         if len(_SPREADS) >= MAX_SPREADS:
             _SPREADS.clear()
@@ -153,7 +153,7 @@ def _free_column(table: Catalogue, classifier: str) -> str:
 
 
 def _column_of(classifier: str, columns: Sequence[str]) -> str | None:
-    """The column with the verdicts of a classifier, or None."""
+    """Return the column with the verdicts of a classifier, or None."""
     return next((name for name in (f"{classifier}{MARK}", classifier) if name in columns), None)
 
 

@@ -55,7 +55,7 @@ def to_junit(checked: Check) -> str:
 
 
 def _result(findings: Sequence[Finding]) -> "FinalResult":
-    """The most severe finding of a benchmark, with the texts of all findings."""
+    """Return the most severe finding of a benchmark, with the texts of all findings."""
     from junitparser import Error, Failure, Skipped
 
     worst = min(findings, key=lambda finding: list(LEVELS).index(finding.outcome))
@@ -102,7 +102,7 @@ def gitlab_report(checked: Check, files: Sequence[str]) -> str:
 
 
 def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
-    """Each kind of finding once per benchmark, because GitLab merges entries with the same fingerprint."""
+    """Return each kind of finding once per benchmark, because GitLab merges entries with the same fingerprint."""
     first: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         first.setdefault((finding.kind, finding.name), finding)
@@ -114,7 +114,7 @@ def _words(finding: Finding) -> str:
 
 
 def _place(name: str, files: Sequence[str]) -> str:
-    """The source file in the name of a benchmark, such as `tests/test_sort.py::test_sort` of pytest."""
+    """Return the source file in the name of a benchmark, such as `tests/test_sort.py::test_sort` of pytest."""
     source, separator, _ = name.partition("::")
     try:
         is_here = bool(separator) and source.isprintable() and not Path(source).is_absolute() and Path(source).is_file()

@@ -46,7 +46,7 @@ def include(db: Database, name: str, why: str, *, actor: str, now: datetime) -> 
 
 
 def item_named(db: Database, name: str) -> Item:
-    """The item with this name; raises InputError if there is none."""
+    """Return the item with this name; raises InputError if there is none."""
     item = items.by_name(db, name)
     if item is None:
         raise InputError(f"There is no item {name!r} in this study. To list the items: labeler browse")

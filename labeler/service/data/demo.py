@@ -237,7 +237,7 @@ def _offered(db: Database, person_id: int, limit: int) -> Iterator[Task]:
 
 
 def _apart(db: Database, item_id: int) -> float:
-    """The largest difference between the medians of an item's runs, as a share of the smallest median."""
+    """Return the largest difference between the medians of an item's runs, as a share of the smallest median."""
     medians = [float(np.median(run)) for run in runs.of_item(db, item_id)]
     return max(medians) / min(medians) - 1
 

@@ -35,7 +35,7 @@ def refresh(db: Database, *, all_items: bool = False) -> int:
 
 
 def stale(db: Database) -> list[int]:
-    """The items with measurements whose bins are missing or have an older version."""
+    """Return the items with measurements whose bins are missing or have an older version."""
     return [
         item.item_id
         for item in items.all_items(db)

@@ -99,7 +99,7 @@ def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explo
 
 
 def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> pd.DataFrame:
-    """A shuffled plan of runs over contexts; see `analysis.contexts.variant_plan`.
+    """Return a shuffled plan of runs over contexts; see `analysis.contexts.variant_plan`.
 
     Raises
     ------
@@ -113,22 +113,22 @@ def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> pd.DataFra
 
 
 def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table as plain values."""
+    """Return the rows of a table as plain values."""
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def as_text(explored: Explored) -> str:
-    """The result as text for a terminal."""
+    """Return the result as text for a terminal."""
     return to_text(explored.document)
 
 
 def as_json(explored: Explored) -> str:
-    """All numbers as JSON."""
+    """Return all numbers as JSON."""
     return to_json(explored.content)
 
 
 def as_html(explored: Explored) -> str:
-    """The result as one HTML page with figures."""
+    """Return the result as one HTML page with figures."""
     figures = {name: to_svg(chart) for name, chart in explored.charts.items()}
     return to_html(explored.document, figures)
 

@@ -104,7 +104,7 @@ def beside(study: Path, name: str, ending: str = STUDY_ENDING) -> Path:
 
 
 def file_is_in_words(file_is: str | None) -> str:
-    """The meaning of `--file-is`, for a list of options."""
+    """Return the meaning of `--file-is`, for a list of options."""
     return {
         None: "the default of the tool", "run": "one run of its benchmarks", "study": "all runs",
     }[file_is]  # fmt: skip
@@ -143,7 +143,7 @@ class Progress:
 
 
 def outcome(result: importing.FileResult) -> dict[str, str | int]:
-    """The result of a file, as one row of the list."""
+    """Return the result of a file, as one row of the list."""
     benchmarks = result.benchmarks
     if result.refused:
         became = f"refused: {result.refused}"

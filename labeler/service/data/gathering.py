@@ -41,14 +41,14 @@ def from_files(
 
 
 def left_out(part: Part) -> list[str]:
-    """A remark for each benchmark without a measurement."""
+    """Return a remark for each benchmark without a measurement."""
     return [f"{part.label}: benchmark {name!r} is left out: {why}" for name, why in part.left_out()]
 
 
 def usable(
     files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
 ) -> tuple[list[Part], Gathered]:
-    """The parts read from the files, and a `Gathered` without benchmarks.
+    """Return the parts read from the files, and a `Gathered` without benchmarks.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def usable(
 
 
 def sampling(warmup: float, aggregate: str) -> Sampling:
-    """The options for how a run becomes one number; raises InputError for an invalid option."""
+    """Return the options for how a run becomes one number; raises InputError for an invalid option."""
     try:
         return Sampling(warmup, aggregate)
     except ValueError as error:

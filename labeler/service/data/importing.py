@@ -113,7 +113,7 @@ def files_below(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda
 
 
 def upload(name: str, data: bytes) -> Source:
-    """An uploaded file; its name is only shown and never used as a path."""
+    """Return an uploaded file; its name is only shown and never used as a path."""
     return Source(name, data=data)
 
 
@@ -123,7 +123,7 @@ def uploads(files: Iterable[tuple[str, bytes]]) -> list[Source]:
 
 
 def in_words(results: Sequence[FileResult]) -> str:
-    """The result for all files in one line."""
+    """Return the result for all files in one line."""
     n_items, n_refused = sum(len(result.names) for result in results), sum(bool(result.refused) for result in results)
     alone = [result for result in results if not result.files]
     shared = {name: True for result in results for name in result.files}
@@ -143,7 +143,7 @@ def look_into_files(
     as_new: bool = False,
     advance: Advance = lambda _source: None,
 ) -> Iterator[FileResult]:
-    """A dry run: show how these files would be imported into an empty study; parameters as for `import_files`."""
+    """Yield a dry run: show how these files would be imported into an empty study; parameters as for `import_files`."""
     known_items: dict[str, KnownItem] = {}
     for part in read_benchmarks(files, options, may_conflict=as_new, advance=advance):
         try:
@@ -214,7 +214,7 @@ def import_files(
 
 
 def to_import(part: Part) -> list[NewItem]:
-    """The benchmarks to import from one or several files, split by the levels of `LEVELS`.
+    """Return the benchmarks to import from one or several files, split by the levels of `LEVELS`.
 
     Runs of different software are not repetitions. A level with only one run is left out. If no level has more runs,
     the runs of several files are combined, as if their versions were unknown.

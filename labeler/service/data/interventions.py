@@ -102,7 +102,7 @@ def _write(path: Path, batch: Sequence[learning.Intervened]) -> None:
 
 
 def _features(runs: Runs) -> dict[str, float]:
-    """The measures on which simulated reviewers base their labels, defined in `analysis.learning.FEATURES`."""
+    """Return the measures on which simulated reviewers base their labels, defined in `analysis.learning.FEATURES`."""
     spread = max_spread(runs.values.mean(axis=1)).value or 0.0
     means = {name: float(MEASURES[name].of_pairs(runs).mean()) for name in ("m1", "m5")}
     return {**means, "spread": spread / (1 + spread)}

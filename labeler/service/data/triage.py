@@ -110,7 +110,7 @@ def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: s
 
 
 def _usable(db: Database, names: Sequence[str]) -> list[Item]:
-    """The named items, each once, without duplicates."""
+    """Return the named items, each once, without duplicates."""
     chosen = [curating.item_named(db, name) for name in dict.fromkeys(names)]
     if not chosen:
         raise InputError("No items match. Use fewer or wider filters, because a study needs at least one item.")

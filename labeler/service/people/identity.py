@@ -55,7 +55,7 @@ def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) 
 
 
 def checked_name(name: str) -> str:
-    """The name of a person, stripped; raises InputError if it is invalid."""
+    """Return the name of a person, stripped; raises InputError if it is invalid."""
     name = name.strip()
     if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
         raise InputError(f"A name has 1 to {MAX_NAME_LENGTH} printable characters, got {name[:80]!r}.")
@@ -63,7 +63,7 @@ def checked_name(name: str) -> str:
 
 
 def checked_reason(why: str) -> str:
-    """A reason, stripped; raises InputError if it is invalid."""
+    """Return a reason, stripped; raises InputError if it is invalid."""
     why = why.strip()
     if not why or len(why) > MAX_REASON_LENGTH or not is_storable(why):
         raise InputError(f"Give a reason of 1 to {MAX_REASON_LENGTH} characters, for the audit log.")
@@ -71,7 +71,7 @@ def checked_reason(why: str) -> str:
 
 
 def everyone(db: Database) -> list[Person]:
-    """All people of the study, in order of name."""
+    """Return all people of the study, in order of name."""
     return people.all_people(db)
 
 
@@ -188,7 +188,7 @@ def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
 
 
 def person_of_session(db: Database, token: str | None, *, now: datetime) -> Person | None:
-    """The person of a session; None if it is unknown or older than 180 days, or the person is deactivated."""
+    """Return the person of a session; None if it is unknown or older than 180 days, or the person is deactivated."""
     oldest = now - timedelta(days=SESSION_DAYS)
     person = sessions.person_of(db, _hashed(token), oldest.isoformat()) if token else None
     return person if person is not None and person.active else None
@@ -242,7 +242,7 @@ def _named(db: Database, name: str, role: Role) -> Person:
 
 
 def _why_not(invitation: invitations.Invitation, now: datetime) -> str:
-    """The reason why an invitation no longer works; empty if it works."""
+    """Return the reason why an invitation no longer works; empty if it works."""
     next_step = "Ask your coordinator for a new one."
     if invitation.replaced_utc is not None:
         return f"This sign-in link was replaced by a newer link on {invitation.replaced_utc[:10]}. Open the newer link."

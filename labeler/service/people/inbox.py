@@ -49,7 +49,7 @@ class Message:
 
 
 def messages(db: Database) -> list[Message]:
-    """All current flags and comments: first the unanswered ones, then the newest."""
+    """Return all current flags and comments: first the unanswered ones, then the newest."""
     entries = replies.flags_and_comments(db)
     answers = replies.of_assignments(db, [entry.assignment_id for entry in entries])
     unsorted = [

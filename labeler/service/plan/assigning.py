@@ -41,7 +41,7 @@ class AnswerHistory:
     merged: frozenset[int]
 
     def until(self, n_answers: int) -> dict[Place, tuple[Answer, ...]]:
-        """The answers to each assignment among the first `n_answers`."""
+        """Return the answers to each assignment among the first `n_answers`."""
         by_place: dict[Place, list[Answer]] = defaultdict(list)
         for place, answer in self.marks[:n_answers]:
             by_place[place].append(answer)
@@ -57,7 +57,7 @@ class AnswerHistory:
         return first
 
     def labelled(self, n_answers: int) -> frozenset[Place]:
-        """The assignments of any kind with a first label among the first `n_answers`."""
+        """Return the assignments of any kind with a first label among the first `n_answers`."""
         from analysis.tables import first_of, with_defaults
 
         first = first_of(with_defaults(self._given(n_answers)))
@@ -65,7 +65,7 @@ class AnswerHistory:
         return frozenset((rater, item, Kind(kind)) for rater, item, kind in zip(*columns, strict=True))
 
     def _given(self, n_answers: int) -> "pd.DataFrame":
-        """The first `n_answers` stored answers, in the order in which reviewers gave them."""
+        """Return the first `n_answers` stored answers, in the order in which reviewers gave them."""
         table = self.table.iloc[:n_answers]
         if not self.merged:
             return table
@@ -121,14 +121,14 @@ def random_seed() -> int:
 
 
 def answer_history(db: Database) -> AnswerHistory:
-    """The history of all answers so far."""
+    """Return the history of all answers so far."""
     places = {row.assignment_id: place_of(row.assignment) for row in assignments.everything(db)}
     marks = [(places[assignment_id], answer) for _, assignment_id, answer in labels.marks(db)]
     return AnswerHistory(marks, labels.table(db, as_stored=True), labels.merged(db))
 
 
 def active_plan(db: Database) -> ActivePlan:
-    """The current state of the plan.
+    """Return the current state of the plan.
 
     Raises
     ------
@@ -150,12 +150,12 @@ def active_plan(db: Database) -> ActivePlan:
 
 
 def imported(rows: Sequence[StoredAssignment]) -> frozenset[Place]:
-    """The assignments of imported labels, including assignments that have ended."""
+    """Return the assignments of imported labels, including assignments that have ended."""
     return frozenset(place_of(row.assignment) for row in rows if row.origin is Origin.IMPORT)
 
 
 def seed_of(parameters: Mapping[str, Any] | None) -> int:
-    """The seed of a plan; raises NotAllowed like `active_plan`."""
+    """Return the seed of a plan; raises NotAllowed like `active_plan`."""
     if parameters is None:
         raise NotAllowed("There is no plan yet. Create it first: labeler plan")
     if "seed" not in parameters:
@@ -193,7 +193,7 @@ def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
 
 
 def _drawn_from(db: Database, seed: int, first: int | None) -> dict[str, str]:
-    """The items for a plan with their applications, by name: all items, or the first items in random order."""
+    """Return the items for a plan with their applications, by name: all items, or the first items in random order."""
     plannable = _plannable(db)
     if first is None:
         return plannable

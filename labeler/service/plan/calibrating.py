@@ -94,7 +94,7 @@ def result(db: Database, *, level: float = 0.95) -> Calibration:
 
 
 def first_labels(db: Database) -> "pd.DataFrame":
-    """The first labels of the round: columns item, rater, category."""
+    """Return the first labels of the round: columns item, rater, category."""
     from analysis.tables import first_of, with_defaults
 
     first = first_of(with_defaults(labels.table(db)))
@@ -139,7 +139,7 @@ def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str
 
 
 def share_with_others(db: Database, reviewer: str) -> float | None:
-    """The share of other reviewers' labels that equal this reviewer's labels; None without common items."""
+    """Return the share of other reviewers' labels that equal this reviewer's labels; None without common items."""
     first = first_labels(db)
     first = first[first["item"].isin(_counting(db))]
     own = dict(first.loc[first["rater"] == reviewer, ["item", "category"]].to_numpy().tolist())
@@ -151,12 +151,12 @@ def share_with_others(db: Database, reviewer: str) -> float | None:
 
 
 def reference(db: Database) -> dict[str, Category]:
-    """The reference labels by item name."""
+    """Return the reference labels by item name."""
     return dict(reference_labels.everything(db))
 
 
 def outcome(result: Calibration) -> str:
-    """A sentence on whether the study can be opened; says "passed" only if labels were compared."""
+    """Return a sentence on whether the study can be opened; says "passed" only if labels were compared."""
     if not any(reviewer.n_done for reviewer in result.reviewers):
         return "No reviewer has labelled a calibration item yet."
     if result.not_passed:
@@ -172,7 +172,7 @@ def item_names(db: Database) -> list[str]:
 
 
 def in_words(share: "Estimate") -> str:
-    """A share or kappa with its interval as text, or the reason why it is unknown."""
+    """Return a share or kappa with its interval as text, or the reason why it is unknown."""
     if share.value is None:
         return share.reason or "unknown"
     ends = share.ends

@@ -11,7 +11,7 @@ LENGTH = 6
 
 
 def new_code() -> str:
-    """A random code."""
+    """Return a random code."""
     return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
 
 

@@ -152,12 +152,12 @@ def refresh_pictures(db: Database, *, pause: Callable[[], None] = lambda: None) 
 
 
 def list_items(db: Database) -> list[Item]:
-    """All items of the study."""
+    """Return all items of the study."""
     return items.all_items(db)
 
 
 def status(db: Database) -> Status:
-    """The status of the study, with the progress of each reviewer in the current round."""
+    """Return the status of the study, with the progress of each reviewer in the current round."""
     study = studies.get(db)
     calibrating = study.phase is State.CALIBRATION
     progress = tuple(Progress(*row) for row in labels.progress(db, calibration=calibrating))
@@ -165,7 +165,7 @@ def status(db: Database) -> Status:
 
 
 def event_log(db: Database) -> "pd.DataFrame":
-    """All events with time, person and details."""
+    """Return all events with time, person and details."""
     return events.table(db)
 
 

@@ -104,7 +104,7 @@ CONSEQUENCES = {
 
 
 def overview(db: Database, person: str) -> Overview:
-    """The state of the study and its next step, without information that is hidden from this coordinator."""
+    """Return the state of the study and its next step, without information that is hidden from this coordinator."""
     status = coordinating.status(db)
     n_assigned = sum(row.n_assigned for row in status.reviewers)
     n_done = sum(row.n_done for row in status.reviewers)
@@ -119,12 +119,12 @@ def overview(db: Database, person: str) -> Overview:
 
 
 def button_of(study: Study, step: Step) -> str:
-    """The button text of a step."""
+    """Return the button text of a step."""
     return RESUME if study.state is State.PAUSED and step is Step.OPEN else BUTTONS[step]
 
 
 def phases(db: Database, *, now: datetime) -> list[Phase]:
-    """The phases of the study in order; the last one ends now, or earlier if labelling has ended."""
+    """Return the phases of the study in order; the last one ends now, or earlier if labelling has ended."""
     log = events.of_actions(db, {"create study", "draw plan", *course.ACTIONS})
     starts: list[tuple[State, datetime]] = []
     for event in log:
@@ -141,7 +141,7 @@ def phases(db: Database, *, now: datetime) -> list[Phase]:
 
 
 def labels_over_time(db: Database) -> list[tuple[datetime, int]]:
-    """The number of current labels per hour, or per day in a longer study."""
+    """Return the number of current labels per hour, or per day in a longer study."""
     counts: Counter[datetime] = Counter()
     for _, hour, n in labels.n_by_hour(db):
         counts[datetime.fromisoformat(f"{hour}:00:00+00:00")] += n
@@ -162,7 +162,7 @@ def _state_after(event: events.Event, starts: Sequence[tuple[State, datetime]]) 
 
 
 def _is_complete(db: Database, status: coordinating.Status) -> bool:
-    """Whether no reviewer has an item left to label."""
+    """Return whether no reviewer has an item left to label."""
     if not any(row.n_assigned for row in status.reviewers):
         return False
     if any(row.n_done + row.n_not_sure < row.n_assigned for row in status.reviewers):
@@ -268,7 +268,7 @@ def _next_of_closed(db: Database, person: str) -> NextStep:
 def _others(
     db: Database, person: str, status: coordinating.Status, next_: NextStep, *, is_complete: bool
 ) -> tuple[Step, ...]:
-    """The possible steps, without steps that are not useful now."""
+    """Return the possible steps, without steps that are not useful now."""
     study = status.study
     pointless = {next_.step}
     if study.phase is State.CALIBRATION and visibility.reviews_too(db, person):

@@ -209,14 +209,14 @@ def _not_identified(planned: planning.Design) -> str | None:
 
 
 def size_of_study(db: Database) -> tuple[int, int, int]:
-    """The numbers of items, reviewers and applications for a new plan."""
+    """Return the numbers of items, reviewers and applications for a new plan."""
     plannable = _plannable(db)
     n_reviewers = sum(person.active for person in people.reviewers(db))
     return len(plannable), n_reviewers, len({item.application for item in plannable} - {""})
 
 
 def application_sizes(db: Database, n_items: int) -> list[int]:
-    """The number of items per application, for `n_items` in the same proportions as in the study."""
+    """Return the number of items per application, for `n_items` in the same proportions as in the study."""
     sizes = sorted(Counter(item.application for item in _plannable(db)).values())
     return sizes_of(n_items, sizes or [1])
 

@@ -81,7 +81,7 @@ class Preview:
         )
 
     def rows_of_loads(self) -> list[dict[str, Any]]:
-        """A row per reviewer: items of each kind in the plan, total, and hours."""
+        """Return a row per reviewer: items of each kind in the plan, total, and hours."""
         return rows_of(self.plan.loads(), self.reviewers, self.seconds)
 
     def plain(self) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def confirm_on_page(
 
 
 def _is_large(db: Database, parameters: PlanParameters) -> bool:
-    """Whether creating the plan takes longer than starting a process."""
+    """Return whether creating the plan takes longer than starting a process."""
     n_items, n_reviewers, _ = planning.size_of_study(db)
     n_blocks = comb(n_reviewers, parameters.per_item)
     each = parameters.overlap * n_reviewers + (1 - parameters.overlap) * parameters.per_item
@@ -176,7 +176,7 @@ def _is_large(db: Database, parameters: PlanParameters) -> bool:
 
 
 def _plan_command(db: Database, parameters: PlanParameters, first: int | None) -> list[str]:
-    """The command that creates this plan."""
+    """Return the command that creates this plan."""
     size = {} if parameters.paper else {
         "--per-item": parameters.per_item, "--overlap": parameters.overlap, "--retest": parameters.retest
     }  # fmt: skip
@@ -187,7 +187,7 @@ def _plan_command(db: Database, parameters: PlanParameters, first: int | None) -
 
 
 def loads_now(db: Database) -> list[dict[str, Any]]:
-    """The current loads without excluded items, in the form of `Preview.rows_of_loads`."""
+    """Return the current loads without excluded items, in the form of `Preview.rows_of_loads`."""
     counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
     loads: dict[str, Counter[Kind]] = defaultdict(Counter)
     for row in assignments.everything(db):
@@ -197,7 +197,7 @@ def loads_now(db: Database) -> list[dict[str, Any]]:
 
 
 def why_fixed(db: Database) -> str:
-    """The reason why no plan can be created now; empty if it is possible."""
+    """Return the reason why no plan can be created now; empty if it is possible."""
     if labels.n_labels(db):
         return (
             "The plan can no longer be replaced, because reviewers have answered. "
@@ -213,7 +213,7 @@ def why_fixed(db: Database) -> str:
 def rows_of(
     loads: Mapping[str, Mapping[Kind, int]], reviewers: Iterable[str], seconds: float | None = None
 ) -> list[dict[str, Any]]:
-    """A row per reviewer: items of each kind in the plan, total, and hours if `seconds` is given."""
+    """Return a row per reviewer: items of each kind in the plan, total, and hours if `seconds` is given."""
     kinds = [kind for kind in Kind if any(load.get(kind) for load in loads.values())]
     table = []
     for name in reviewers:
@@ -226,7 +226,7 @@ def rows_of(
 def _design_of(
     plan: Plan, reviewers: Sequence[str], parameters: PlanParameters, applications: Mapping[str, str]
 ) -> Design:
-    """The design of the plan without calibration; `retest` is the smallest number of retests of a reviewer."""
+    """Return the design of the plan without calibration; `retest` is the smallest number of retests of a reviewer."""
     proper = {assignment.item for assignment in _proper(plan)}
     n_overlap = len({assignment.item for assignment in _proper(plan) if assignment.kind is Kind.OVERLAP})
     loads = plan.loads()
@@ -238,7 +238,7 @@ def _design_of(
 
 
 def _shared(plan: Plan) -> list[tuple[str, ...]]:
-    """The reviewers of each item, without the calibration round."""
+    """Return the reviewers of each item, without the calibration round."""
     seen_by: dict[str, set[str]] = defaultdict(set)
     for assignment in _proper(plan):
         seen_by[assignment.item].add(assignment.reviewer)

@@ -39,7 +39,7 @@ class Change:
     is_new: bool = False
 
     def in_words(self, name: str) -> str:
-        """The change as a sentence for coordinators, without the shortfalls, which name other reviewers."""
+        """Return the change as a sentence for coordinators, without the shortfalls, which name other reviewers."""
         if not (self.n_moved or self.n_given_up):
             return f"{name}: no open items were reassigned."
         return f"{name}: {self.n_moved} open items were reassigned, {self.n_given_up} are no longer assigned."
@@ -177,7 +177,7 @@ def replace(db: Database, name: str, successor: str, *, why: str, actor: str, no
 
 
 def reviewer_named(db: Database, name: str) -> Person:
-    """The reviewer with this name; raises InputError if there is none."""
+    """Return the reviewer with this name; raises InputError if there is none."""
     person = people.by_name(db, name.strip())
     if person is None or Role.REVIEWER not in person.roles:
         names = ", ".join(reviewer.name for reviewer in people.reviewers(db)) or "none yet"
@@ -248,7 +248,7 @@ def _heir(db: Database, successor: str, actor: str, now: datetime) -> Person:
 
 
 def _able(db: Database, *, without: Collection[str]) -> list[str]:
-    """The reviewers who can take items: active and not paused."""
+    """Return the reviewers who can take items: active and not paused."""
     return [
         person.name
         for person in people.reviewers(db)

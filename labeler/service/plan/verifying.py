@@ -135,7 +135,7 @@ def _redraw(
 
 
 def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], history: AnswerHistory) -> ActivePlan:
-    """The state of the plan before a change, with the answers and imported assignments at that time."""
+    """Return the state of the plan before a change, with the answers and imported assignments at that time."""
     n_answers = int(event.details["answers"])
     answers = history.until(n_answers)
     imported = {
@@ -153,7 +153,7 @@ def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], histo
 
 
 def _still_excluded(excluded: frozenset[str], event: Event) -> frozenset[str]:
-    """The items that are excluded after an event."""
+    """Return the items that are excluded after an event."""
     if event.action == "exclude item":
         return excluded | {event.details["item"]}
     if event.action == "include item":
@@ -181,7 +181,7 @@ def _differences(derived: ActivePlan, now: ActivePlan) -> list[str]:
 
 
 def study_seed(study: Study) -> int:
-    """The seed of the study's plan."""
+    """Return the seed of the study's plan."""
     return assigning.seed_of(study.plan_parameters)
 
 

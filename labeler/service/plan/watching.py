@@ -84,7 +84,7 @@ class Pace:
 
 
 def progress(db: Database, *, now: datetime) -> list[Pace]:
-    """The pace of each reviewer in the current round, ordered by name."""
+    """Return the pace of each reviewer in the current round, ordered by name."""
     study = studies.get(db)
     calibrating, is_open = study.phase is State.CALIBRATION, study.state in ALLOWED[Action.LABEL]
     log = events.of_actions(db, {*_FOR_ALL, *_FOR_ONE, SIGN_IN})
@@ -107,7 +107,7 @@ def progress(db: Database, *, now: datetime) -> list[Pace]:
 
 
 def in_words(pace: Pace) -> str:
-    """The state of a reviewer in a few words."""
+    """Return the state of a reviewer in a few words."""
     if not pace.takes_part:
         return "left"
     if not pace.n_assigned:
@@ -122,7 +122,7 @@ def in_words(pace: Pace) -> str:
 
 
 def rows(paces: Iterable[Pace]) -> list[dict[str, Any]]:
-    """The paces as rows of a table."""
+    """Return the paces as rows of a table."""
     return [
         {
             "reviewer": pace.reviewer,
@@ -141,7 +141,7 @@ def rows(paces: Iterable[Pace]) -> list[dict[str, Any]]:
 
 
 def finish_of_all(paces: Iterable[Pace]) -> str:
-    """A sentence with the expected finish of the last reviewer; empty if no reviewer has work left."""
+    """Return a sentence with the expected finish of the last reviewer; empty if no reviewer has work left."""
     waiting = [pace for pace in paces if pace.takes_part and not pace.paused and pace.n_left and pace.is_open]
     if not waiting:
         return ""
@@ -157,7 +157,7 @@ def finish_of_all(paces: Iterable[Pace]) -> str:
 
 
 def time_on_task(db: Database) -> list[float]:
-    """The time on task of each timed answer in the current round, in seconds."""
+    """Return the time on task of each timed answer in the current round, in seconds."""
     calibrating = studies.get(db).phase is State.CALIBRATION
     return [
         timing.time_on_task(answer.dwell_ms, json.loads(answer.view)) / 1000
@@ -167,7 +167,7 @@ def time_on_task(db: Database) -> list[float]:
 
 
 def fast_warning(paces: Iterable[Pace]) -> str:
-    """A warning about reviewers who answer too fast, with advice; empty if there are none."""
+    """Return a warning about reviewers who answer too fast, with advice; empty if there are none."""
     names = ", ".join(f"{pace.reviewer} ({pace.time_on_task_s:.1f} s per item)" for pace in paces if pace.is_fast)
     if not names:
         return ""
@@ -178,7 +178,7 @@ def fast_warning(paces: Iterable[Pace]) -> str:
 
 
 def warning(paces: Iterable[Pace]) -> str:
-    """A warning about inactive reviewers, with advice; empty if there are none."""
+    """Return a warning about inactive reviewers, with advice; empty if there are none."""
     names = ", ".join(f"{pace.reviewer} since {pace.stalled_since}" for pace in paces if pace.stalled)
     if not names:
         return ""
@@ -236,7 +236,7 @@ def _last_seen(answer_times: Sequence[AnswerTime], log: Sequence[Event]) -> date
 
 
 def is_left(task: Task) -> bool:
-    """Whether the item is still to be shown to the reviewer."""
+    """Return whether the item is still to be shown to the reviewer."""
     is_open = task.answer in (None, Answer.WITHDRAWN)
     return is_open or (task.answer is Answer.NOT_SURE and task.n_not_sure == 1)
 
@@ -248,7 +248,7 @@ def _end(n_left: int, n_labels: int, first: date, now: datetime) -> date | None:
 
 
 def _end_between(n_left: int, own: Sequence[AnswerTime], now: datetime) -> tuple[date, date] | None:
-    """An 80 % interval for the end, with labels per day as quasi-Poisson counts and a normal log mean [1]_.
+    """Return an 80 % interval for the end, with labels per day as quasi-Poisson counts and a normal log mean [1]_.
 
     The variance of the counts is the mean times a dispersion of at least 1, estimated from the days.
 
@@ -301,7 +301,7 @@ def _stalled(signs: Sequence[datetime], now: datetime) -> date | None:
 
 
 def _concerns(event: Event, name: str) -> bool:
-    """Whether an event is a sign-in of this reviewer, or gave the reviewer new work."""
+    """Return whether an event is a sign-in of this reviewer, or gave the reviewer new work."""
     if event.action == SIGN_IN:
         return event.actor == name
     return event.action in _FOR_ALL or event.details[_FOR_ONE[event.action]] == name

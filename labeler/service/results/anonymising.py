@@ -241,7 +241,7 @@ def _anonymise(
 
 
 def addresses(copy: Database) -> dict[str, str]:
-    """All current and former e-mail addresses, with the names of their people."""
+    """Return all current and former e-mail addresses, with the names of their people."""
     log = events.table(copy)
     set_once = [json.loads(text) for text in log.loc[log["action"] == "set e-mail", "details"]]
     return {details["email"]: details["name"] for details in set_once if details["email"]} | people.emails(copy)
@@ -305,7 +305,7 @@ def _rewrite_texts(copy: Database, hidden: Rewritten, left_out: frozenset[str], 
 
 
 def _details(hidden: Rewritten, left_out: frozenset[str], action: str, text: str) -> str:
-    """The rewritten details of an event; lists of people are sorted by their new names."""
+    """Return the rewritten details of an event; lists of people are sorted by their new names."""
     details = json.loads(text)
     published = _without(details, left_out | {"name"} if action in UNNAMED else left_out)
     for name, value in published.items():

@@ -36,7 +36,7 @@ class Audit:
     against: str | None = None
 
     def in_words(self) -> list[str]:
-        """The result, then each fault, then what the audit cannot detect."""
+        """Return the result, then each fault, then what the audit cannot detect."""
         more = len(self.faults) - N_TOLD
         return [
             f"{len(self.faults)} faults found." if self.faults else "No fault found.",
@@ -50,7 +50,7 @@ class Audit:
 
 
 def head(db: Database) -> str:
-    """The end of the chain (number of links and hash), for storage outside the study."""
+    """Return the end of the chain (number of links and hash), for storage outside the study."""
     return str(chain.head(db))
 
 
@@ -73,7 +73,7 @@ def audit(db: Database, against: Path | None = None) -> Audit:
 
 
 def receipt(db: Database, person_id: int, *, now: datetime) -> str:
-    """A reviewer's labels with a hash for each, as JSON; `audit` can compare it with the study later."""
+    """Return a reviewer's labels with a hash for each, as JSON; `audit` can compare it with the study later."""
     rows = labels.links_of(db, person_id)
     entries = [
         {"code": code, "label": answer, "created_utc": at, "digest": digest} for code, answer, at, digest in rows

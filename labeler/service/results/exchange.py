@@ -79,14 +79,14 @@ class LabelRow:
 
 
 def export_labels(db: Database, *, actor: str, now: datetime) -> "pd.DataFrame":
-    """All answers, each as one row of the tidy label file."""
+    """Return all answers, each as one row of the tidy label file."""
     with db.atomic():
         _log_export(db, actor, now)
         return all_answers(db)
 
 
 def export_label_file(db: Database, *, actor: str, now: datetime) -> tuple[str, int]:
-    """The tidy label file as CSV text, and its number of rows."""
+    """Return the tidy label file as CSV text, and its number of rows."""
     with db.atomic():
         _log_export(db, actor, now)
         rows = _answer_rows(db)
@@ -103,7 +103,7 @@ class Exported:
 
 
 def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported:
-    """The first labels that agreement uses, in the format of another tool (`labeler.formats.label_forms`).
+    """Return the first labels that agreement uses, in the format of another tool (`labeler.formats.label_forms`).
 
     Raises
     ------
@@ -125,7 +125,7 @@ def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported
 
 
 def all_answers(db: Database) -> "pd.DataFrame":
-    """All answers, then all decisions on split items, with the columns of the tidy label file."""
+    """Return all answers, then all decisions on split items, with the columns of the tidy label file."""
     import pandas as pd  # imported here because writing the label file does not need pandas
 
     return pd.DataFrame(_answer_rows(db), columns=list(labels.COLUMNS), dtype=object)
@@ -151,7 +151,7 @@ def _log_export(db: Database, actor: str, now: datetime) -> None:
 
 
 def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
-    """The rows of the label file: all answers, then all decisions on split items.
+    """Return the rows of the label file: all answers, then all decisions on split items.
 
     A decision has no assignment; a negative number in that column distinguishes decisions.
     """
@@ -323,7 +323,7 @@ def _parsed(cells: Mapping[Any, Any], line: int, n_earlier: Counter[tuple[str, s
 
 
 def _whole_number(text: str, name: str, line: int, lowest: int, highest: int) -> int | None:
-    """A whole number; "3.0" is accepted because some tools write 3 this way if other cells are empty."""
+    """Return a whole number; "3.0" is accepted because some tools write 3 this way if other cells are empty."""
     if not text:
         return None
     try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def as_csv(table: "pd.DataFrame") -> str:
-    """A table as CSV text that is safe to open in a spreadsheet."""
+    """Return a table as CSV text that is safe to open in a spreadsheet."""
     from labeler.formats import tables  # imported here because some files do not need pandas
 
     return tables.write(table)

@@ -16,7 +16,7 @@ _DETAILS = ("name", "successor", "why")
 
 
 def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
-    """The history of a study as plain values.
+    """Return the history of a study as plain values.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def not_counted(db: Database) -> frozenset[str]:
 
 
 def calibration_items(db: Database) -> set[str]:
-    """The items that are used only in the calibration round."""
+    """Return the items that are used only in the calibration round."""
     kinds: dict[str, set[Kind]] = {}
     for row in assignments.everything(db):
         kinds.setdefault(row.assignment.item, set()).add(row.assignment.kind)
@@ -94,7 +94,7 @@ def _calibration(db: Database, level: float) -> dict[str, Any] | None:
 
 
 def _selection(db: Database, level: float) -> dict[str, Any] | None:
-    """The labels of random and of chosen items, and estimates from both; None unless items were chosen."""
+    """Return the labels of random and of chosen items, and estimates from both; None unless items were chosen."""
     from analysis.learning import weighted_estimates
     from analysis.tables import count_table, counted_labels
 

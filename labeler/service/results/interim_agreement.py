@@ -58,7 +58,7 @@ def _compute(db: Database) -> InterimAgreement:
 
 
 def in_words(estimate: Estimate) -> str:
-    """A statistic with its 95 % interval, or the reason why it has no value."""
+    """Return a statistic with its 95 % interval, or the reason why it has no value."""
     if estimate.value is None:
         return f"undefined, because {estimate.reason}."
     between = "" if estimate.low is None else f", 95 % interval {estimate.low:.2f} to {estimate.high:.2f}"

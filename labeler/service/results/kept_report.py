@@ -30,7 +30,7 @@ class Kept:
 
 
 def kept(db: Database, *, quick: bool) -> Kept | None:
-    """The cached report of the study in its current state, if this server has it."""
+    """Return the cached report of the study in its current state, if this server has it."""
     return _kept.get(_version(db, quick))
 
 
@@ -72,7 +72,7 @@ def make(db: Database, *, quick: bool, actor: str, waiting: Callable[[float, flo
 
 
 def is_being_made() -> bool:
-    """Whether this server is computing a report."""
+    """Return whether this server is computing a report."""
     return _making.locked()
 
 
@@ -82,5 +82,5 @@ def forget(db: Database, *, quick: bool) -> None:
 
 
 def _version(db: Database, quick: bool) -> Version:
-    """A value that changes if the report may have changed; each change of a study is an event or an answer."""
+    """Return a value that changes if the report may have changed; each change of a study is an event or an answer."""
     return db.path, labels.n_labels(db), events.last_id(db, without=_NO_CHANGE), quick

@@ -359,7 +359,7 @@ def account(result: Learned | Arena | learning.Habits | tuple[learning.Response,
 
 
 def content(learned: Learned) -> Any:
-    """All numbers as plain values, without the table, which is a separate file."""
+    """Return all numbers as plain values, without the table, which is a separate file."""
     return plain({name: value for name, value in vars(learned).items() if name not in ("table", "folds")})
 
 

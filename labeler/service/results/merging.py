@@ -50,7 +50,7 @@ class Conflict:
     other: TimedAnswer
 
     def plain(self) -> dict[str, Any]:
-        """The conflict as a row of a table."""
+        """Return the conflict as a row of a table."""
         return {
             "item": self.item,
             "reviewer": self.reviewer,
@@ -197,7 +197,7 @@ def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
 def _compared(
     ours: Sequence[SavedAnswer], theirs: Sequence[SavedAnswer]
 ) -> tuple[list[SavedAnswer], int, list[Conflict]]:
-    """The new answers, the number of answers that the study already has, and the conflicts."""
+    """Return the new answers, the number of answers that the study already has, and the conflicts."""
     by_mark = {answer.mark: answer for answer in ours}
     by_place = {(answer.code, answer.label.revision): answer for answer in ours}
     n_here: dict[str, int] = defaultdict(int)
@@ -222,7 +222,7 @@ def _compared(
 
 
 def _meaning(answer: SavedAnswer) -> tuple[str, int, Answer]:
-    """The properties that make two answers the same."""
+    """Return the properties that make two answers the same."""
     return answer.code, answer.label.revision, answer.label.answer
 
 

@@ -58,7 +58,7 @@ class Replicated:
     remarks: tuple[str, ...] = ()
 
     def files(self) -> dict[str, str]:
-        """The HTML page, Markdown, JSON and figures: name -> text. Drawing the figures takes seconds."""
+        """Return the HTML page, Markdown, JSON and figures: name -> text. Drawing the figures takes seconds."""
         result = self.replication
         charts = dict(replicated.charts(result))
         if self.drawn is not None:
@@ -73,7 +73,7 @@ class Replicated:
         }
 
     def _content(self) -> dict[str, Any]:
-        """All numbers, and for each benchmark the scores and its number in the paper."""
+        """Return all numbers, and for each benchmark the scores and its number in the paper."""
         content: dict[str, Any] = plain(self.replication)
         for row, one in zip(content["benchmarks"], self.replication.benchmarks, strict=True):
             row["number"] = self.replication.numbers.get(one.name)
@@ -92,12 +92,12 @@ def compare(content: Mapping[str, Any]) -> list[Claim]:
 
 
 def with_published(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The report with the published numbers beside the computed numbers."""
+    """Return the report with the published numbers beside the computed numbers."""
     return {**content, "published": published(content)}
 
 
 def published(content: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The comparison with the published numbers as rows: where, what, paper, ours, agrees and note."""
+    """Return the comparison with the published numbers as rows: where, what, paper, ours, agrees and note."""
     return [
         {
             "where": claim.where.rpartition(", ")[2], "what": claim.claim.partition(": ")[0], "paper": claim.paper,
@@ -182,7 +182,7 @@ def files_for_page(
     actor: str,
     waiting: Callable[[float], object],
 ) -> dict[str, str]:
-    """The HTML page, Markdown and JSON of a study's replication, computed in a separate process.
+    """Return the HTML page, Markdown and JSON of a study's replication, computed in a separate process.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def files_for_page(
 
 
 def measurements_of(db: Database) -> str:
-    """A hash that changes with the measurements of the study."""
+    """Return a hash that changes with the measurements of the study."""
     return combined_hash(f"{item.data_hash} {item.excluded_why is None}" for item in items.all_items(db) if item.n_runs)
 
 
@@ -229,7 +229,7 @@ class _Names:
                     self._by_text[text.lower()] = None  # ambiguous: two benchmarks have this name
 
     def find(self, text: str) -> str | None:
-        """The name of the benchmark; None if no benchmark or several benchmarks match."""
+        """Return the name of the benchmark; None if no benchmark or several benchmarks match."""
         plain_name = text.strip().replace("\\", "/")
         for ending in (".gz", ".json"):
             plain_name = plain_name.removesuffix(ending)
@@ -240,14 +240,14 @@ class _Names:
         return None
 
     def known(self, table: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-        """The table by benchmark, and the names that do not match a benchmark."""
+        """Return the table by benchmark, and the names that do not match a benchmark."""
         found = {name: self.find(name) for name in table}
         matched = {name: table[text] for text, name in found.items() if name is not None}
         return matched, [text for text, name in found.items() if name is None]
 
 
 def _with_names(table: pd.DataFrame, names: _Names, file: str) -> tuple[pd.DataFrame, list[str]]:
-    """The labels by benchmark, and unmatched names, whose labels count only for agreement."""
+    """Return the labels by benchmark, and unmatched names, whose labels count only for agreement."""
     found = {text: names.find(text) for text in dict.fromkeys(table["item"])}
     answers = table.assign(item=[found[text] or text for text in table["item"]])
     twice = answers[answers.duplicated(["item", "reviewer"])]

@@ -64,12 +64,12 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
 
 
 def _numbers_of(file: Path) -> Path:
-    """The report.json that belongs to a page, or the file itself."""
+    """Return the report.json that belongs to a page, or the file itself."""
     return file.with_name("report.json") if file.suffix in PAGES else file
 
 
 def _of_page(file: Path, report: Mapping[str, Any]) -> list[Difference]:
-    """The lines in which a page differs from its report.json."""
+    """Return the lines in which a page differs from its report.json."""
     if file.suffix not in PAGES:
         return []
     try:

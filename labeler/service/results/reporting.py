@@ -83,7 +83,7 @@ class ReportOptions:
 
     @classmethod
     def of_report(cls, parameters: Mapping[str, Any]) -> Self:
-        """The options in a report; raises KeyError, TypeError or ValueError if they are missing or invalid."""
+        """Return the options in a report; raises KeyError, TypeError or ValueError if they are missing or invalid."""
         level, resampling = float(parameters["level"]), Resampling.of(parameters["resampling"])
         return cls(level, resampling, bool(parameters.get("show_rejected", True)))  # earlier versions always showed it
 
@@ -144,7 +144,7 @@ class Gathered:
         )
 
     def files(self, content: Mapping[str, Any]) -> dict[str, str | bytes]:
-        """The report `content` and its labels as files: name -> text, or bytes of a PDF."""
+        """Return the report `content` and its labels as files: name -> text, or bytes of a PDF."""
         figures = {**report.draw(content), **self.pictures}
         return {
             "report.html": report.to_html(content, figures),
@@ -184,7 +184,7 @@ def files_of_study(
     now: datetime,
     progress: Progress | None = None,
 ) -> dict[str, str | bytes]:
-    """The report of a study as files: name -> contents. The label files have the labels used for the numbers.
+    """Return the report of a study as files: name -> contents. The label files have the labels used for the numbers.
 
     `progress` is called with the share of numbers that are finished; the figures follow.
     """
@@ -205,7 +205,7 @@ def _pictures(db: Database, content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[float], object]) -> dict[str, str]:
-    """The report documents without figures, from a separate process that stops if the page is closed.
+    """Return the report documents without figures, from a separate process that stops if the page is closed.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ def files_of_files(
     *,
     progress: Progress | None = None,
 ) -> dict[str, str | bytes]:
-    """The report of two tables as files: name -> contents. `progress` as in `files_of_study`."""
+    """Return the report of two tables as files: name -> contents. `progress` as in `files_of_study`."""
     gathered = gathered_files(label_file, verdict_file, notes)
     try:
         return gathered.files(gathered.content(options, progress))
@@ -331,7 +331,7 @@ def files_of_files(
 
 
 def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
-    """The answers of a label file, with its optional columns."""
+    """Return the answers of a label file, with its optional columns."""
     rows = exchange.checked_rows(table, now=now)
     columns: dict[str, list[Any]] = {
         "item": [row.item for row in rows],
@@ -355,7 +355,7 @@ def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
 
 
 def _timed(answers: pd.DataFrame) -> pd.DataFrame:
-    """The answers with time on task instead of the raw dwell time, and with the axis rule."""
+    """Return the answers with time on task instead of the raw dwell time, and with the axis rule."""
     views = [json.loads(view) for view in answers["view"]]
     times = [_time_on_task(dwell_ms, view) for dwell_ms, view in zip(answers["dwell_ms"], views, strict=True)]
     rules = [view.get("rule") for view in views]
@@ -370,7 +370,7 @@ def _time_on_task(dwell_ms: int | None, view: Mapping[str, Any]) -> int | None:
 
 
 def _protocol(study: Study) -> dict[str, Any]:
-    """The display and the question of the reviewers, as parameters of the report."""
+    """Return the display and the question of the reviewers, as parameters of the report."""
     protocol = study.protocol
     return {
         "axis_rule": protocol.axis_rule,

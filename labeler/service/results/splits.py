@@ -58,7 +58,7 @@ class Split:
         return most if all(n < n_most for _, n in runners_up) else None
 
     def plain(self) -> dict[str, Any]:
-        """The split item as a row of a table."""
+        """Return the split item as a row of a table."""
         counts = {category.value: sum(label.category is category for label in self.labels) for category in Category}
         return {
             "item": self.item.name,
@@ -75,7 +75,7 @@ class Split:
 
 
 def split_items(db: Database) -> list[Split]:
-    """All split items that count: first undecided items, then by name."""
+    """Return all split items that count: first undecided items, then by name."""
     table = _first_and_third(db)
     by_name = {item.name: item for item in items.all_items(db) if item.excluded_why is None}
     standing = {decision.item: decision for decision in decisions.everything(db)}
@@ -91,7 +91,7 @@ def split_items(db: Database) -> list[Split]:
 
 
 def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
-    """The current answers to an item, with the names of the reviewers, for people who may see names."""
+    """Return the current answers to an item, with the names of the reviewers, for people who may see names."""
     rows = [
         {"reviewer": reviewer, "label": answer, "kind": _KINDS.get(Kind(kind), kind), "comment": comment}
         for reviewer, kind, answer, comment in labels.on_item(db, item.item_id)
@@ -104,7 +104,7 @@ def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
 
 
 def labels_in_words(db: Database, shown: Sequence[Item]) -> list[str]:
-    """The first labels of each item in one line, for people who may see names: "S: ada, cleo · D: ben"."""
+    """Return the first labels of each item in one line, for people who may see names: "S: ada, cleo · D: ben"."""
     names: dict[tuple[int, str], list[str]] = {(item.item_id, category): [] for item in shown for category in Category}
     for item_id, reviewer, kind, answer in labels.on_items(db, [item.item_id for item in shown]):
         if kind in COUNTED_KINDS and (item_id, answer) in names:
@@ -149,7 +149,7 @@ def adjudicate(db: Database, name: str, category: Category | None, why: str, *, 
 
 
 def why_not_decide(db: Database, name: str) -> str:
-    """The reason why a person may not decide split items (the person labelled one), or empty."""
+    """Return the reason why a person may not decide split items (the person labelled one), or empty."""
     table = _first_and_third(db)
     counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
     own = _split_names(table) & counting & set(table.loc[table["rater"] == name, "item"])
@@ -162,7 +162,7 @@ def why_not_decide(db: Database, name: str) -> str:
 
 
 def n_complete(db: Database) -> tuple[int, int]:
-    """The number of items that count and have at least two first labels, and the number of items that count."""
+    """Return the number of items that count and have at least two first labels, and the number of items that count."""
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
     assigned = {row.assignment.item for row in assignments.everything(db) if row.assignment.kind in COUNTED_KINDS}
     table = _first_and_third(db)

@@ -84,7 +84,7 @@ def _command(arguments: Sequence[str]) -> list[str]:
 
 
 def is_running(job: Job) -> bool:
-    """Whether the job is unfinished and its process is alive."""
+    """Return whether the job is unfinished and its process is alive."""
     if job.finished_utc is not None:
         return False
     child = _children.get(job.pid)

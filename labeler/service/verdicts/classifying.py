@@ -81,7 +81,7 @@ def settings(thresholds: Mapping[str, Sequence[float]]) -> list[str]:
 
 
 def is_setting(name: str) -> bool:
-    """Whether this is a built-in classifier with another threshold, such as `heuristic@0.30`."""
+    """Return whether this is a built-in classifier with another threshold, such as `heuristic@0.30`."""
     return name not in CLASSIFIERS and classifier_named(name) is not None
 
 

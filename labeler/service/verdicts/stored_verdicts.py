@@ -48,7 +48,7 @@ def _only(thresholds: pd.Series) -> float | None:
 
 
 def is_learned(name: str) -> bool:
-    """Whether this is the classifier of a learned model, such as `learned:model`."""
+    """Return whether this is the classifier of a learned model, such as `learned:model`."""
     return name.startswith(f"{LEARNED}:")
 
 

@@ -45,7 +45,7 @@ _mount_viewer = _registered("labeler_viewer", "viewer.html", "viewer.js")
 
 
 def event_of(key: str) -> object | None:
-    """The event that caused this page run, if the component with this key sent one; its content is not trusted.
+    """Return the event that caused this page run, if the component with this key sent one; its content is not trusted.
 
     An event that only asks for pictures counts as no event: without an event all pictures are sent.
     """
@@ -55,18 +55,18 @@ def event_of(key: str) -> object | None:
 
 
 def is_check(event: object) -> bool:
-    """Whether an event contains no answer and only asks which saved answers the study still has."""
+    """Return whether an event contains no answer and only asks which saved answers the study still has."""
     return isinstance(event, Mapping) and "check" in event and "event_id" not in event
 
 
 def checked_by(event: object | None) -> list[str] | None:
-    """The ids of the saved answers that an event asks about; None if it does not ask."""
+    """Return the ids of the saved answers that an event asks about; None if it does not ask."""
     check = event.get("check") if isinstance(event, Mapping) else None
     return [event_id for event_id in check if isinstance(event_id, str)] if isinstance(check, list) else None
 
 
 def known_to(event: object | None) -> frozenset[str]:
-    """The codes of the items whose pictures the component that sent the event already has."""
+    """Return the codes of the items whose pictures the component that sent the event already has."""
     have = event.get("have") if isinstance(event, Mapping) else None
     return frozenset(code for code in have if isinstance(code, str)) if isinstance(have, list) else frozenset()
 
@@ -142,7 +142,7 @@ def still(svg: str, words: str) -> None:
 
 
 def brief(question: str, protocol: Protocol) -> dict[str, Any]:
-    """The parts of the question and the protocol that the component needs."""
+    """Return the parts of the question and the protocol that the component needs."""
     return {
         "question": question,
         "protocol": {

@@ -35,7 +35,7 @@ def render(db: Database, person: str, method: str) -> None:
 
 
 def of_study(db: Database, person: str, method: str) -> Gathered:
-    """The measurements of the study; the log records the access."""
+    """Return the measurements of the study; the log records the access."""
     coordinating.log_look(db, method, actor=person, now=datetime.now(UTC))
     return exploring.from_study(db)
 

@@ -16,7 +16,7 @@ CHOICES = {key: category.title() for key, category in CATEGORIES.items()}
 
 
 def current(queue: str, names: Sequence[str]) -> str:
-    """The current item of a queue; the first item at the beginning."""
+    """Return the current item of a queue; the first item at the beginning."""
     name = str(st.session_state.get(queue))
     return name if name in names else names[0]
 

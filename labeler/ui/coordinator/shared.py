@@ -15,7 +15,7 @@ _MESSAGE, _ROUND = "message", "actions-done"
 
 
 def address(title: str) -> str:
-    """The path of a page."""
+    """Return the path of a page."""
     return title.lower().replace(" ", "-")
 
 
@@ -37,7 +37,7 @@ def done(message: str) -> None:
 
 
 def fresh(key: str) -> str:
-    """A widget key that changes after each successful action, which empties the widget."""
+    """Return a widget key that changes after each successful action, which empties the widget."""
     return f"{key}-{st.session_state.get(_ROUND, 0)}"
 
 
@@ -70,7 +70,7 @@ def errors_here() -> Iterator[None]:
 
 
 def _page(title: str) -> st.Page:
-    """A placeholder for a page, which Streamlit identifies by path; this function is never called."""
+    """Return a placeholder for a page, which Streamlit identifies by path; this function is never called."""
     return st.Page(lambda: None, title=title, url_path=address(title))
 
 

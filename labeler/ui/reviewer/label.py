@@ -66,7 +66,7 @@ def screen(
 
 
 def delivery(db: Database, reviewer_id: int, ack: dict[str, Any] | None, event: object | None) -> dict[str, Any]:
-    """The data for the queue in the browser: its owner, the result of an answer, and missing saved answers."""
+    """Return the data for the queue in the browser: its owner, the result of an answer, and missing saved answers."""
     checked = component.checked_by(event)
     missing = None if checked is None else reviewing.missing_events(db, reviewer_id, checked)
     return {**asdict(reviewing.browser_mark(db, reviewer_id)), "ack": ack, "missing": missing}

@@ -113,7 +113,7 @@ def revise(db: Database, reviewer_id: int, code: str) -> None:
 
 
 def seconds(time_s: float) -> str:
-    """A time on task as text; one decimal below 10 s."""
+    """Return a time on task as text; one decimal below 10 s."""
     return f"{time_s:.1f} s" if time_s < 10 else f"{time_s:.0f} s"
 
 

@@ -53,6 +53,6 @@ def round_of_six(db: Database) -> bool:
 
 
 def shown(code: str, example: guide.Example) -> dict[str, Any]:
-    """An artificial item as the component needs it, with the explanation for each answer."""
+    """Return an artificial item as the component needs it, with the explanation for each answer."""
     explains = {answer: example.feedback(answer) for answer in ANSWERS}
     return {"code": code, "revision": 0, "picture": example.picture, "explains": explains}

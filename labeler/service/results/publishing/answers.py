@@ -157,19 +157,19 @@ class Answers:
                 )
 
     def texts(self) -> list[tuple[str, str]]:
-        """All texts, each with the name of its entry."""
+        """Return all texts, each with the name of its entry."""
         flat = [(key, value) for key, value in vars(self).items() if isinstance(value, str)]
         flat += [("keywords", word) for word in self.keywords]
         flat += [("sources", text) for pair in self.sources.items() for text in pair]
         return flat + [("authors", text) for author in self.authors for text in vars(author).values()]
 
     def missing(self, venue: Venue | None) -> list[str]:
-        """The missing answers that every data set or this venue requires: entry and reason."""
+        """Return the missing answers that every data set or this venue requires: entry and reason."""
         asked = {**REQUIRED, **(OF_VENUE[venue] if venue else {})}
         return [f"{place}: {why}" for place, why in asked.items() if not _is_answered(self, place)]
 
     def answered(self, place: str) -> str:
-        """An answer, or a marked blank."""
+        """Return an answer, or a marked blank."""
         return getattr(self, place) or f"[{BLANK}: {place} in {FILE_NAME}]"
 
 
@@ -240,7 +240,7 @@ def _is_answered(answers: Answers, place: str) -> bool:
 
 
 def template(title: str, question: str, applications: Sequence[str], today: date) -> str:
-    """The text of a new publish.toml for a study."""
+    """Return the text of a new publish.toml for a study."""
     described = f"Labels of repeated benchmark runs by several reviewers. Question: {question}"
     sources = "\n".join(f'{_quoted(application)} = ""' for application in applications)
     return f"""\
@@ -291,7 +291,7 @@ plan_seed = false
 
 
 def _quoted(text: str) -> str:
-    """A text as a TOML string."""
+    """Return a text as a TOML string."""
     escapes = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
     safe = "".join(escapes.get(letter, letter if letter.isprintable() else f"\\U{ord(letter):08x}") for letter in text)
     return f'"{safe}"'
@@ -339,7 +339,7 @@ def _authors(value: Any, name: str) -> tuple[Author, ...]:
 
 
 def _is_orcid(text: str) -> bool:
-    """Whether the check digit of an ORCID is right (ISO 7064 11,2)."""
+    """Return whether the check digit of an ORCID is right (ISO 7064 11,2)."""
     if not _ORCID.fullmatch(text):
         return False
     total = 0

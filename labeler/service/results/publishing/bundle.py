@@ -107,7 +107,7 @@ class Published:
 
 
 def new_answers(db: Database, today: date) -> str:
-    """The text of a new publish.toml for this study, without names of people."""
+    """Return the text of a new publish.toml for this study, without names of people."""
     study = studies.get(db)
     applications = sorted({item.application for item in items.all_items(db)} - {""})
     hidden = anonymising.replacing(anonymising.pseudonyms(people.all_people(db), _token(db)))
@@ -115,7 +115,7 @@ def new_answers(db: Database, today: date) -> str:
 
 
 def lacking(db: Database, answers: Answers, options: Options) -> list[str]:
-    """The missing answers for publishing with these options: entry and reason."""
+    """Return the missing answers for publishing with these options: entry and reason."""
     applications = sorted({item.application for item in items.all_items(db)} - {""})
     without = [name for name in applications if not answers.sources.get(name)]
     if options.unlicensed or not without:
@@ -195,7 +195,7 @@ def _check_state(db: Database) -> None:
 
 
 def _token(db: Database) -> str:
-    """The secret that decides the order of new names; the same study always has the same secret."""
+    """Return the secret that decides the order of new names; the same study always has the same secret."""
     return hashlib.sha256(f"publish {studies.picture_secret(db)}".encode()).hexdigest()
 
 
@@ -354,7 +354,7 @@ _MEANINGS = {
 
 
 def _listed(folder: Path, facts: Facts) -> list[PublishedFile]:
-    """The files written so far, sorted by path."""
+    """Return the files written so far, sorted by path."""
     rows = {
         LABELS: len(facts.tables.labels.frame),
         LABELS_PARQUET: len(facts.tables.labels.frame),
@@ -405,7 +405,7 @@ def _commented(copy: Database) -> pd.DataFrame:
 
 
 def _released(copy: Database, file: Path) -> dict[str, str]:
-    """The released comments by event, with the text in the file, which a person may have edited."""
+    """Return the released comments by event, with the text in the file, which a person may have edited."""
     table = files.read_table(Source(str(file), file), _COMMENT_COLUMNS)
     there = set(_commented(copy)["event"])
     released, seen = {}, set()
@@ -464,18 +464,18 @@ def _check_words(db: Database, copy: Database, tables: StudyTables, answers: Ans
 
 
 def _host() -> list[str]:
-    """The name of this computer, unless it could be an ordinary word."""
+    """Return the name of this computer, unless it could be an ordinary word."""
     name = socket.gethostname()
     return [name] if re.search(r"[\d.-]", name) and len(name) > 3 else []
 
 
 def _first_of(words: Sequence[str], text: str) -> str:
-    """The first word that occurs in the text as a whole word, or empty."""
+    """Return the first word that occurs in the text as a whole word, or empty."""
     return next((word for word in words if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text)), "")
 
 
 def _strings(cell: str) -> Iterator[str]:
-    """The text, or every text in it if it is a JSON object."""
+    """Yield the text, or every text in it if it is a JSON object."""
     if not cell.startswith("{"):
         yield cell
         return

@@ -21,12 +21,12 @@ def escaped(text: object) -> str:
 
 
 def readme(facts: Facts, files: Sequence[Mapping[str, Any]]) -> str:
-    """The text of README.md; `files` have path, meaning, rows (or "") and size."""
+    """Return the text of README.md; `files` have path, meaning, rows (or "") and size."""
     return _rendered("README.md.j2", facts, files=files, citation=metadata.citation(facts.answers), software=SOFTWARE)
 
 
 def datasheet(facts: Facts) -> str:
-    """The text of datasheet.md."""
+    """Return the text of datasheet.md."""
     gate = facts.study.gate
     applications = sorted(set(facts.tables.items.frame["application"]) - {""})
     return _rendered(
@@ -45,7 +45,7 @@ def datasheet(facts: Facts) -> str:
 
 
 def codebook_md(codebook: Sequence[Mapping[str, Any]]) -> str:
-    """The text of codebook.md."""
+    """Return the text of codebook.md."""
     parts = ["# Codebook"]
     for table in codebook:
         parts.append(f"## {table['table']}\n\n{escaped(table['meaning'])}.")
@@ -62,7 +62,7 @@ def codebook_md(codebook: Sequence[Mapping[str, Any]]) -> str:
 
 
 def notebook(facts: Facts) -> str:
-    """The notebook read.ipynb, without outputs: loads the tables with pandas and computes kappa."""
+    """Return the notebook read.ipynb, without outputs: loads the tables with pandas and computes kappa."""
     cells = [
         ("markdown", f"# {escaped(facts.answers.title)}\n\nLoad the data with pandas and compute kappa."),
         ("code", _LOAD),

@@ -106,25 +106,25 @@ class Facts:
         return int((self.tables.plan["origin"] == Origin.IMPORT).sum())
 
     def software(self) -> str:
-        """The software that stored and evaluated the study."""
+        """Return the software that stored and evaluated the study."""
         return f"labeler {labeler.__version__} ({SOFTWARE})"
 
     def platform(self) -> str:
-        """The platform on which labels were given."""
+        """Return the platform on which labels were given."""
         if self.n_imported == len(self.tables.plan):
             return f"Labels were given elsewhere and imported into {self.software()}."
         some = f"; the labels of {_n(self.n_imported, 'assignment')} were imported" if self.n_imported else ""
         return f"Labels were given with {self.software()} in the browser{some}."
 
     def annotations_per_item(self) -> str:
-        """The number of items for each number of labels that count."""
+        """Return the number of items for each number of labels that count."""
         frame = self.tables.items.frame
         counted = frame[frame["role"] == "counted"]
         sizes = Counter((counted["n_similar"] + counted["n_dissimilar"]).astype(int))
         return "; ".join(f"{_n(n, 'label')} on {_n(sizes[n], 'item')}" for n in sorted(sizes))
 
     def collection(self) -> str:
-        """A description of the measurements."""
+        """Return a description of the measurements."""
         if not self.tables.n_runs:
             return (
                 f"{_n(self.n_items, 'item')}; the study has labels and verdicts, but no measurements. "
@@ -139,7 +139,7 @@ class Facts:
         )
 
     def preprocessing(self) -> list[str]:
-        """The processing of the data, from import to publication."""
+        """Return the processing of the data, from import to publication."""
         done = [
             "Measurements were not changed, filtered or rescaled after their import.",
             (
@@ -158,7 +158,7 @@ class Facts:
         return done
 
     def protocol(self) -> list[str]:
-        """The labelling procedure."""
+        """Return the labelling procedure."""
         protocol, plan = self.study.protocol, self.study.plan_parameters or {}
         said = [f"Question: {self.study.question}"]
         if self.n_imported == len(self.tables.plan):
@@ -201,7 +201,7 @@ class Facts:
         return said
 
     def analysis(self) -> list[str]:
-        """The agreement of the reviewers."""
+        """Return the agreement of the reviewers."""
         consensus = self.report["consensus"]
         return [
             f"Observed agreement {self.percent}; Fleiss' kappa {self.kappa}, from {_n(self.n_labels, 'first label')}.",

@@ -16,7 +16,7 @@ from labeler.store import Database
 
 
 def answers_text(db: Database, today: date) -> str:
-    """The text of publish.toml in the folder of the study, or of a new file."""
+    """Return the text of publish.toml in the folder of the study, or of a new file."""
     file = db.path.with_name(FILE_NAME)
     try:
         return file.read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def save_answers(db: Database, text: str) -> None:
 
 
 def lacking(db: Database, text: str, options: bundle.Options) -> list[str]:
-    """The missing answers in the text of publish.toml, as in `bundle.lacking`."""
+    """Return the missing answers in the text of publish.toml, as in `bundle.lacking`."""
     return bundle.lacking(db, Answers.of_text(text), options)
 
 

@@ -68,12 +68,12 @@ FORMATS = {
 
 
 def media_type(path: str) -> str:
-    """The media type of a file, by file name."""
+    """Return the media type of a file, by file name."""
     return FORMATS.get(f".{path.rpartition('.')[2]}", "text/plain")
 
 
 def is_text(path: str) -> bool:
-    """Whether a file is a text file."""
+    """Return whether a file is a text file."""
     return not path.endswith(".parquet")
 
 
@@ -164,7 +164,7 @@ class RecordSet:
         self.key, self.keys = key, keys or {}
 
     def plain(self) -> dict[str, Any]:
-        """The record set as JSON-LD."""
+        """Return the record set as JSON-LD."""
         return {
             "@type": "cr:RecordSet",
             "@id": self.name,
@@ -299,7 +299,7 @@ def zenodo(answers: Answers) -> str:
 
 
 def bibtex(answers: Answers) -> str:
-    """The citation of the data set as BibTeX."""
+    """Return the citation of the data set as BibTeX."""
     family = "".join(letter for letter in answers.authors[0].family_names.lower() if letter.isascii())
     key = f"{''.join(letter for letter in family if letter.isalnum()) or 'data'}{answers.date[:4]}"
     entries = {
@@ -315,19 +315,19 @@ def bibtex(answers: Answers) -> str:
 
 
 def citation(answers: Answers) -> str:
-    """The citation as a line of text."""
+    """Return the citation as a line of text."""
     names = ", ".join(f"{author.family_names}, {author.given_names[0]}." for author in answers.authors)
     where = f" https://doi.org/{answers.doi}" if answers.doi else f" {answers.url}" if answers.url else ""
     return f"{names} ({answers.date[:4]}). {answers.title} (version {answers.version}) [Data set].{where}"
 
 
 def licence_url(licence: str) -> str:
-    """The SPDX page of a licence."""
+    """Return the SPDX page of a licence."""
     return f"https://spdx.org/licenses/{licence}.html"
 
 
 def address_of(answers: Answers) -> str:
-    """The web address of the data set, or empty."""
+    """Return the web address of the data set, or empty."""
     return answers.url or (f"https://doi.org/{answers.doi}" if answers.doi else "")
 
 

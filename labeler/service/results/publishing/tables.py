@@ -63,7 +63,7 @@ class Table:
     frame: pd.DataFrame
 
     def arrow(self) -> pa.Table:
-        """The table as Arrow, with one type per column."""
+        """Return the table as Arrow, with one type per column."""
         names = [column.name for column in self.columns]
         arrays = [
             pa.array([None if _is_missing(value) else value for value in self.frame[column.name]], TYPES[column.type])
@@ -76,7 +76,7 @@ class Table:
         parquet.write_table(self.arrow(), file, compression="zstd")
 
     def csv(self) -> str:
-        """The table as CSV; true and false are 1 and 0, as in the tidy label file."""
+        """Return the table as CSV; true and false are 1 and 0, as in the tidy label file."""
         frame = self.frame.copy()
         for column in self.columns:
             if column.type == "boolean":
@@ -113,7 +113,7 @@ class StudyTables:
 def tables_of(
     copy: Database, gathered: Gathered, log: pd.DataFrame, licences: Mapping[str, str], comments: Mapping[str, str]
 ) -> StudyTables:
-    """The tables of an anonymised copy.
+    """Return the tables of an anonymised copy.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def folds_by_application(applications: Mapping[str, str]) -> dict[str, int]:
 
 
 def codebook(tables: Sequence[tuple[str, str, Sequence[Column]]]) -> list[dict[str, Any]]:
-    """The codebook of tables (name, meaning, columns) as plain values."""
+    """Return the codebook of tables (name, meaning, columns) as plain values."""
     return [
         {
             "table": name,
@@ -457,7 +457,7 @@ def _log(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_folders(text: str) -> str:
-    """The details of an event with file names instead of paths."""
+    """Return the details of an event with file names instead of paths."""
     details = json.loads(text)
     for name in ("file", "from", "into"):
         value = details.get(name)
@@ -483,7 +483,7 @@ def _plan(copy: Database) -> pd.DataFrame:
 
 
 def _suffixes(classifiers: Iterable[str]) -> dict[str, str]:
-    """The column suffix of each classifier: letters, digits and underscores."""
+    """Return the column suffix of each classifier: letters, digits and underscores."""
     taken: dict[str, str] = {}
     for classifier in classifiers:
         plain = re.sub(r"\W+", "_", classifier.casefold(), flags=re.ASCII).strip("_") or "unnamed"

@@ -43,7 +43,7 @@ def render(db: Database, person: str) -> None:
 
 
 def asked_for(question: str) -> list[str]:
-    """The command that answers the question, with the options from the widgets."""
+    """Return the command that answers the question, with the options from the widgets."""
     if question == REVIEWERS:
         return ["learn", "--reviewers"]
     left, right = st.columns(2)

@@ -43,7 +43,7 @@ def render(db: Database, person: str) -> None:
 
 
 def chosen(everything: list[str], found: list[str]) -> str:
-    """The item to show, chosen from the list, on the page Items, or with the keys of the picture."""
+    """Return the item to show, chosen from the list, on the page Items, or with the keys of the picture."""
     if MOVED_TO in st.session_state:
         st.session_state[CHOSEN] = st.session_state.pop(MOVED_TO)
     link("Items", "All items")

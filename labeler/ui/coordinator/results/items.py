@@ -76,7 +76,7 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue,
 
 
 def small(db: Database, item: Item) -> str:
-    """A small picture of the runs of an item, for a table; empty if there are no runs."""
+    """Return a small picture of the runs of an item, for a table; empty if there are no runs."""
     if not item.n_runs:
         return ""
     payload = drawing.payload_of_item(db, item.item_id)

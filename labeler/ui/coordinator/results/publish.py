@@ -123,7 +123,7 @@ def usual_s(db: Database, options: bundle.Options) -> float:
 
 
 def comments(path: Path) -> str:
-    """All comments with an empty column `publish`, created on request."""
+    """Return all comments with an empty column `publish`, created on request."""
     try:
         with open_database(path) as db:
             return bundle.comments_to_read(db)[0]

@@ -69,7 +69,7 @@ def render(db: Database, person: str) -> None:
 
 
 def state_of(person: Person) -> str:
-    """The state of a person: takes part, paused or left."""
+    """Return the state of a person: takes part, paused or left."""
     if not person.active:
         return "left"
     return "paused" if person.paused else "takes part"
@@ -116,7 +116,7 @@ def change_one(db: Database, everyone: list[Person], actor: str) -> None:
 
 
 def changes_of(person: Person) -> list[Change]:
-    """The changes that are possible for a person now."""
+    """Return the changes that are possible for a person now."""
     if Role.REVIEWER not in person.roles:
         return [LINK, REVOKE]
     if not person.active:
@@ -178,7 +178,7 @@ def hand_over(study: str) -> None:
 
 
 def mail(name: str, study: str, link: str) -> str:
-    """The text of an invitation by email."""
+    """Return the text of an invitation by email."""
     return (
         f"Dear {name},\n\nplease take part in the study “{study}”. You will see the runs of benchmarks and decide for "
         "each benchmark whether its runs are similar or dissimilar. Open this link in a browser. It signs you in, so "

@@ -176,7 +176,7 @@ def add_items(db: Database, person: str) -> None:
 
 
 def in_words(value: object, planned: int | None = None) -> str:
-    """The value of a plan parameter as text; both numbers if the plan has fewer than requested."""
+    """Return the value of a plan parameter as text; both numbers if the plan has fewer than requested."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value}" if planned in (None, value) else f"{planned} planned, {value} requested"
