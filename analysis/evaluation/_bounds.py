@@ -1,4 +1,4 @@
-"""Bounds over split items: all of them are decided in favour of the classifier, or all against it."""
+"""Compute bounds for the split items: decide all of them in favour of the classifier, then all of them against it."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ STATISTICS = (sensitivity, specificity, precision, npv, accuracy, f1, balanced_a
 
 @dataclass(frozen=True, repr=False)
 class Extremes(Result):
-    """The smallest and the largest possible value of a statistic, each with an interval."""
+    """The smallest and the largest possible value of a statistic, each with its interval."""
 
     worst: Estimate
     best: Estimate
@@ -35,7 +35,7 @@ class Extremes(Result):
 
 @dataclass(frozen=True, repr=False)
 class Bounds(Result):
-    """Best and worst case over the split items.
+    """The best and the worst results of a classifier over all possible decisions on the split items.
 
     Attributes
     ----------
@@ -112,8 +112,8 @@ def bounds(
     fixed = confusion_matrix([t for t, _ in agreed], [v for _, v in agreed], categories=categories, positive=positive)
     up, n_split = split.count(positive), len(split) - split.count(None)
     decided = partial(_decided, fixed, up, n_split - up, split.count(None))
-    # Each of these statistics has its worst value at (0, all) and its best at (all, 0). If it is undefined there,
-    # like sensitivity without a dissimilar item, its extreme value is at a neighbour of that corner.
+    # Each of these statistics has its worst value at (0, all) and its best value at (all, 0). If the statistic is
+    # undefined there, like sensitivity without a dissimilar item, its extreme value is at a neighbour of that corner.
     corners = [decided(a, b) for a in _ends(up) for b in _ends(n_split - up)]
     return Bounds(
         wilson(len(split), len(truth), level) if truth else Estimate(None, reason="no items"),
@@ -124,12 +124,16 @@ def bounds(
 
 
 def _ends(n: int) -> list[int]:
-    """Return those of the numbers 0, 1, n - 1 and n that are within 0..n."""
+    """Return the numbers 0, 1, n - 1 and n, except those outside 0..n."""
     return sorted({0, min(1, n), max(n - 1, 0), n})
 
 
 def _decided(fixed: Confusion, up: int, down: int, n_without_verdict: int, a: int, b: int) -> Confusion:
-    """Return the matrix if a of `up` split items called dissimilar, and b of `down` others, are dissimilar."""
+    """Return the confusion matrix for one decision on the split items.
+
+    The decision: `a` of the `up` split items that the classifier calls dissimilar are dissimilar, and `b` of the `down`
+    split items that it calls similar.
+    """
     return Confusion(
         fixed.tp + a, fixed.fp + up - a, fixed.fn + b, fixed.tn + down - b, fixed.n_without_verdict + n_without_verdict
     )

@@ -1,4 +1,4 @@
-"""Comparison of two classifiers on the same items, and of a classifier with the majority rule."""
+"""Compare two classifiers on the same items, and a classifier with the majority rule."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ BETTER, WORSE, CANNOT_TELL = "better", "worse", "cannot tell"
 
 @dataclass(frozen=True, repr=False)
 class McNemar(Result):
-    """McNemar's test of two paired shares.
+    """McNemar's test that two proportions of the same items are equal.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class AgainstMajority(Result):
 
 @dataclass(frozen=True, repr=False)
 class PairedShares(Result):
-    """Shares of right verdicts of two classifiers on the same items.
+    """The proportions of correct verdicts of two classifiers on the same items.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class PairedShares(Result):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """Comparison of two classifiers on the items with both verdicts.
+    """Comparison of two classifiers on the items that both have judged.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Comparison(Result):
 
 
 def mcnemar(b: int, c: int) -> McNemar:
-    """Test with McNemar's exact test [1]_ whether both directions of b + c discordant pairs are equally likely.
+    """Test with McNemar's exact test [1]_ whether both kinds of discordant pairs are equally likely.
 
     Parameters
     ----------
@@ -163,8 +163,8 @@ def mcnemar(b: int, c: int) -> McNemar:
 def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMajority:
     """Test whether a classifier is right more often than the majority rule.
 
-    The rule is the better of "always dissimilar" and "always similar" on these items. McNemar's test compares
-    the classifier with the rule on the same items.
+    The majority rule is "always dissimilar" or "always similar", whichever is right more often on these items.
+    McNemar's test compares the classifier with this rule on the same items.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMaj
 
 
 def verdict_of(difference: Estimate, p: float | None, alpha: float) -> str:
-    """Return the outcome of a paired test: "better", "worse" or "cannot tell"."""
+    """Return the result of a paired test in words: "better", "worse" or "cannot tell"."""
     if difference.value is None or p is None or p > alpha:
         return CANNOT_TELL
     return BETTER if difference.value > 0 else WORSE
@@ -212,7 +212,7 @@ def compare(
 ) -> Comparison:
     """Compare two classifiers on the same items, overall and within each category.
 
-    Classifiers usually differ in opposite directions in the two categories, which accuracy hides.
+    Classifiers often differ in opposite directions in the two categories. Accuracy alone hides such differences.
 
     Parameters
     ----------
@@ -265,7 +265,8 @@ def compare(
 
 
 def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, level: float = 0.95) -> Estimate:
-    """Compute the difference of two shares of the same items with Newcombe's paired score interval (method 10) [1]_.
+    """Estimate the difference between two proportions of the same items, with Newcombe's paired score interval
+    (method 10) [1]_.
 
     Parameters
     ----------
@@ -304,13 +305,15 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, leve
     below = (pa - la) ** 2 - 2 * phi * (pa - la) * (ub - pb) + (ub - pb) ** 2
     above = (ua - pa) ** 2 - 2 * phi * (ua - pa) * (pb - lb) + (pb - lb) ** 2
     value = (only_a - only_b) / n
-    # Rounding may make a sum of squares negative, and the published interval may exceed the range.
+    # Rounding can make a sum of squares negative, and the published interval can exceed the range.
     low, high = value - max(below, 0.0) ** 0.5, value + max(above, 0.0) ** 0.5
     return Estimate(value, low=max(low, -1.0), high=min(high, 1.0))
 
 
 def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
-    """Return the correlation of the two properties; positive values have the published continuity correction."""
+    """Return the correlation (phi) of the two properties; a positive value includes the published continuity
+    correction.
+    """
     n = both + only_a + only_b + neither
     product = float(both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)
     excess = both * neither - only_a * only_b

@@ -1,4 +1,4 @@
-"""The confusion matrix of a classifier, and the rates computed from it."""
+"""Compute the confusion matrix of a classifier and rates such as sensitivity."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ NO_ITEM = "no item has both a consensus and a verdict"
 
 @dataclass(frozen=True, repr=False)
 class Confusion(Result):
-    """The confusion matrix of one classifier; rows are the consensus, columns the verdict.
+    """The confusion matrix of one classifier: rows are the consensus, columns are the verdicts.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Confusion(Result):
 def confusion_matrix(
     consensus: Categories, verdicts: Categories, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
 ) -> Confusion:
-    """Count verdicts against the consensus of the same items.
+    """Count the verdicts on the items of each category, as a confusion matrix.
 
     Parameters
     ----------
@@ -93,37 +93,50 @@ def always(confusion: Confusion) -> Confusion:
 
 
 def sensitivity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of dissimilar items called dissimilar, with Wilson's interval; undefined without dissimilar items."""
+    """Return the share of dissimilar items called dissimilar, with Wilson's interval; undefined without dissimilar
+    items.
+    """
     return _share(confusion.tp, confusion.tp + confusion.fn, level, "no item is dissimilar")
 
 
 def specificity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of similar items called similar, with Wilson's interval; undefined without similar items."""
+    """Return the share of similar items called similar, with Wilson's interval; undefined without similar items."""
     return _share(confusion.tn, confusion.tn + confusion.fp, level, "no item is similar")
 
 
 def precision(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of items called dissimilar that are dissimilar; depends on prevalence. Undefined without such verdicts."""
+    """Return the share of items called dissimilar that are dissimilar.
+
+    Precision depends on the prevalence. It is undefined if no item is called dissimilar.
+    """
     return _share(confusion.tp, confusion.tp + confusion.fp, level, "no item was called dissimilar")
 
 
 def npv(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Negative predictive value: share of items called similar that are similar. Undefined without such verdicts."""
+    """Return the negative predictive value: the share of items called similar that are similar.
+
+    The value is undefined if no item is called similar.
+    """
     return _share(confusion.tn, confusion.tn + confusion.fn, level, "no item was called similar")
 
 
 def accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of items with equal verdict and consensus, with Wilson's interval."""
+    """Return the share of items whose verdict equals the consensus, with Wilson's interval."""
     return _share(confusion.tp + confusion.tn, confusion.n, level, NO_ITEM)
 
 
 def prevalence(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Share of dissimilar items, which affects precision and equals the accuracy of "always dissimilar"."""
+    """Return the share of dissimilar items.
+
+    Prevalence affects precision, and equals the accuracy of the rule "always dissimilar".
+    """
     return _share(confusion.tp + confusion.fn, confusion.n, level, NO_ITEM)
 
 
 def f1(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """F1 = 2q / (1 + q) with q = tp / (tp + fp + fn); its interval is Wilson's interval of q, transformed [1]_.
+    """Compute F1 = 2q / (1 + q), where q = tp / (tp + fp + fn).
+
+    The interval is Wilson's interval of q, transformed in the same way [1]_.
 
     References
     ----------
@@ -142,7 +155,9 @@ def f1(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 
 
 def balanced_accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Mean of sensitivity and specificity; the interval combines their two Wilson intervals (square-and-add [1]_).
+    """Compute the mean of sensitivity and specificity.
+
+    The interval combines the Wilson intervals of sensitivity and specificity (square-and-add [1]_).
 
     References
     ----------
@@ -164,7 +179,9 @@ def balanced_accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 
 
 def youden(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Youden's index, sensitivity + specificity - 1 [1]_; value and interval are 2 x balanced accuracy - 1.
+    """Compute Youden's index, sensitivity + specificity - 1 [1]_.
+
+    The value and the ends of the interval are 2 x balanced accuracy - 1.
 
     References
     ----------
@@ -178,7 +195,7 @@ def youden(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 
 
 def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAWS, level: float = 0.95) -> Estimate:
-    """Matthews' correlation of consensus and verdict [1]_, with a bootstrap interval over items.
+    """Compute Matthews' correlation of consensus and verdict [1]_, with a bootstrap interval over items.
 
     Parameters
     ----------
@@ -226,7 +243,7 @@ def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAW
 
 
 def _matthews(cells: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return Matthews' correlation of rows (tp, fp, fn, tn), NaN if a margin is empty."""
+    """Return Matthews' correlation for each row (tp, fp, fn, tn); NaN if a row or column of the matrix is empty."""
     tp, fp, fn, tn = cells.T.astype(float)
     margins = (tp + fn) * (fp + tn) * (tp + fp) * (fn + tn)
     values = np.full(len(tp), np.nan)

@@ -1,4 +1,4 @@
-"""All ways to divide scored items by a threshold, with their counts."""
+"""Count the results of every threshold that divides scored items in two."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """All cuts of the items by a threshold, from "all items called dissimilar" to "no item called dissimilar".
+    """All cuts, in order. A cut divides the items by a threshold; the first calls all items dissimilar, the last none.
 
     Attributes
     ----------
@@ -33,17 +33,20 @@ class Cuts:
 
     @property
     def tp(self) -> Ints:
-        """Return the numbers of dissimilar items called dissimilar."""
+        """Return the number of dissimilar items called dissimilar, for each cut."""
         return self.n_dissimilar - self.fn
 
     @property
     def tn(self) -> Ints:
-        """Return the numbers of similar items called similar."""
+        """Return the number of similar items called similar, for each cut."""
         return self.n_similar - self.fp
 
 
 def cuts(dissimilar: Bools, scores: Floats) -> Cuts:
-    """Compute all cuts with one sort; equal scores are never divided. Without items there is no cut."""
+    """Compute all cuts with one sort.
+
+    Items with equal scores stay on the same side of a cut. Without items, there are no cuts.
+    """
     values, place = np.unique(scores, return_inverse=True)
     n_dissimilar = int(dissimilar.sum())
     n_similar = len(scores) - n_dissimilar

@@ -1,4 +1,4 @@
-"""Cross-validation folds that keep groups together and are balanced in both categories."""
+"""Assign items to cross-validation folds that keep groups together and balance both categories."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,11 @@ from analysis.evaluation._inputs import Bools
 def balanced_folds(
     dissimilar: Bools, group: NDArray[np.intp], n_folds: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Assign groups to folds, largest first, each to the fold with the fewest items of the group's categories.
+    """Assign each group to the fold with the fewest items of the group's categories, starting with the largest group.
 
-    The criterion is the sum over categories of (items of the group) x (items of the fold) / (items of the category)^2,
-    which is the growth of the squared sizes. Folds thus become as balanced in both categories as whole groups allow.
+    For each category, multiply the group's items by the fold's items and divide by the squared number of items in the
+    category. The fold with the smallest sum over both categories gets the group, because there the sum of squared sizes
+    grows least. This makes the folds as balanced as possible without splitting groups.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Match and check the consensus, verdicts and scores of the same items."""
+"""Match the consensus, verdicts and scores of the same items, and check their values."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ NO_SCORE = "no item has both a consensus and a score"
 
 @dataclass(frozen=True)
 class Scored:
-    """The items with a score: category, score, and the number of items without a score.
+    """The items with a score: the category and score of each item, and the number of items without a score.
 
-    Dissimilar stands for the positive category; `absent` gives the reason if a category is missing.
+    `dissimilar` is True for items of the positive category. If a category is missing, `absent` gives the reason.
     """
 
     dissimilar: Bools
@@ -34,7 +34,7 @@ class Scored:
 
     @property
     def reason(self) -> str | None:
-        """Return why a statistic that needs both categories is undefined; None if both exist."""
+        """Return why a statistic that needs both categories is undefined; None if both categories exist."""
         if not len(self.scores):
             return NO_SCORE
         first = bool(self.dissimilar[0])
@@ -44,7 +44,7 @@ class Scored:
 def scored(
     truth: Categories, scores: Scores, categories: Declared = CATEGORIES, positive: Hashable | None = None
 ) -> Scored:
-    """Match items and scores; items with score None or NaN are left out and counted.
+    """Match items and scores; leave out and count the items whose score is None or NaN.
 
     Raises
     ------
@@ -61,15 +61,15 @@ def scored(
 
 
 def absent_words(categories: Declared, positive: Hashable) -> tuple[str, str]:
-    """Return the reasons for undefined statistics without positive items, and without other items."""
+    """Return two reasons why statistics are undefined: no positive items, and no other items."""
     negatives = [category for category in categories if category != positive]
     return f"no item is {positive}", f"no item is {' or '.join(map(str, negatives))}"
 
 
 def matched(columns: dict[str, Any]) -> list[list[Any]]:
-    """Return the columns as lists of equal length, None if missing; the first column defines the items.
+    """Return the columns as lists of equal length, or None for a missing column; the first column defines the items.
 
-    If the first column and another are both Series, they are matched by item; otherwise by position.
+    If the first column and another column are both Series, match the two by item, otherwise by position.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def matched(columns: dict[str, Any]) -> list[list[Any]]:
 
 
 def check_categories(name: str, values: Sequence[Any], categories: Declared = CATEGORIES) -> None:
-    """Raise ValueError with the first value that is not a category, and its position."""
+    """Raise ValueError for the first value that is not a category, and name its position."""
     declared = declared_categories(categories)
     is_declared = [isinstance(value, Hashable) and value in declared for value in values]
     if not all(is_declared):
@@ -105,7 +105,7 @@ def check_categories(name: str, values: Sequence[Any], categories: Declared = CA
 
 
 def as_floats(name: str, values: Sequence[Any]) -> Floats:
-    """Convert values to numbers, None to NaN; raise ValueError for other or infinite values."""
+    """Convert the values to numbers, and None to NaN; raise ValueError for other types and infinite values."""
     try:
         numbers = np.array(values, dtype=float)
     except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves of scores, and the areas under them."""
+"""Compute ROC and precision-recall curves of scores, and the areas under these curves."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ NO_VARIATION = "all items contribute equally: no standard error"
 
 @dataclass(frozen=True, repr=False)
 class Roc(Result):
-    """Receiver operating characteristic: one point for each division of the items by a threshold.
+    """The receiver operating characteristic: one point for each cut. A cut divides the items by a threshold.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class PrecisionRecall(Result):
 
 @dataclass(frozen=True, repr=False)
 class AucComparison(Result):
-    """Comparison of the areas of two scores on the same items.
+    """Comparison of the areas under the ROC curves of two scores on the same items.
 
     Attributes
     ----------
@@ -173,7 +173,9 @@ def auc(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Compute the area under the ROC curve: P(a dissimilar item scores higher than a similar one), with ties as half.
+    """Compute the area under the ROC curve.
+
+    The area is the probability that a dissimilar item scores higher than a similar item; ties count half.
 
     Parameters
     ----------
@@ -218,7 +220,7 @@ def average_precision(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Compute average precision: the precision at each threshold, weighted by the gain in recall.
+    """Compute average precision: the mean of the precision at each threshold, weighted by the gain in recall.
 
     Parameters
     ----------
@@ -268,7 +270,8 @@ def compare_auc(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> AucComparison:
-    """Compare the areas of two scores on the same items, by the paired test of DeLong et al. [1]_.
+    """Compare the areas under the ROC curves of two scores on the same items with the paired test of DeLong et al.
+    [1]_.
 
     Parameters
     ----------
@@ -336,7 +339,7 @@ def _auc(items: Scored, level: float) -> Estimate:
 
 
 def _paired(of_a: Scored, of_b: Scored, level: float) -> tuple[Estimate, float | None]:
-    """Return the difference of two areas on the same items in the same order, and its p value."""
+    """Return the difference between two areas on the same items in the same order, and its p value."""
     if of_a.reason:
         return Estimate(None, reason=of_a.reason), None
     (area_a, terms_a), (area_b, terms_b) = _placements(of_a), _placements(of_b)
@@ -354,9 +357,11 @@ def _paired(of_a: Scored, of_b: Scored, level: float) -> tuple[Estimate, float |
 
 
 def _placements(items: Scored) -> tuple[float, tuple[Floats, Floats]]:
-    """Return the area, and the share of the other category below each dissimilar and above each similar item.
+    """Return the area, and DeLong's terms for the dissimilar and for the similar items.
 
-    Ties count half. Ranks are multiples of 0.5, so equal terms are exactly equal.
+    The term of a dissimilar item is the share of similar items that score lower. The term of a similar item is the
+    share of dissimilar items that score higher. Ties count half. Ranks are multiples of 0.5, so equal terms are exactly
+    equal.
     """
     dissimilar, similar = items.scores[items.dissimilar], items.scores[~items.dissimilar]
     of_all = ranks(items.scores)
@@ -367,14 +372,14 @@ def _placements(items: Scored) -> tuple[float, tuple[Floats, Floats]]:
 
 
 def _variance(of_dissimilar: Floats, of_similar: Floats) -> float | None:
-    """Return DeLong's variance from the terms of both categories; None with fewer than two items in a category."""
+    """Return DeLong's variance from the terms of both categories; None if a category has fewer than two items."""
     if min(len(of_dissimilar), len(of_similar)) < 2:
         return None
     return float(sum(0.0 if np.ptp(x) == 0 else x.var(ddof=1) / len(x) for x in (of_dissimilar, of_similar)))
 
 
 def _logit_interval(value: float, se: float, level: float) -> tuple[float, float]:
-    """Return the ends of the normal interval on the logit scale, within (0, 1)."""
+    """Return the ends of a normal interval computed on the logit scale; both ends are between 0 and 1."""
     half = float(special.ndtri((1 + level) / 2)) * se / (value * (1 - value))
     low, high = special.expit(special.logit(value) + np.array([-half, half]))
     return float(low), float(high)
