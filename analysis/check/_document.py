@@ -289,7 +289,9 @@ def _next_steps(checked: Check) -> Iterator[str]:
             "Look for the cause in the changes between the two versions; to confirm it, measure both versions again, "
             "alternating."
         )
-        yield "If a change is intended, add it to a file of known changes, with a reason and an expiry date: --ack FILE."
+        yield (
+            "If a change is intended, add it to a file of known changes, with a reason and an expiry date: --ack FILE."
+        )
     if DISSIMILAR in kinds:
         yield "Find out why the runs above differ. Fix the cause, or leave out the benchmark."
     if MISSING in kinds and not rules["allow_missing"]:
