@@ -440,7 +440,9 @@ class _Holders:
 
 @dataclass
 class Spool:
-    """Benchmarks stored on disk: one file per key, to which they are appended.
+    """Benchmarks stored on disk.
+
+    Benchmarks with the same key are appended to the same file.
 
     Attributes
     ----------
@@ -476,7 +478,7 @@ class Spool:
             raise InputError(f"The temporary folder {self.folder} cannot be written to: {error.strerror}.") from None
 
     def kept(self, key: Hashable) -> Iterator[tuple[int, Benchmark]]:
-        """Yield (number, benchmark) for each benchmark stored under a key, in order."""
+        """Yield (number, benchmark) for each benchmark stored under a key, in the order in which they were added."""
         with (self.folder / str(self.numbers[key])).open("rb") as file:
             while line := file.readline():
                 head = json.loads(line)

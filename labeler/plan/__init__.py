@@ -1,1 +1,4 @@
-"""The plan, its changes, and the states of a study, as pure functions without clock or randomness except a seed."""
+"""The plan, its changes, and the states of a study.
+
+All functions are pure: they use no clock and no randomness except a seed.
+"""

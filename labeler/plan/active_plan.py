@@ -1,4 +1,7 @@
-"""A plan in use: its state before and after each change, during labelling and when the plan is verified later.
+"""A plan in use: its state before and after each change.
+
+The states are computed during labelling, and again later to verify the plan. Each state depends only on the active
+assignments and the answers so far, so each change can be derived again from the log.
 
 Each state depends only on the active assignments and the answers so far, so each change can be derived again from the
 log.
@@ -30,20 +33,22 @@ def place_of(assignment: Assignment) -> Place:
 class ActivePlan:
     """The state of a plan at one moment.
 
+    A place is the key of an assignment: reviewer, item and kind.
+
     Attributes
     ----------
     standing : mapping of Place to Assignment
         The active assignments.
     answers : mapping of Place to tuple of Answer
-        The answers to each assignment, in the order given.
+        The answers to each assignment, in the order in which the reviewer gave them.
     applications : mapping of item name to application
     excluded : frozenset of str
         The excluded items.
     imported : frozenset of Place
-        Assignments of imported labels, including ended assignments.
+        The assignments of imported labels, whether they are active or ended.
     seed : int
     labelled : frozenset of Place
-        Assignments with a first label, even if it was withdrawn after other answers.
+        The assignments with a first label, even if the reviewer withdrew the label after answering other items.
     ended : mapping of Place to Assignment
         The ended assignments.
     """
@@ -59,7 +64,10 @@ class ActivePlan:
 
     @property
     def hash(self) -> str:
-        """SHA-256 over the active assignments that were not imported: the hash of the plan until its first change."""
+        """SHA-256 of the active assignments that were not imported.
+
+        Until the first change, this is the hash of the plan.
+        """
         return hash_of(assignment for place, assignment in self.standing.items() if place not in self.imported)
 
     def without(self, reviewer: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
@@ -77,7 +85,10 @@ class ActivePlan:
         )
 
     def joined(self, reviewer: str, *, calibrating: bool) -> tuple["ActivePlan", Changes]:
-        """Return the plan after a reviewer joined, who also gets the items of a calibration round in progress."""
+        """Return the plan after a reviewer joined.
+
+        If the calibration round is in progress, the reviewer also gets its items.
+        """
         before = {item: self.applications[item] for _, item, kind in self.standing if kind is Kind.CALIBRATION}
         own = calibration_for(reviewer, before, self.seed) if calibrating else []
         prepared = self.added(assignment for assignment in own if place_of(assignment) not in self.standing)
@@ -87,7 +98,7 @@ class ActivePlan:
     def in_third_round(
         self, first: Mapping[str, Mapping[str, Category]], reviewers: Iterable[str]
     ) -> tuple["ActivePlan", tuple[str, ...]]:
-        """Return the plan with assigned third labels, and descriptions of the requirements that could not be met."""
+        """Return the plan with third labels assigned, and descriptions of the requirements that could not be met."""
         counting = {item: labels for item, labels in first.items() if item not in self.excluded}
         plan = changes.third_round(
             counting, self._slots(), reviewers=reviewers, start=self._next_positions(), seed=self.seed
@@ -95,10 +106,12 @@ class ActivePlan:
         return self.added(plan.assignments), plan.shortfalls
 
     def with_items(self, names: Iterable[str], reviewers: Iterable[str], per_item: int) -> "ActivePlan":
-        """Return the plan with additional items, each for `per_item` reviewers with the lowest load, then by key.
+        """Return the plan with additional items, each assigned to `per_item` reviewers.
 
-        New items come after all other items of a reviewer, in the order of a key, so that the order does not reveal why
-        an item was added.
+        Each item goes to the reviewers with the lowest loads; keys break ties.
+
+        Each reviewer gets the new items after all other items. The new items are sorted by key, so that their order
+        does not reveal why an item was added.
         """
         load = Counter(reviewer for reviewer, _, kind in self.standing if kind in LOADING)
         own: dict[str, list[str]] = defaultdict(list)
@@ -116,14 +129,18 @@ class ActivePlan:
         return self.added(new)
 
     def has_open(self, reviewer: str) -> bool:
-        """Whether an item of the study itself (not of the calibration round) still waits for this reviewer's answer."""
+        """Return whether this reviewer still has to answer an item outside the calibration round."""
         own = (place for place in self.standing if place[0] == reviewer and place not in self.labelled)
         return any(map(self._is_waiting, own))
 
     def _slots(self) -> list[Slot]:
-        """Return all active assignments as slots, but only one if imports gave a reviewer the same item in two kinds.
+        """Return the current assignments as slots.
 
-        An open assignment is preferred, because it can move; if both are open, the one that was not imported.
+        Fresh, overlap and third assignments of a reviewer to the same item count once; imports can create such
+        duplicates. An open assignment is preferred, because it can be reassigned; if both are open, the assignment that
+        was not imported is used.
+
+        Ended assignments of imported labels are added as in `_once_imported`.
         """
         slots: dict[tuple[str, str, Kind | None], Slot] = {}
         for place in sorted(self.standing, key=lambda place: (place in self.imported, place)):
@@ -135,12 +152,19 @@ class ActivePlan:
         return [*slots.values(), *self._once_imported()]
 
     def _once_imported(self) -> list[Slot]:
-        """Slots for ended imported assignments, so that the reviewer never gets the item again; they add no load."""
+        """Return a slot for each ended assignment of an imported label.
+
+        These slots prevent the reviewer from getting the item again. They do not count towards the reviewer's load.
+        """
         ended = self.imported - self.standing.keys()
         return [Slot(reviewer, item, Kind.CALIBRATION, answered=True) for reviewer, item, _ in ended]
 
     def slots_to_share(self) -> list[Slot]:
-        """Return the slots for `join`: items that are on a screen or excluded cannot move."""
+        """Return the slots for `join`.
+
+        A slot cannot move if its item is excluded, or if the item is on the reviewer's screen or already loaded by the
+        reviewer's browser.
+        """
         on_screens = self._on_screens
         return [
             replace(
@@ -152,14 +176,20 @@ class ActivePlan:
         ]
 
     def _next_positions(self) -> dict[str, int]:
-        """For each reviewer, the position after the last assignment that is active or has an answer."""
+        """Return the next free position of each reviewer.
+
+        This is the position after the reviewer's last assignment that is active or has an answer.
+        """
         ends: dict[str, int] = defaultdict(int)
         for assignment in (*self.standing.values(), *self._answered_before.values()):
             ends[assignment.reviewer] = max(ends[assignment.reviewer], assignment.position + 1)
         return dict(ends)
 
     def moved(self, change: Changes) -> tuple["ActivePlan", Changes]:
-        """Return the plan after these moves; moved items come after a reviewer's other items, in the order of a key."""
+        """Return the plan after these moves, and the moves.
+
+        Moved items come after the new reviewer's other items. They are sorted by key.
+        """
         moved_away = {
             place: self.standing[place] for place in ((move.giver, move.item, move.kind) for move in change.moves)
         }
@@ -177,7 +207,10 @@ class ActivePlan:
         return replace(self, standing=remaining, ended={**self.ended, **moved_away}).added(new), change
 
     def added(self, assignments: Iterable[Assignment]) -> "ActivePlan":
-        """Return the plan with more assignments; an ended assignment with answers gets its previous position again."""
+        """Return the plan with more assignments.
+
+        If an ended assignment with answers is added again, it gets its previous position.
+        """
         before = self._answered_before
         standing = {
             **self.standing,
@@ -192,7 +225,10 @@ class ActivePlan:
         return {place: assignment for place, assignment in self.ended.items() if place in self.answers}
 
     def _has_label(self, place: Place) -> bool:
-        """Return whether the assignment has a label that was not withdrawn at once; then it cannot move."""
+        """Return whether the assignment has a label.
+
+        A label that was withdrawn at once does not count. An assignment with a label cannot move.
+        """
         if place in self.labelled:
             return True
         answers = self.answers.get(place, ())
@@ -200,7 +236,10 @@ class ActivePlan:
         return any(answer in _CATEGORIES and following is not Answer.WITHDRAWN for answer, following in followed)
 
     def _is_waiting(self, place: Place) -> bool:
-        """Return whether an assignment after the calibration round waits for an answer and its item is not excluded."""
+        """Return whether an assignment waits for an answer.
+
+        Assignments of the calibration round and of excluded items do not wait.
+        """
         _, item, kind = place
         answers = self.answers.get(place, ())
         counts = kind is not Kind.CALIBRATION and item not in self.excluded
@@ -208,7 +247,7 @@ class ActivePlan:
 
     @cached_property
     def _on_screens(self) -> set[Place]:
-        """The assignments on the screens of all reviewers, or already loaded by their browsers."""
+        """The assignments that are on the reviewers' screens or already loaded by their browsers."""
         offered: dict[str, list[tuple[bool, int, Place]]] = defaultdict(list)
         for place, assignment in self.standing.items():
             if self._is_waiting(place) or self._comes_once_more(place):
@@ -216,7 +255,10 @@ class ActivePlan:
         return {place for own in offered.values() for _, _, place in sorted(own)[:N_OFFERED]}
 
     def _comes_once_more(self, place: Place) -> bool:
-        """Whether the answer is "not sure" for the first time; such an item is offered again after all others."""
+        """Return whether the item will be offered again after all others.
+
+        This is the case if the current answer is the reviewer's first "not sure" and the item is not excluded.
+        """
         answers = self.answers.get(place, ())
         followed = zip_longest(answers, answers[1:])
         n_not_sure = sum(

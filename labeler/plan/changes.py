@@ -28,9 +28,11 @@ WHY_GIVEN_UP = {
 
 @dataclass(frozen=True)
 class Slot:
-    """An assignment in a running study; an `answered` slot cannot move to another reviewer.
+    """An assignment in a running study.
 
-    A `bound` slot is on its reviewer's screen. It is open, but cannot move to a reviewer who joins.
+    An `answered` slot cannot move to another reviewer.
+
+    A `bound` slot is open, but on its reviewer's screen, so it cannot move to a reviewer who joins.
     """
 
     reviewer: str
@@ -52,7 +54,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Changes:
-    """All moves of a change in the order in which they were decided, and descriptions of unmet requirements."""
+    """The moves of a change, in the order in which they were decided, and descriptions of unmet requirements."""
 
     moves: tuple[Move, ...]
     shortfalls: tuple[str, ...]
@@ -77,11 +79,12 @@ def leave(
     Returns
     -------
     Changes
-        One move for each open slot of the leaving reviewer, in the order of the plan (key of the application, then of
-        the item). A slot of the kind fresh, overlap or third goes to a reviewer who does not have the item in any kind:
-        the reviewer with the lowest load, then the lowest co-load with the item's other reviewers, then the lowest load
-        in the item's application, then the lowest key. The slot is dropped if all reviewers have the item, which is
-        usual for overlap items. Hidden retests and calibration slots are always dropped.
+        One move for each open slot of the leaving reviewer, sorted by the key of the application and then by the key of
+        the item. A slot of the kind fresh, overlap or third goes to a reviewer who does not have the item in any kind.
+        Among these reviewers, the slot goes to the reviewer with the lowest load. Ties are broken by the lowest co-load
+        with the item's other reviewers, then by the lowest load in the item's application, then by key. If every
+        staying reviewer already has the item, which is usual for overlap items, the slot is dropped. Hidden retests and
+        calibration slots are always dropped.
 
     Raises
     ------
@@ -123,8 +126,8 @@ def succeed(
     Returns
     -------
     Changes
-        All open slots go to the successor, except hidden retests and items that the successor already has, which are
-        treated as in `leave`.
+        All open slots go to the successor, except hidden retests and items that the successor already has. These
+        exceptions are treated as in `leave`.
 
     Raises
     ------
@@ -163,12 +166,18 @@ def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str
     Returns
     -------
     Changes
-        Open slots of the kinds fresh and third can move if the joining reviewer does not have the item in any kind, and
-        the present reviewer does not also have a hidden retest of the item. In each step, the reviewer with the
-        largest remaining load among those with such slots (ties by key) gives one slot: the slot with the lowest
-        co-load of the joining reviewer with the item's other reviewers, then the lowest load in its application, then
-        the lowest key. This ends when that reviewer has at most one open slot more than the joining reviewer.
-        Reviewers who still have at least two more, because none of their slots can move, are listed in `shortfalls`.
+        The moves, one slot at a time. A slot can move if it is open, not bound, and of the kind fresh or third, if the
+        joining reviewer does not have the item in any kind, and if its current reviewer has no hidden retest of the
+        item.
+
+        In each step, the giver is the reviewer with the largest remaining load among the reviewers who have a slot that
+        can move; keys break ties. The giver gives the slot for which the joining reviewer has the lowest co-load with
+        the item's other reviewers. Ties are broken by the joining reviewer's lowest load in the item's application,
+        then by key. The steps end when no slot can move, or when the giver has at most one open slot more than the
+        joining reviewer.
+
+        `shortfalls` lists the reviewers who then still have at least two open slots more than the joining reviewer,
+        because their other slots cannot move.
 
     Raises
     ------
@@ -210,7 +219,7 @@ def third_round(
     first : mapping of item name to a mapping of reviewer to Category
         The first labels.
     slots : iterable of Slot
-        All slots of the study. A split item that already has a slot of the kind third gets no other.
+        All slots of the study. A split item that already has a slot of the kind third does not get another.
     reviewers : iterable of str
         Reviewers who can label now.
     start : mapping of str to int
@@ -220,10 +229,11 @@ def third_round(
     Returns
     -------
     Plan
-        Assignments of the kind third, without blocks. Each split item goes to the reviewer with the lowest key among
-        those who do not have the item in any kind. Each reviewer also gets the same number of agreed items that they
-        do not have, by key; two reviewers may get the same agreed item. `shortfalls` lists split items for which no
-        reviewer is left, and missing agreed items.
+        Assignments of the kind third, without blocks. Each split item goes to a reviewer who does not have the item in
+        any kind; the key decides which reviewer. Each reviewer also gets as many agreed items as split items. These are
+        items that the reviewer does not have yet, chosen by key; two reviewers may get the same agreed item.
+        `shortfalls` lists the split items for which no reviewer is left, and the reviewers who got too few agreed
+        items.
 
     Raises
     ------
@@ -255,8 +265,8 @@ def third_round(
 class _Standing:
     """The reviewers of each item, and the load of each reviewer.
 
-    Updated when slots move, except the load and co-loads of reviewers who give slots, because they get no slots in
-    the\n    same change.
+    These numbers are updated when a slot moves. The load and co-loads of a reviewer who gives slots are not updated,
+    because this reviewer gets no slots in the same change.
     """
 
     def __init__(self, slots: Sequence[Slot], applications: Mapping[str, str]) -> None:
@@ -272,14 +282,18 @@ class _Standing:
         self.co_load = _co_loads(loading)
 
     def cost(self, slot: Slot, taker: str) -> tuple[int, int, int]:
-        """Return the cost of a move, which is minimised; keys break ties."""
+        """Return the cost of moving a slot to `taker`; a move with a lower cost is preferred.
+
+        The cost consists of the taker's load, then the co-load with the item's other reviewers, then the load in the
+        application.
+        """
         others = self.labelled_by[slot.item] - {slot.reviewer}
         with_taker = self.co_load[taker]
         co_load = sum(with_taker[other] for other in others)
         return self.load[taker], co_load, self.load_in[taker, self.applications[slot.item]]
 
     def hand_over(self, slot: Slot, taker: str | None) -> None:
-        """Move an open slot from its reviewer to the taker, or drop it."""
+        """Move an open slot from its reviewer to `taker`; if `taker` is None, drop the slot."""
         self.labelled_by[slot.item].remove(slot.reviewer)
         self.remaining[slot.reviewer] -= 1
         if taker is not None:
@@ -301,7 +315,10 @@ class _Standing:
 
 
 class _Offers:
-    """The slots that a reviewer can give to a joining reviewer, as arrays, with the other reviewers of each item."""
+    """The slots that one reviewer can give to a joining reviewer.
+
+    The slots and the other reviewers of each item are stored as arrays.
+    """
 
     def __init__(self, slots: Sequence[Slot], standing: _Standing) -> None:
         self.slots = slots
@@ -320,7 +337,7 @@ class _Offers:
         self.application = np.array([of_application[standing.applications[slot.item]] for slot in slots])
 
     def best(self, standing: _Standing, taker: str) -> Slot:
-        """Return the first slot with the lowest `_Standing.cost` for the taker."""
+        """Return the slot with the lowest `_Standing.cost` for `taker`; if several are equal, return the first."""
         with_taker = standing.co_load[taker]
         co_load = np.array([*(with_taker[name] for name in self.names), 0])[self.others].sum(axis=1)
         load_in = np.array([standing.load_in[taker, name] for name in self.applications])[self.application]
@@ -328,13 +345,16 @@ class _Offers:
         return self.slots[int(np.where(self.is_left, cost, np.iinfo(np.int64).max).argmin())]
 
     def take_out(self, item: str) -> None:
-        """Remove an item that was taken."""
+        """Remove an item after one of its slots has moved, because the joining reviewer now has the item."""
         if item in self.place:
             self.is_left[self.place[item]] = False
 
 
 def _co_loads(loading: Sequence[Slot]) -> dict[str, Counter[str]]:
-    """The number of items that each pair of reviewers shares; one matrix product, because many can share an item."""
+    """Return the number of items that each pair of reviewers shares.
+
+    One matrix product is used, because many reviewers can share an item.
+    """
     reviewers = {name: n for n, name in enumerate(sorted({slot.reviewer for slot in loading}))}
     items = {name: n for n, name in enumerate({slot.item for slot in loading})}
     is_on = np.zeros((len(reviewers), len(items)))
@@ -347,7 +367,7 @@ def _co_loads(loading: Sequence[Slot]) -> dict[str, Counter[str]]:
 
 
 def _seen_by(slots: Iterable[Slot]) -> dict[str, set[str]]:
-    """Return the reviewers of each item, in any kind, before the change."""
+    """Return the reviewers who have each item in any kind, before the change."""
     seen_by: dict[str, set[str]] = defaultdict(set)
     for slot in slots:
         seen_by[slot.item].add(slot.reviewer)
@@ -364,7 +384,7 @@ def _place_in_plan(applications: Mapping[str, str], seed: int, slot: Slot) -> tu
 
 
 def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: int) -> dict[str, dict[str, Slot]]:
-    """Return the slots that each reviewer can give to the joining reviewer, by item, in order of the keys."""
+    """Return reviewer -> item -> the slot that the reviewer can give to the joining reviewer, sorted by key."""
     copied = {(slot.reviewer, slot.item) for slot in slots if slot.kind == Kind.RETEST}
     offers: dict[str, dict[str, Slot]] = defaultdict(dict)
     free = [

@@ -43,7 +43,7 @@ class Plan:
         return hash_of(self.assignments)
 
     def loads(self) -> dict[str, Counter[Kind]]:
-        """Return the number of assignments of each kind per reviewer."""
+        """Return the number of assignments of each kind for each reviewer."""
         loads: dict[str, Counter[Kind]] = defaultdict(Counter)
         for assignment in self.assignments:
             loads[assignment.reviewer][assignment.kind] += 1
@@ -63,9 +63,9 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
     Returns
     -------
     Plan
-        The items of the calibration round come first, for all reviewers. Each other item is labelled by exactly
-        `per_item` reviewers, or by all reviewers. If the items cannot meet a requirement (retests far enough apart),
-        it is listed in `shortfalls`, without an error.
+        All reviewers label the items of the calibration round first. Each other item is assigned to exactly `per_item`
+        reviewers, or to all reviewers. If a requirement cannot be met, for example because the reviewers have too few
+        items to keep retests far enough apart, `shortfalls` describes the requirement and no error is raised.
 
     Raises
     ------
@@ -88,22 +88,26 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
 
 
 def overlap_of(n_items: int, overlap: float) -> int:
-    """Return the number of items of an application that all reviewers label: the rounded share."""
+    """Return the number of items of an application that all reviewers label, which is the rounded share `overlap`."""
     return floor(overlap * n_items + 1 / 2)
 
 
 def copies_that_fit(n_items: int, n_copies: int) -> int:
-    """Return how many of `n_copies` hidden retests fit among a reviewer's items, far enough after the originals."""
+    """Return how many of `n_copies` hidden retests fit among `n_items` items of a reviewer.
+
+    A hidden retest must come far enough after the original item.
+    """
     names = [str(n) for n in range(n_items)]
     sequence = _with_retests(names, dict(zip(names, names, strict=True)), n_copies, partial(key, 0))
     return len(sequence) - n_items
 
 
 def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[tuple[str, ...]]:
-    """Return all sets of `per_item` reviewers, in an order that balances the load in all parts of the list.
+    """Return all sets of `per_item` reviewers, ordered so that every part of the list has balanced loads.
 
-    The next block is always the block that gives the smallest range of loads, then the smallest sum of squared loads,
-    then the smallest co-load of a pair, then the lowest key. Time grows with the square of the number of sets.
+    Each set is a block. The next block is the block that gives the smallest range of loads. Ties are broken by the
+    smallest sum of squared loads, then by the smallest co-load of a pair, then by key. The running time grows with the
+    square of the number of sets.
     """
     people = sorted(reviewers)
     blocks = sorted(combinations(people, per_item), key=lambda block: key(seed, "block", *block))
@@ -135,9 +139,10 @@ def even_blocks(reviewers: Sequence[str], per_item: int, n_blocks: int, seed: in
     """Build `n_blocks` sets of `per_item` reviewers one after another, with balanced loads.
 
     The members of all blocks, in order, form rounds. Each round contains each reviewer once, so loads never differ by
-    more than one. In a round, the next member is the reviewer with the lowest co-load with the block so far, then from
-    another connected group if there are several, then with the lowest key. Then reviewers in the round are swapped, at
-    most `MAX_SWAPS` times, if this makes the co-loads of all pairs more even.
+    more than one. The next member of a block is the reviewer of the round who has the lowest co-load with the members
+    so far. If several are equal, a reviewer from another connected group is preferred; after that, keys break ties. At
+    the end of a round, reviewers in the round are swapped, at most `MAX_SWAPS` times, if this makes the co-loads of all
+    pairs more even.
 
     Parameters
     ----------
@@ -176,7 +181,7 @@ def even_blocks(reviewers: Sequence[str], per_item: int, n_blocks: int, seed: in
 def _fill_round(
     members: _Numbers, start: int, end: int, order: _Numbers, co_load: _Numbers, group: _Numbers, per_item: int
 ) -> None:
-    """Give each slot from `start` to `end` to a reviewer; `order` breaks ties."""
+    """Assign a reviewer to each block position from `start` to `end`; `order` breaks ties."""
     co_load, joined = 2 * co_load[np.ix_(order, order)], group[order]
     rank = order.argsort()
     is_joined = bool((joined == joined[0]).all())
@@ -204,7 +209,7 @@ def _fill_round(
 
 
 def _even_out_round(members: _Numbers, start: int, end: int, co_load: _Numbers, per_item: int) -> None:
-    """Swap reviewers within one round, always the swap that lowers the sum of squared co-loads most."""
+    """Swap reviewers within one round; each swap is the swap that lowers the sum of squared co-loads most."""
     first = start - start % per_item  # start of a block that began in the previous round
     block = np.arange(first, end) // per_item - first // per_item
     is_member = np.zeros((len(co_load), block[-1] + 1), dtype=np.int64)
@@ -230,13 +235,16 @@ def _even_out_round(members: _Numbers, start: int, end: int, co_load: _Numbers, 
 
 
 def key(seed: int, *parts: str) -> str:
-    """SHA-256 of the JSON list [seed, *parts] without spaces, in hexadecimal digits."""
+    """Return the SHA-256 of the JSON list [seed, *parts], written without spaces, as hexadecimal digits."""
     text = ",".join([str(seed), *map(encode_basestring, parts)])
     return hashlib.sha256(f"[{text}]".encode()).hexdigest()
 
 
 def hash_of(assignments: Iterable[Assignment]) -> str:
-    """SHA-256 over assignments, each as a JSON list; their order does not matter."""
+    """Return the SHA-256 of assignments; their order does not matter.
+
+    Each assignment is hashed as a JSON list.
+    """
     quoted = encode_basestring_ascii
     lines = sorted(
         f"[{quoted(a.reviewer)}, {quoted(a.item)}, {quoted(a.kind)}, {a.block}, {a.position}]" for a in assignments
@@ -288,7 +296,11 @@ def _check_calibration(n_items: int, n_calibration: int) -> None:
 
 
 def _calibration_items(items: Mapping[str, str], parameters: PlanParameters) -> Mapping[str, str]:
-    """Choose the first item of each application, then the second, until it is enough; return item -> application."""
+    """Choose the items of the calibration round; return item -> application.
+
+    The round takes the first item of each application, then the second item of each, and so on until it has enough
+    items.
+    """
     applications = _by_application(items, partial(key, parameters.seed, "calibration"))
     in_turn = (name for turn in zip_longest(*applications) for name in turn if name is not None)
     return {name: items[name] for name in islice(in_turn, parameters.calibration)}
@@ -303,7 +315,7 @@ def calibration_for(reviewer: str, items: Mapping[str, str], seed: int) -> list[
 def _drawn_for(
     reviewer: str, parts: _Parts, items: Mapping[str, str], parameters: PlanParameters
 ) -> tuple[list[Assignment], str]:
-    """Return the assignments of one reviewer in order, and descriptions of unmet requirements."""
+    """Return the assignments of one reviewer in order of presentation, and descriptions of unmet requirements."""
     kinds = dict.fromkeys(parts.own.get(reviewer, ()), Kind.FRESH)
     kinds |= dict.fromkeys(parts.shared, Kind.OVERLAP)
     order = _presentation_order(kinds, items, partial(key, parameters.seed, reviewer))
@@ -321,7 +333,12 @@ def _drawn_for(
 
 
 def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> _Parts:
-    """Assign items to blocks so that consecutive items, and therefore each application, are spread over all blocks."""
+    """Assign items to blocks so that consecutive items are spread over all blocks.
+
+    This also spreads the items of each application over all blocks.
+
+    This spreads the items of each application over all blocks.
+    """
     keyed = partial(key, parameters.seed)
     shared: list[str] = []
     rest: list[str] = []
@@ -338,7 +355,7 @@ def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters:
 
 
 def _by_application(items: Mapping[str, str], keyed: Callable[..., str]) -> list[list[str]]:
-    """Return the items grouped by application; applications and items are in the order of their keys."""
+    """Group the items by application; sort the applications, and the items in each application, by their keys."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name, application in items.items():
         groups[application].append(name)
@@ -347,7 +364,7 @@ def _by_application(items: Mapping[str, str], keyed: Callable[..., str]) -> list
 
 
 def _paper_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> _Parts:
-    """Random parts of nearly equal size, one for each pair of reviewers."""
+    """Divide the items at random into parts of nearly equal size, one part for each pair of reviewers."""
     pairs: list[tuple[str, ...]] = list(combinations(people, 2))
     shuffled = sorted(items, key=partial(key, parameters.seed, "paper"))
     return _Parts(pairs, {name: j % len(pairs) for j, name in enumerate(shuffled)}, [])
@@ -356,7 +373,10 @@ def _paper_parts(items: Mapping[str, str], people: Sequence[str], parameters: Pl
 def _presentation_order(
     names: Iterable[str], applications: Mapping[str, str], keyed: Callable[[str], str]
 ) -> list[str]:
-    """Order items by key, but never three of the same application in a row if another application remains."""
+    """Sort items by key, but avoid three items of the same application in a row.
+
+    Three in a row occur only when no other application is left.
+    """
     coming, deferred = (
         deque(sorted(names, key=keyed)),
         deque[str](),
@@ -383,7 +403,10 @@ def _with_retests(
     n_copies: int,
     keyed: Callable[[str], str],
 ) -> list[tuple[str, bool]]:
-    """Insert up to `n_copies` hidden retests into the order, far after the originals; returns (item, is a retest)."""
+    """Insert up to `n_copies` hidden retests, each far after its original.
+
+    Return pairs: the item, and whether it is a hidden retest.
+    """
     gap = _retest_gap(len(order))
     sequence, is_copy = list(order), [False] * len(order)
     candidates = sorted(order, key=keyed) if n_copies and len(order) >= gap else []

@@ -73,7 +73,7 @@ SIGHTS = frozenset((Action.SEE_AGREEMENT, Action.SEE_CALIBRATION, Action.SEE_VER
 
 
 def possible(study: Study) -> list[Step]:
-    """Return the steps that are possible now; the step forward comes first."""
+    """Return the steps that are possible now; the step to the next state comes first."""
     if study.state is State.PAUSED:
         return [Step.OPEN]
     forward = [step for step in Step if study.state in STEPS[step] and step is not Step.PAUSE]
@@ -108,7 +108,7 @@ def require(study: Study, action: Action) -> None:
 
 
 def why_hidden(study: Study, roles: Iterable[Role], action: Action) -> str:
-    """The reason why results are hidden in the browser from a person with these roles; empty if they are visible.
+    """Return why results are hidden in the browser from a person with these roles; return "" if they are visible.
 
     A coordinator who is also a reviewer sees no labels, agreement or verdicts before the study is unblinded.
     """

@@ -11,7 +11,10 @@ _COLUMNS = "item_id, name, benchmark, application, unit, better, n_runs, n_itera
 
 
 def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int | None:
-    """Record an imported file; return its id, or None if a file with this content was recorded before."""
+    """Record an imported file and return its id.
+
+    Return None if a file with the same content was recorded before.
+    """
     row = db.execute(
         """INSERT INTO files (name, sha256, imported_utc) VALUES (?, ?, ?)
            ON CONFLICT (sha256) DO NOTHING RETURNING file_id""",
@@ -72,7 +75,7 @@ def by_id(db: Database, item_id: int) -> Item:
 
 
 def by_name(db: Database, name: str) -> Item | None:
-    """Return the item with this name, or None."""
+    """Return the item with this name; return None if there is no such item."""
     rows = db.records(f"SELECT {_COLUMNS} FROM items WHERE name = ?", (name,))  # noqa: S608 - constant
     return Item(**rows[0]) if rows else None
 
@@ -84,12 +87,12 @@ def failures_of(db: Database, item_id: int) -> list[tuple[dict[str, str], str]]:
 
 
 def set_excluded(db: Database, item_id: int, why: str | None) -> None:
-    """Exclude an item with a reason, or include it again if the reason is None."""
+    """Exclude an item and store the reason; if `why` is None, include the item again."""
     db.execute("UPDATE items SET excluded_why = ? WHERE item_id = ?", (why, item_id))
 
 
 def copy(db: Database, into: Database, item_id: int) -> int:
-    """Copy an item into another study, without its file and exclusion; return the new id."""
+    """Copy an item into another study and return its new id; its file and exclusion are not copied."""
     row = db.execute(
         """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
            FROM items WHERE item_id = ?""",

@@ -112,20 +112,23 @@ def group_of(title: str) -> str:
 
 
 def quietened(titles: Iterable[str]) -> str:
-    """Return the style that dims these pages in the navigation; they can still be opened."""
+    """Return a style that dims these pages in the navigation; the pages can still be opened."""
     links = ", ".join(f'[data-testid="stSidebarNavLink"][href$="/{address(title)}"]' for title in titles)
     return f"<style>{links} {{ opacity: .65; }}</style>" if links else ""
 
 
 @lru_cache
 def session_cookie(study: Path) -> str:
-    """Return the name of the cookie with the session of this study; raises LabelerError if it cannot be opened."""
+    """Return the name of the session cookie for a study; raises LabelerError if the study cannot be opened."""
     with open_database(study) as db:
         return f"{SESSION_COOKIE}_{identity.study_id(db)}"
 
 
 def session_of(cookies: Mapping[str, str], study: Path | None) -> str | None:
-    """Return the session id among cookies; None without one, or while the study cannot be opened."""
+    """Return the session id from the cookies.
+
+    Return None if there is no session cookie or the study cannot be opened.
+    """
     try:
         return cookies.get(session_cookie(study)) if study else None
     except LabelerError:
@@ -152,7 +155,10 @@ def come_back(study: Path) -> None:
 
 
 def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
-    """The pages for the roles of this person, by title, and the page for signing out; the first opens after sign-in."""
+    """Return the pages for a person's roles by title, and the page for signing out.
+
+    The first page opens after the person signs in.
+    """
     own: dict[str, Callable[[], None]] = {}
     results: dict[str, Callable[[], None]] = {}
     if Role.REVIEWER in person.roles:
@@ -167,7 +173,7 @@ def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
 
 
 def sign_out(db: Database, person: Person) -> None:
-    """The page for signing out, which also sends unsaved answers."""
+    """Show the page for signing out, which also sends unsaved answers."""
     if Role.REVIEWER in person.roles:
         label.deliver(db, person.person_id, leaving=True)
     st.write(f"You are signed in as **{plain(person.name)}**.")

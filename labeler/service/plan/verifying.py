@@ -87,7 +87,7 @@ def verify_plan(db: Database) -> Verified:
 
 
 def _redo(state: ActivePlan, event: Event, history: AnswerHistory) -> tuple[ActivePlan, list[str]]:
-    """Repeat a logged change; return the new state of the plan and the problems."""
+    """Repeat a logged change; return the new state of the plan, and descriptions of the problems."""
     change = f"the change {event.action!r} of {event.at_utc[:16]}"
     try:
         after = _CHANGES[event.action](state, event.details, history)
@@ -97,7 +97,7 @@ def _redo(state: ActivePlan, event: Event, history: AnswerHistory) -> tuple[Acti
 
 
 def _unanswered_imports(rows: Sequence[StoredAssignment], history: AnswerHistory) -> list[str]:
-    """Problems with assignments that are marked as imported but have no answer."""
+    """Describe the assignments that are marked as imported but have no answer."""
     answered = {place for place, _ in history.marks}
     n_without = sum(row.origin is Origin.IMPORT and place_of(row.assignment) not in answered for row in rows)
     return [f"{n_without} assignments are marked as imported, but have no answer"] if n_without else []
@@ -106,7 +106,10 @@ def _unanswered_imports(rows: Sequence[StoredAssignment], history: AnswerHistory
 def _redraw(
     db: Database, event: Event, study: Study, rows: Sequence[StoredAssignment], now: ActivePlan
 ) -> tuple[ActivePlan, list[str]]:
-    """Derive the plan again, without the items that `now` excludes; return its state and the problems."""
+    """Derive the original plan again, without the items that are excluded in `now`.
+
+    Return the state of the plan, and descriptions of the problems.
+    """
     parameters = dict(event.details)
     applications = {item.name: item.application for item in items.all_items(db)}
     planned = [row.assignment for row in rows if row.origin is Origin.PLAN]
@@ -135,7 +138,10 @@ def _redraw(
 
 
 def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], history: AnswerHistory) -> ActivePlan:
-    """Return the state of the plan before a change, with the answers and imported assignments at that time."""
+    """Return the state of the plan just before a change.
+
+    The state includes the answers and imported assignments that existed then.
+    """
     n_answers = int(event.details["answers"])
     answers = history.until(n_answers)
     imported = {
@@ -153,7 +159,7 @@ def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], histo
 
 
 def _still_excluded(excluded: frozenset[str], event: Event) -> frozenset[str]:
-    """Return the items that are excluded after an event."""
+    """Return the excluded items, updated by an event that excludes or includes an item."""
     if event.action == "exclude item":
         return excluded | {event.details["item"]}
     if event.action == "include item":
@@ -162,7 +168,7 @@ def _still_excluded(excluded: frozenset[str], event: Event) -> frozenset[str]:
 
 
 def _differences(derived: ActivePlan, now: ActivePlan) -> list[str]:
-    """Differences between derived and current assignments, with a few examples of each kind."""
+    """Describe the differences between derived and current assignments, with a few examples of each kind."""
     expected, other = (
         {place: a for place, a in state.standing.items() if place not in state.imported} for state in (derived, now)
     )

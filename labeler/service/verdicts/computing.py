@@ -97,13 +97,17 @@ def compute_verdicts(
 
 
 def n_missing(db: Database, options: JudgeOptions = EVERYTHING, settings: Sequence[str] = ()) -> int:
-    """Number of items that lack a verdict of a classifier, of a setting in the study, or of a setting in `settings`."""
+    """Count the items without a verdict from at least one expected classifier.
+
+    Expected are the standard classifiers, the settings already in the study, and `settings`. A setting is a classifier
+    with another threshold, such as `heuristic@0.30`.
+    """
     acceptable = _acceptable(options, _with_kept(db, settings))
     return verdicts.n_lacking(db, [(judge.name, judge.parameters, judge.version) for judge in acceptable])
 
 
 def _with_kept(db: Database, settings: Sequence[str]) -> Sequence[str]:
-    """Return the settings stored in the study, followed by additional settings."""
+    """Return the settings stored in the study, followed by the additional settings, each once."""
     return list(dict.fromkeys([*filter(is_setting, sorted(verdicts.computed_classifiers(db))), *settings]))
 
 
@@ -113,13 +117,20 @@ def latest_job(db: Database) -> Job | None:
 
 
 def _acceptable(options: JudgeOptions, settings: Sequence[str]) -> list[Judge]:
-    """Return the options whose verdicts can be used; if only verdicts are needed, complete results are accepted too."""
+    """Return the classifiers and parameters whose verdicts can be used.
+
+    If only verdicts are needed, stored results that also contain scores and evidence are accepted.
+    """
     complete = judges(JudgeOptions(options.warmup), settings) if options.only_verdict else []
     return judges(options, settings) + complete
 
 
 def _missing(db: Database, options: JudgeOptions, settings: Sequence[str]) -> list[tuple[Item, list[str]]]:
-    """Yield each item with the classifiers that have no verdict for its measurements and these parameters."""
+    """Return each item for which verdicts are missing, with the names of the classifiers to compute.
+
+    A verdict is missing if it does not exist for the item's current measurements and the classifier's parameters and
+    version.
+    """
     done = verdicts.done(db)
     acceptable = [
         (classifier.name, verdicts.as_key(classifier.parameters), classifier.version)
@@ -217,5 +228,5 @@ def _stored(item: Item, verdict: Verdict, by: Judge) -> StoredVerdict:
 
 
 def _now() -> str:
-    """Return the wall-clock time for the progress of a long job; no result depends on it."""
+    """Return the current time, which is used only to show the progress of a long job."""
     return datetime.now(UTC).isoformat()

@@ -1,4 +1,4 @@
-"""The review component: canvas, keys and answer queue in the browser, which sends one event at a time to the server.
+"""The review component in the browser, which shows items, reads keys, and sends queued answers to the server.
 
 `labeler.ui.programs` serves the JavaScript in `js/` at `ASSETS`, as modules without a build step. Streamlit gets
 only the markup, the style and the script that loads the modules, so that a page run sends only data.
@@ -24,7 +24,7 @@ VIEW_KEYS = ("z", "l", "o")
 NO_KEYS: Mapping[str, str] = {}
 VIEWER_HEIGHT = 420
 
-# All modules are requested at once. If they were loaded one after another, the first item would appear later.
+# Browsers request all modules at once. If they loaded one module after another, the first item would appear later.
 _LOADING = JS_DIRECTORY / "loading.js"
 MODULES = [f"{ASSETS}/{path.name}" for path in sorted(JS_DIRECTORY.glob("*.js")) if path != _LOADING]
 _STYLE = (HERE / "style.css").read_text(encoding="utf-8")
@@ -32,7 +32,10 @@ PAGE_STYLE = (HERE / "page.css").read_text(encoding="utf-8")  # the style of the
 
 
 def _registered(name: str, html: str, entry: str) -> Any:
-    """Register a component with this markup; the script that loads its modules is sent with it."""
+    """Register a component from an HTML file and an entry module.
+
+    The component's script also contains the loader for the JavaScript modules.
+    """
     start = f"export default loader({json.dumps(MODULES)}, {json.dumps(f'{ASSETS}/{entry}')});"
     js = f"{_LOADING.read_text(encoding='utf-8')}\n{start}\n"
     markup = (HERE / html).read_text(encoding="utf-8")
@@ -45,9 +48,11 @@ _mount_viewer = _registered("labeler_viewer", "viewer.html", "viewer.js")
 
 
 def event_of(key: str) -> object | None:
-    """Return the event that caused this page run, if the component with this key sent one; its content is not trusted.
+    """Return the event that caused this page run; return None if the component with this key sent no event.
 
-    An event that only asks for pictures counts as no event: without an event all pictures are sent.
+    The content of an event is not trusted.
+
+    An event that only asks for pictures also gives None, because a page run without an event sends all pictures.
     """
     state = st.session_state.get(key)
     event = state.get("event") if isinstance(state, Mapping) else None
@@ -66,7 +71,7 @@ def checked_by(event: object | None) -> list[str] | None:
 
 
 def known_to(event: object | None) -> frozenset[str]:
-    """Return the codes of the items whose pictures the component that sent the event already has."""
+    """Return the codes of the items whose pictures the browser already has, as stated in the event."""
     have = event.get("have") if isinstance(event, Mapping) else None
     return frozenset(code for code in have if isinstance(code, str)) if isinstance(have, list) else frozenset()
 

@@ -19,7 +19,10 @@ STUDY, FILES = "From this study", "From files"
 
 
 def render(db: Database, person: str, method: str) -> None:
-    """Choose measurements and options, then show the result. Only a person who may see verdicts can use the study."""
+    """Show the form for measurements and options, then the result.
+
+    People who may not see verdicts cannot choose the study's measurements, but can upload files.
+    """
     st.title(exploring.METHODS[method].title, anchor=False)
     st.write(exploring.METHODS[method].question)
     if hidden := visibility.why_not(db, person, Action.SEE_VERDICTS):  # the spread reveals the verdict of a classifier

@@ -92,7 +92,7 @@ def tables(db: Database, table: stored_verdicts.VerdictTable, person: str) -> No
 
 
 def exported(path: Path, person: str) -> str:
-    """Create the verdict file on request; the log records it."""
+    """Return the text of the verdict file; the log records the export."""
     with open_database(path) as db:
         return reporting.as_csv(stored_verdicts.export_table(db, actor=person, now=datetime.now(UTC)))
 
