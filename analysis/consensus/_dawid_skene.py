@@ -1,4 +1,4 @@
-"""Dawid and Skene's EM algorithm: any number of categories and ratings, no priors."""
+"""Fit Dawid and Skene's model with EM, for any number of categories and ratings and without priors."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def dawid_skene(
     tolerance: float = 1e-9,
     max_iterations: int = 10_000,
 ) -> DawidSkene:
-    """Estimate prevalence and error matrices of raters by maximum likelihood with EM [1]_.
+    """Estimate the prevalence and the error matrix of each rater by maximum likelihood, with EM [1]_.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def _of_labels(labels: pd.DataFrame, categories: Sequence[Hashable]) -> Floats:
 
 
 def _m_step(counts: Floats, q: Floats, rated: Bools) -> tuple[Floats, Floats]:
-    """Return prevalence and error matrices, given the probability of each item's categories."""
+    """Return the prevalence and the error matrices that fit best, given the probability of each item's categories."""
     expected = np.einsum("ij,irl->rjl", q, counts)
     total = expected.sum(axis=2, keepdims=True)
     even = np.full_like(expected, 1 / expected.shape[2])
@@ -120,7 +120,7 @@ def _m_step(counts: Floats, q: Floats, rated: Bools) -> tuple[Floats, Floats]:
 
 
 def _e_step(counts: Floats, prevalence: Floats, error_matrices: Floats) -> tuple[Floats, float]:
-    """Return the probability of each item's categories, and the log likelihood."""
+    """Return the probability of each category for each item, and the log likelihood."""
     joint = special.xlogy(1, prevalence) + special.xlogy(counts[:, :, None, :], error_matrices).sum(axis=(1, 3))
     marginal = special.logsumexp(joint, axis=1)
     return np.exp(joint - marginal[:, None]), float(marginal.sum())

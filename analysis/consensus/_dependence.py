@@ -1,8 +1,8 @@
-"""Latent class models in which raters make dependent errors, and how these models change the results.
+"""Fit latent class models in which raters make dependent errors, and show how these models change the results.
 
-There are three kinds, each with one parameter more than the independent model: two raters share errors, as if one of
-them copied some of the other's labels; items differ in difficulty, equally for all raters; or a share of the items is
-hard for all raters. If the parameter is 0, all kinds equal the independent model.
+There are three kinds of models, each with one parameter more than the independent model. Two raters can share errors,
+as if one of them copied some labels of the other. Items can differ in difficulty, in the same way for all raters. Or a
+share of the items is hard for all raters. If the additional parameter is 0, all models equal the independent model.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,22 +26,23 @@ from analysis.results import Result
 SHARED = "shared errors"
 DIFFICULTY = "items differ in difficulty"
 HARD = "some items are hard for all raters"
-HARD_BY = 2.0  # difficulty of a hard item in log odds: 88 % correct labels become 50 %
+HARD_BY = 2.0  # decrease of the log odds on a hard item: 88 % correct labels become 50 %
 # Largest strength to fit. For difficulty 1, errors of two raters have a correlation of 0.5; hard: half of the items.
 MAX_STRENGTH = {DIFFICULTY: 1.0, HARD: 0.5}
-NOT_EXCLUDED = 2.71  # limit for the decrease of twice the log likelihood: a one-sided level of 95 %
-MAX_PAIRS = 6  # maximum number of pairs to fit: those with the largest residual correlation
-MAX_WORK = 60_000  # maximum of patterns times raters; models of dependence are not fitted above it
+# A fit is not excluded if twice the log likelihood decreases by less than this: a one-sided level of 95 %.
+NOT_EXCLUDED = 2.71
+MAX_PAIRS = 6  # maximum number of pairs to fit; pairs with the largest residual correlation come first
+MAX_WORK = 60_000  # models of dependence are not fitted if patterns times raters exceed this number
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 _STEP = 1e-5
-_ROUGH, _FINE = 1e-6, 1e-9  # tolerances of the log posterior: to choose the best start, and for the final fit
-_N_HALVINGS = 5  # steps of the search for the largest strength that the labels do not exclude
+_ROUGH, _FINE = 1e-6, 1e-9  # tolerances of the log posterior: for the choice of the best start, and for the final fit
+_N_HALVINGS = 5  # number of steps in the search for the largest strength that the labels do not exclude
 _SINGULAR = 1e-7  # tolerance relative to the largest eigenvalue of the information
 
 
 @dataclass(frozen=True, repr=False)
 class Dependence(Result):
-    """A model of dependent errors, fitted to the same labels as the independent one.
+    """A model of dependent errors, fitted to the same labels as the independent model.
 
     Attributes
     ----------
@@ -91,7 +92,7 @@ class Dependence(Result):
 
     @property
     def words(self) -> str:
-        """Describe the model."""
+        """Describe the model in words."""
         return f"{listed([str(rater) for rater in self.raters])} share errors" if self.raters else self.kind
 
 
@@ -100,10 +101,14 @@ def dependence(
 ) -> tuple[Dependence, ...]:
     """Fit models of dependent errors, and compare them with independent errors [1]_, [2]_, [3]_.
 
-    Shared errors: given the true category, the labels of two raters have a covariance; its share of the largest
-    possible covariance is equal for dissimilar and similar items. Difficulty: a normal random effect of the item on the
-    probit of a correct label, the same for all raters. Hard items: the log-odds of a correct label are lower by 2 for a
-    share of the items. The rates of a rater are means over all items.
+    Shared errors: given the true category, the labels of two raters have a covariance. The model estimates this
+    covariance as a share of the largest possible covariance; the share is the same for dissimilar and similar items.
+
+    Difficulty: each item has a normal random effect on the probit of a correct label, the same for all raters.
+
+    Hard items: for a share of the items, the log-odds of a correct label are lower by 2.
+
+    The rates of a rater are means over all items.
 
     Parameters
     ----------
@@ -145,7 +150,7 @@ def dependence(
 
 
 def residual_correlations(labels: pd.DataFrame, verdicts: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return observed minus expected correlation of each pair of raters under the independent model [1]_.
+    """Compute the observed minus the expected correlation of each pair of raters under the independent model [1]_.
 
     Parameters
     ----------
@@ -174,7 +179,10 @@ def residual_correlations(labels: pd.DataFrame, verdicts: pd.DataFrame | None = 
 
 
 def _correlations(patterns: Patterns, mode: Theta) -> list[tuple[int, int, float, float, float]]:
-    """Return items, observed correlation and expected correlation of each pair of raters with common items."""
+    """Return the number of common items, the observed and the expected correlation of each pair of raters.
+
+    Pairs without common items are left out.
+    """
     pi = float(mode.pi[0].mean())
     rows = []
     for i, j in combinations(range(len(patterns.raters)), 2):
@@ -195,19 +203,21 @@ def _correlations(patterns: Patterns, mode: Theta) -> list[tuple[int, int, float
 
 
 def _pairs(patterns: Patterns, mode: Theta) -> list[tuple[int, int]]:
-    """Return the pairs to fit: those with the largest residual correlation in units of its standard error."""
+    """Return the pairs of raters to fit: the pairs whose residual correlation is largest compared with its standard
+    error.
+    """
     ranked = sorted(_correlations(patterns, mode), key=lambda row: -(row[3] - row[4]) * row[2] ** 0.5)
     return [(i, j) for i, j, *_ in ranked[:MAX_PAIRS]]
 
 
 def _packed(theta: Theta) -> Floats:
-    """Return the logits of prevalences, sensitivities and specificities of one fit."""
+    """Return the prevalences, sensitivities and specificities of one fit as logits, in one array."""
     packed: Floats = special.logit(np.clip(np.hstack([theta.pi[0], theta.se[0], theta.sp[0]]), 1e-4, 1 - 1e-4))
     return packed
 
 
 def _unpacked(x: Floats, patterns: Patterns) -> Floats:
-    """Return the prevalence over all strata, then sensitivities and specificities."""
+    """Convert logits back: return the prevalence over all strata, then sensitivities and specificities."""
     weight = by_stratum(patterns.n[None, :].astype(float), patterns)[0]
     rates = special.expit(x)
     n_strata = len(patterns.strata)
@@ -217,9 +227,11 @@ def _unpacked(x: Floats, patterns: Patterns) -> Floats:
 
 
 def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[[Floats], Floats]:
-    """Return log P(pattern | raters), shape (n_fits, n_patterns), as a function of parameters (n_fits, n_parameters).
+    """Return a function that computes log P(pattern | raters) from the parameters.
 
-    `which` is None for the independent model, DIFFICULTY, HARD, or two positions of raters.
+    The function takes parameters of shape (n_fits, n_parameters) and returns shape (n_fits, n_patterns). `which`
+    selects the model: None for the independent model, DIFFICULTY, HARD, or the positions of two raters that share
+    errors.
     """
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     positive, negative = patterns.positive.T, patterns.negative.T
@@ -246,11 +258,11 @@ def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[
 
 
 def _shared(patterns: Patterns, pair: tuple[int, int]) -> Callable[[Floats, Floats], Floats]:
-    """Return the factor for the probability of each pattern if two raters share some of their errors."""
+    """Return a function for the factor by which shared errors of two raters change the probability of each pattern."""
     i, j = pair
     one, other = patterns.positive[:, i] > 0, patterns.positive[:, j] > 0
     both = (patterns.seen[:, i] * patterns.seen[:, j]) > 0
-    case = np.where(both, 1 + 2 * one + other, 0)  # 0: without both labels
+    case = np.where(both, 1 + 2 * one + other, 0)  # 0 if one of the two labels is missing
 
     def factor(called: Floats, part: Floats) -> Floats:
         a, b = called[:, i], called[:, j]
@@ -265,13 +277,16 @@ def _shared(patterns: Patterns, pair: tuple[int, int]) -> Callable[[Floats, Floa
 
 
 def _given_effects(right: Floats, strength: Floats, hits: Floats, misses: Floats, which: str) -> Floats:
-    """Compute P(pattern | category), where `right` are mean rates over items that differ by `strength`."""
+    """Compute P(pattern | category) if items differ in difficulty by `strength`.
+
+    `right` contains the mean share of correct labels over all items.
+    """
     if which == DIFFICULTY:
         size = strength[:, None, None]
         at = special.ndtri(right)[:, :, None] * np.sqrt(1 + size**2) + size * _NODES
         log = hits.T @ special.log_ndtr(at) + misses.T @ special.log_ndtr(-at)
         return np.asarray(np.exp(log) @ (_WEIGHTS / _WEIGHTS.sum()))
-    # The odds t of a correct label on easy items solve right = (1 - h) t / (1 + t) + h c t / (1 + c t).
+    # The odds t of a correct label on easy items solve the equation right = (1 - h) t / (1 + t) + h c t / (1 + c t).
     h, c = strength[:, None], np.exp(-HARD_BY)
     a, b = c * (1 - right), (1 - h) + h * c - right * (1 + c)
     t = (np.sqrt(b**2 + 4 * a * right) - b) / (2 * a)
@@ -280,14 +295,14 @@ def _given_effects(right: Floats, strength: Floats, hits: Floats, misses: Floats
 
 
 def _strength(x: Floats, which: tuple[int, int] | str) -> Floats:
-    """Return the strength of dependence for the last parameter."""
+    """Convert the last parameter of each fit to the strength of dependence."""
     if which == DIFFICULTY:
         return np.asarray(np.exp(x))
     return np.asarray((MAX_STRENGTH[HARD] if which == HARD else 1.0) * special.expit(x))
 
 
 def _log_prior(patterns: Patterns, which: tuple[int, int] | str) -> Callable[[Floats], Floats]:
-    """Return the log prior of each fit on the scale of the rates, as in the independent model."""
+    """Return a function for the log prior of each fit; as in the independent model, the prior applies to the rates."""
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     a, b = rater_priors(patterns)
     first = np.r_[np.full(n_strata, PREVALENCE_PRIOR[0]), a, a] - 1
@@ -326,7 +341,7 @@ def _fitted(
     best, _ = _descended(loss, min(rough, key=lambda found: found[1])[0], _FINE)
 
     def gain(x: Floats) -> float:
-        """Return twice the gain in log likelihood over the independent model."""
+        """Return twice the difference between the log likelihoods of this fit and of the independent model."""
         return 2 * (float((n * log_p(x[None]))[0].sum()) - base)
 
     lr = max(gain(best), 0.0)
@@ -353,7 +368,9 @@ def _fitted(
 def _strongest(
     best: Floats, loss: Callable[[Floats], Floats], is_possible: Callable[[Floats], bool], which: str
 ) -> list[Floats]:
-    """Return fits of increasing strength that the labels do not exclude, found by bisection."""
+    """Search by bisection for stronger dependence that the labels do not exclude; return the fits in increasing
+    strength.
+    """
     low, high = float(_strength(best[-1:], which)[0]), MAX_STRENGTH[which]
     at, found, start = 0.99 * high, [], best
     for _ in range(_N_HALVINGS):
@@ -371,7 +388,7 @@ def _strongest(
 
 
 def _with_last(loss: Callable[[Floats], Floats], last: float, x: Floats) -> Floats:
-    """Return the loss for a fixed last parameter."""
+    """Return the loss for parameters `x` and a fixed last parameter."""
     return loss(np.hstack([x, np.full((len(x), 1), last)]))
 
 
@@ -386,7 +403,10 @@ def _starts(patterns: Patterns, mode: Theta, which: tuple[int, int] | str) -> Se
 
 
 def _descended(loss: Callable[[Floats], Floats], start: Floats, tolerance: float) -> tuple[Floats, float]:
-    """Return the parameters with the smallest loss, and that loss; one-sided differences are enough if it is rough."""
+    """Return the parameters with the smallest loss, and that loss.
+
+    For a rough tolerance, one-sided differences are precise enough.
+    """
     steps = _STEP * np.eye(len(start))
 
     def with_gradient(x: Floats) -> tuple[float, Floats]:
@@ -409,7 +429,7 @@ def _descended(loss: Callable[[Floats], Floats], start: Floats, tolerance: float
 
 
 def _ends(x: Floats, loss: Callable[[Floats], Floats], patterns: Patterns, level: float) -> tuple[Floats, Floats]:
-    """Return normal intervals on the logit scale, from the curvature at the mode."""
+    """Return the ends of normal intervals on the logit scale, computed from the curvature at the mode."""
     k, h = len(x), 1e-3
     eye = h * np.eye(k)
     pairs = [(i, j) for i in range(k) for j in range(i, k)]
@@ -426,10 +446,10 @@ def _ends(x: Floats, loss: Callable[[Floats], Floats], patterns: Patterns, level
 
 
 def _is_identified(patterns: Patterns, which: tuple[int, int] | str) -> bool:
-    """Return whether the information of the design has full rank at a generic point of the parameters."""
+    """Return whether the design determines all parameters: whether the information has full rank at a generic point."""
     combined, stratum, _ = combinations_of(patterns)
     if combined.sum(axis=1).max() > 8:
-        return True  # as in the independent model, where three raters already determine their rates
+        return True  # As in the independent model, three raters already determine their rates.
     cells, _ = all_cells(combined, stratum, patterns)
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     k = n_strata + 2 * n_raters + 1

@@ -1,7 +1,8 @@
-"""Rank of the Fisher information of a latent class design: the number of parameters that labels can determine.
+"""Compute the rank of the Fisher information of a latent class design.
 
-The information of a combination of raters is exact: it is a sum over all possible label patterns of these raters [1]_.
-More items with the same combinations of raters scale the information, but never increase its rank.
+The rank is the number of parameters that labels can determine. For each combination of raters, the information is
+computed exactly, as a sum over all label patterns that these raters can produce [1]_. More items with the same
+combinations of raters multiply the information, but never increase its rank.
 
 References
 ----------
@@ -21,25 +22,29 @@ from analysis.consensus._patterns import Floats, Ints, Patterns, distinct_rows
 
 Bools = NDArray[np.bool_]
 
-_MAX_RATERS = 8  # larger combinations are split into windows
+_MAX_RATERS = 8  # larger combinations are split into windows of this size
 _MAX_SETS = 5000  # number of sets of three among 32 reviewers
 _ZERO = 1e-10  # tolerance relative to the largest eigenvalue: above rounding errors, below the values of usable designs
 _IN_NULL_SPACE = 1e-5
-_EXPECTED = 5.0  # a pattern with no items, though this many were expected, is not part of the design
+# If at least this many items were expected for a pattern and none occurred, the design excludes the pattern.
+_EXPECTED = 5.0
 
 
 def combinations_of(patterns: Patterns) -> tuple[Bools, Ints, Ints]:
-    """Return combinations of raters with common items, (n_combinations, n_raters), strata and numbers of items."""
+    """Return the combinations of raters that label the same items, their strata, and the number of items of each.
+
+    The combinations have shape (n_combinations, n_raters).
+    """
     first, which, _ = distinct_rows(patterns.seen.astype(np.int8), patterns.stratum)
     n = np.bincount(which, weights=patterns.n, minlength=len(first)).astype(np.int64)
     return patterns.seen[first] == 1, patterns.stratum[first], n
 
 
 def all_cells(has_label: Bools, stratum: Ints, like: Patterns) -> tuple[Patterns, Ints]:
-    """Return all patterns that combinations of raters can produce, and the combination of each pattern.
+    """Return all patterns that combinations of raters can produce, and the index of each pattern's combination.
 
-    A combination of more than 8 raters is split into overlapping windows of 8. Three raters determine their own rates,
-    so windows do not reduce the rank.
+    A combination of more than 8 raters is split into overlapping windows of 8. Three raters already determine their
+    rates, so the split does not reduce the rank.
     """
     rows, owner = [np.zeros((0, has_label.shape[1]), dtype=np.int8)], []
     for c, of_combination in enumerate(has_label):
@@ -51,7 +56,10 @@ def all_cells(has_label: Bools, stratum: Ints, like: Patterns) -> tuple[Patterns
 
 
 def with_rows(like: Patterns, labels: NDArray[np.int8], stratum: Ints, **changes: Any) -> Patterns:
-    """Build patterns without items from rows (-1 no label, 0 similar, 1 dissimilar); raters and strata as in `like`."""
+    """Build patterns without items from rows of labels; take raters and strata from `like`.
+
+    In a row, -1 means no label, 0 similar and 1 dissimilar.
+    """
     none = np.zeros(len(labels), dtype=np.int64)
     positive, negative = (labels == 1).astype(float), (labels == 0).astype(float)
     parts = {"positive": positive, "negative": negative, "stratum": stratum, "n": none, "of_item": none[:0]}
@@ -59,16 +67,16 @@ def with_rows(like: Patterns, labels: NDArray[np.int8], stratum: Ints, **changes
 
 
 def rows_of(cells: Patterns) -> NDArray[np.int8]:
-    """Convert patterns to rows: -1 no label, 0 similar, 1 dissimilar."""
+    """Convert patterns to rows of labels: -1 means no label, 0 similar and 1 dissimilar."""
     return np.where(cells.seen == 1, cells.positive, -1).astype(np.int8)
 
 
 def reachable(patterns: Patterns, theta: Theta) -> tuple[Patterns, Floats]:
-    """Return the label patterns that the design of these data can produce, and the expected number of items of each.
+    """Return the label patterns that this design can produce, and the expected number of items of each pattern.
 
-    Patterns that never occurred although five or more items were expected are left out, because the design cannot
-    produce them. With third labels on split items, for example, pairs never disagree, and sets of three never all
-    agree.
+    If at least five items were expected for a pattern and none occurred, the function concludes that the design cannot
+    produce this pattern, and leaves the pattern out. For example, if only split items get third labels, two labels
+    alone never disagree, and three labels never all agree.
     """
     combined, stratum, n = combinations_of(patterns)
     cells, which = all_cells(combined, stratum, patterns)
@@ -82,7 +90,7 @@ def reachable(patterns: Patterns, theta: Theta) -> tuple[Patterns, Floats]:
 
 
 def rank(cells: Patterns) -> tuple[int, Bools]:
-    """Compute the rank of the information at a generic point, and the parameters that are not identified.
+    """Compute the rank of the information at a generic point, and find the parameters that are not identified.
 
     Returns
     -------
@@ -99,14 +107,17 @@ def rank(cells: Patterns) -> tuple[int, Bools]:
 
 
 def prevalence_se(cells: Patterns, expected: Floats, theta: Theta, weight: Floats) -> float:
-    """Return the standard error of the weighted mean prevalence from labels alone, without a prior."""
+    """Compute the standard error of the weighted mean prevalence, from labels alone and without a prior."""
     values, vectors, norms = _information(cells, theta, expected)
     direction = vectors.T @ (np.r_[weight, np.zeros(2 * len(cells.raters))] / norms)
     return float(np.sqrt((direction**2 / np.maximum(values, _ZERO)).sum()))
 
 
 def _information(cells: Patterns, theta: Theta, weight: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return eigenvalues and eigenvectors of the information scaled to unit diagonal, and the roots of its diagonal."""
+    """Compute the eigenvalues and eigenvectors of the scaled information, and the scale.
+
+    The information is scaled so that its diagonal is 1; the scale is the square root of the original diagonal.
+    """
     weighted = np.sqrt(weight)[:, None] * _scores(theta, cells)
     norms = np.sqrt((weighted**2).sum(axis=0))
     norms = np.where(norms > 0, norms, 1)
@@ -115,7 +126,7 @@ def _information(cells: Patterns, theta: Theta, weight: Floats) -> tuple[Floats,
 
 
 def _scores(theta: Theta, cells: Patterns) -> Floats:
-    """Return derivatives of log P(pattern) by each parameter, shape (n_cells, n_parameters)."""
+    """Compute the derivative of log P(pattern) by each parameter, shape (n_cells, n_parameters)."""
     q = posterior(theta, cells)[0][:, None]
     of_pi = (q / theta.pi - (1 - q) / (1 - theta.pi)) * (cells.stratum[:, None] == np.arange(len(cells.strata)))
     of_se = q * (cells.positive / theta.se - cells.negative / (1 - theta.se))
@@ -124,7 +135,7 @@ def _scores(theta: Theta, cells: Patterns) -> Floats:
 
 
 def _generic_point(n_strata: int, n_raters: int) -> Theta:
-    """Return unrelated parameters: multiples of three irrational numbers, modulo 1."""
+    """Return parameters without any special relation: multiples of three irrational numbers, modulo 1."""
     raters = np.arange(1, n_raters + 1)
     pi = 0.3 + 0.4 * (np.arange(1, n_strata + 1) * np.sqrt(5) % 1)
     se, sp = (0.6 + 0.35 * (raters * np.sqrt(number) % 1) for number in (2, 3))
@@ -132,7 +143,7 @@ def _generic_point(n_strata: int, n_raters: int) -> Theta:
 
 
 def _windows(raters: Ints) -> list[Ints]:
-    """Return overlapping windows of at most 8 raters; the last window continues with the first raters."""
+    """Split raters into overlapping windows of at most 8; after the last rater, continue with the first."""
     if len(raters) <= _MAX_RATERS:
         return [raters]
     begins = range(0, len(raters), _MAX_RATERS // 2)
@@ -140,7 +151,7 @@ def _windows(raters: Ints) -> list[Ints]:
 
 
 def _all_patterns(raters: Ints, n_raters: int) -> NDArray[np.int8]:
-    """Return all 2**r label patterns of r raters, shape (2**r, n_raters); -1 for other raters."""
+    """Return all 2**r label patterns of r raters, shape (2**r, n_raters); the other raters have -1 (no label)."""
     matrix = np.full((2 ** len(raters), n_raters), -1, dtype=np.int8)
     matrix[:, raters] = np.arange(len(matrix))[:, None] >> np.arange(len(raters)) & 1
     return matrix
@@ -152,9 +163,9 @@ def _keys(patterns: Patterns) -> list[tuple[int, bytes, bytes]]:
 
 
 def all_sets(n_reviewers: int, k: int) -> Bools:
-    """Return all k-subsets of the reviewers, shape (n_subsets, n_reviewers).
+    """Return all sets of k reviewers, shape (n_sets, n_reviewers).
 
-    If there are too many subsets, return only those of neighbouring reviewers; they contain as much information.
+    If there are too many sets, return only sets of neighbouring reviewers, which contain as much information.
     """
     if comb(n_reviewers, k) <= _MAX_SETS:
         sets = list(combinations(range(n_reviewers), k))

@@ -1,7 +1,8 @@
-"""Gibbs sampling from the posterior of the latent class model, over label patterns.
+"""Draw from the posterior of the latent class model by Gibbs sampling over label patterns.
 
-Given the parameters, the number of dissimilar items of a pattern is binomial; given these counts, prevalence and rates
-are Beta [1]_. Se and Sp are drawn in turn, each from its Beta distribution truncated so that Se + Sp >= 1.
+Given the parameters, the number of dissimilar items of a pattern has a binomial distribution. Given these numbers,
+prevalence and rates have Beta distributions [1]_. Se and Sp (sensitivity and specificity) are drawn in turn, each from
+its Beta distribution, truncated so that Se + Sp >= 1.
 
 References
 ----------
@@ -23,11 +24,11 @@ from analysis.consensus._model import (
 from analysis.consensus._patterns import Floats, Patterns
 
 _N_CHAINS = 4
-_BURN_IN = 5  # each chain discards one sweep for every five that it keeps
+_BURN_IN = 5  # each chain first discards one sweep for every five sweeps that it keeps
 
 
 def draws(start: Theta, patterns: Patterns, *, n_sweeps: int, rng: np.random.Generator) -> Theta:
-    """Draw all parameters from several parallel chains that start at the posterior mode.
+    """Draw all parameters with several parallel chains that start at the posterior mode.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def _sweep(theta: Theta, patterns: Patterns, rng: np.random.Generator) -> Theta:
 
 
 def _beta_above(a: Floats, b: Floats, low: Floats, rng: np.random.Generator) -> Floats:
-    """Draw from Beta(a, b) above `low` by inverting the upper tail; returns `low` if the tail is too thin."""
+    """Draw values above `low` from Beta(a, b) by inverting the upper tail; return `low` if the tail is too thin."""
     tail = special.betaincc(a, b, low)
     drawn = special.betainccinv(a, b, tail * rng.random(tail.shape))
     return np.clip(np.where(tail > 0, drawn, low), EPS, 1 - EPS)

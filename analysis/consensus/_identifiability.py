@@ -1,4 +1,4 @@
-"""Identifiability: whether labels determine prevalence and error rates, and which changes of the design help."""
+"""Check whether labels determine prevalence and error rates, and which changes of the design would help."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -67,8 +67,8 @@ def identifiability(
 ) -> Identifiability:
     """Compute the rank of the Fisher information of the actual design and data [1]_.
 
-    With two labels per item, prevalence and all error rates can change together without any effect on the labels, for
-    any number of reviewers and items: the rank is 8 of 9 for four reviewers.
+    With two labels per item, prevalence and all error rates can change together without any effect on the labels. This
+    holds for any number of reviewers and items: for four reviewers, the rank is 8, but there are 9 parameters.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def identifiability(
 
 
 def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: int = 0) -> Identifiability:
-    """Compute the identifiability of a plan before labelling.
+    """Compute whether a planned design can determine the parameters, before anyone labels items.
 
     Parameters
     ----------
@@ -141,9 +141,9 @@ def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: i
 
 
 def identified(patterns: Patterns, mode: Theta) -> tuple[Identifiability, Bools]:
-    """Return the identifiability, and which parameters (prevalences, sensitivities, specificities) are known.
+    """Return the identifiability, and which parameters (prevalences, sensitivities, specificities) are identified.
 
-    `mode` is the fit; it gives the expected patterns, and the precision of the prevalence from labels alone.
+    `mode` is the fit. It determines the expected patterns, and the precision of the prevalence from labels alone.
     """
     cells, expected = reachable(patterns, mode)
     reason = _too_little(patterns)
@@ -161,14 +161,16 @@ def _with_precision(judgement: Identifiability, se: float) -> Identifiability:
 
 
 def identified_patterns(patterns: Patterns, is_known: Bools) -> Bools:
-    """Return which patterns have a known posterior: prevalence and all rates of their raters are identified."""
+    """Return which patterns have an identified posterior: the prevalence and all rates of their raters are
+    identified.
+    """
     pi, se, sp = np.split(is_known, np.cumsum([len(patterns.strata), len(patterns.raters)]))
     is_identified: Bools = pi[patterns.stratum] & (patterns.seen @ ~(se & sp) == 0)
     return is_identified
 
 
 def _too_little(patterns: Patterns) -> str | None:
-    """Return why these data are not enough for any design; None if they are enough."""
+    """Return the reason if there are too few data for any design; None if there are enough."""
     n_items, n_parameters = len(patterns.items), patterns.n_parameters
     if n_items == 0:
         return "no labels"
@@ -180,7 +182,7 @@ def _too_little(patterns: Patterns) -> str | None:
 
 
 def _judgement(cells: Patterns, reason: str | None) -> tuple[Identifiability, Bools]:
-    """Return the identifiability of a design from its possible patterns, and which parameters are unknown."""
+    """Return the identifiability of a design from its possible patterns, and which parameters are not identified."""
     (n_identified, unknown), n = rank(cells), cells.n_parameters
     names = _parameter_names(cells.strata, cells.raters)
     if reason is not None:
@@ -199,7 +201,7 @@ def _judgement(cells: Patterns, reason: str | None) -> tuple[Identifiability, Bo
 
 
 def _remedies(cells: Patterns) -> Iterator[tuple[str, Patterns]]:
-    """Return the patterns of each possible change of the design."""
+    """Yield the name of each possible change of the design, and the label patterns that would then occur."""
     labels, stratum, n_reviewers = rows_of(cells), cells.stratum, max(cells.n_reviewers, 3)
     yield THIRD, with_rows(cells, *_with_third(labels, stratum, cells.n_reviewers))
     n_more = n_reviewers - cells.n_reviewers
@@ -220,7 +222,10 @@ def _remedies(cells: Patterns) -> Iterator[tuple[str, Patterns]]:
 
 
 def _with_third(labels: NDArray[np.int8], stratum: Ints, n_reviewers: int) -> tuple[NDArray[np.int8], Ints]:
-    """Add a third label by each other reviewer in turn to split patterns of two reviewers."""
+    """Add a third label to items on which two reviewers disagree.
+
+    Return patterns for each other reviewer and both categories.
+    """
     of_reviewers = labels[:, :n_reviewers]
     split = (of_reviewers == 0).any(axis=1) & (of_reviewers == 1).any(axis=1) & ((of_reviewers >= 0).sum(axis=1) == 2)
     rows, strata = [labels[~split]], [stratum[~split]]

@@ -1,4 +1,4 @@
-"""Latent class analysis: true categories and rates of raters, estimated together from the labels."""
+"""Estimate the true categories and the rates of raters together from the labels, by latent class analysis."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from analysis.intervals import Estimate
 from analysis.results import Result
 
 UNDECIDED = "undecided"
-_DRAWS_OF_ITEMS = 500  # number of draws for item posteriors
+_DRAWS_OF_ITEMS = 500  # number of parameter draws over which item posteriors are averaged
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +72,7 @@ class LatentClass(Result):
 
     @property
     def rates(self) -> tuple[RaterRates, ...]:
-        """Return the rates of reviewers, then of classifiers."""
+        """Return the rates of all reviewers, then the rates of all classifiers."""
         return (*self.reviewers, *self.classifiers)
 
 
@@ -86,11 +86,11 @@ def latent_class(
     n_sweeps: int = 1500,
     rng: np.random.Generator,
 ) -> LatentClass:
-    """Fit a latent class model with two categories and conditional independence [1]_, [2]_, Bayesian as in [3]_.
+    """Fit a latent class model with two categories and conditional independence [1]_, [2]_.
 
-    Priors: prevalence Beta(2, 2); sensitivity and specificity of reviewers Beta(3, 1.5), of classifiers
-    Beta(1, 1); their sum is at least 1 for every rater. Raters worse than chance are set to chance, and
-    `misfit` detects this.
+    The fit is Bayesian, as in [3]_. Priors: prevalence Beta(2, 2); sensitivity and specificity of reviewers Beta(3,
+    1.5), of classifiers Beta(1, 1); their sum is at least 1 for every rater. The model treats a rater who is worse than
+    chance as random, and `misfit` detects this.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def latent_class(
 
 
 def check_settings(level: float, n_sweeps: int) -> None:
-    """Raise ValueError unless 0 < level < 1 and there are at least 10 sweeps."""
+    """Raise ValueError unless 0 < level < 1 and there are at least 10 Gibbs sweeps."""
     if not 0 < level < 1:
         raise ValueError(f"level must be within (0, 1), got {level}")
     if n_sweeps < 10:
@@ -171,16 +171,17 @@ def check_settings(level: float, n_sweeps: int) -> None:
 
 
 def estimate(value: float, draws: Floats, level: float) -> Estimate:
-    """Return a value with the standard deviation and equal-tailed interval of its draws.
+    """Return a value with the standard deviation and the equal-tailed interval of its draws.
 
-    The interval is widened to include the value, because the value is a mode and may be at a limit of the range.
+    The value is a mode, so it can be at a limit of the range, outside the interval. In this case the interval is
+    widened to include the value.
     """
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(value, float(draws.std()), min(float(low), value), max(float(high), value))
 
 
 def _estimates(mode: Theta, drawn: Theta, is_known: Bools, level: float, reason: str) -> list[Estimate]:
-    """Return one estimate for each column of the parameters."""
+    """Return one estimate for each parameter."""
     return [
         estimate(float(value), column, level) if is_identified else Estimate(None, reason=reason)
         for value, column, is_identified in zip(mode.columns[0], drawn.columns.T, is_known, strict=True)
@@ -201,7 +202,10 @@ def _overall(patterns: Patterns, mode: Theta, drawn: Theta, is_known: Bools, lev
 
 
 def _items(patterns: Patterns, drawn: Theta, is_known: Bools, undecided: tuple[float, float]) -> pd.DataFrame:
-    """Return the posterior of each item, averaged over draws to include the uncertainty about the raters."""
+    """Compute the posterior of each item.
+
+    The mean over draws of the parameters includes the uncertainty about the raters.
+    """
     every = max(len(drawn.pi) // _DRAWS_OF_ITEMS, 1)
     q = posterior(drawn.rows(slice(None, None, every)), patterns).mean(axis=0)
     is_identified = identified_patterns(patterns, is_known)

@@ -1,4 +1,4 @@
-"""Test of the assumption that raters err independently, given an item's true category."""
+"""Test the assumption that raters err independently, given the true category of an item."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,17 +13,17 @@ from analysis.consensus._model import Theta, climb, fit
 from analysis.consensus._patterns import Floats, Ints, Patterns, distinct_rows, patterns_of
 from analysis.results import Result
 
-_MAX_CELLS = 2_000_000  # maximum of parallel data sets times label patterns, for memory
+_MAX_CELLS = 2_000_000  # maximum of parallel data sets times label patterns, to limit memory
 WORDS_FIT = "no sign that raters share errors or that items differ in difficulty"
 WORDS_MISFIT = "raters share errors or items differ in difficulty, so do not trust prevalence and rates of the model"
-_TOLERANCE = 1e-4  # tolerance for the parameters of a drawn data set; precise enough for its statistic
-ENOUGH_POWER = 0.8  # required power to detect a copying rater; with less power, "no sign" means little
+_TOLERANCE = 1e-4  # tolerance for the parameters fitted to a drawn data set; precise enough for the statistic
+ENOUGH_POWER = 0.8  # required power to detect a copying rater; with less power, a large p value means little
 COPIED = 0.75  # share of labels that the copying rater copies
 
 
 @dataclass(frozen=True, repr=False)
 class Misfit(Result):
-    """Test of "raters err independently, given an item's true category"; `p` is None if undefined.
+    """Result of the test whether raters err independently, given the true category; `p` is None if undefined.
 
     Attributes
     ----------
@@ -55,11 +55,12 @@ def misfit(
 ) -> Misfit:
     """Test whether pairs of raters agree as often as the latent class model predicts [1]_.
 
-    The statistic sums Pearson's X2 over the 2 x 2 tables of all pairs of raters, pooled over items; its distribution
-    comes from a parametric bootstrap: data sets are drawn from the fitted model with the same raters on the same items,
-    and fitted again. If the test rejects, raters share errors or items differ in difficulty: do not trust prevalence
-    and rates of the model. If it does not reject, this proves little, because errors that all raters share cannot be
-    detected.
+    The statistic is the sum of Pearson's X2 over the 2 x 2 tables of all pairs of raters, pooled over items. Its
+    distribution comes from a parametric bootstrap: draw data sets from the fitted model, with the same raters on the
+    same items, and fit the model to each data set.
+
+    If the test rejects, raters share errors or items differ in difficulty: do not trust prevalence and rates of the
+    model. If the test does not reject, this proves little, because no test can detect errors that all raters share.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def misfit(
 
 
 def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
-    """Sum Pearson's X2 against the fitted model over the 2 x 2 tables of all pairs of raters.
+    """Compare each pair of raters with the fitted model: sum Pearson's X2 over the 2 x 2 tables of all pairs.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
     of_strata = (n * (patterns.stratum == stratum) for stratum in range(len(patterns.strata)))
     positive, negative = patterns.marks
     seen = positive + negative
-    labelled = np.stack([_pair_counts(m, seen, seen)[:, pair] for m in of_strata])  # by both raters
+    labelled = np.stack([_pair_counts(m, seen, seen)[:, pair] for m in of_strata])  # both raters labelled the item
     if_dissimilar, if_similar = (theta.se, 1 - theta.se), (1 - theta.sp, theta.sp)
     total = np.zeros(len(n))
     for x, first in enumerate((positive, negative)):
@@ -147,7 +148,10 @@ def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
 
 
 def _pair_counts(n: Floats, first: Any, second: Any) -> Floats:
-    """Count items with rater a marked in `first` and rater b in `second`, shape (n_fits, n_raters, n_raters)."""
+    """Count the items with a 1 for rater a in `first` and for rater b in `second`.
+
+    The result has shape (n_fits, n_raters, n_raters).
+    """
     if sparse.issparse(first):
         return np.stack([((first * row[:, None]).T @ second).toarray() for row in n])
     counted: Floats = (n[:, None, :] * first.T) @ second
@@ -169,7 +173,9 @@ def _untestable(patterns: Patterns) -> str | None:
 def _drawn_x2(
     mode: Theta, patterns: Patterns, n_draws: int, rng: np.random.Generator, *, copying: bool = False
 ) -> Floats:
-    """Compute the statistic of data sets drawn from a fit; optionally one rater copies another in each."""
+    """Draw data sets from a fit and compute the statistic of each; if `copying`, one rater copies another in each data
+    set.
+    """
     n_aside = max(int(np.sqrt(_MAX_CELLS / len(patterns.items))), 1)
     sizes = [min(n_aside, n_draws - begin) for begin in range(0, n_draws, n_aside)]
     redrawn = [drawn for size in sizes for drawn in _drawn_patterns(mode, patterns, size, rng, copying)]
@@ -181,7 +187,7 @@ def _drawn_x2(
 
 
 def _joined(drawn: list[tuple[Patterns, Floats]]) -> list[tuple[Patterns, Floats]]:
-    """Join data sets with the same label patterns, so that they are fitted at once."""
+    """Join data sets that have the same label patterns, so that one call fits them all."""
     joined: dict[bytes, tuple[Patterns, list[Floats]]] = {}
     for own, n in drawn:
         key = own.positive.tobytes() + own.negative.tobytes() + own.stratum.tobytes()
@@ -192,11 +198,12 @@ def _joined(drawn: list[tuple[Patterns, Floats]]) -> list[tuple[Patterns, Floats
 def _drawn_patterns(
     mode: Theta, patterns: Patterns, n_sets: int, rng: np.random.Generator, copying: bool
 ) -> list[tuple[Patterns, Floats]]:
-    """Draw data sets with the same raters on the same items: patterns, and their counts in each set.
+    """Draw data sets with the same raters and items.
 
-    One table for all sets, or one table per set if few patterns occur in several sets.
+    Return label patterns, and the number of items with each pattern in each data set. The data sets share one table of
+    patterns; if patterns are stored as sparse matrices, there is one table for each data set.
     """
-    # Draw by pattern, not by item, so that the draws do not depend on the order of the label table.
+    # Draw for each pattern, not for each item, so that the draws do not depend on the order of the label table.
     stratum, has_label = (np.repeat(x, patterns.n, axis=0) for x in (patterns.stratum, patterns.seen == 1))
     dissimilar = rng.random((n_sets, len(stratum))) < mode.pi[0, stratum]
     chance = np.where(dissimilar[:, :, None], mode.se[0], 1 - mode.sp[0])
@@ -209,7 +216,10 @@ def _drawn_patterns(
 
 
 def _copy(labels: NDArray[np.int8], has_label: NDArray[np.bool_], rng: np.random.Generator) -> None:
-    """Simulate copying: one rater copies three of four labels of another in each set, on items that both labelled."""
+    """Simulate copying: in each data set, one rater copies three of four labels of another rater.
+
+    Only labels of items that both raters labelled are copied.
+    """
     shared = np.triu(has_label.T.astype(float) @ has_label.astype(float), 1)
     first, second = np.nonzero(shared)
     chosen = rng.choice(len(first), size=len(labels), p=shared[first, second] / shared.sum())
@@ -220,7 +230,7 @@ def _copy(labels: NDArray[np.int8], has_label: NDArray[np.bool_], rng: np.random
 
 
 def _counted_patterns(like: Patterns, labels: NDArray[np.int8], stratum: Ints) -> tuple[Patterns, Floats]:
-    """Return the patterns of labels, shape (n_sets, n_items, n_raters), and their counts in each set."""
+    """Collapse labels of shape (n_sets, n_items, n_raters) to patterns; also return their counts in each data set."""
     n_sets, n_items, n_raters = labels.shape
     rows, strata = labels.reshape(-1, n_raters), np.tile(stratum, n_sets)
     first, which, _ = distinct_rows(rows, strata)

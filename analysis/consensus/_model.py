@@ -1,9 +1,11 @@
-"""The latent class model of two categories with conditional independence, and its maximum by EM.
+"""Define the latent class model with two categories and conditional independence, and maximise it by EM.
 
-An item is dissimilar with probability pi (of its stratum); rater r calls dissimilar items dissimilar with probability
-Se_r and similar items dissimilar with probability 1 - Sp_r, independently of other raters given the true category [1]_,
-[2]_. The priors suit a small study [3]_: reviewers are more often right than wrong; nothing is assumed about
-classifiers. Se + Sp >= 1 for every rater, because otherwise the two categories could be exchanged.
+An item is dissimilar with probability pi, which depends on its stratum. Rater r calls a dissimilar item dissimilar with
+probability Se_r (sensitivity), and a similar item dissimilar with probability 1 - Sp_r (Sp is specificity). Given the
+true category, raters are independent [1]_, [2]_.
+
+The priors suit a small study [3]_: reviewers are more often right than wrong; nothing is assumed about classifiers. Se
++ Sp >= 1 for every rater, because otherwise the two categories could be exchanged.
 
 References
 ----------
@@ -27,12 +29,12 @@ CLASSIFIER_PRIOR = (1.0, 1.0)
 
 EPS = 1e-9  # probabilities keep this distance from 0 and 1, where logarithms are infinite
 _TOLERANCE, _ROUGH, _MAX_ITERATIONS = 1e-8, 1e-3, 20_000
-_MAX_LEAP = 64.0  # maximum length of an extrapolation, in steps of EM
+_MAX_LEAP = 64.0  # maximum length of an extrapolation, as a multiple of an EM step
 
 
 @dataclass(frozen=True)
 class Theta:
-    """Parameters of several fits at once.
+    """The parameters of several fits at once.
 
     Attributes
     ----------
@@ -54,12 +56,12 @@ class Theta:
 
     @property
     def columns(self) -> Floats:
-        """Return all parameters in columns, shape (n_fits, n_strata + 2 n_raters)."""
+        """Return all parameters in one array, shape (n_fits, n_strata + 2 n_raters)."""
         return np.hstack([self.pi, self.se, self.sp])
 
 
 def rater_priors(patterns: Patterns) -> tuple[Floats, Floats]:
-    """Return the two parameters of the Beta prior of Se and Sp, each of shape (n_raters,)."""
+    """Return both parameters of the Beta priors of Se and Sp, each of shape (n_raters,)."""
     n, n_classifiers = patterns.n_reviewers, len(patterns.raters) - patterns.n_reviewers
     a, b = np.repeat([REVIEWER_PRIOR, CLASSIFIER_PRIOR], [n, n_classifiers], axis=0).T
     return a, b
@@ -91,7 +93,10 @@ def log_probability(theta: Theta, patterns: Patterns) -> Floats:
 
 
 def log_posterior(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
-    """Return log likelihood of the patterns with counts `n`, plus log prior without its constant; shape (n_fits,)."""
+    """Return the log posterior of each fit, shape (n_fits,), for patterns with counts `n`.
+
+    The constant of the log prior is left out.
+    """
     likelihood = (n * log_probability(theta, patterns)).sum(axis=1)
     a, b = rater_priors(patterns)
     prior = _log_beta(theta.se, a, b) + _log_beta(theta.sp, a, b)
@@ -100,10 +105,11 @@ def log_posterior(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
 
 
 def expected_counts(q: Floats, patterns: Patterns, n: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Count labels by rater: dissimilar items called dissimilar or similar, similar items called similar or dissimilar.
+    """Count the expected labels of each rater by true category and label.
 
-    Each of shape (n_fits, n_raters); `q`, shape (n_fits, n_patterns), is the share of each pattern's `n` items that is
-    dissimilar.
+    Return four arrays of shape (n_fits, n_raters): dissimilar items called dissimilar, dissimilar items called similar,
+    similar items called similar, and similar items called dissimilar. `q`, shape (n_fits, n_patterns), is the share of
+    each pattern's `n` items that is dissimilar.
     """
     yes, no = n * q, n * (1 - q)
     positive, negative = patterns.marks
@@ -111,9 +117,10 @@ def expected_counts(q: Floats, patterns: Patterns, n: Floats) -> tuple[Floats, F
 
 
 def step(q: Floats, patterns: Patterns, n: Floats) -> Theta:
-    """Run the M-step: the mode of the parameters, given the share of dissimilar items of each pattern.
+    """Run the M-step: find the most probable parameters, given the share of dissimilar items of each pattern.
 
-    If a rater's two modes violate Se + Sp >= 1, the mode is on the line Se + Sp = 1, because the objective is concave.
+    If the separate modes of Se and Sp of a rater violate Se + Sp >= 1, the mode is on the line Se + Sp = 1, because the
+    objective is concave.
     """
     a, b = rater_priors(patterns)
     hit, miss, correct, false_alarm = expected_counts(q, patterns, n)
@@ -129,7 +136,7 @@ def step(q: Floats, patterns: Patterns, n: Floats) -> Theta:
 
 
 def by_stratum(values: Floats, patterns: Patterns) -> Floats:
-    """Sum over the patterns of each stratum: (n_fits, n_patterns) -> (n_fits, n_strata)."""
+    """Sum over the patterns of each stratum; the shape changes from (n_fits, n_patterns) to (n_fits, n_strata)."""
     in_stratum = patterns.stratum[:, None] == np.arange(len(patterns.strata))
     sums: Floats = values @ in_stratum.astype(float)
     return sums
@@ -141,10 +148,11 @@ def climb(
     """Run EM from several starts until no parameter changes by more than `tolerance`.
 
     `n` has shape (n_patterns,), or (n_fits, n_patterns) if each fit has different data. The log posterior never
-    decreases. With `together`, all fits run as many iterations as the slowest one; otherwise each fit stops alone.
+    decreases. If `together` is true, all fits run as many iterations as the slowest fit; otherwise each fit stops
+    separately.
 
-    An extrapolation step [4]_ follows every two iterations, unless it lowers the log posterior. Otherwise labels that
-    hardly distinguish two parameters would need thousands of iterations.
+    An extrapolation step [4]_ follows every two iterations, unless it lowers the log posterior. Without extrapolation,
+    EM would need thousands of iterations if labels hardly distinguish two parameters.
     """
     theta, n = start, np.broadcast_to(n, (len(start.pi), n.shape[-1]))
     reached, running = np.full(len(n), -np.inf), np.arange(len(n))
@@ -164,7 +172,7 @@ def climb(
 
 
 def _put(stopped: list[Floats], rows: Ints, theta: Theta) -> Theta:
-    """Put fits in their rows of all fits, and return all fits."""
+    """Store the fits that have stopped in their rows of the array of all fits, and return all fits."""
     for part, values in zip(stopped, _parts(theta), strict=True):
         part[rows] = values
     return Theta(*stopped)
@@ -173,7 +181,10 @@ def _put(stopped: list[Floats], rows: Ints, theta: Theta) -> Theta:
 def _leapt(
     begin: Theta, first: Theta, second: Theta, patterns: Patterns, n: Floats, reached: Floats
 ) -> tuple[Theta, Floats]:
-    """Extrapolate two iterations; return the result, or the second iteration if it is better, and its log posterior."""
+    """Extrapolate from two iterations, and return the parameters and their log posterior.
+
+    If the extrapolation lowers the log posterior, return the second iteration.
+    """
     here, there, beyond = (special.logit(theta.columns) for theta in (begin, first, second))
     way, bend = there - here, beyond - 2 * there + here
     length, bent = np.sqrt((way**2).sum(axis=1)), np.sqrt((bend**2).sum(axis=1))
@@ -194,8 +205,8 @@ def _parts(theta: Theta) -> tuple[Floats, Floats, Floats]:
 def starts(patterns: Patterns) -> Theta:
     """Return starting points of EM that do not depend on the order or names of raters.
 
-    The share of dissimilar labels of each item; equal raters at a low, middle and high prevalence; strict and lenient
-    raters; and for each rater, this rater as the only one who is right.
+    There are four kinds: the share of dissimilar labels of each item; equal raters at a low, middle and high
+    prevalence; strict and lenient raters; and for each rater, a start at which only this rater is right.
     """
     n_raters, n_strata = len(patterns.raters), len(patterns.strata)
     share = _share(patterns.positive.sum(axis=1), patterns.negative.sum(axis=1))
@@ -211,7 +222,10 @@ def starts(patterns: Patterns) -> Theta:
 
 
 def fit(patterns: Patterns) -> Theta:
-    """Return the posterior mode (one fit): EM from every start; the best start is continued to convergence."""
+    """Return the posterior mode (one fit).
+
+    EM runs roughly from every start, then continues from the best start until it converges.
+    """
     n = patterns.n.astype(float)
     rough = climb(starts(patterns), patterns, n, tolerance=_ROUGH)
     best = int(np.argmax(log_posterior(rough, patterns, n)))

@@ -1,4 +1,4 @@
-"""Label patterns: the labels of all raters on an item, and the number of items with the same labels.
+"""Collapse labels to patterns: the labels of all raters on an item, and the number of items with the same labels.
 
 The likelihood of a latent class model depends only on the patterns, and there are far fewer patterns than
 items: 586 items labelled by three of four reviewers have at most 32 patterns.
@@ -23,7 +23,7 @@ ALL = "all items"
 _MIN_RATERS, _MAX_SHARE = (
     16,
     0.25,
-)  # use sparse matrices with at least this many raters and at most this share of labels per pattern
+)  # use sparse matrices if there are this many raters, and patterns contain at most this share of possible labels
 _RATERS_A_CODE = 20  # 3**20 patterns times 2**31 items fit into 64 bits
 
 
@@ -62,12 +62,14 @@ class Patterns:
 
     @property
     def seen(self) -> Floats:
-        """Return 1 if the rater gave a label, shape (n_patterns, n_raters)."""
+        """Return 1 for each rater who labelled the items of a pattern, shape (n_patterns, n_raters)."""
         return self.positive + self.negative
 
     @cached_property
     def marks(self) -> tuple[Any, Any]:
-        """Return `positive` and `negative` for matrix products: sparse if most entries of many raters are 0."""
+        """Return `positive` and `negative` for matrix products; they are sparse if most entries of many raters are
+        0.
+        """
         is_sparse = len(self.raters) >= _MIN_RATERS and self.seen.mean() <= _MAX_SHARE if self.seen.size else False
         if not is_sparse:
             return self.positive, self.negative
@@ -82,7 +84,7 @@ class Patterns:
 def patterns_of(
     labels: pd.DataFrame, verdicts: pd.DataFrame | None = None, strata: "pd.Series | None" = None
 ) -> Patterns:
-    """Collapse a label table to patterns, with classifiers on the same items as additional raters.
+    """Collapse a label table to patterns; classifiers on the same items count as additional raters.
 
     Parameters
     ----------
@@ -117,7 +119,7 @@ def patterns_of(
 
 
 def verdict_table(verdicts: pd.DataFrame | None) -> pd.DataFrame:
-    """Convert verdicts to a label table; items without a verdict are left out.
+    """Convert verdicts to a label table, without items that have no verdict.
 
     Raises
     ------
@@ -130,7 +132,9 @@ def verdict_table(verdicts: pd.DataFrame | None) -> pd.DataFrame:
 
 
 def distinct_rows(matrix: NDArray[np.int8], stratum: Ints) -> tuple[Ints, Ints, Ints]:
-    """Find distinct (stratum, row) pairs: first position, index of each row, and counts.
+    """Find the distinct pairs of stratum and row.
+
+    Return the first position of each distinct pair, the index of each row's pair, and the counts.
 
     Parameters
     ----------
@@ -148,7 +152,7 @@ def distinct_rows(matrix: NDArray[np.int8], stratum: Ints) -> tuple[Ints, Ints, 
 
 
 def _matrix(table: pd.DataFrame, items: pd.Index) -> tuple[list[object], NDArray[np.int8]]:
-    """Return the raters of these items, sorted, and their labels: -1 none, 0 similar, 1 dissimilar."""
+    """Return the sorted raters of these items, and their labels: -1 none, 0 similar, 1 dissimilar."""
     table = table[table["item"].isin(items)]
     raters = sorted(pd.unique(table["rater"]), key=str)
     matrix = np.full((len(items), len(raters)), -1, dtype=np.int8)

@@ -1,4 +1,4 @@
-"""Sensitivity and specificity of classifiers against the latent class instead of a consensus by counting."""
+"""Estimate sensitivity and specificity of classifiers against the latent class instead of a counted consensus."""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ from analysis.consensus._model import EPS, fit, posterior
 from analysis.consensus._patterns import Floats, Ints, Patterns, patterns_of, verdict_table
 from analysis.intervals import Estimate
 
-_N_DRAWS = 400  # draws of the reviewers' parameters
-_N_STEPS = 15  # steps of each classifier's chain per draw
+_N_DRAWS = 400  # number of draws of the reviewers' parameters
+_N_STEPS = 15  # steps of each classifier's chain for each draw
 _TOLERANCE, _MAX_ITERATIONS = 1e-9, 10_000
-_MAX_CELLS = 1_000_000  # maximum of draws times patterns, for memory
+_MAX_CELLS = 1_000_000  # maximum of draws times patterns, to limit memory
 
 
 def classifier_rates(
@@ -30,14 +30,14 @@ def classifier_rates(
 ) -> tuple[RaterRates, ...]:
     """Estimate sensitivity and specificity of each classifier by two-step maximum likelihood.
 
-    Step one fits the latent class model to the reviewers alone (`latent_class`). Step two fixes its parameters
-    and maximises the likelihood of one classifier's verdicts given the reviewers' labels, by EM, because a classifier
-    must not change the truth it is compared with. Items are weighted by their posterior probability;
-    scoring against the most probable categories instead would lower both rates by 0.06 to 0.08.
+    Step one fits the latent class model to the reviewers alone (`latent_class`). Step two keeps its parameters fixed
+    and maximises, by EM, the likelihood of one classifier's verdicts given the reviewers' labels. A classifier must not
+    change the truth with which it is compared. Each item counts with its posterior probability; if the most probable
+    category were used instead, both rates would be too low by 0.06 to 0.08.
 
-    The intervals include the uncertainty about the reviewers: for each draw of their parameters (Gibbs), a short chain
-    draws the classifier's rates with Beta(1, 1) priors, so that verdicts do not influence the reviewers' parameters
-    [1]_.
+    The intervals include the uncertainty about the reviewers. For each draw of their parameters (Gibbs sampling), a
+    short chain draws the classifier's rates with Beta(1, 1) priors. Verdicts therefore do not influence the reviewers'
+    parameters [1]_.
 
     Parameters
     ----------
@@ -84,7 +84,8 @@ def classifier_rates(
 
 
 def two_step(q: Floats, counts: Ints) -> Floats:
-    """Estimate each classifier's rates by maximum likelihood, with `q` as the truth of each pattern's items.
+    """Estimate each classifier's rates by maximum likelihood; `q` is the probability that items of a pattern are
+    dissimilar.
 
     The likelihood is concave in (Se, Sp), so one start is enough.
 
@@ -116,7 +117,7 @@ def two_step(q: Floats, counts: Ints) -> Floats:
 
 
 def _drawn(q: Floats, counts: Ints, value: Floats, rng: np.random.Generator) -> Floats:
-    """Draw Se and Sp, one chain for each row of `q`; shape (2, n_fits, n_classifiers)."""
+    """Draw Se and Sp of each classifier, with one chain for each row of `q`; shape (2, n_fits, n_classifiers)."""
     rates = np.repeat(value, len(q), axis=1)
     positive, negative = ([np.flatnonzero(of_classifier) for of_classifier in counts[:, x]] for x in (0, 1))
     n_positive, n_negative = counts.sum(axis=2).T
@@ -132,10 +133,10 @@ def _drawn(q: Floats, counts: Ints, value: Floats, rng: np.random.Generator) -> 
 def _drawn_dissimilar(
     q: Floats, counts: Ints, chosen: Sequence[Ints], if_dissimilar: Floats, if_similar: Floats, rng: np.random.Generator
 ) -> Ints:
-    """Draw the number of dissimilar items with one verdict, shape (n_fits, n_classifiers).
+    """Draw the number of dissimilar items that have one of the two verdicts, shape (n_fits, n_classifiers).
 
-    Uses only the patterns with this verdict, `chosen` for each classifier, because most patterns lack one of the
-    verdicts.
+    `chosen` lists the patterns with this verdict for each classifier. Other patterns are not used, because most
+    patterns lack one of the verdicts.
     """
     n = np.concatenate([of_classifier[which] for of_classifier, which in zip(counts, chosen, strict=True)])
     which, n_chosen = np.concatenate(chosen), [len(of_classifier) for of_classifier in chosen]
@@ -152,14 +153,14 @@ def _drawn_dissimilar(
 
 
 def _dissimilar_share(q: Floats, rates: Floats) -> tuple[Floats, Floats]:
-    """Return P(dissimilar | pattern, verdict) for each verdict, shape (n_fits, n_classifiers, n_patterns)."""
+    """Compute P(dissimilar | pattern, verdict) for both verdicts, shape (n_fits, n_classifiers, n_patterns)."""
     yes, no = q[:, None, :], 1 - q[:, None, :]
     se, sp = rates[..., None]
     return yes * se / (yes * se + no * (1 - sp)), yes * (1 - se) / (yes * (1 - se) + no * sp)
 
 
 def _verdict_counts(patterns: Patterns, verdicts: pd.DataFrame) -> Ints:
-    """Count dissimilar and similar verdicts of one classifier by pattern, shape (2, n_patterns)."""
+    """Count the dissimilar and similar verdicts of one classifier on each pattern, shape (2, n_patterns)."""
     of_item = verdicts.set_index("item")["category"].reindex(patterns.items)
     items = ((of_item == category).to_numpy() for category in (DISSIMILAR, SIMILAR))
     return np.array([np.bincount(patterns.of_item[of_verdict], minlength=len(patterns.n)) for of_verdict in items])

@@ -1,4 +1,4 @@
-"""The status of a latent class model, shown next to each of its results."""
+"""Determine the status of a latent class model, which reports show next to each result of the model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from analysis.results import Result
 
 FITS, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED = "fits", "rejected", "untestable", "weak", "not identified"
 STATES = (FITS, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED)
-RARE = 0.15  # below this share of the rarer category, intervals depend mainly on the priors
-FEW_RARE = 40  # the same for a smaller number of items in the rarer category
-LARGE_SHIFT = 0.10  # change of a prevalence or rate under an alternative that the labels do not exclude
+RARE = 0.15  # if the rarer category has a smaller share than this, intervals depend mainly on the priors
+FEW_RARE = 40  # the same applies if the rarer category has fewer items than this
+LARGE_SHIFT = 0.10  # an alternative that the labels do not exclude moves a prevalence or rate by this much or more
 WORDS_FITS = (
     "no sign of shared errors in a test with enough power to detect a copying rater; errors that all raters share "
     "cannot be detected"

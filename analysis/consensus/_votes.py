@@ -1,4 +1,4 @@
-"""Consensus by counting labels: each item gets one category or none."""
+"""Determine the consensus by counting labels; an item gets one category or none."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ MAJORITY, ADJUDICATED = "majority", "adjudicated"
 
 
 def agreed_only(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
-    """Return the consensus of the paper: the category of items whose first labels are all equal.
+    """Return the consensus as the paper defines it: the category of items whose first labels are all equal.
 
     Parameters
     ----------
@@ -56,10 +56,10 @@ def majority(
     decisions: Mapping[object, str] | None = None,
     categories: Sequence[str] = CATEGORIES,
 ) -> pd.DataFrame:
-    """Return the adjudicated majority: the category of more than half of the first and third labels of an item.
+    """Return the category that more than half of the first and third labels of an item have, after adjudication.
 
-    The rules, in this order: an adjudication takes precedence; with fewer than two labels there is no majority; a
-    category with more than half of the labels is the majority; a tie stays split until it is adjudicated.
+    The rules apply in this order. An adjudication takes precedence. With fewer than two labels there is no majority. A
+    category with more than half of the labels is the majority. A tie stays split until someone adjudicates it.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def majority(
 
 
 def _table(counts: pd.DataFrame, status: NDArray[np.str_], with_category: str) -> pd.DataFrame:
-    """Build one row per item: status, most frequent category (if the status has one), number of labels."""
+    """Build one row per item: status, most frequent category (if items with this status have one), number of labels."""
     top = counts.idxmax(axis=1) if len(counts) else pd.Series(dtype=object)
     category = top.astype(object).where(status == with_category, None)
     columns = {"status": status, "category": category, "n_labels": counts.sum(axis=1)}
