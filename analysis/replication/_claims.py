@@ -69,7 +69,7 @@ class Claim:
 
 
 def claims_of_labels(content: Mapping[str, Any], *, by_construction: bool = False) -> list[Claim]:
-    """Return the claims about the reviewers' labels: section 2.2 and Tables 1 to 3.
+    """Return the claims about the reviewers' labels, from section 2.2 and Tables 1 to 3 of the paper.
 
     Parameters
     ----------
@@ -178,5 +178,5 @@ def _joined(*sentences: str) -> str:
 
 
 def counts(claims: Sequence[Claim]) -> dict[str, int]:
-    """Count claims by outcome, in the order of `OUTCOMES`; outcomes without claims are left out."""
+    """Count the claims by outcome, in the order of `OUTCOMES`; leave out outcomes that no claim has."""
     return {outcome: n for outcome in OUTCOMES if (n := sum(claim.outcome == outcome for claim in claims))}

@@ -43,7 +43,7 @@ STEADY = (
 
 
 def document(replication: Replication, *, has_figure_4: bool = True) -> Document:
-    """Return the document: claims, figures, effect of the choices, and comparison with an external criterion.
+    """Build the document: claims, figures, the effect of the choices, and a comparison with an external criterion.
 
     Parameters
     ----------

@@ -13,9 +13,10 @@ from analysis.replication._survey import FIGURE_1_SEED, PUBLISHED_SHARES, TITLES
 
 
 def charts(replication: Replication) -> Mapping[str, Chart]:
-    """Return the figures by name: figure-1, figure-2, figure-3 and thresholds; only figure-1 if there are no verdicts.
+    """Return the figures by name: figure-1, figure-2, figure-3 and thresholds.
 
-    The caller draws Figure 4, because it needs the measurements of the runs.
+    If there are no verdicts, return only figure-1. The caller draws Figure 4, because it needs the measurements of the
+    runs.
     """
     theta = usual_threshold("heuristic")
     pairs = schemes.figure_1_signals(rng=np.random.default_rng(FIGURE_1_SEED))

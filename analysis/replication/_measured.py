@@ -1,4 +1,4 @@
-"""Compute the measures and verdicts of one benchmark that the claims need."""
+"""Compute the measures and verdicts of a benchmark on which the claims depend."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,12 +20,12 @@ SAME = "same"
 READINGS = (*OF_HEURISTIC, SAME)
 LINKAGES: tuple[Literal["average", "single", "complete"], ...] = ("average", "single", "complete")
 N_LAST = 500
-DIGITS = 12  # the last bits of a sum depend on the number of processors
+DIGITS = 12  # numbers are rounded, because their last bits depend on the number of processors
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Size, measures and classifier scores of one benchmark.
+    """The size of a benchmark, its measures and its classifier scores.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Measured:
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs of runs."""
+        """Return the number of pairs of runs."""
         return self.n_runs * (self.n_runs - 1) // 2
 
     def score(self, classifier: str) -> float | None:
@@ -68,7 +68,9 @@ class Measured:
         return float(np.median([self.means[name] for name in OF_HEURISTIC[classifier]])) if self.means else None
 
     def is_dissimilar(self, classifier: str) -> bool | None:
-        """Return whether the verdict at the default threshold is dissimilar; None if there is no verdict."""
+        """Return whether a classifier calls the benchmark dissimilar at its default threshold; None without a
+        verdict.
+        """
         score = self.score(classifier)
         return None if score is None else score > usual_threshold(classifier)
 
@@ -79,7 +81,7 @@ def usual_threshold(classifier: str) -> float:
 
 
 def measure(benchmark: Benchmark) -> Measured:
-    """Compute the measures and scores of one benchmark; takes tens of milliseconds.
+    """Compute the measures and scores of one benchmark; this takes tens of milliseconds.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def measure(benchmark: Benchmark) -> Measured:
             verdicts[name] = CLASSIFIERS[name](runs)
             if verdicts[name].verdict is None:
                 reasons[name] = str(verdicts[name].reason)
-        except ValueError as error:  # a negative measurement, which SAME rejects
+        except ValueError as error:  # SAME rejects negative measurements
             reasons[name] = str(error)
     pairs = {} if "heuristic" in reasons else {name: MEASURES[name].of_pairs(runs) for name in MEASURE_NAMES}
     return Measured(

@@ -67,7 +67,7 @@ ASSUMPTION = (
 
 @dataclass(frozen=True)
 class Scope:
-    """Size and origin of the benchmarks.
+    """The size and the origin of a set of benchmarks.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Share:
-    """Share of benchmarks that a classifier calls dissimilar, here and in the paper.
+    """The share of benchmarks that a classifier calls dissimilar, for these benchmarks and in the paper.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Joint:
-    """Number of benchmarks that both classifiers, only one of them, or neither calls dissimilar."""
+    """Verdicts of two classifiers: how many benchmarks both of them, only one of them, or neither calls dissimilar."""
 
     a: str
     b: str
@@ -131,18 +131,20 @@ class Joint:
 
     @property
     def n(self) -> int:
-        """Number of benchmarks that both classifiers could judge."""
+        """Return the number of benchmarks that both classifiers could judge."""
         return self.both + self.only_a + self.only_b + self.neither
 
     @property
     def n_differ(self) -> int:
-        """Number of benchmarks with different verdicts."""
+        """Return the number of benchmarks on which the two verdicts differ."""
         return self.only_a + self.only_b
 
 
 @dataclass(frozen=True)
 class AtThreshold:
-    """Number of dissimilar benchmarks at one threshold, by classifier, or by linkage for SAME."""
+    """The number of benchmarks that each classifier calls dissimilar at one threshold; for SAME, the number by
+    linkage.
+    """
 
     threshold: float
     n_dissimilar: Mapping[str, int]
@@ -150,7 +152,7 @@ class AtThreshold:
 
 @dataclass(frozen=True)
 class SteadyState:
-    """Comparison of a classifier with the classes of another method.
+    """Comparison of a classifier with the classes that another method assigned.
 
     Attributes
     ----------
@@ -179,7 +181,7 @@ class SteadyState:
 
 @dataclass(frozen=True)
 class ApplicationMeans:
-    """Mean of each measure over the benchmarks of one application."""
+    """The mean of each measure over the benchmarks of one application."""
 
     application: str
     n: int
@@ -187,13 +189,13 @@ class ApplicationMeans:
 
     @property
     def overall(self) -> float:
-        """Mean of the five measures of the heuristic."""
+        """Return the mean of the five measures of the heuristic."""
         return _mean_of(self.means, OF_HEURISTIC["heuristic"])
 
 
 @dataclass(frozen=True)
 class Replication:
-    """Result of checking the paper's claims on a set of benchmarks.
+    """The result of checking the paper's claims on a set of benchmarks.
 
     Attributes
     ----------
@@ -242,7 +244,7 @@ class Replication:
 
     @property
     def focus(self) -> str | None:
-        """The application in Figure 3."""
+        """Return the application in Figure 3; None if there is no such application."""
         return next((benchmark.application for benchmark in self.benchmarks if benchmark.name == self.drawn), None)
 
 
@@ -339,7 +341,10 @@ def _by_application(benchmarks: Sequence[Measured]) -> list[ApplicationMeans]:
 
 
 def _numbers(benchmarks: Sequence[Measured]) -> dict[str, str]:
-    """Number the benchmarks B1 to B20 in alphabetical order (an assumption); empty unless all 20 are present."""
+    """Number the benchmarks B1 to B20 in alphabetical order; return an empty dict unless all 20 are present.
+
+    This order is an assumption.
+    """
     names = [benchmark.name for benchmark in benchmarks if benchmark.application == FOCUS]
     if len(names) != N_OF_FOCUS:
         return {}
@@ -349,7 +354,10 @@ def _numbers(benchmarks: Sequence[Measured]) -> dict[str, str]:
 def _drawn(
     benchmarks: Sequence[Measured], applications: Sequence[ApplicationMeans], numbers: Mapping[str, str]
 ) -> str | None:
-    """Return B17, or else the most dissimilar benchmark of the example, or of the most dissimilar application."""
+    """Return the benchmark to draw: B17 if it is present.
+
+    Otherwise, return the most dissimilar benchmark of the example application, or of the most dissimilar application.
+    """
     for name, text in numbers.items():
         if text == f"B{FOCUS_NUMBER}":
             return name
@@ -436,7 +444,7 @@ def _steady_state(benchmarks: Sequence[Measured], classifier: str, classes: Mapp
 
 @dataclass(frozen=True)
 class _Claims:
-    """Check the claims about the measurements."""
+    """Checks of the claims about the measurements."""
 
     scope: Scope
     benchmarks: Sequence[Measured]
@@ -445,13 +453,17 @@ class _Claims:
     shares: Sequence[Share]
 
     def in_order(self, of_labels: Sequence[Claim]) -> Iterator[Claim]:
-        """Return all claims, including those about labels, in the order of the paper's sections."""
+        """Yield all claims, including those about labels, in the order of the paper's sections."""
         labels = (self._of_labels(claim) for claim in of_labels)
         claims = [*self._data(), *self._measures(), *self._example(), *self._verdicts(), *labels]
         return iter(sorted(claims, key=lambda claim: natural(claim.where)))
 
     def _of_labels(self, claim: Claim) -> Claim:
-        """Return a claim about labels; labels of other measurements cannot be compared with the paper's labels."""
+        """Adjust the outcome of a claim about labels.
+
+        The claim is not applicable to measurements other than the measurements of the paper. The outcome is unknown if missing
+        benchmarks can explain a difference from the paper.
+        """
         if claim.outcome == BY_CONSTRUCTION or claim.is_contradiction:
             return claim
         if not self.scope.is_paper:
@@ -466,7 +478,7 @@ class _Claims:
         return [benchmark for benchmark in self.benchmarks if benchmark.means]
 
     def _claim(self, where: str, claim: str, paper: str, ours: str, agrees: bool, why: str = "") -> Claim:
-        """Return a claim about the paper's data; with other data the claim cannot apply, but our number is shown."""
+        """Build a claim about the paper's data. For other data the claim is not applicable, but contains our number."""
         if not self.scope.is_paper:
             return Claim(where, claim, paper, ours, NOT_APPLICABLE, OTHER_DATA)
         return Claim(where, claim, paper, ours, REPRODUCED if agrees else DIFFERS, why)
@@ -539,7 +551,7 @@ class _Claims:
             yield Claim("3.2, Figure 1", claim, "4 of 4 pairs", ours, DIFFERS if wrong else REPRODUCED, why)
 
     def _throughout(self, measure: str, claim: str, *, high: bool) -> Iterator[Claim]:
-        """Check the claim that the mean of a measure is above (or not above) 0.25 for all applications."""
+        """Yield the claim that the mean of a measure is above (or not above) 0.25, checked for all applications."""
         theta = usual_threshold("heuristic")
         means = [row.means[measure] for row in self.applications]
         n_above = sum(mean > theta for mean in means)
@@ -552,7 +564,7 @@ class _Claims:
         yield self._claim("3.3, Figure 2", claim, "all applications", ours, agrees, why)
 
     def _example(self) -> Iterator[Claim]:
-        """Check the claims of Figures 3 and 4, about HdrHistogram and its benchmark B17."""
+        """Yield the claims of Figures 3 and 4, about HdrHistogram and its benchmark B17."""
         where, group = "3.3, Figure 3", [benchmark for benchmark in self.judged if benchmark.application == FOCUS]
         name = FOCUS.partition("/")[0]
         if not group:
