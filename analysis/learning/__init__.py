@@ -1,4 +1,4 @@
-"""Learn from labels: classifiers, reasons for disagreement, items to label next, detection of known changes."""
+"""Learn from labels: train classifiers, explain disagreement, choose items to label, and detect known changes."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Compare all classifiers on one consensus: areas, rates, costs and paired differences, with intervals."""
+"""Compare all classifiers on one consensus: areas under the ROC curve, rates, costs and paired differences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -78,7 +78,7 @@ class Standing(Result):
 
 @dataclass(frozen=True, repr=False)
 class Difference(Result):
-    """The difference of the areas of two classifiers on the items with both scores.
+    """The difference between the areas under the ROC curves of two classifiers, on the items that both have scored.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Difference(Result):
 
 @dataclass(frozen=True, repr=False)
 class Arena(Result):
-    """All classifiers on one consensus.
+    """The results of all classifiers on one consensus.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class Arena(Result):
 
 
 def contestants_of(verdicts: pd.DataFrame, items: Sequence[str]) -> list[Contestant]:
-    """Return the classifiers of a verdict table, with their results in the order of these items.
+    """Return the classifiers in a verdict table, with their scores and verdicts in the order of these items.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _numbers(column: "pd.Series[Any]", items: Sequence[str]) -> Floats:
 
 
 def vote(contestants: Sequence[Contestant], at_least: int) -> Contestant:
-    """Build a classifier that calls an item dissimilar if at least `at_least` other classifiers do.
+    """Build a classifier that calls an item dissimilar if at least `at_least` other classifiers do so.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def compete(
     n_draws: int = N_DRAWS,
     level: float = 0.95,
 ) -> Arena:
-    """Compare classifiers on one consensus: areas, rates, costs and differences.
+    """Compare classifiers on one consensus by areas under the ROC curve, rates, costs and paired differences.
 
     Parameters
     ----------
@@ -312,7 +312,10 @@ def _drawn_by_application(
     n_draws: int,
     level: float,
 ) -> Estimate:
-    """Resample applications to estimate the area of the first scores, minus the area of the second scores if given."""
+    """Resample applications to estimate the area under the ROC curve of the first scores.
+
+    If there are second scores, estimate the difference between both areas instead.
+    """
     valid = np.isfinite(np.stack(scores)).all(axis=0)
     y = dissimilar[valid]
     if not y.any() or y.all():
@@ -331,7 +334,7 @@ def area_by_groups(
 ) -> Callable[[Floats], Floats]:
     """Return a function that computes the area under the ROC curve from weights of groups.
 
-    The function multiplies the weights with counts of item pairs, which are computed once per pair of groups.
+    The function needs only the counts of item pairs for each pair of groups. These counts are computed once.
 
     Parameters
     ----------

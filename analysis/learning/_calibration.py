@@ -1,4 +1,4 @@
-"""Calibration of probabilities: reliability curve, Brier score and its parts."""
+"""Measure the calibration of probabilities: reliability curve, Brier score and its components."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ MAX_BINS, PER_BIN = 10, 20
 
 @dataclass(frozen=True, repr=False)
 class Bin(Result):
-    """Items with similar probabilities.
+    """A group of items with similar predicted probabilities.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Bin(Result):
 
 @dataclass(frozen=True, repr=False)
 class Calibration(Result):
-    """Calibration of the predicted probability of dissimilar.
+    """Calibration of the predicted probability that an item is dissimilar.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Calibration(Result):
 
     @property
     def reference(self) -> float:
-        """Return the Brier score if the share of dissimilar items is predicted for each item."""
+        """Return the Brier score of a constant prediction, the share of dissimilar items."""
         return self.uncertainty
 
 
@@ -75,7 +75,7 @@ def calibration(
     n_draws: int = N_DRAWS,
     level: float = 0.95,
 ) -> Calibration:
-    """Compare predicted probabilities with the categories.
+    """Compare predicted probabilities with the categories of the items.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Learning curve: performance by number of labels, and the expected gain from more labels."""
+"""Compute the learning curve: performance by number of labels, and the expected gain from more labels."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ REPEATS, N_DRAWS, N_FOLDS = 5, 500, 3
 
 @dataclass(frozen=True, repr=False)
 class CurvePoint(Result):
-    """Performance of models fitted on a part of the training labels.
+    """Performance of models fitted to a part of the training labels.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ def learning_curve(
     more: int = 200,
     level: float = 0.95,
 ) -> LearningCurve:
-    """Fit models on parts of the training applications and score them on the same held-out folds.
+    """Fit models to parts of the training applications, and score all of them on the same held-out folds.
 
     Parameters
     ----------
@@ -116,7 +116,10 @@ def _scored(
     rng: np.random.Generator,
     monotone: bool,
 ) -> tuple[Floats, float] | None:
-    """Return out-of-fold scores of models from a part of the applications, and its mean size; None if too small."""
+    """Fit models to a part of the applications.
+
+    Return the out-of-fold scores and the mean size of the training data; None if the part is too small.
+    """
     score, sizes = np.zeros(len(fold)), []
     for k in range(int(fold.max()) + 1):
         outside = fold != k
@@ -131,7 +134,7 @@ def _scored(
 
 
 def _some(group: NDArray[np.intp], share: float, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw applications at random until they contain this share of the rows."""
+    """Draw applications at random until they contain the given share of the rows."""
     names, counts = np.unique(group, return_counts=True)
     order = rng.permutation(len(names))
     n_needed = int(np.searchsorted(np.cumsum(counts[order]), share * len(group) - 1e-9)) + 1

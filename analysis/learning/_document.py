@@ -63,7 +63,7 @@ def arena_document(arena: Arena, target: str) -> Document:
 
 
 def arena_sections(arena: Arena) -> tuple[Section, ...]:
-    """Return the sections with the table of all classifiers and their differences."""
+    """Build the sections with the table of all classifiers and the differences between them."""
     rows = [
         (row.name, row.n, number(row.auc_by_application.value),
          interval(row.auc_by_application, as_percent=False) or DASH, interval(row.auc, as_percent=False) or DASH)
@@ -221,7 +221,7 @@ def _method(learned: Learned) -> Iterator[Block]:
 
 
 def habit_sections(found: Habits) -> tuple[Section, ...]:
-    """Return the sections on why reviewers disagree, which the report also contains.
+    """Build the sections that explain why reviewers disagree; the report on classifiers also contains them.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def _alike(found: Habits) -> str:
 
 
 def dose_document(rows: Sequence[Response]) -> Document:
-    """Write the report on which changes each classifier and each reviewer detects.
+    """Write the report on the changes that each classifier and each reviewer detects.
 
     Parameters
     ----------

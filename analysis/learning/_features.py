@@ -1,4 +1,4 @@
-"""Features for models: numbers per item that the classifiers computed for their verdicts."""
+"""Compute features for models: for each item, numbers that the classifiers computed for their verdicts."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from analysis.classifiers import CLASSIFIERS
 from analysis.dissimilarity import title_of
 
 Floats = NDArray[np.float64]
-DEFINITION = 1  # increase if a feature is computed in a different way
+DEFINITION = 1  # increase this number if a feature is computed in a different way
 
 
 class Evidence(Protocol):
@@ -21,24 +21,24 @@ class Evidence(Protocol):
 
     @property
     def classifier(self) -> str:
-        """Name in `CLASSIFIERS`."""
+        """Return the name of the classifier in `CLASSIFIERS`."""
 
     @property
     def score(self) -> float | None:
-        """Score of the verdict."""
+        """Return the score of the verdict."""
 
     @property
     def means(self) -> Mapping[str, float]:
-        """Mean over all pairs of runs, by measure."""
+        """Return the mean of each measure over all pairs of runs."""
 
     @property
     def pairs(self) -> Mapping[str, Floats]:
-        """Measures of all pairs of runs."""
+        """Return the values of each measure for all pairs of runs."""
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A number per item; larger means more dissimilar runs.
+    """A feature of items. A larger value means that the runs of the item are more dissimilar.
 
     Attributes
     ----------
@@ -60,12 +60,16 @@ class Feature:
 
     @property
     def version(self) -> str:
-        """Return the version of definition and classifier; models require the same version."""
+        """Return the version of the definition and of the classifier; a model can only use features of the same
+        version.
+        """
         return f"{DEFINITION}.{CLASSIFIERS[self.source].version}"
 
 
 def run_against_rest(pairs: Floats) -> float:
-    """Return the largest mean dissimilarity of one run to all others, because people notice a single unusual run.
+    """Return the largest mean dissimilarity between one run and all others.
+
+    Reviewers often notice a single unusual run.
 
     Parameters
     ----------
@@ -157,7 +161,7 @@ def features_of(verdicts: Iterable[Evidence]) -> dict[str, float | None]:
 
 
 def features_of_table(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Compute the features that a verdict table contains: means of measures, and functions of scores.
+    """Compute the features that need only a verdict table: means of measures, and functions of scores.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figures of the reports on learned classifiers."""
+"""Draw the figures of the reports on learned classifiers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ WIDTH, ROW = 420, 24
 
 
 def charts(learned: Learned) -> dict[str, Chart]:
-    """Draw all figures of a learned classifier by name."""
+    """Draw all figures of a learned classifier; return them by name."""
     shown = [row for row in learned.coefficients if row.value.value or row.value.high]
     return {
         **arena_charts(learned.arena),
@@ -32,13 +32,13 @@ def charts(learned: Learned) -> dict[str, Chart]:
 
 
 def arena_charts(arena: Arena) -> dict[str, Chart]:
-    """Draw the areas of all classifiers; figures by name."""
+    """Draw the area under the ROC curve of each classifier; return the figures by name."""
     rows = [(row.name, row.auc_by_application) for row in arena.standings if row.auc_by_application.value is not None]
     return {"areas": _intervals(rows, "area under the ROC curve, interval by application", 0.5)}
 
 
 def habit_charts(found: Habits) -> dict[str, Chart]:
-    """Draw the measures that predict each reviewer's labels: one panel per measure."""
+    """Draw which measures predict the labels of each reviewer: one panel per measure."""
     estimated = [habit for habit in found.habits if not habit.reason]
     panels = [
         _intervals(
@@ -51,7 +51,9 @@ def habit_charts(found: Habits) -> dict[str, Chart]:
 
 
 def dose_charts(rows: Sequence[Response]) -> dict[str, Chart]:
-    """Draw the share called dissimilar by amount: one column per kind, one row per rater."""
+    """Draw the share of items called dissimilar by amount of change: one column per kind of change, one row per
+    rater.
+    """
     changed = [row for row in rows if row.amount]
     if not changed:
         return {}
@@ -79,7 +81,7 @@ def dose_charts(rows: Sequence[Response]) -> dict[str, Chart]:
 
 
 def selection_charts(steps: Sequence[SelectionStep]) -> dict[str, Chart]:
-    """Draw the area by number of labels, for random items and for chosen items."""
+    """Draw the area under the ROC curve by number of labels, for random items and for chosen items."""
     points = pd.DataFrame(
         [
             {"n": step.n, "area": area, "items": name}

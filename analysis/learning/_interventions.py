@@ -1,4 +1,4 @@
-"""Dose-response: simulate benchmarks with known changes, and count which raters call them dissimilar."""
+"""Simulate benchmarks with known changes, and count which raters call them dissimilar (dose-response)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ PER_APPLICATION = 20
 
 @dataclass(frozen=True, repr=False)
 class Intervened(Result):
-    """A simulated benchmark.
+    """A simulated benchmark with a known change, or with noise only.
 
     Attributes
     ----------
@@ -49,10 +49,13 @@ class Intervened(Result):
 def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int = 1000) -> Iterator[Intervened]:
     """Simulate benchmarks of ten runs: one in five has only noise, the others have 1 to 5 changed runs.
 
-    Each run has a random level (spread of 0.5 %), noise that is correlated in time, and rare spikes. A slowdown raises
-    the level. A drift raises it linearly until the end of the run. Two levels: the run switches at random between the
-    level and a raised level. A warm-up left in starts at (1 + 10 amount) times the level and decreases within a tenth
-    of the run.
+    Each run has a random level (spread of 0.5 %), noise that is correlated in time, and rare spikes. There are four
+    kinds of change:
+
+    - A slowdown raises the level.
+    - A drift raises the level linearly until the end of the run.
+    - Two levels: the run switches at random between its level and a raised level.
+    - A warm-up left in the data starts at (1 + 10 amount) times the level and decreases within a tenth of the run.
 
     Parameters
     ----------
@@ -78,7 +81,7 @@ def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int =
     noise = rng.uniform(0.01, 0.08, n_applications)
     of_item = rng.permutation(
         np.arange(n_items) % n_applications
-    )  # otherwise kinds and applications would be confounded
+    )  # otherwise the effects of kinds and applications could not be separated
     for n in range(n_items):
         kind = KINDS[n % len(KINDS)]
         turn = n // len(KINDS)
@@ -116,7 +119,7 @@ def _change(kind: str, amount: float, n: int, rng: np.random.Generator) -> Float
 
 @dataclass(frozen=True, repr=False)
 class Response(Result):
-    """How often a rater calls items with a given kind and amount of change dissimilar.
+    """How often a rater calls items dissimilar that have a given kind and amount of change.
 
     Attributes
     ----------
@@ -205,7 +208,7 @@ def simulate_labels(
     weights: Mapping[str, Mapping[str, float]] = HABITS,
     per_item: int = 2,
 ) -> pd.DataFrame:
-    """Simulate labels of reviewers with known weights of the measures.
+    """Simulate labels of reviewers who give the measures known weights.
 
     Parameters
     ----------

@@ -30,13 +30,13 @@ from analysis.learning._validation import (
 from analysis.results import Result
 
 LEARNED, PLAIN, MONOTONE = "learned", "learned, plain", "learned, monotone"
-LEAK = 0.98  # a single feature with at least this area probably contains the answer
+LEAK = 0.98  # a single feature with at least this area under the ROC curve probably contains the answer
 N_REFITS, N_PARTITIONS = 200, 10
 
 
 @dataclass(frozen=True, repr=False)
 class Coefficient(Result):
-    """The contribution of a feature.
+    """The contribution of a feature to a model.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def learn(
     n_draws: int = N_DRAWS,
     level: float = 0.95,
 ) -> Learned:
-    """Learn a classifier, and compare it out of fold with all other classifiers.
+    """Learn a classifier, and compare its out-of-fold scores with all other classifiers.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def _table(
 
 
 def _warnings(examples: Examples, truth: Sequence[str]) -> list[str]:
-    """Return warnings about numbers that look more reliable than they are."""
+    """Return warnings about results that look more reliable than they are."""
     found = []
     for j, feature in enumerate(examples.features):
         area = auc(truth, examples.x[:, j]).value

@@ -1,4 +1,4 @@
-"""Logistic regression with an L2 penalty, plain or monotone (no coefficient below 0)."""
+"""Fit logistic regression with an L2 penalty, plain or monotone (no coefficient below 0)."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from analysis.results import Result
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-TOLERANCE = 1e-9  # tolerance of the gradient
+TOLERANCE = 1e-9  # the fit stops if the gradient is smaller than this
 MAX_STEPS = 200
 AT_BOUND, RIDGE, SMALLEST_STEP = 1e-10, 1e-12, 1e-12
 
@@ -30,7 +30,10 @@ class Logistic(Result):
     coefficients: Floats
 
     def leaning(self, x: Floats) -> Floats:
-        """Return log-odds without the intercept, shape (n_items,); they rank items independently of the prevalence."""
+        """Return the log-odds without the intercept, shape (n_items,).
+
+        These numbers rank items independently of the prevalence.
+        """
         leaning: Floats = x @ self.coefficients
         return leaning
 
@@ -49,9 +52,10 @@ def fit_logistic(
     weights: Floats | None = None,
     start: Logistic | None = None,
 ) -> Logistic:
-    """Minimise the mean log loss plus penalty / 2 times the sum of squared coefficients [1]_, by Newton's method.
+    """Fit a logistic regression by Newton's method.
 
-    The monotone variant projects each step on the coefficients >= 0 [2]_.
+    The fit minimises the mean log loss plus penalty / 2 times the sum of squared coefficients [1]_. The monotone
+    variant projects each step onto the coefficients >= 0 [2]_.
 
     Parameters
     ----------
@@ -119,7 +123,7 @@ def fit_logistic(
         step = np.zeros(len(theta))
         step[free] = -np.linalg.solve(hessian, gradient[free])
         size = 1.0
-        while True:  # halve the step until the loss decreases enough, except for rounding errors
+        while True:  # Halve the step until the loss decreases enough; rounding errors are tolerated.
             moved = theta + size * step
             moved[bounded] = np.maximum(moved[bounded], 0.0)
             after = loss(moved)
@@ -132,7 +136,7 @@ def fit_logistic(
 
 @dataclass(frozen=True, repr=False)
 class Scale(Result):
-    """Mean and standard deviation of each feature in the training items of a model.
+    """The mean and standard deviation of each feature over the training items of a model.
 
     Attributes
     ----------
@@ -150,6 +154,6 @@ class Scale(Result):
         return cls(x.mean(axis=0), np.where(sd > 1e-12, sd, 1.0))
 
     def apply(self, x: Floats) -> Floats:
-        """Standardise features."""
+        """Standardise features: subtract the mean and divide by the standard deviation."""
         standardised: Floats = (x - self.mean) / self.sd
         return standardised

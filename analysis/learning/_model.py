@@ -1,4 +1,4 @@
-"""A learned model: as a classifier, as a formula, and as a file that is read strictly."""
+"""Use a learned model as a classifier, write its formula, and read and write its file."""
 
 import json
 import math
@@ -19,12 +19,12 @@ MOST_CHARACTERS = 60
 
 
 class ModelError(ValueError):
-    """An invalid model file; the message gives place and reason."""
+    """The error for an invalid model file; the message gives the place and the reason."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """A feature in a model, which adds coefficient x (value - mean) / sd to the log-odds.
+    """A feature in a model: the term adds coefficient x (value - mean) / sd to the log-odds.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Model:
 
     @property
     def formula(self) -> str:
-        """Return the formula of the model for unscaled features, without features with coefficient 0.
+        """Return the formula of the model for unscaled features; leave out features with coefficient 0.
 
         Examples
         --------
@@ -94,7 +94,7 @@ class Model:
         return f"P(dissimilar) = 1 / (1 + exp(-({' '.join(parts)}))); dissimilar when P > {self.threshold:.4g}"
 
     def probability(self, values: Mapping[str, float | None]) -> float | None:
-        """Return the probability of dissimilar from an item's features; None if a feature is missing."""
+        """Return the probability that an item with these features is dissimilar; None if a feature is missing."""
         odds = self.intercept
         for term in self.terms:
             value = values.get(term.feature)
@@ -104,7 +104,7 @@ class Model:
         return float(1 / (1 + np.exp(-odds))) if odds >= 0 else float(np.exp(odds) / (1 + np.exp(odds)))
 
     def judge(self, verdicts: Iterable[Evidence], **background: Any) -> Verdict:
-        """Return the model's verdict on an item, from verdicts of the built-in classifiers with evidence.
+        """Return the model's verdict on an item, computed from the evidence in verdicts of the built-in classifiers.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class Model:
         return Verdict(self.classifier, verdict, score=probability, threshold=self.threshold, **background)
 
     def judge_runs(self, runs: Runs) -> Verdict:
-        """Return the model's verdict on the runs of one benchmark; raises the errors of the classifiers."""
+        """Return the model's verdict on the runs of one benchmark; raise the same errors as the classifiers."""
         if runs.drop != self.warmup:
             raise ValueError(
                 f"the model was learned with warm-up {self.warmup:g}, but these runs have warm-up {runs.drop:g}"
@@ -139,7 +139,7 @@ class Model:
         return self.judge(verdicts, n_runs=runs.k, n_iterations=runs.n, n_left_out=runs.n_left_out)
 
     def to_text(self) -> str:
-        """Return the model file as JSON, with all digits of each number."""
+        """Return the content of the model file: JSON with all digits of each number."""
         content = {
             "format": FORMAT, "version": FORMAT_VERSION, "name": self.name, "monotone": self.monotone,
             "intercept": self.intercept, "threshold": self.threshold, "penalty": self.penalty,
@@ -151,7 +151,7 @@ class Model:
 
 
 def model_from_text(text: str) -> Model:
-    """Read a model file strictly: values are never guessed, ignored or filled in.
+    """Read a model file strictly: never guess, ignore or fill in a value.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def model_from_text(text: str) -> Model:
 
 
 def checked_name(name: object) -> str:
-    """Check the name of a model; raise ModelError unless it has only letters, digits, dots, _ and -."""
+    """Return the name of a model; raise ModelError unless it has only letters, digits, dots, _ and -."""
     if not isinstance(name, str) or not 0 < len(name) <= MOST_CHARACTERS:
         raise ModelError(f"the name must be a text of 1 to {MOST_CHARACTERS} characters, got {name!r}")
     if not all(letter.isascii() and (letter.isalnum() or letter in "._-") for letter in name):

@@ -1,4 +1,4 @@
-"""Why reviewers disagree: which measures predict each reviewer's labels."""
+"""Explain why reviewers disagree: estimate which measures predict the labels of each reviewer."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ class Habit(Result):
 
     @property
     def sentence(self) -> str:
-        """Name the measures that predict the labels best."""
+        """Return a sentence that names the measures with the best predictions."""
         if self.reason:
             return f"{self.reviewer}: {self.reason}."
         ends = {name: estimate.ends for name, estimate in (self.joint or self.own).items()}
@@ -108,7 +108,7 @@ class Habits(Result):
 
 
 def aspect_title(feature: str) -> str:
-    """Return the plain title of a measure."""
+    """Return the title of a measure in plain words."""
     return ASPECTS.get(feature) or FEATURES[feature].title
 
 
@@ -184,7 +184,9 @@ def _joint(
     names: Sequence[str],
     level: float,
 ) -> tuple[dict[str, dict[str, Estimate]], dict[str, Any]]:
-    """Return slopes by reviewer and measure, and the test of equal slopes."""
+    """Fit all reviewers together; return slopes by reviewer and measure, and the test that all reviewers have equal
+    slopes.
+    """
     if scale is None or len(raters) < 2:
         return {}, {"reason": f"fewer than two reviewers have {MIN_LABELS} labels"}
     from statsmodels.genmod.cov_struct import Exchangeable
@@ -195,7 +197,7 @@ def _joint(
     number = used["rater"].map({rater: r for r, rater in enumerate(raters)}).to_numpy(dtype=np.intp)
     y = (used["category"] == DISSIMILAR).to_numpy(dtype=np.float64)
     n, p = len(raters), len(names)
-    design = np.zeros((len(y), n * (1 + p)))  # parameters of each reviewer: intercept, then slopes
+    design = np.zeros((len(y), n * (1 + p)))  # the parameters of each reviewer: first the intercept, then the slopes
     design[np.arange(len(y)), number] = 1
     for j in range(p):
         design[np.arange(len(y)), n + number * p + j] = x[:, j]
@@ -242,7 +244,7 @@ def _own(
     rng: np.random.Generator,
     level: float,
 ) -> dict[str, Estimate]:
-    """Return slopes from one reviewer's labels alone; a weak penalty ensures that they are finite."""
+    """Return slopes estimated from the labels of one reviewer alone; a weak penalty keeps the slopes finite."""
     x = scale.apply(values.loc[own["item"]].to_numpy(dtype=np.float64))
     y = (own["category"] == DISSIMILAR).to_numpy(dtype=bool)
     if y.all() or not y.any():
@@ -275,7 +277,7 @@ def _predictable(
 
 
 def habits_of(content: Mapping[str, Any]) -> Habits:
-    """Restore `Habits` from plain values (`analysis.document.plain`)."""
+    """Rebuild `Habits` from plain values (`analysis.document.plain`)."""
     read = [
         Habit(**{
             **habit,

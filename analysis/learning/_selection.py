@@ -1,4 +1,4 @@
-"""Select items to label next, and compute estimates that are unbiased despite the selection."""
+"""Choose the items to label next, and compute estimates that stay unbiased despite this choice."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -61,11 +61,11 @@ def rank_next(
 
 
 def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence[str]]]) -> dict[str, float]:
-    """Return weights that make the mean over random and chosen items unbiased for all items.
+    """Compute weights that make the mean over random and chosen items an unbiased estimate for all items.
 
-    For each batch, the items labelled before have weight 1, and its random items represent all others, with weight
-    (unlabelled items) / (random items of the batch). The weights are averaged over all batches, weighted by their
-    numbers of random items [1]_.
+    For each batch, the items labelled earlier have weight 1. The random items of the batch represent all other items,
+    so each has the weight (unlabelled items) / (random items of the batch). The weights are then averaged over the
+    batches; a batch counts in proportion to its number of random items [1]_.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
 
 @dataclass(frozen=True, repr=False)
 class WeightedEstimates(Result):
-    """Estimates from random and chosen items together.
+    """Estimates that combine random and chosen items.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ def weighted_estimates(
     *,
     level: float = 0.95,
 ) -> WeightedEstimates:
-    """Estimate the share of dissimilar labels and the agreement with the weights of `selection_weights`.
+    """Estimate the share of dissimilar labels and the agreement, with the weights of `selection_weights`.
 
     Parameters
     ----------
@@ -209,7 +209,10 @@ def weighted_estimates(
 
 
 def _design_factor(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:
-    """Variance of a weighted mean as a multiple of the variance between items: 1 / n for n random items alone."""
+    """Return the variance of a weighted mean, divided by the variance between items.
+
+    For n random items alone, the result is 1 / n.
+    """
     n_random, n_known, factor = sum(len(random) for random, _ in batches), 0, 1 / n_items
     for random, chosen in batches:
         n_rest = n_items - n_known
@@ -222,7 +225,7 @@ def _design_factor(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence
 
 @dataclass(frozen=True, repr=False)
 class SelectionStep(Result):
-    """Results after a number of labels, averaged over repeats.
+    """Results for a given number of labels, averaged over repeats.
 
     Attributes
     ----------
@@ -340,7 +343,7 @@ def _one_selection(
 
 
 def disagreement_of(verdicts: pd.DataFrame) -> dict[str, float]:
-    """Return the share of pairs of classifiers that differ on each item.
+    """Return, for each item, the share of pairs of classifiers whose verdicts differ.
 
     Parameters
     ----------
@@ -364,7 +367,7 @@ def disagreement_of(verdicts: pd.DataFrame) -> dict[str, float]:
 
 
 def uncertainties(examples: Examples, features: pd.DataFrame, *, rng: np.random.Generator) -> dict[str, float]:
-    """Return the uncertainty 1 - |2 p - 1| of each item in the table, from a model of the labelled items.
+    """Fit a model to the labelled items, and return the uncertainty 1 - |2 p - 1| of each item in the table.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The target of learning: a consensus, or each label separately."""
+"""Choose the target of learning: a consensus, or each label separately."""
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ TARGETS = {
 
 
 def label_table(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return the first labels that count: columns item, rater, category.
+    """Return the first labels that count, in the columns item, rater and category.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def label_table(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def target_of(answers: pd.DataFrame, consensus: str = AGREED) -> pd.DataFrame:
-    """Return the rows to learn from.
+    """Return the rows to learn from: items with a consensus, or labels.
 
     Parameters
     ----------

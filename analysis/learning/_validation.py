@@ -1,4 +1,4 @@
-"""Nested cross-validation by application: models are scored only on held-out items."""
+"""Cross-validate models in nested folds of applications, so that models are scored only on held-out items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,18 +15,18 @@ from analysis.results import Result
 
 PENALTIES = tuple(
     np.logspace(0.5, -3, 8).tolist()
-)  # from strong to weak, because each fit starts from the previous one
+)  # from strong to weak, because each fit starts from the previous fit
 MIN_ITEMS, MIN_OF_CATEGORY, MIN_APPLICATIONS = 60, 10, 5
 OUTER_FOLDS, INNER_FOLDS = 10, 5
 
 
 class TooFew(ValueError):
-    """Too few data to learn from; the message says what is missing."""
+    """The error for too few data; the message says what is missing."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Training data of a model: one row per item, or per label.
+    """Training data of a model, with one row per item or per label.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Examples:
 
     @property
     def group(self) -> NDArray[np.intp]:
-        """Return the number of each row's application."""
+        """Return the index of each row's application."""
         return pd.factorize(pd.Series(self.applications, dtype=object))[0]
 
     @property
@@ -83,7 +83,7 @@ class Examples:
 
 
 def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str], applications: pd.Series) -> Examples:
-    """Match categories and features of the same items.
+    """Match the categories and the features of the same items.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str
 
 @dataclass(frozen=True, repr=False)
 class Chosen(Result):
-    """A fitted model with its penalty and threshold, which the inner folds chose.
+    """A fitted model, with the penalty and the threshold that the inner folds chose.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class Chosen(Result):
 
 @dataclass(frozen=True, repr=False)
 class OutOfFold(Result):
-    """Predictions of models for items of held-out applications.
+    """Predictions for items of held-out applications.
 
     Attributes
     ----------
@@ -192,7 +192,9 @@ def cross_validate(
     cost_ratio: float = 1.0,
     folds: NDArray[np.intp] | None = None,
 ) -> OutOfFold:
-    """Compute out-of-fold scores: inner folds choose penalty and threshold, outer folds are only scored [1]_.
+    """Compute out-of-fold scores by nested cross-validation [1]_.
+
+    The inner folds choose the penalty and the threshold. The outer folds are only scored.
 
     Parameters
     ----------
@@ -238,7 +240,7 @@ def cross_validate(
 
 
 def outer_folds(examples: Examples, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the outer fold of each row: applications stay together, categories are balanced."""
+    """Return the outer fold of each row; applications stay together, and both categories are balanced."""
     n_folds = min(OUTER_FOLDS, len(set(examples.applications)))
     return balanced_folds(examples.dissimilar, examples.group, n_folds, rng)
 
@@ -252,7 +254,10 @@ def choose(
     n_folds: int = INNER_FOLDS,
     penalties: Sequence[float] = PENALTIES,
 ) -> Chosen:
-    """Choose the penalty with the lowest log loss and the threshold with the lowest cost over inner folds, and fit.
+    """Fit a model, and choose its penalty and threshold by cross-validation.
+
+    The chosen penalty has the lowest log loss over inner folds. The model is fitted with this penalty to all rows, and
+    the chosen threshold has the lowest cost.
 
     Parameters
     ----------
@@ -290,7 +295,7 @@ def choose(
 
 
 def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) -> float:
-    """Return the threshold with the lowest cost; of several, the nearest to 1 / (1 + cost_ratio).
+    """Return the threshold with the lowest cost; if there are several, return the nearest to 1 / (1 + cost_ratio).
 
     1 / (1 + cost_ratio) is the best threshold for calibrated probabilities.
 
@@ -311,7 +316,7 @@ def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) ->
     order = np.argsort(probability, kind="stable")
     ordered, positive = probability[order], dissimilar[order]
     middle = np.concatenate(([0.0], (ordered[1:] + ordered[:-1]) / 2, [1.0], [ideal]))
-    below = np.searchsorted(ordered, middle, side="right")  # called similar: probability <= threshold
+    below = np.searchsorted(ordered, middle, side="right")  # items with probability <= threshold are called similar
     missed = np.concatenate(([0], np.cumsum(positive)))[below]
     alarms = (~positive).sum() - np.concatenate(([0], np.cumsum(~positive)))[below]
     cost = cost_ratio * missed + alarms
