@@ -1,4 +1,7 @@
-"""Create the plan (which reviewer labels which items), change it, and provide the data to verify it."""
+"""Create and change the plan, and provide the data to verify it.
+
+The plan says which reviewer labels which items.
+"""
 
 import secrets
 from collections import defaultdict
@@ -25,7 +28,9 @@ FirstLabels = Mapping[str, Mapping[str, Category]]
 
 @dataclass(frozen=True)
 class AnswerHistory:
-    """The answers of a study in storage order. When the plan changes, the log records the number of answers.
+    """The answers of a study in storage order.
+
+    When the plan changes, the log records the number of answers, so the state of the plan at that time can be derived.
 
     Attributes
     ----------
@@ -41,14 +46,17 @@ class AnswerHistory:
     merged: frozenset[int]
 
     def until(self, n_answers: int) -> dict[Place, tuple[Answer, ...]]:
-        """Return the answers to each assignment among the first `n_answers`."""
+        """Return place -> the answers to this assignment, from the first `n_answers` answers only."""
         by_place: dict[Place, list[Answer]] = defaultdict(list)
         for place, answer in self.marks[:n_answers]:
             by_place[place].append(answer)
         return {place: tuple(answers) for place, answers in by_place.items()}
 
     def first_labels(self, n_answers: int) -> FirstLabels:
-        """First labels among the first `n_answers`, as item -> reviewer -> category, for kinds that are analysed."""
+        """Return the first labels among the first `n_answers`, as item -> reviewer -> category.
+
+        Only labels of assignments that are analysed are included.
+        """
         from analysis.tables import counted_labels  # imported here because most functions in this module need no table
 
         first: dict[str, dict[str, Category]] = defaultdict(dict)
@@ -57,7 +65,7 @@ class AnswerHistory:
         return first
 
     def labelled(self, n_answers: int) -> frozenset[Place]:
-        """Return the assignments of any kind with a first label among the first `n_answers`."""
+        """Return the assignments that have a first label among the first `n_answers`."""
         from analysis.tables import first_of, with_defaults
 
         first = first_of(with_defaults(self._given(n_answers)))
@@ -73,7 +81,9 @@ class AnswerHistory:
 
 
 def preview_plan(db: Database, parameters: PlanParameters, first: int | None = None) -> Plan:
-    """Create a plan without saving it; with `first`, only for this number of random items.
+    """Create a plan without saving it.
+
+    If `first` is given, the plan has only that number of items, chosen at random.
 
     Raises
     ------
@@ -86,9 +96,12 @@ def preview_plan(db: Database, parameters: PlanParameters, first: int | None = N
 def confirm_plan(
     db: Database, parameters: PlanParameters, *, first: int | None = None, actor: str, now: datetime
 ) -> Plan:
-    """Create and save the plan, and open the study or its calibration round. An existing plan is replaced.
+    """Create and save the plan, and open the study or its calibration round.
 
-    With `first`, the plan has only that number of random items; `next_items` adds the others later.
+    An existing plan is replaced.
+
+    If `first` is given, the plan has only that number of items, chosen at random. `next_items` adds the other items
+    later.
 
     Raises
     ------
@@ -116,7 +129,10 @@ def confirm_plan(
 
 
 def random_seed() -> int:
-    """Choose a random seed for a plan if no seed is given; it is printed and stored."""
+    """Choose a random seed for a plan.
+
+    The seed is printed and stored, so the plan can be derived again.
+    """
     return secrets.randbelow(2**31)
 
 
@@ -166,7 +182,10 @@ def seed_of(parameters: Mapping[str, Any] | None) -> int:
 
 
 def change(db: Database, before: ActivePlan, after: ActivePlan, *, now: datetime) -> None:
-    """Update the stored assignments from one state of the plan to the next, in the caller's transaction."""
+    """Update the stored assignments to a new state of the plan.
+
+    The caller must have opened a transaction.
+    """
     ids = {place_of(row.assignment): row.assignment_id for row in assignments.everything(db)}
     assignments.end(db, (ids[place] for place in before.standing if place not in after.standing), now.isoformat())
     new = [assignment for place, assignment in after.standing.items() if before.standing.get(place) != assignment]
@@ -174,7 +193,7 @@ def change(db: Database, before: ActivePlan, after: ActivePlan, *, now: datetime
 
 
 def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
-    """Store assignments, or reactivate assignments that had ended."""
+    """Store assignments; if an assignment has ended, make it active again."""
     person_ids = {person.name: person.person_id for person in people.all_people(db)}
     item_ids = {item.name: item.item_id for item in items.all_items(db)}
     free = codes.new_codes(len(new), partial(assignments.has_code, db))
@@ -193,7 +212,10 @@ def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
 
 
 def _drawn_from(db: Database, seed: int, first: int | None) -> dict[str, str]:
-    """Return the items for a plan with their applications, by name: all items, or the first items in random order."""
+    """Return name -> application of the items for a plan.
+
+    If `first` is given, only the first items in random order are returned.
+    """
     plannable = _plannable(db)
     if first is None:
         return plannable
@@ -204,7 +226,10 @@ def _drawn_from(db: Database, seed: int, first: int | None) -> dict[str, str]:
 
 
 def random_order(names: Iterable[str], seed: int) -> list[str]:
-    """Sort items in the random order of a seed; the first n items are a random sample for any n."""
+    """Sort items in a random order that the seed determines.
+
+    For any n, the first n items are a random sample.
+    """
     return sorted(names, key=partial(key, seed, "random order"))
 
 

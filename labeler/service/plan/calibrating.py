@@ -1,4 +1,6 @@
-"""The calibration round before a study: its items, its gate and its result.
+"""The calibration round before a study: its items, the agreement it requires (the gate), and its result.
+
+Labels of this round are not part of any result of the study.
 
 No result of the study counts its labels.
 """
@@ -25,7 +27,10 @@ ON = {"reference": "agreement with the reference labels", "reviewers": "agreemen
 
 @dataclass(frozen=True)
 class OfReviewer:
-    """A reviewer in the round; `with_reference` is the share of labels that equal the reference."""
+    """A reviewer in the calibration round.
+
+    `with_reference` is the share of the reviewer's labels that equal the reference label.
+    """
 
     reviewer: str
     n_assigned: int
@@ -64,8 +69,11 @@ class Calibration:
 
 
 def result(db: Database, *, level: float = 0.95) -> Calibration:
-    """The current result of the calibration round, without excluded items; intervals have the confidence `level`."""
-    import pandas as pd  # imported late, as below: most callers need no statistics
+    """Return the current result of the calibration round, without excluded items.
+
+    Intervals have the confidence level `level`.
+    """
+    import pandas as pd  # imported here, as below, because most callers need no statistics
 
     from analysis.agreement import fleiss_kappa, percent_agreement
     from analysis.tables import count_table
@@ -102,7 +110,9 @@ def first_labels(db: Database) -> "pd.DataFrame":
 
 
 def set_gate(db: Database, gate: Gate | None, *, actor: str, now: datetime) -> None:
-    """Set the gate (required agreement) of the round; with None, the round must only be finished.
+    """Set the agreement that the round requires (the gate).
+
+    If it is None, the reviewers only have to finish the round.
 
     Raises
     ------
@@ -139,7 +149,10 @@ def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str
 
 
 def share_with_others(db: Database, reviewer: str) -> float | None:
-    """Return the share of other reviewers' labels that equal this reviewer's labels; None without common items."""
+    """Return how often other reviewers' labels equal this reviewer's labels.
+
+    Return None if the reviewer shares no items with the others.
+    """
     first = first_labels(db)
     first = first[first["item"].isin(_counting(db))]
     own = dict(first.loc[first["rater"] == reviewer, ["item", "category"]].to_numpy().tolist())
@@ -156,7 +169,10 @@ def reference(db: Database) -> dict[str, Category]:
 
 
 def outcome(result: Calibration) -> str:
-    """Return a sentence on whether the study can be opened; says "passed" only if labels were compared."""
+    """Return a sentence that says whether the study can be opened.
+
+    The sentence says "passed" only if labels were compared.
+    """
     if not any(reviewer.n_done for reviewer in result.reviewers):
         return "No reviewer has labelled a calibration item yet."
     if result.not_passed:
@@ -167,7 +183,7 @@ def outcome(result: Calibration) -> str:
 
 
 def item_names(db: Database) -> list[str]:
-    """Names of the items in the round, sorted."""
+    """Return the sorted names of the items in the round."""
     return sorted({row.assignment.item for row in assignments.everything(db, Kind.CALIBRATION)})
 
 
@@ -220,7 +236,7 @@ def _unfinished(by_reviewer: tuple[OfReviewer, ...]) -> list[str]:
 
 
 def _below(gate: Gate | None, by_reviewer: tuple[OfReviewer, ...], percent: "Estimate") -> list[str]:
-    """Descriptions of the shares below the gate."""
+    """Describe the shares that are below the required agreement."""
     if gate is None:
         return []
     shares = {f"{ON['reference']} of {reviewer.reviewer}": reviewer.with_reference for reviewer in by_reviewer}

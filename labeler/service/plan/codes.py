@@ -1,6 +1,6 @@
 """Opaque codes that stand for items, shown to reviewers.
 
-Codes are random and do not depend on the seed of the plan, so nobody can derive them from the seed and the items.
+The codes are random and do not depend on the plan's seed, so nobody can derive a code from the seed and the items.
 """
 
 import secrets
@@ -18,7 +18,7 @@ def new_code() -> str:
 def new_codes(n: int, is_taken: Callable[[str], bool]) -> list[str]:
     """Create n different codes that are not in use, in random order.
 
-    Among 30 000 random codes, two are equal in about one of three cases.
+    Codes in use must be avoided: in a set of 30 000 random codes, the chance that two are equal is about one in three.
     """
     codes: dict[str, None] = {}
     while len(codes) < n:

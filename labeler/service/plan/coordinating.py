@@ -92,12 +92,14 @@ def create_study(
 
 
 def get_study(db: Database) -> Study:
-    """Name, question, state and plan of the study."""
+    """Return the name, question, state and plan of the study."""
     return studies.get(db)
 
 
 def describe_study(db: Database, name: str, question: str, *, actor: str, now: datetime) -> None:
-    """Change name and question; the question can be changed only before the first answer.
+    """Change the name and the question.
+
+    The question can be changed only before the first answer.
 
     Raises
     ------
@@ -116,7 +118,9 @@ def describe_study(db: Database, name: str, question: str, *, actor: str, now: d
 
 
 def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime) -> None:
-    """Change the protocol (pictures and questions); a new axis redraws all pictures.
+    """Change the protocol, which contains the instructions and display options for reviewers.
+
+    If the axis changes, all pictures are drawn again.
 
     Raises
     ------
@@ -141,8 +145,8 @@ def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime)
 def refresh_pictures(db: Database, *, pause: Callable[[], None] = lambda: None) -> int:
     """Update the stored pictures to this version of the software, and return the number of updated items.
 
-    Each item has its own short transaction, and `pause` is called after it, so that no page waits for all items. A page
-    that shows an item before its turn computes the picture itself.
+    Each item is updated in its own short transaction. `pause` is called after each item, so that pages do not wait
+    until all items are updated. If a page shows an item that is not updated yet, the page computes the picture itself.
     """
     n_updated = 0
     for item_id in drawing.stale(db):
@@ -170,13 +174,13 @@ def event_log(db: Database) -> "pd.DataFrame":
 
 
 def log_look(db: Database, page: str, *, actor: str, now: datetime) -> None:
-    """Log that a person looked at results that pages hide until the study is unblinded."""
+    """Log that a person looked at results that pages hide before the study is unblinded."""
     with db.atomic():
         events.add(db, now.isoformat(), actor, "look", {"at": page, "state": studies.get(db).state})
 
 
 def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> None:
-    """Copy the study to a new file while reviewers continue; raises StudyError if writing fails."""
+    """Copy the study to a new file while reviewers continue to label; raises StudyError if writing fails."""
     db.backup(target)
     try:
         with db.atomic():

@@ -1,4 +1,7 @@
-"""Move a study through its states, from draft to unblinded, and log person, time and reason of each step."""
+"""Move a study through its states, from draft to unblinded.
+
+The log records the person, time and reason of each step.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +30,8 @@ ACTIONS = tuple(_EVENTS.values())
 class Moved:
     """The result of a step: the new state, and remarks.
 
-    Remarks in `to_owner` reveal facts about labels that coordinators must not know before the study is closed.
+    Coordinators must not see the remarks in `to_owner` before the study is closed, because they reveal facts about
+    labels.
     """
 
     state: State
@@ -36,7 +40,9 @@ class Moved:
 
 
 def move(db: Database, step: Step, *, why: str, anyway: bool = False, actor: str, now: datetime) -> Moved:
-    """Take a step to another state of the study. Opening an open study changes nothing.
+    """Move the study to another state.
+
+    Opening a study that is already open changes nothing.
 
     Parameters
     ----------
@@ -82,7 +88,7 @@ def move(db: Database, step: Step, *, why: str, anyway: bool = False, actor: str
 
 
 def unblinding(db: Database) -> dict[str, Any] | None:
-    """Time, person and reason of the unblinding; None before it."""
+    """Return the time, person and reason of the unblinding; return None if the study is not unblinded."""
     unblindings = events.of_actions(db, [_EVENTS[Step.UNBLIND]])
     return (
         {"at_utc": unblindings[-1].at_utc, "by": unblindings[-1].actor, "why": unblindings[-1].details["why"]}
@@ -92,7 +98,7 @@ def unblinding(db: Database) -> dict[str, Any] | None:
 
 
 def _check_ready(db: Database, study: Study, actor: str, *, anyway: bool) -> dict[str, Any]:
-    """Check that the study can be opened; return the log details of the calibration round."""
+    """Raise NotAllowed unless the study can be opened; return what to log about the calibration round."""
     if study.state is State.DRAFT and not labels.n_labels(db):
         raise NotAllowed("There is nothing to label yet. Create the plan, which opens the study.")
     if study.state is not State.CALIBRATION:
@@ -108,7 +114,10 @@ def _check_ready(db: Database, study: Study, actor: str, *, anyway: bool) -> dic
 
 
 def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Assign third labels; return the log details that allow deriving them again, and remarks."""
+    """Assign third labels; return the details to log, and remarks.
+
+    The third labels can be derived again from the logged details.
+    """
     before = assigning.active_plan(db)
     able = [person for person in people.reviewers(db) if person.active]
     waiting = [person.name for person in able if before.has_open(person.name)]

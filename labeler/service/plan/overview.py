@@ -1,4 +1,4 @@
-"""The state of a study as a sentence, a checklist, a next step and a timeline."""
+"""Describe the state of a study: a sentence, a checklist, the next step and a timeline."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ from labeler.service.verdicts import computing
 from labeler.store import Database, assignments, events, labels, people
 
 HOURLY_UP_TO = timedelta(days=3)  # labels are counted by hour in studies up to this length, otherwise by day
-TAIL = 0.15  # the time after labelling takes at most this share of the timeline
+TAIL = 0.15  # maximum share of the timeline for the time after labelling
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the checklist: whether it is done, its text, and the page where it is done."""
+    """A line of the checklist: its text, whether the task is done, and the page for the task."""
 
     done: bool
     text: str
@@ -104,7 +104,10 @@ CONSEQUENCES = {
 
 
 def overview(db: Database, person: str) -> Overview:
-    """Return the state of the study and its next step, without information that is hidden from this coordinator."""
+    """Return the state of the study and its next step.
+
+    Information that is hidden from this coordinator is left out.
+    """
     status = coordinating.status(db)
     n_assigned = sum(row.n_assigned for row in status.reviewers)
     n_done = sum(row.n_done for row in status.reviewers)
@@ -124,7 +127,10 @@ def button_of(study: Study, step: Step) -> str:
 
 
 def phases(db: Database, *, now: datetime) -> list[Phase]:
-    """Return the phases of the study in order; the last one ends now, or earlier if labelling has ended."""
+    """Return the phases of the study in order.
+
+    The last phase ends now, or earlier if labelling has ended.
+    """
     log = events.of_actions(db, {"create study", "draw plan", *course.ACTIONS})
     starts: list[tuple[State, datetime]] = []
     for event in log:
@@ -162,7 +168,7 @@ def _state_after(event: events.Event, starts: Sequence[tuple[State, datetime]]) 
 
 
 def _is_complete(db: Database, status: coordinating.Status) -> bool:
-    """Return whether no reviewer has an item left to label."""
+    """Return whether every reviewer has labelled all items."""
     if not any(row.n_assigned for row in status.reviewers):
         return False
     if any(row.n_done + row.n_not_sure < row.n_assigned for row in status.reviewers):
@@ -268,11 +274,11 @@ def _next_of_closed(db: Database, person: str) -> NextStep:
 def _others(
     db: Database, person: str, status: coordinating.Status, next_: NextStep, *, is_complete: bool
 ) -> tuple[Step, ...]:
-    """Return the possible steps, without steps that are not useful now."""
+    """Return the other possible steps that are useful now."""
     study = status.study
     pointless = {next_.step}
     if study.phase is State.CALIBRATION and visibility.reviews_too(db, person):
-        pointless.discard(Step.OPEN)  # the coordinator must not learn whether it was passed
+        pointless.discard(Step.OPEN)  # the coordinator must not learn whether the calibration round was passed
     if study.phase in (State.DRAFT, State.CLOSED, State.UNBLINDED):
         pointless.add(Step.PAUSE)
     if study.phase is State.DRAFT:

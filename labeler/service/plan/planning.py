@@ -49,7 +49,9 @@ class Assumptions:
 
 
 def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
-    """Return the number of items needed for each interval, with hours of labelling if the number of labels is known.
+    """Return the number of items that each interval needs to reach its target half-width.
+
+    If the number of labels is known, the hours of labelling are included.
 
     Raises
     ------
@@ -82,7 +84,7 @@ def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
 def design(
     n_items: int, n_reviewers: int, per_item: int, overlap: float, retest: int, n_applications: int | None = None
 ) -> planning.Design:
-    """Check and return a design; raises InputError if it is invalid."""
+    """Check the parameters of a design and return the design; raises InputError if it is invalid."""
     try:
         return planning.Design(n_items, n_reviewers, per_item, overlap, retest, n_applications)
     except ValueError as error:
@@ -94,8 +96,9 @@ def planned_design(
 ) -> planning.Design:
     """Return the design that a plan can achieve for a requested design.
 
-    The share of items that all reviewers label is rounded in each application, and hidden retests need a minimum
-    distance from the original. Therefore a plan with few items or small applications has fewer than requested.
+    A plan may have fewer shared items and hidden retests than requested. The number of items that all reviewers label
+    is rounded in each application, and a hidden retest must have a minimum distance from the original. Both matter if
+    the plan has few items or small applications.
 
     Parameters
     ----------
@@ -115,7 +118,7 @@ def planned_design(
         If the design is invalid.
     """
     n_items = sum(sizes)
-    design(n_items, n_reviewers, per_item, overlap, retest, n_applications)  # checked before anything is computed
+    design(n_items, n_reviewers, per_item, overlap, retest, n_applications)  # check everything before computing
     n_overlap = sum(overlap_of(size, overlap) for size in sizes)
     planned = design(n_items, n_reviewers, per_item, n_overlap / n_items, 0, n_applications)
     n_copies = copies_that_fit(floor(planned.labels_per_reviewer), retest)
@@ -123,7 +126,9 @@ def planned_design(
 
 
 def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Return the expected values of a design as rows (what, expected, half-width), and what it cannot estimate.
+    """Return the expected values of a design, and what the design cannot estimate.
+
+    The expected values are rows (what, expected, half-width).
 
     Raises
     ------
@@ -160,7 +165,7 @@ def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[di
 def precision(
     sizes_of_items: Sequence[int], n_reviewers: int, overlap: float, assumed: Assumptions, *, per_item: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """Return the half-width of the interval of Fleiss' kappa by number of items and labels per item.
+    """Return the half-width of the interval of Fleiss' kappa for each number of items and labels per item.
 
     Parameters
     ----------
@@ -200,7 +205,10 @@ def _row(name: str, estimate: Estimate) -> dict[str, Any]:
 
 
 def _not_identified(planned: planning.Design) -> str | None:
-    """The reason why the latent class model is not identified, or None; with three labels per item it always is."""
+    """Return the reason why the latent class model is not identified; return None if it is identified.
+
+    With three labels per item the model is always identified.
+    """
     if planned.per_item >= 3 or (planned.overlap and planned.n_reviewers >= 3):
         return None
     reviewers = [f"reviewer {i + 1}" for i in range(min(planned.n_reviewers, MANY_REVIEWERS))]
@@ -216,13 +224,16 @@ def size_of_study(db: Database) -> tuple[int, int, int]:
 
 
 def application_sizes(db: Database, n_items: int) -> list[int]:
-    """Return the number of items per application, for `n_items` in the same proportions as in the study."""
+    """Return the number of items of each application in a study of `n_items`.
+
+    The proportions are the same as in the current study.
+    """
     sizes = sorted(Counter(item.application for item in _plannable(db)).values())
     return sizes_of(n_items, sizes or [1])
 
 
 def sizes_of(n_items: int, shares: Sequence[int]) -> list[int]:
-    """Divide a number of items in the given proportions, rounded to whole numbers."""
+    """Divide a number of items in the given proportions; each part is a whole number."""
     ends = [round(n_items * part / sum(shares)) for part in accumulate(shares)]
     return [end - begin for begin, end in pairwise([0, *ends])]
 
@@ -241,7 +252,7 @@ def simulated(
     shared_error: float = 0.0,
     seed: int,
 ) -> dict[str, str]:
-    """Simulate a study with known truth, as the files that `labeler report --labels` reads.
+    """Simulate a study whose true categories are known; return the files that `labeler report --labels` reads.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class Preview:
         )
 
     def rows_of_loads(self) -> list[dict[str, Any]]:
-        """Return a row per reviewer: items of each kind in the plan, total, and hours."""
+        """Return one row per reviewer: the number of items of each kind, their total, and the hours of labelling."""
         return rows_of(self.plan.loads(), self.reviewers, self.seconds)
 
     def plain(self) -> dict[str, Any]:
@@ -95,7 +95,9 @@ class Preview:
 def preview(
     db: Database, parameters: PlanParameters, assumed: Assumptions = STANDARD, *, first: int | None = None
 ) -> Preview:
-    """Draw a plan without saving it, and describe its consequences; with `first`, only for this number of random items.
+    """Create a plan without saving it, and describe its consequences.
+
+    If `first` is given, the plan has only that number of items, chosen at random.
 
     Raises
     ------
@@ -131,7 +133,9 @@ def preview_for_page(
     first: int | None = None,
     waiting: Callable[[float], object],
 ) -> dict[str, Any]:
-    """Return `Preview.plain`; a large plan is computed in a separate process, which ends if the page stops waiting.
+    """Return `Preview.plain`.
+
+    A large plan is computed in a separate process, which ends if the page stops waiting.
 
     Parameters
     ----------
@@ -160,7 +164,7 @@ def confirm_on_page(
     now: datetime,
     waiting: Callable[[float], object],
 ) -> None:
-    """Save the plan like `assigning.confirm_plan`; a separate process handles a large plan."""
+    """Save the plan like `assigning.confirm_plan`; a large plan is saved by a separate process."""
     if not _is_large(db, parameters):
         assigning.confirm_plan(db, parameters, first=first, actor=actor, now=now)
         return
@@ -187,7 +191,7 @@ def _plan_command(db: Database, parameters: PlanParameters, first: int | None) -
 
 
 def loads_now(db: Database) -> list[dict[str, Any]]:
-    """Return the current loads without excluded items, in the form of `Preview.rows_of_loads`."""
+    """Return the current loads without excluded items, as rows like the rows of `Preview.rows_of_loads`."""
     counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
     loads: dict[str, Counter[Kind]] = defaultdict(Counter)
     for row in assignments.everything(db):
@@ -197,7 +201,7 @@ def loads_now(db: Database) -> list[dict[str, Any]]:
 
 
 def why_fixed(db: Database) -> str:
-    """Return the reason why no plan can be created now; empty if it is possible."""
+    """Return the reason why no plan can be created now; return "" if a plan can be created."""
     if labels.n_labels(db):
         return (
             "The plan can no longer be replaced, because reviewers have answered. "
@@ -213,7 +217,10 @@ def why_fixed(db: Database) -> str:
 def rows_of(
     loads: Mapping[str, Mapping[Kind, int]], reviewers: Iterable[str], seconds: float | None = None
 ) -> list[dict[str, Any]]:
-    """Return a row per reviewer: items of each kind in the plan, total, and hours if `seconds` is given."""
+    """Return one row per reviewer: the number of items of each kind, and their total.
+
+    If `seconds` is given, each row also has the hours of labelling.
+    """
     kinds = [kind for kind in Kind if any(load.get(kind) for load in loads.values())]
     table = []
     for name in reviewers:
@@ -226,7 +233,10 @@ def rows_of(
 def _design_of(
     plan: Plan, reviewers: Sequence[str], parameters: PlanParameters, applications: Mapping[str, str]
 ) -> Design:
-    """Return the design of the plan without calibration; `retest` is the smallest number of retests of a reviewer."""
+    """Return the design of the plan without the calibration round.
+
+    `retest` is the smallest number of hidden retests that any reviewer has.
+    """
     proper = {assignment.item for assignment in _proper(plan)}
     n_overlap = len({assignment.item for assignment in _proper(plan) if assignment.kind is Kind.OVERLAP})
     loads = plan.loads()
@@ -238,7 +248,7 @@ def _design_of(
 
 
 def _shared(plan: Plan) -> list[tuple[str, ...]]:
-    """Return the reviewers of each item, without the calibration round."""
+    """Return the reviewers of each item; items of the calibration round are left out."""
     seen_by: dict[str, set[str]] = defaultdict(set)
     for assignment in _proper(plan):
         seen_by[assignment.item].add(assignment.reviewer)
@@ -250,7 +260,10 @@ def _proper(plan: Plan) -> list[Assignment]:
 
 
 def _not_identified(shared: Sequence[tuple[str, ...]], reviewers: Sequence[str]) -> str | None:
-    """The reason why the latent class model is not identified; None if each reviewer shares items with two others."""
+    """Return the reason why the latent class model is not identified; return None if it is identified.
+
+    The model is identified if each reviewer shares items with two others.
+    """
     if {name for names in shared if len(names) >= 3 for name in names} == set(reviewers):
         return None
     result = identifiability_of_plan(shared[:: max(1, len(shared) // max(MAX_SETS, 10 * len(reviewers)))])
@@ -258,7 +271,7 @@ def _not_identified(shared: Sequence[tuple[str, ...]], reviewers: Sequence[str])
 
 
 def _joined(shortfalls: Iterable[str]) -> list[str]:
-    """Join shortfalls that differ only in the reviewer into one text with all reviewers."""
+    """Combine shortfalls that differ only in the reviewer into one text that names all these reviewers."""
     names_of: dict[str, list[str]] = defaultdict(list)
     for shortfall in shortfalls:
         name, _, text = shortfall.rpartition(": ")

@@ -1,4 +1,4 @@
-"""Distinguish random items from chosen, informative items in a study that is planned in batches."""
+"""Distinguish random items from informative items that were chosen, in a study that is planned in batches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,10 @@ class Sampled:
 
     @property
     def chosen(self) -> frozenset[str]:
-        """Planned items outside the random sample; agreement and the share of dissimilar items exclude their labels."""
+        """Planned items outside the random sample.
+
+        Agreement and the share of dissimilar items do not use the labels of these items.
+        """
         return self.planned - frozenset(self.order[: self.n_random])
 
     @property
@@ -45,7 +48,10 @@ class Sampled:
 
 
 def sampled(db: Database) -> Sampled | None:
-    """The random and chosen items of the plan; None if there is no plan, or it was created for all items at once."""
+    """Return the random and chosen items of the plan.
+
+    Return None if there is no plan, or if the plan was created for all items at once.
+    """
     log = events.of_actions(db, {"draw plan", NEXT_ITEMS})
     drawn_at = max((n for n, event in enumerate(log) if event.action == "draw plan"), default=None)
     if drawn_at is None or "first" not in log[drawn_at].details:
@@ -63,12 +69,18 @@ def sampled(db: Database) -> Sampled | None:
 
 
 def chosen_items(db: Database) -> frozenset[str]:
-    """Items chosen because they are informative, not at random; empty for a plan of all items."""
+    """Return the items that were chosen because they are informative.
+
+    Return an empty set if the plan was created for all items at once.
+    """
     known = sampled(db)
     return known.chosen if known else frozenset()
 
 
 def _reach(order: Sequence[str], names: Sequence[str]) -> int:
-    """The position after the last of these items in the order; other items before this position were excluded."""
+    """Return the position after the last of these items in the random order.
+
+    Other items before this position were excluded.
+    """
     wanted = set(names)
     return max((n + 1 for n, name in enumerate(order) if name in wanted), default=0)

@@ -46,7 +46,9 @@ class Change:
 
 
 def add(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> tuple[Person, Change]:
-    """Add a person; a reviewer who joins after the plan was created gets open items of other reviewers.
+    """Add a person to the study.
+
+    A reviewer who joins after the plan was created gets open items of other reviewers.
 
     Raises
     ------
@@ -69,7 +71,9 @@ def add(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: date
 def add_all(
     db: Database, names: Iterable[str], roles: Iterable[Role], *, actor: str, now: datetime
 ) -> list[tuple[str, Change]]:
-    """Add several people, or nobody if one of them cannot be added; empty names are skipped.
+    """Add several people; empty names are skipped.
+
+    If one of them cannot be added, nobody is added.
 
     Raises
     ------
@@ -87,7 +91,7 @@ def add_all(
 
 
 def pause(db: Database, name: str, *, why: str, actor: str, now: datetime) -> None:
-    """Pause a reviewer, whose open items stay assigned.
+    """Pause a reviewer; their open items stay assigned.
 
     Raises
     ------
@@ -105,7 +109,9 @@ def pause(db: Database, name: str, *, why: str, actor: str, now: datetime) -> No
 
 
 def resume(db: Database, name: str, *, actor: str, now: datetime) -> Change:
-    """Resume a paused reviewer, or reactivate a removed reviewer, who gets open items like a new reviewer.
+    """Resume a paused reviewer, or reactivate a removed reviewer.
+
+    A removed reviewer gets open items like a new reviewer.
 
     Raises
     ------
@@ -127,7 +133,9 @@ def resume(db: Database, name: str, *, actor: str, now: datetime) -> Change:
 
 
 def remove(db: Database, name: str, *, why: str, actor: str, now: datetime) -> Change:
-    """Remove a reviewer: labels are kept, open items go to others, and the reviewer can no longer sign in.
+    """Remove a reviewer, who can then no longer sign in.
+
+    The reviewer's labels are kept, and open items move to other reviewers.
 
     Raises
     ------
@@ -149,7 +157,9 @@ def remove(db: Database, name: str, *, why: str, actor: str, now: datetime) -> C
 
 
 def replace(db: Database, name: str, successor: str, *, why: str, actor: str, now: datetime) -> tuple[Person, Change]:
-    """Replace a reviewer with a successor, new or known, who takes over the open items.
+    """Replace a reviewer with a successor, who takes over the open items.
+
+    The successor may be new or already in the study.
 
     Raises
     ------
@@ -202,7 +212,10 @@ def _record(
     action: str,
     details: dict[str, Any],
 ) -> Change:
-    """Save a change of the plan, and log the details from which it can be derived again."""
+    """Save a change of the plan.
+
+    The log gets the details from which the change can be derived again.
+    """
     assigning.change(db, before, after, now=now)
     outcome = {"answers": labels.n_labels(db), "hash": after.hash}
     events.add(db, now.isoformat(), actor, action, {**details, **outcome})
@@ -219,7 +232,10 @@ def _taking_part(db: Database, name: str) -> Person:
 
 
 def _has_left(db: Database, person: Person) -> bool:
-    """Whether an inactive or paused reviewer was removed; a removed reviewer who also coordinates stays active."""
+    """Return whether an inactive or paused reviewer was removed.
+
+    A removed reviewer who also coordinates is stored as active but paused.
+    """
     changes = [
         event.action
         for event in events.of_actions(db, ("pause reviewer", "remove reviewer", "replace reviewer"))
@@ -229,7 +245,10 @@ def _has_left(db: Database, person: Person) -> bool:
 
 
 def _leaving(db: Database, name: str) -> Person:
-    """Deactivate a reviewer and return the person; a reviewer who also coordinates stays a coordinator."""
+    """Deactivate a reviewer and return the person.
+
+    A reviewer who also coordinates stays a coordinator.
+    """
     person = _taking_part(db, name)
     coordinates = Role.COORDINATOR in person.roles
     people.set_part(db, person.person_id, active=coordinates, paused=coordinates)
@@ -237,7 +256,7 @@ def _leaving(db: Database, name: str) -> Person:
 
 
 def _heir(db: Database, successor: str, actor: str, now: datetime) -> Person:
-    """Return the successor, added or reactivated if necessary."""
+    """Return the successor; add or reactivate this person if necessary."""
     known = people.by_name(db, successor.strip())
     if known is None:
         return identity.add_person(db, successor, [Role.REVIEWER], actor=actor, now=now)
@@ -248,7 +267,7 @@ def _heir(db: Database, successor: str, actor: str, now: datetime) -> Person:
 
 
 def _able(db: Database, *, without: Collection[str]) -> list[str]:
-    """Return the reviewers who can take items: active and not paused."""
+    """Return the reviewers who can take items, which are the active reviewers who are not paused."""
     return [
         person.name
         for person in people.reviewers(db)

@@ -1,4 +1,7 @@
-"""Verify that the current plan follows from its seed, the people and the log, step by step."""
+"""Verify that the current plan follows from its seed, the people and the log.
+
+Each logged change is derived again, one after another.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

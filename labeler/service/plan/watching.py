@@ -1,4 +1,7 @@
-"""Progress and pace of each reviewer, and warnings about inactive reviewers; answers are never shown."""
+"""Measure the progress and pace of each reviewer, and warn about inactive reviewers.
+
+Answers are never shown.
+"""
 
 import json
 from collections import Counter, defaultdict
@@ -17,8 +20,8 @@ from labeler.store.labels import AnswerTime
 
 STALLED_DAYS = 3
 SIGN_IN = "sign in"
-MAX_DAYS_AHEAD = 3650  # an end after this number of days is not shown as a date
-FAST_S, N_FOR_FAST = 1.5, 10  # a person needs more time to look at ten runs
+MAX_DAYS_AHEAD = 3650  # a finish later than this number of days from now is not shown as a date
+FAST_S, N_FOR_FAST = 1.5, 10  # a person needs more time than this to look at ten runs
 N_DAYS = 60
 Z_80 = 1.2816  # for an 80 % interval
 _FOR_ALL = frozenset(("draw plan", "open study", "third round"))
@@ -42,17 +45,18 @@ class Pace:
     time_on_task_s : float or None
         Median time on task over the reviewer's answers; None if nothing was timed.
     labels_per_day : float or None
-        Labels per day (UTC) with at least one answer; None before the first answer.
+        Mean labels per day, over the days (UTC) that have an answer; None before the first answer.
     hours_left : float or None
-        Hours for the remaining items, at the median time on task.
+        Estimated hours for the remaining items, from the median time on task.
     last_seen_utc : str or None
         Time of the last answer or the last sign-in, whichever is later.
     estimated_end : date or None
         Estimated from the labels per calendar day since the first answer; None if unknown or if no work is left.
     end_between : (date, date) or None
-        An 80 % interval for the end, from the variation of labels per day; None before the second day.
+        An 80 % interval for `estimated_end`, from the variation of labels per day; None before the second day.
     stalled_since : date or None
-        Start of the inactivity of a reviewer who could label; None if shorter than `STALLED_DAYS` days.
+        The day on which the reviewer became inactive although the reviewer could label; None if this was less than
+        `STALLED_DAYS` days ago.
     is_fast : bool
         Whether the median time on task is implausibly short: below `FAST_S`, over at least `N_FOR_FAST` answers.
     by_day : tuple of int
@@ -141,7 +145,10 @@ def rows(paces: Iterable[Pace]) -> list[dict[str, Any]]:
 
 
 def finish_of_all(paces: Iterable[Pace]) -> str:
-    """Return a sentence with the expected finish of the last reviewer; empty if no reviewer has work left."""
+    """Return a sentence that says when the last reviewer will probably finish.
+
+    Return "" if no reviewer has work left.
+    """
     waiting = [pace for pace in paces if pace.takes_part and not pace.paused and pace.n_left and pace.is_open]
     if not waiting:
         return ""
@@ -167,7 +174,7 @@ def time_on_task(db: Database) -> list[float]:
 
 
 def fast_warning(paces: Iterable[Pace]) -> str:
-    """Return a warning about reviewers who answer too fast, with advice; empty if there are none."""
+    """Return a warning about reviewers who answer too fast, with advice; return "" if there are none."""
     names = ", ".join(f"{pace.reviewer} ({pace.time_on_task_s:.1f} s per item)" for pace in paces if pace.is_fast)
     if not names:
         return ""
@@ -178,7 +185,7 @@ def fast_warning(paces: Iterable[Pace]) -> str:
 
 
 def warning(paces: Iterable[Pace]) -> str:
-    """Return a warning about inactive reviewers, with advice; empty if there are none."""
+    """Return a warning about inactive reviewers, with advice; return "" if there are none."""
     names = ", ".join(f"{pace.reviewer} since {pace.stalled_since}" for pace in paces if pace.stalled)
     if not names:
         return ""
@@ -236,7 +243,7 @@ def _last_seen(answer_times: Sequence[AnswerTime], log: Sequence[Event]) -> date
 
 
 def is_left(task: Task) -> bool:
-    """Return whether the item is still to be shown to the reviewer."""
+    """Return whether the item will still be shown to the reviewer."""
     is_open = task.answer in (None, Answer.WITHDRAWN)
     return is_open or (task.answer is Answer.NOT_SURE and task.n_not_sure == 1)
 
@@ -248,7 +255,10 @@ def _end(n_left: int, n_labels: int, first: date, now: datetime) -> date | None:
 
 
 def _end_between(n_left: int, own: Sequence[AnswerTime], now: datetime) -> tuple[date, date] | None:
-    """Return an 80 % interval for the end, with labels per day as quasi-Poisson counts and a normal log mean [1]_.
+    """Return an 80 % interval for the estimated end.
+
+    The interval treats labels per day as quasi-Poisson counts and uses the normal approximation for the logarithm of
+    their mean [1]_.
 
     The variance of the counts is the mean times a dispersion of at least 1, estimated from the days.
 
@@ -270,7 +280,7 @@ def _end_between(n_left: int, own: Sequence[AnswerTime], now: datetime) -> tuple
 
 
 def _by_day(counts: Iterable[tuple[str, str, int]], today: date) -> dict[str, tuple[int, ...]]:
-    """Labels of each reviewer per day, from the first day with any label until today."""
+    """Return the labels of each reviewer per day, from the first day with any label until today."""
     by_reviewer: dict[str, Counter[date]] = defaultdict(Counter)
     for reviewer, hour, n in counts:
         by_reviewer[reviewer][date.fromisoformat(hour[:10])] += n

@@ -1,4 +1,4 @@
-"""Run long commands in a separate process, in the same way as a user would in a terminal."""
+"""Run long commands in a separate process, in the same way as in a terminal."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ _children: dict[int, subprocess.Popen[bytes]] = {}
 
 
 def start_verdicts(study: Path, thresholds: Mapping[str, float] = NO_THRESHOLDS, *, actor: str) -> None:
-    """Start `labeler verdicts` for the study and return at once; the study file has its progress.
+    """Start `labeler verdicts` for the study and return at once; the progress is stored in the study file.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def is_running(job: Job) -> bool:
 
 
 def in_words(job: Job) -> str:
-    """Progress of the job and its estimated remaining time."""
+    """Return the progress of the job and its estimated remaining time as text."""
     elapsed = (datetime.now(UTC) - datetime.fromisoformat(job.started_utc)).total_seconds()
     if not job.n_done:
         return f"0 of {job.n_total} items"

@@ -1,4 +1,7 @@
-"""Run the classifiers on one benchmark, as a pure function for any process on any machine."""
+"""Run the classifiers on one benchmark.
+
+The functions are pure, so any process on any machine can run them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +47,10 @@ class JudgeOptions:
 
 @dataclass(frozen=True)
 class Judge:
-    """A classifier and everything its verdicts depend on; if this changes, the verdicts are computed again."""
+    """A classifier and everything that its verdicts depend on.
+
+    If any of these values changes, the verdicts are computed again.
+    """
 
     name: str
     version: int
@@ -52,7 +58,9 @@ class Judge:
 
 
 def settings(thresholds: Mapping[str, Sequence[float]]) -> list[str]:
-    """Return the names of classifiers with other thresholds; default thresholds add no name.
+    """Return the names of classifiers with other thresholds, called settings.
+
+    Default thresholds add no name.
 
     Parameters
     ----------
@@ -86,7 +94,7 @@ def is_setting(name: str) -> bool:
 
 
 def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
-    """Return all classifiers: built-in, the additional settings in `more`, and those of other packages."""
+    """Return all classifiers: built-in, settings in `more`, and classifiers of other packages."""
     known = [*CLASSIFIERS.values(), *filter(None, map(classifier_named, more))]
     built_in = [
         Judge(
@@ -105,7 +113,9 @@ def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
 
 
 def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions = JudgeOptions()) -> list[Verdict]:
-    """Return the verdicts of the named classifiers; if a classifier fails, its verdict has the reason.
+    """Return the verdicts of the named classifiers on one benchmark.
+
+    If a classifier fails, its verdict contains the reason.
 
     The classifiers share the runs, so each intermediate result is computed only once.
 
@@ -118,7 +128,7 @@ def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions 
     Returns
     -------
     list of Verdict
-        In the order of the names. Without evidence if `options.only_verdict`.
+        One verdict per name, in the same order. If `options.only_verdict` is set, the verdicts have no evidence.
     """
     try:
         shared = Runs(series, options.warmup)

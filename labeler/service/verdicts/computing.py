@@ -1,4 +1,7 @@
-"""Compute the verdicts of the classifiers on all items, with the executor that the caller chooses."""
+"""Compute the verdicts of the classifiers on all items.
+
+The caller chooses the executor.
+"""
 
 import os
 import time
@@ -41,10 +44,10 @@ def compute_verdicts(
     advance: Advance = lambda _done, _total: None,
     actor: str,
 ) -> Computed:
-    """Compute and save the missing verdicts; existing verdicts are not computed again.
+    """Compute and save the missing verdicts; verdicts that exist already are not computed again.
 
-    Tables and reports then show the verdicts with these options. If the computation is stopped, finished verdicts are
-    kept and the next call computes the others. The results do not depend on the executor.
+    Tables and reports then show the verdicts that were computed with these options. If the computation is stopped, the
+    finished verdicts are kept, and the next call computes the others. The results do not depend on the executor.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ def compute_verdicts(
     executor : concurrent.futures.Executor, optional
         The executor to use; None means this process.
     advance : callable
-        Called from time to time with (items done, total items).
+        Called repeatedly with (items done, total items).
     actor : str
 
     Returns
@@ -112,7 +115,7 @@ def _with_kept(db: Database, settings: Sequence[str]) -> Sequence[str]:
 
 
 def latest_job(db: Database) -> Job | None:
-    """Return the computation that began last, whether or not it is still running."""
+    """Return the most recent computation, whether or not it is still running; return None if there is none."""
     return jobs.latest(db, JOB)
 
 

@@ -31,14 +31,17 @@ NO_EVIDENCE = "The details of this verdict were not saved."
 
 @dataclass(frozen=True)
 class Reasoned:
-    """A stored verdict with its reasons as sentences; runs are numbered from 1."""
+    """A stored verdict and its reasons as sentences.
+
+    Runs are numbered from 1.
+    """
 
     verdict: StoredVerdict
     reasons: tuple[str, ...]
 
     @property
     def headline(self) -> str:
-        """The classifier and its verdict."""
+        """The name of the classifier and its verdict."""
         return f"{self.verdict.classifier}: {self.verdict.verdict or 'no verdict'}"
 
     @property
@@ -48,14 +51,17 @@ class Reasoned:
 
 
 def reasoned_verdicts(db: Database, item: Item) -> list[Reasoned]:
-    """Return the verdicts on an item with their evidence and reasons, sorted by classifier."""
+    """Return the verdicts on an item, sorted by classifier, with their evidence and reasons."""
     return [
         Reasoned(stored, explain(_verdict(stored)) or (NO_EVIDENCE,)) for stored in verdicts.of_item(db, item.item_id)
     ]
 
 
 def reasons_of(db: Database, item: Item) -> tuple[str, ...]:
-    """Describe level, pattern, distribution, warm-up and consequence of an item's runs; empty without runs."""
+    """Describe the level, pattern, distribution and warm-up of an item's runs, and the consequence.
+
+    Return nothing if the item has no runs.
+    """
     if not item.n_runs:
         return ()
     series = runs.of_item(db, item.item_id)
@@ -63,7 +69,9 @@ def reasons_of(db: Database, item: Item) -> tuple[str, ...]:
 
 
 def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:
-    """Draw the dissimilarity of each pair of runs; runs are in the order of SAME's tree if there is one.
+    """Draw the dissimilarity of each pair of runs.
+
+    If the classifier SAME built a tree, the runs are in the order of the tree.
 
     Parameters
     ----------
@@ -86,18 +94,21 @@ def means(reasoned: Reasoned) -> figures.Chart:
 
 @lru_cache(maxsize=1)
 def schematic_pairs() -> figures.Chart:
-    """Figure 1 of the paper: generated pairs of signals that differ in one way, with their five measures."""
+    """Draw Figure 1 of the paper: pairs of generated signals that differ in one way, with their five measures."""
     return measures.schematic_pairs(schemes.figure_1_signals(rng=np.random.default_rng(FIGURE_1_SEED)), unit=None)
 
 
 def by_application(db: Database, classifier: str = "heuristic") -> figures.Chart:
-    """Figure 2 of the paper: the mean of each measure by application; raises InputError without verdicts."""
+    """Draw Figure 2 of the paper: the mean of each measure by application; raises InputError without verdicts."""
     table, theta = _means_table(db, classifier)
     return measures.measures_by_application(measures.mean_measures(table), theta=theta)
 
 
 def by_benchmark(db: Database, application: str, classifier: str = "heuristic") -> figures.Chart:
-    """Figure 3 of the paper: the measures of each benchmark of one application; raises InputError if there is none."""
+    """Draw Figure 3 of the paper: the measures of each benchmark of one application.
+
+    Raises InputError if the application has no benchmark with measures.
+    """
     table, theta = _means_table(db, classifier)
     try:
         return measures.measures_by_benchmark(table, application, theta=theta)
@@ -106,7 +117,7 @@ def by_benchmark(db: Database, application: str, classifier: str = "heuristic") 
 
 
 def runs_of_item(db: Database, item: Item, rule: str | None = None) -> figures.Chart:
-    """Figure 4 of the paper: all runs of one benchmark; raises InputError if it has no measurements."""
+    """Draw Figure 4 of the paper: all runs of one benchmark; raises InputError if it has no measurements."""
     if not item.n_runs:
         raise InputError(f"Item {item.name!r} has no measurements.")
     chart: figures.Chart = charts.runs(drawing.payload_of_item(db, item.item_id), rule=rule)
@@ -114,13 +125,18 @@ def runs_of_item(db: Database, item: Item, rule: str | None = None) -> figures.C
 
 
 def views_of_items(db: Database) -> dict[str, str]:
-    """Return the axes for drawing runs, with their names; the axes of the study come first."""
+    """Return the axes on which runs can be drawn, with their names.
+
+    The axes of the study come first.
+    """
     rule = studies.get(db).protocol.axis_rule
     return {rule: "Main", **{view: name for view, name in VIEWS.items() if view != rule}}
 
 
 def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequence[str]) -> dict[str, figures.Chart]:
-    """Return all of these figures by file name; the figures and evidence of each item are in a separate folder.
+    """Return all of these figures by file name.
+
+    The figures and the evidence of each item are in a separate folder.
 
     Raises
     ------
@@ -151,7 +167,10 @@ def applications(db: Database) -> list[str]:
 
 
 def as_svg(chart: figures.Chart) -> str:
-    """Return a figure as SVG text, as pages show it; the picture is the same as in the files."""
+    """Return a figure as SVG text.
+
+    Pages show this text, and files contain the same picture.
+    """
     return figures.to_svg(chart)
 
 
@@ -161,9 +180,10 @@ def as_file(chart: figures.Chart, form: str) -> bytes:
 
 
 def _file_name(name: str) -> str:
-    """Turn a name into a safe part of a file name: no folder, not hidden, not too long, and unique.
+    """Turn a name into a safe and unique part of a file name: no folder, not hidden, and not too long.
 
-    If a name was changed, or looks like a changed name, the beginning of its hash is added.
+    The function appends the beginning of the name's hash if it changes the name, or if the name looks like a changed
+    name.
     """
     readable = re.sub(r"[^a-z0-9._=-]+", "_", name.lower()).strip("._")[:80]
     if readable and readable == name and not re.search("-[0-9a-f]{8}$", name):
@@ -181,7 +201,7 @@ def _means_table(db: Database, classifier: str) -> tuple[pd.DataFrame, float | N
 
 
 def _theta(classifier: str, threshold: float | None) -> float | None:
-    """Return the threshold on each measure; None for SAME, which cuts a tree instead."""
+    """Return the threshold on each measure; return None for SAME, which cuts a tree instead."""
     known = classifier_named(classifier)
     return threshold if known and known.threshold_name == "theta" else None
 

@@ -1,4 +1,7 @@
-"""Check a verdict from a classifier of another package and convert it to plain values that can be stored anywhere."""
+"""Check the verdict of a classifier from another package.
+
+The checked verdict has only plain values, which can be stored anywhere.
+"""
 
 import math
 from typing import Any

@@ -20,17 +20,22 @@ VerdictTable = pd.DataFrame
 
 
 def verdict_table(db: Database) -> pd.DataFrame:
-    """Return the most recently requested verdict of each classifier on each item (`store.verdicts.table`)."""
+    """Return the most recently requested verdict of each classifier on each item, as `store.verdicts.table` does."""
     return verdicts.table(db)
 
 
 def brief_table(db: Database) -> pd.DataFrame:
-    """Return the columns item, classifier, verdict, score, threshold and error of `verdict_table`; this is faster."""
+    """Return some columns of `verdict_table`: item, classifier, verdict, score, threshold and error.
+
+    This is faster than reading all columns.
+    """
     return verdicts.brief_table(db)
 
 
 def verdict_counts(table: pd.DataFrame) -> list[dict[str, str | int | float | None]]:
-    """Count verdicts by classifier and category: classifier, threshold, dissimilar, similar, none.
+    """Count the verdicts of each classifier in each category.
+
+    The columns are classifier, threshold, dissimilar, similar and none.
 
     The threshold is None if the classifier names no threshold or several.
     """
@@ -48,12 +53,14 @@ def _only(thresholds: pd.Series) -> float | None:
 
 
 def is_learned(name: str) -> bool:
-    """Return whether this is the classifier of a learned model, such as `learned:model`."""
+    """Return whether the name belongs to the classifier of a learned model, such as `learned:model`."""
     return name.startswith(f"{LEARNED}:")
 
 
 def remove_settings(db: Database, names: Collection[str], *, actor: str, now: datetime) -> int:
-    """Remove settings such as `heuristic@0.30`, or learned models, and their verdicts; they are no longer computed.
+    """Remove settings such as `heuristic@0.30`, or learned models, with their verdicts.
+
+    They are no longer computed.
 
     Returns
     -------
@@ -76,7 +83,7 @@ def remove_settings(db: Database, names: Collection[str], *, actor: str, now: da
 
 
 def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:
-    """Agreement of each pair of classifiers; needs no labels.
+    """Return the agreement of each pair of classifiers; no labels are needed.
 
     Parameters
     ----------
@@ -100,9 +107,9 @@ def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def to_send_first(counting: pd.DataFrame, n: int | None = None) -> list[dict[str, Any]]:
-    """Items on which the classifiers disagree most, the strongest disagreement first.
+    """Return the items on which the classifiers disagree most; the strongest disagreement comes first.
 
-    Settings such as `heuristic@0.30` are left out, so that each classifier counts once.
+    Classifiers with another threshold, such as `heuristic@0.30`, are left out so that each classifier counts once.
 
     Parameters
     ----------
@@ -137,9 +144,11 @@ def of_counting_items(db: Database, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
-    """Return all verdicts with the columns of the verdict file: means of measures, and clusters for SAME.
+    """Return all verdicts with the columns of the verdict file.
 
-    The other measures that `labeler learn` uses are in the row of the classifier that computed them.
+    The columns include the mean of each measure, and the clusters for SAME.
+
+    `labeler learn` also uses other measures. These are in the row of the classifier that computed them.
     """
     with db.atomic():
         events.add(db, now.isoformat(), actor, "export verdicts", {})
@@ -158,7 +167,9 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
 
 
 def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: str, now: datetime) -> int:
-    """Import the verdicts of another tool's classifier; they replace earlier imports of the same classifier.
+    """Import verdicts of a classifier that another tool ran.
+
+    They replace the verdicts that were imported earlier for the same classifier.
 
     Parameters
     ----------
