@@ -174,7 +174,8 @@ def _dependence(content: Content) -> Iterator[Block]:
     unknown = dict.fromkeys(_raters(row["raters_of"]) for row in found["tried"] if row["p"] is None)
     if unknown:
         yield Paragraph(
-            f"The labels of these raters do not contain enough information to estimate dependent errors: {', '.join(unknown)}."
+            "The labels of these raters do not contain enough information to estimate dependent errors: "
+            f"{', '.join(unknown)}."
         )
     if found["best"]:
         yield from _best(found["best"], level)

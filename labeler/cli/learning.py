@@ -15,7 +15,8 @@ TARGET = click.option(
     help="Categories to learn from: agreed items, the majority (with third labels and decisions), or each label.",
 )  # fmt: skip
 LABEL_FILE = click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
-                          help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label, application.")  # fmt: skip
+                          help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label, "
+                               "application.")  # fmt: skip
 VERDICT_FILE = click.option(
     "--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
     help="With --labels: verdicts and measures, as written by `labeler verdicts --export`.",

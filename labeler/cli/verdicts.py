@@ -53,10 +53,11 @@ def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -
 @click.command(epilog="Example: labeler verdicts --study cache.study --theta 0.3 --theta 0.4 --cut 0.15")
 @study_option
 @click.option("--theta", "thetas", type=THRESHOLD, multiple=True, metavar="X",
-              help="Also compute the heuristics with this threshold, such as heuristic@X. The standard threshold is "
-                   "0.25. Repeatable.")  # fmt: skip
+              help="Also compute the heuristics with this threshold, such as heuristic@X. The standard "
+                   "threshold is 0.25. Repeatable.")  # fmt: skip
 @click.option("--cut", "cuts", type=THRESHOLD, multiple=True, metavar="X",
-              help="Also compute SAME cut at this height, as same@X. The standard height is 0.20. Repeatable.")  # fmt: skip
+              help="Also compute SAME cut at this height, as same@X. The standard height is 0.20. "
+                   "Repeatable.")  # fmt: skip
 @click.option("--remove", "removed", multiple=True, metavar="NAME",
               help="Setting of --theta or --cut to remove, such as heuristic@0.30. Repeatable.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
