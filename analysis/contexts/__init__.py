@@ -1,4 +1,6 @@
-"""Compare two versions in many measurement contexts: speed-ups, factors, observer effect and cause."""
+"""Compare two versions in many measurement contexts: compute speed-ups, and test factors, instrumentation and
+causes.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -52,7 +52,7 @@ class Options:
 
 
 def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng: np.random.Generator) -> Sweep | str:
-    """Compare the versions of a benchmark over its contexts; return the reason if this is impossible."""
+    """Compare the versions of a benchmark over its contexts; if this is impossible, return the reason."""
     if missing := missing_version(measured, versions):
         return missing
     levels = _interventions(measured, options.held_fixed)
@@ -72,7 +72,7 @@ def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng:
 
 
 def _unused(measured: Benchmark, condition: str, used: Sequence[str]) -> list[LeftOut]:
-    """List the runs whose level of a condition is not compared."""
+    """List the runs that the comparison leaves out because of their level of a condition."""
     unused = [level for level in dict.fromkeys(measured.of(condition)) if level not in used]
     return [
         LeftOut(
@@ -145,7 +145,7 @@ def _bootstrap(ratios: Floats, options: Options, rng: np.random.Generator) -> Es
 
 
 def _factors(contexts: Sequence[Context], ratios: Floats, level: float) -> tuple[FactorEffect, ...]:
-    """Compute the effect of each factor separately; empty if contexts have only a name."""
+    """Compute the effect of each factor separately; return an empty tuple if contexts have only a name."""
     names = list(dict.fromkeys(name for context in contexts for name in context.factors))
     if names == [CONTEXT]:
         return ()
@@ -173,9 +173,9 @@ def _by_instrumentation(
 
 
 def instrumented(measured: Benchmark, by: str, options: Options) -> dict[str, dict[str, dict[str, list[float]]]]:
-    """Group runs by version, level of instrumentation and the rest of the context; one number per run.
+    """Group runs by version, level of instrumentation and the other factors of the context; keep one number per run.
 
-    Raises ValueError if a run has only warm-up iterations.
+    Raise ValueError if a run has only warm-up iterations.
     """
     levels = _interventions(measured, options.held_fixed)
     natural = _with_intervention(measured, levels[0]) if not isinstance(levels, str) and len(levels) > 1 else measured
@@ -192,7 +192,10 @@ def _other_factors(factors: Mapping[str, str], by: str) -> str:
 
 
 def _interventions(measured: Benchmark, held_fixed: str | None) -> tuple[str, ...] | str:
-    """Return the level with the suspected cause free, and the level with the cause held fixed, if there is one."""
+    """Return the level with the suspected cause free, and the level with the cause held fixed.
+
+    If the runs have only one level, return this level. If no run has the level `held_fixed`, return the reason.
+    """
     levels = sorted(set(measured.of(INTERVENTION)), key=by_name)
     if len(levels) < 2:
         return (levels[0],)

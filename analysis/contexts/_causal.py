@@ -1,4 +1,4 @@
-"""Causal check: do contexts still differ when the suspected cause is held fixed?"""
+"""Check a suspected cause: do contexts still differ when the cause is held fixed?"""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ SMALLER, LARGER, NOT_SHOWN = "smaller", "larger", "no difference shown"
 
 @dataclass(frozen=True)
 class Spread:
-    """Spread over contexts: how much a number differs between contexts.
+    """The spread over contexts: how much a number differs between contexts.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class SpreadComparison:
-    """Comparison of two spreads: with the suspected cause free and with the cause held fixed.
+    """Comparison of two spreads: with the suspected cause free, and with the cause held fixed.
 
     Attributes
     ----------
@@ -61,7 +61,9 @@ class SpreadComparison:
 
 
 def brown_forsythe(x: ArrayLike, y: ArrayLike) -> Test:
-    """Test whether two spreads differ: analysis of variance of the absolute deviations from the medians [1]_.
+    """Test whether two spreads differ, with the Brown-Forsythe test [1]_.
+
+    The test is an analysis of variance of the absolute deviations from the medians.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def compare_spreads(
 ) -> SpreadComparison:
     """Compare the spread over contexts with the suspected cause free and with the cause held fixed [1]_.
 
-    If the suspected cause is the true cause, contexts no longer differ when it is held fixed.
+    If the suspected cause is the true cause, holding it fixed makes the contexts equal.
 
     Parameters
     ----------
@@ -138,7 +140,7 @@ def compare_spreads(
 
 
 def verdict_on(free: Spread, fixed: Spread, p: float | None, alpha: float) -> str | None:
-    """Return the verdict on two spreads, given the p of the test."""
+    """Return the verdict on two spreads from the p of their test; None if p or a spread is undefined."""
     if p is None or free.deviation is None or fixed.deviation is None:
         return None
     if p > alpha:

@@ -43,7 +43,7 @@ from analysis.document import (
 )
 from analysis.intervals import Estimate
 
-N_LEVELS = 4  # levels of a factor that the report lists in full
+N_LEVELS = 4  # maximum number of levels of a factor that the report lists
 
 
 def document(survey: Survey) -> Document:
@@ -182,7 +182,7 @@ def _depends(survey: Survey) -> str:
 
 
 def _counted_effects(effects: Sequence[ObserverEffect]) -> str:
-    """Count the benchmarks, or the versions if a benchmark has several."""
+    """Count the benchmarks; if a benchmark has several versions, count the versions instead."""
     n_benchmarks = len({(effect.application, effect.benchmark) for effect in effects})
     if n_benchmarks == len(effects):
         return counted(n_benchmarks, "benchmark")
@@ -292,7 +292,10 @@ def _contexts(survey: Survey) -> Iterator[Block]:
 
 
 def _extremes(sweep: Sweep) -> list[tuple[Sweep, Context]]:
-    """Return the two contexts with the lowest and the two with the highest speed-ups; all if there are at most four."""
+    """Return the two contexts with the lowest and the two contexts with the highest speed-ups.
+
+    If there are at most four contexts, return all of them.
+    """
     ordered = sorted(sweep.contexts, key=lambda context: context.speedup.value or 0.0)
     return [(sweep, context) for context in (ordered if len(ordered) <= 4 else [*ordered[:2], *ordered[-2:]])]
 
@@ -331,7 +334,7 @@ def _estimates(survey: Survey) -> Iterator[Block]:
 
 
 def _factors(survey: Survey) -> Iterator[Block]:
-    """Build the section on factors of the context that are associated with the speed-up."""
+    """Build the section on the factors of the context that are associated with the speed-up."""
     rows = [(sweep, factor) for sweep in survey.benchmarks for factor in sweep.factors]
     if not rows:
         return
@@ -515,7 +518,7 @@ def _is_shown(factor: FactorEffect, survey: Survey) -> bool:
 
 
 def ratio(statistic: Estimate) -> str:
-    """Format a ratio with its interval, or the reason if either is missing."""
+    """Format a ratio with its interval; if either is missing, return the reason."""
     return estimate(statistic, as_percent=False)
 
 
@@ -541,17 +544,17 @@ def _words(sweeps: Sequence[Sweep]) -> tuple[str, str]:
 
 
 def _term(survey: Survey) -> str:
-    """Return the name of the ratio of both versions: a speed-up only if the better direction is known."""
+    """Return the name for the ratio of both versions: "speed-up" only if the better direction is known."""
     return "speed-up" if all(sweep.better for sweep in survey.benchmarks) else "ratio"
 
 
 def _names(sweeps: Sequence[Sweep]) -> str:
-    """List benchmarks with their speed-ups."""
+    """List benchmarks with their speed-ups in a sentence."""
     return listed([f"{sweep.name} {number(sweep.speedup.value)}" for sweep in most_dependent(sweeps)])
 
 
 def _short(change: str) -> str:
-    """Describe a change without its subject, which the column header names."""
+    """Describe a change without its subject, which is in the column header."""
     return change.removeprefix("the candidate is ")
 
 

@@ -54,7 +54,7 @@ class FactorEffect:
 
 
 def parse_context(text: str) -> dict[str, str]:
-    """Parse the factors of a context such as "k=v k2=v2" or "k=v,k2=v2"; empty for any other format.
+    """Parse the factors of a context such as "k=v k2=v2" or "k=v,k2=v2"; return an empty dict for any other format.
 
     Examples
     --------
@@ -67,7 +67,8 @@ def parse_context(text: str) -> dict[str, str]:
 
 
 def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level: float = 0.95) -> FactorEffect:
-    """Test whether the speed-up depends on the levels of a factor, and compute the share of variation they explain.
+    """Test whether the speed-up depends on the levels of a factor, and compute the share of variation that they
+    explain.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def _why_untested(of_level: Mapping[str, Floats], n: int) -> str | None:
 
 
 def _between(groups: Sequence[Floats]) -> float:
-    """Return the share of the sum of squares between groups; 0 if nothing varies."""
+    """Return the sum of squares between groups, divided by the total; 0 if nothing varies."""
     pooled = np.concatenate(groups)
     total = float(((pooled - pooled.mean()) ** 2).sum())
     if np.ptp(pooled) <= TINY:

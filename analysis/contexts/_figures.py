@@ -1,4 +1,4 @@
-"""Figures of the report on contexts: speed-ups over contexts, densities of the values, and the causal check."""
+"""Draw the figures of the report on contexts: speed-ups by context, densities of the values, and the causal check."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.runs import Floats
 
 LIGHT = "#c9d0da"
-FEW = 8  # minimum number of contexts for a violin; with fewer, its shape would be misleading
+FEW = 8  # minimum number of contexts for a violin plot; with fewer, the shape would be misleading
 N_ROWS, N_PANELS, N_POINTS, N_LETTERS = 20, 4, 200, 44
 WIDTH, HEIGHT = 330, 200
 MARKS = {"faster": "triangle-up", "slower": "triangle-down", "no significant change": "circle", "not tested": "cross"}
@@ -22,7 +22,7 @@ UNKNOWN = {"higher": "triangle-up", "lower": "triangle-down"}  # the verdicts if
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """Return all figures of a survey that have data, by name.
+    """Draw all figures of a survey that have data; return them by name.
 
     Parameters
     ----------
@@ -46,7 +46,10 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 
 def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
-    """Sort by dependence on the context: both directions first, then ranges that include 1, then wide ranges."""
+    """Sort benchmarks by how much they depend on the context.
+
+    Benchmarks with speed-ups in both directions come first, then ranges that include 1, then wide ranges.
+    """
 
     def order(sweep: Sweep) -> tuple[bool, bool, float]:
         ends = sweep.quartiles
@@ -97,7 +100,7 @@ def contexts_sorted(survey: Survey) -> Chart | None:
 
 
 def densities(survey: Survey) -> Chart | None:
-    """Draw densities of the measured values of both versions over all contexts; None if nothing varies."""
+    """Draw densities of the measured values of both versions over all contexts; return None if nothing varies."""
     varying = [sweep for sweep in survey.benchmarks if len(sweep.contexts) >= FEW and _varies(sweep)]
     sweeps = most_dependent(varying)[:N_PANELS]
     names = _names(sweeps)
@@ -105,7 +108,7 @@ def densities(survey: Survey) -> Chart | None:
 
 
 def intervention(survey: Survey) -> Chart | None:
-    """Draw speed-ups over contexts with the suspected cause free and held fixed; None without such runs."""
+    """Draw speed-ups over contexts with the suspected cause free and held fixed; return None without such runs."""
     checks = [(sweep, sweep.causal) for sweep in most_dependent(survey.benchmarks) if sweep.causal]
     panels = [(sweep, causal) for sweep, causal in checks if causal.contexts][:N_PANELS]
     names = _names([sweep for sweep, _ in panels])
@@ -113,7 +116,10 @@ def intervention(survey: Survey) -> Chart | None:
 
 
 def observer_effect(survey: Survey) -> Chart | None:
-    """Draw the ratio of values at each level of instrumentation to the lowest level; None if not requested."""
+    """Draw the values at each level of instrumentation, divided by the values at the lowest level.
+
+    Return None if the report does not compare levels.
+    """
     effects: dict[tuple[str, str], list[ObserverEffect]] = {}
     for effect in survey.observer.effects if survey.observer else ():
         if any(level.ratio.value for level in effect.levels):
@@ -125,7 +131,10 @@ def observer_effect(survey: Survey) -> Chart | None:
 
 
 def speedup_by_instrumentation(survey: Survey) -> Chart | None:
-    """Draw the speed-up by level of instrumentation, with the range that noise explains; None if not requested."""
+    """Draw the speed-up by level of instrumentation, and the range that noise explains.
+
+    Return None if the report does not compare levels.
+    """
     compared = [
         (sweep, sweep.by_instrumentation) for sweep in most_dependent(survey.benchmarks) if sweep.by_instrumentation
     ]
@@ -154,7 +163,7 @@ def _titled(name: str, subtitle: str) -> Any:
 
 
 def _scale(ends: Sequence[tuple[float, float]]) -> Any:
-    """Return a logarithmic scale for ratios that are far apart, otherwise a linear scale; both include 1."""
+    """Return a logarithmic scale if the ratios are far apart, otherwise a linear scale; both scales include 1."""
     lowest, highest = min(1.0, *(low for low, _ in ends)), max(1.0, *(high for _, high in ends))
     if highest / lowest > 4:
         return alt.Scale(type="log", domain=[lowest / 1.1, highest * 1.1], nice=False)
@@ -168,7 +177,7 @@ def _boxes(sweeps: Sequence[Sweep]) -> pd.DataFrame:
 
 
 def _bodies(sweeps: Sequence[Sweep], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """Draw a density shape if there are enough contexts, otherwise one point per context."""
+    """Draw a density shape if there are enough contexts; otherwise draw one point per context."""
     shapes, points = [], []
     for row, sweep in enumerate(sweeps):
         ratios = _ratios(sweep.contexts)
@@ -237,7 +246,7 @@ def _sorted(sweep: Sweep, name: str) -> Chart:
 
 
 def _context_rows(contexts: Sequence[Context]) -> pd.DataFrame:
-    """Return one row per context: speed-up, interval, and verdict for this context alone."""
+    """Return one row per context: its speed-up, its interval, and the verdict for this context alone."""
     rows = [(at.speedup.value, at.speedup.low, at.speedup.high, at.verdict or "not tested") for at in contexts]
     table = pd.DataFrame(rows, columns=["speedup", "low", "high", "alone"])
     return table.astype({"speedup": float, "low": float, "high": float})
@@ -293,7 +302,7 @@ _FEW_TICKS = alt.Axis(grid=False, tickCount=5)
 
 
 def _readable(sweep: Sweep) -> tuple[float, str]:
-    """Return factor and unit for display: short times are shown in ms, µs or ns."""
+    """Return a factor and a unit for display, so that short times are shown in ms, µs or ns."""
     if sweep.unit != "s":
         return 1.0, sweep.unit or "no unit"
     typical = float(np.median([context.baseline for context in sweep.contexts]))
@@ -337,7 +346,11 @@ def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:
 
 
 def _places(contexts: Sequence[Context]) -> tuple[str, Mapping[str, float]]:
-    """Return x positions of contexts: the value of a single numeric factor, or else the order of the names."""
+    """Return the x positions of contexts.
+
+    If contexts have a single numeric factor, the position is its value. Otherwise, contexts are in the order of their
+    names.
+    """
     factors = {name for context in contexts for name in context.factors}
     numbers = {context.name: as_number(next(iter(context.factors.values()), "")) for context in contexts}
     if len(factors) == 1 and all(number is not None for number in numbers.values()):

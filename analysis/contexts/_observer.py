@@ -1,4 +1,4 @@
-"""Observer effect: compare each version at each level of instrumentation with the lowest level."""
+"""Measure the observer effect: compare each version at each level of instrumentation with the lowest level."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -83,7 +83,7 @@ class ObserverEffect:
 
 @dataclass(frozen=True)
 class OverallLevel:
-    """One level of instrumentation over all benchmarks with the same better direction.
+    """The effect of one level of instrumentation over all benchmarks with the same better direction.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class SpeedupAtLevel:
 
 @dataclass(frozen=True)
 class SpeedupByLevel:
-    """The speed-up at each level of instrumentation, lowest level first.
+    """The speed-up at each level of instrumentation, in order from the lowest level.
 
     Attributes
     ----------
@@ -185,8 +185,9 @@ class SpeedupByLevel:
 def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level: float = 0.95) -> SpeedupByLevel:
     """Check whether the conclusion about two versions is the same at each level of instrumentation [1]_.
 
-    The inter-run range contains all speed-ups between a run of one version and a run of the other, as a geometric mean
-    over contexts. It is wide on purpose: noise of the runs does not explain a speed-up outside this range.
+    The inter-run range contains all speed-ups between a run of one version and a run of the other version. Over several
+    contexts, each end is a geometric mean. The range is wide on purpose: noise of the runs does not explain a speed-up
+    outside this range.
 
     Parameters
     ----------
@@ -235,7 +236,9 @@ def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level:
 
 
 def by_size(levels: Iterable[str]) -> list[str]:
-    """Sort levels of instrumentation, lowest first: by value, or names such as "none" before other names.
+    """Sort levels of instrumentation from the lowest.
+
+    Numbers are sorted by value. Names that mean no instrumentation, such as "none", come before other names.
 
     Examples
     --------
@@ -249,7 +252,7 @@ def by_size(levels: Iterable[str]) -> list[str]:
 
 
 def as_number(text: str) -> float | None:
-    """Parse a text as a finite number; None if this fails."""
+    """Convert a text to a finite number; return None if this is impossible."""
     try:
         value = float(text)
     except ValueError:
@@ -296,7 +299,10 @@ def observer_effects(
 
 
 def over_all(effects: Sequence[ObserverEffect], alpha: float) -> tuple[OverallLevel, ...]:
-    """Compute the overall effect of each level; each benchmark has the same weight, for any number of versions."""
+    """Compute the overall effect of each level.
+
+    Each benchmark has the same weight, however many versions it has.
+    """
     of_level: dict[tuple[str, str], dict[tuple[str, str], list[Estimate]]] = {}
     for effect in effects:
         for at in effect.levels:
@@ -331,7 +337,7 @@ def _effect(key: Key, runs: Mapping[str, Mapping[str, Sequence[float]]], better:
 def _observed(
     level: str, least: Mapping[str, Sequence[float]], own: Mapping[str, Sequence[float]], better: str, alpha: float
 ) -> ObservedLevel:
-    """Compare one level with the lowest level: by the runs in one context, or over the common contexts."""
+    """Compare a level with the lowest level: by runs if there is one context, otherwise over the common contexts."""
     shared = [context for context in own if context in least]
     a, b = ([np.array(side[context], dtype=np.float64) for context in shared] for side in (own, least))
     if not shared:
@@ -350,7 +356,7 @@ def _observed(
 
 
 def _log_t(ratios: Floats) -> Test:
-    """Test whether the mean logarithm is zero, in agreement with the interval of `geometric_mean`."""
+    """Test whether the mean logarithm is zero; the result agrees with the interval of `geometric_mean`."""
     logs = np.log(ratios)
     if np.ptp(ratios) <= TINY * ratios.max():
         return Test(float(abs(logs[0]) <= TINY), reason=NO_VARIATION)
@@ -363,14 +369,16 @@ def _in_words(ratio: Estimate, better: str) -> str | None:
 
 
 def _verdict(ratio: Estimate, p: float | None, alpha: float, better: str) -> str | None:
-    """Return the verdict on a ratio, given the p of its test; None without a p."""
+    """Return the verdict on a ratio from the p of its test; None if p is undefined."""
     if p is None or ratio.value is None:
         return None
     return NOT_SHOWN if p > alpha or ratio.value == 1 else in_direction(ratio.value < 1, better)
 
 
 def _versions_differ(cells: Cells) -> Test:
-    """Test both versions at one level: by runs in one context, or by ratios over several contexts."""
+    """Test whether both versions differ at one level: by runs if there is one context, otherwise by ratios over
+    contexts.
+    """
     sides = [[_runs(side) for side in cell] for cell in cells.values()]
     if len(sides) == 1:
         return welch(*sides[0])
@@ -400,7 +408,7 @@ def _speedups(cells: Sequence[tuple[ArrayLike, ArrayLike]], better: str) -> Floa
 
 
 def _ends(baseline: ArrayLike, candidate: ArrayLike, better: str) -> tuple[float, float]:
-    """Return the lowest and the highest speed-up between single runs of the two versions."""
+    """Return the lowest and the highest speed-up between a run of the baseline and a run of the candidate."""
     a, b = _runs(baseline), _runs(candidate)
     return (a.min() / b.max(), a.max() / b.min()) if better == "lower" else (b.min() / a.max(), b.max() / a.min())
 

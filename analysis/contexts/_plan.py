@@ -1,4 +1,4 @@
-"""Plan runs in random order: each version in each chosen context."""
+"""Plan runs in random order, with each version in each chosen context."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,10 @@ import pandas as pd
 from analysis.benchmark import CONDITIONS, INTERVENTION, VERSION
 
 MAX_RUNS = 200_000  # maximum number of rows of a plan
-OUTSIDE = (VERSION, INTERVENTION)  # factors that are combined with every context and not part of it
+OUTSIDE = (
+    VERSION,
+    INTERVENTION,
+)  # factors that are not part of the context; each of their levels is combined with every context
 
 
 def variant_plan(
@@ -21,7 +24,9 @@ def variant_plan(
     runs: int = 1,
     seed: int,
 ) -> pd.DataFrame:
-    """Plan runs over contexts in random order: all combinations of factor levels, or a random selection [1]_.
+    """Plan runs over contexts in random order [1]_.
+
+    The contexts are all combinations of factor levels, or a random selection of the combinations.
 
     Parameters
     ----------
@@ -86,8 +91,8 @@ def variant_plan(
 def _combinations(
     factors: Mapping[str, Sequence[str]], total: int, n: int, rng: np.random.Generator
 ) -> dict[str, list[str]]:
-    """Draw n different combinations of levels, one per column, as numbers in mixed radix."""
-    if n < total and total > 50 * MAX_RUNS:  # enough combinations that duplicates are rare, so redrawing is cheap
+    """Draw n different combinations of levels, one per column; a combination is a number in mixed radix."""
+    if n < total and total > 50 * MAX_RUNS:  # with enough combinations, duplicates are rare, so redrawing is fast
         numbers: set[tuple[int, ...]] = set()
         while len(numbers) < n:
             numbers.add(tuple(int(rng.integers(len(entries))) for entries in factors.values()))

@@ -1,4 +1,4 @@
-"""Speed-ups, one per measurement context: quartiles, means over contexts, and tests."""
+"""Compute speed-ups, one per measurement context, with quartiles, means over contexts, and tests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from analysis.samples import NO_VARIATION, Test, change_in_words
 
 NOT_POSITIVE = "a number is not above zero, so it has no logarithm"
 NO_CONTEXTS = "no contexts"
-EXACT_UP_TO = 50  # maximum number of differences for an exact p; above it, the distribution is close to normal
+EXACT_UP_TO = 50  # maximum number of differences for an exact p; with more, the distribution is close to normal
 TINY = 1e-12  # smaller relative differences are rounding errors
 
 
@@ -47,7 +47,9 @@ class Quartiles:
 
 @dataclass(frozen=True)
 class MeanRatios:
-    """Mean speed-ups of the candidate and of the baseline; noise inflates both, so neither is a valid estimate.
+    """Mean speed-ups of the candidate and of the baseline.
+
+    Noise inflates both means, so neither is a valid estimate.
 
     Attributes
     ----------
@@ -68,22 +70,22 @@ class MeanRatios:
 
 @dataclass(frozen=True)
 class Noise:
-    """The standard error of a mean over contexts, and its degrees of freedom."""
+    """The standard error of a mean over contexts, and the degrees of freedom of this standard error."""
 
     se: float
     df: float
 
     def half_width(self, level: float) -> float:
-        """Return half the length of Student's interval."""
+        """Return half the width of Student's interval."""
         return float(stats.t.ppf((1 + level) / 2, self.df)) * self.se
 
     def p(self, mean: float) -> float:
-        """Return the two-sided p of the t test for a true mean of zero."""
+        """Return the two-sided p of the t test that the true mean is zero."""
         return float(2 * stats.t.sf(abs(mean) / self.se, self.df)) if self.se else float(mean == 0)
 
 
 def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower") -> Floats:
-    """Compute the speed-up of the candidate in each context: above 1 means faster, for times and for rates.
+    """Compute the speed-up of the candidate in each context; a value above 1 means faster, for times and for rates.
 
     Parameters
     ----------
@@ -117,7 +119,9 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
 
 
 def speedup_in_words(speedup: float, better: str = "lower") -> str:
-    """Describe a speed-up > 0 as a change of the measured value: a time if `better` is "lower", a rate if "higher".
+    """Describe a speed-up > 0 as a change of the measured value.
+
+    The value is a time if `better` is "lower", and a rate if `better` is "higher".
 
     Examples
     --------
@@ -128,7 +132,7 @@ def speedup_in_words(speedup: float, better: str = "lower") -> str:
 
 
 def quartiles(ratios: ArrayLike) -> Quartiles:
-    """Compute minimum, quartiles (linear interpolation) and maximum of ratios, shape (n_contexts,).
+    """Compute the minimum, the quartiles (by linear interpolation) and the maximum of ratios, shape (n_contexts,).
 
     Examples
     --------
@@ -180,7 +184,9 @@ def geometric_mean(ratios: ArrayLike, level: float = 0.95, *, noise: Noise | Non
 
 
 def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
-    """Compute mean(x) / mean(y) of pairs with Fieller's interval [1]_; contexts with larger numbers have more weight.
+    """Compute mean(x) / mean(y) of pairs with Fieller's interval [1]_.
+
+    Contexts with larger numbers have more weight.
 
     Parameters
     ----------
@@ -232,7 +238,7 @@ def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def mean_ratios(ratios: ArrayLike) -> MeanRatios:
-    """Compute the means of ratios, shape (n_contexts,), and of their inverses; noise inflates both.
+    """Compute the mean of ratios, shape (n_contexts,), and the mean of their inverses; noise inflates both means.
 
     Examples
     --------
@@ -256,7 +262,7 @@ def _between(values: Floats) -> Noise:
 def noise_of_runs(
     baseline: Sequence[Sequence[float]], candidate: Sequence[Sequence[float]], *, logs: bool = False
 ) -> Noise | None:
-    """Estimate the standard error of the mean difference of two versions that is due to noise of the runs.
+    """Estimate how much noise of the runs contributes to the standard error of the mean difference of two versions.
 
     Parameters
     ----------
@@ -292,7 +298,9 @@ def noise_of_runs(
 
 
 def paired_t(x: ArrayLike, y: ArrayLike, *, noise: Noise | None = None) -> Test:
-    """Test whether the mean difference of pairs is zero (two-sided paired t test [1]_); arrays of shape (n_contexts,).
+    """Run the two-sided paired t test [1]_: test whether the mean difference of pairs is zero.
+
+    Both arrays have shape (n_contexts,).
 
     Parameters
     ----------
@@ -324,11 +332,11 @@ def paired_t(x: ArrayLike, y: ArrayLike, *, noise: Noise | None = None) -> Test:
 
 
 def signed_rank(x: ArrayLike, y: ArrayLike) -> Test:
-    """Run Wilcoxon's two-sided signed-rank test of pairs [1]_; arrays of shape (n_contexts,).
+    """Run Wilcoxon's two-sided signed-rank test [1]_ on pairs; both arrays have shape (n_contexts,).
 
-    Pairs without a difference are left out. For up to 50 differences p is exact, with or without ties: the ranks are
-    fixed, and both signs are equally likely. For more differences, p is a normal approximation corrected for ties and
-    continuity.
+    Pairs without a difference are left out. For up to 50 differences, p is exact, with or without ties, because the
+    ranks are fixed and both signs are equally likely. For more differences, p is a normal approximation that is
+    corrected for ties and continuity.
 
     Returns
     -------
@@ -361,7 +369,10 @@ def signed_rank(x: ArrayLike, y: ArrayLike) -> Test:
 
 
 def _share_of_signs(ranks: Floats, at_most: float) -> float:
-    """Return the share of the 2^n sign patterns with a positive rank sum up to this value; mid-ranks are halves."""
+    """Return the share of the 2^n sign patterns whose positive rank sum is at most this value.
+
+    Ties have mid-ranks, which are multiples of one half.
+    """
     doubled = np.rint(2 * ranks).astype(int)
     ways = np.zeros(doubled.sum() + 1)
     ways[0] = 1.0
@@ -376,7 +387,7 @@ def _without_variation(value: float) -> Estimate:
 
 
 def paired(x: ArrayLike, y: ArrayLike, names: tuple[str, str] = ("baseline", "candidate")) -> tuple[Floats, Floats]:
-    """Return both as arrays; raise ValueError if their lengths differ."""
+    """Return both inputs as arrays; raise ValueError if their lengths differ."""
     a, b = series(x, names[0]), series(y, names[1])
     if len(a) != len(b):
         raise ValueError(f"{names[0]} and {names[1]} must be pairs, got {len(a)} and {len(b)} values")

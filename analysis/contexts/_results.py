@@ -1,4 +1,4 @@
-"""Results for a suite of benchmarks over their contexts."""
+"""Store the results for a suite of benchmarks over their contexts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class CausalCheck:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One benchmark over its contexts.
+    """The results of one benchmark over its contexts.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Survey:
-    """A suite of benchmarks over their contexts.
+    """The results of a suite of benchmarks over their contexts.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Survey of many benchmarks: do conclusions depend on the measurement context?"""
+"""Survey many benchmarks: do conclusions depend on the measurement context?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -118,7 +118,7 @@ def survey(
 
 
 def _observation(benchmarks: Sequence[Benchmark], options: Options) -> tuple[Observation | None, set[tuple[str, str]]]:
-    """Compute the observer effect on each version; return it with the benchmarks for which it is defined."""
+    """Compute the observer effect on each version; also return the benchmarks for which the effect is defined."""
     by = options.instrumentation
     if by is None:
         return None, set()
@@ -139,7 +139,7 @@ def _observation(benchmarks: Sequence[Benchmark], options: Options) -> tuple[Obs
 
 
 def _with_conclusions(observation: Observation | None, sweeps: Sequence[Sweep]) -> Observation | None:
-    """Add the number of benchmarks whose verdict on two versions differs between levels."""
+    """Add the number of benchmarks whose verdict on two versions differs between levels of instrumentation."""
     if observation is None:
         return None
     compared = [row.by_instrumentation for row in sweeps if row.by_instrumentation and row.by_instrumentation.levels]
@@ -168,7 +168,7 @@ def _parameters(options: Options, seed: int) -> dict[str, object]:
 
 
 def _corrected(sweeps: Sequence[Sweep], alpha: float) -> tuple[Sweep, ...]:
-    """Correct p for the number of benchmarks."""
+    """Correct the p values for the number of benchmarks."""
     t, rank = [row.paired_t.p for row in sweeps], [row.signed_rank.p for row in sweeps]
     columns = zip(sweeps, holm(t), bonferroni(t), holm(rank), bonferroni(rank), strict=True)
     return tuple(

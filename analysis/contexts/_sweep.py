@@ -1,4 +1,4 @@
-"""The runs of a benchmark, grouped by context and version."""
+"""Group the runs of a benchmark by context and version."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ NO_CONTEXT = "no context given"
 
 @dataclass(frozen=True)
 class Context:
-    """Both versions of a benchmark in one measurement context.
+    """The runs of both versions of a benchmark in one measurement context.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Context:
 
 
 def missing_version(measured: Benchmark, versions: tuple[str, str]) -> str | None:
-    """Describe the missing version; None if the benchmark has both."""
+    """Return a text that names the missing version; None if the benchmark has both versions."""
     levels = measured.levels(VERSION)
     absent = [version for version in versions if version not in levels]
     return f"no run of version {absent[0]}; versions: {', '.join(levels) or 'none'}" if absent else None
@@ -75,9 +75,9 @@ def missing_version(measured: Benchmark, versions: tuple[str, str]) -> str | Non
 def contexts_of(
     measured: Benchmark, versions: tuple[str, str], sampling: Sampling, alpha: float
 ) -> tuple[list[Context], list[LeftOut]]:
-    """Return the contexts with runs of both versions, sorted by name, and the other contexts; p is not yet corrected.
+    """Return the contexts with runs of both versions, sorted by name, and the contexts that are left out.
 
-    Raises ValueError if a run has only warm-up iterations.
+    The p values are not yet corrected. Raise ValueError if a run has only warm-up iterations.
     """
     factors = factors_of(measured)
     names = [_name(text, of_run) for text, of_run in zip(_texts(measured), factors, strict=True)]
@@ -98,7 +98,7 @@ def contexts_of(
 
 
 def with_corrections(contexts: Sequence[Context], alpha: float, better: str) -> tuple[Context, ...]:
-    """Correct p for the number of contexts, and add verdicts."""
+    """Correct the p values for the number of contexts, and add verdicts."""
     ps = [context.test.p for context in contexts]
     return tuple(
         replace(
@@ -112,18 +112,19 @@ def with_corrections(contexts: Sequence[Context], alpha: float, better: str) -> 
 
 
 def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> str | None:
-    """Return the verdict on the candidate, given the p of its test; None without a p."""
+    """Return the verdict on the candidate from the p of its test; None if p is undefined."""
     if p is None or speedup.value is None:
         return None
     if p > alpha or speedup.value == 1:
         return NOT_SHOWN
-    return in_direction(
-        speedup.value < 1, "higher" if better else ""
-    )  # a speed-up is better if it is higher, like a rate
+    return in_direction(speedup.value < 1, "higher" if better else "")  # a higher speed-up is better, as for a rate
 
 
 def factors_of(measured: Benchmark) -> list[dict[str, str]]:
-    """Return the factors of the context of each run: from its text (parsed or whole), and all other conditions."""
+    """Return the factors of the context of each run.
+
+    The factors come from the text of the context, parsed if possible, and from all other conditions.
+    """
     further = list(filter(is_factor, measured.conditions))
     factors = []
     for run, text in enumerate(_texts(measured)):
@@ -133,7 +134,7 @@ def factors_of(measured: Benchmark) -> list[dict[str, str]]:
 
 
 def _texts(measured: Benchmark) -> list[str]:
-    """Return the context of each run as text, as in its file."""
+    """Return the context of each run as it is written in the file."""
     return [run.conditions.get(CONTEXT, "") for run in measured.runs]
 
 
@@ -166,7 +167,7 @@ def _context(
 
 
 def _why(interval: Estimate, n_runs: int) -> str | None:
-    """Return the reason for a missing interval, expressed for contexts."""
+    """Return the reason for a missing interval, in terms of contexts."""
     if interval.low is not None:
         return interval.reason
     return (
