@@ -1,4 +1,4 @@
-"""Spread of runs: how stable benchmarks are, which slowdowns they can show, and which changes a suite detects."""
+"""Measure the spread of runs: how stable benchmarks are, and which slowdowns and changes a suite can detect."""
 
 from typing import TYPE_CHECKING
 

@@ -91,7 +91,7 @@ def _in_short(survey: Survey, environments: Sequence[Environment]) -> Iterator[s
 
 
 def _environment_in_words(environment: Environment, survey: Survey) -> str:
-    """Return the environment as part of a sentence; empty if there is only one."""
+    """Return a phrase that names the environment; return "" if there is only one environment."""
     return f", in {_name(environment.name)}" if len(survey.environments) > 1 else ""
 
 
@@ -425,7 +425,9 @@ def _runs_in_words(survey: Survey, row: BucketRow) -> str:
 
 
 def _counted_apart(survey: Survey, environment: Environment) -> str:
-    """Count benchmarks if versions and altered methods are counted separately."""
+    """Return a phrase with the number of benchmarks if versions and altered methods are counted separately, otherwise
+    "".
+    """
     benchmarks = [(row.application, row.benchmark) for row in survey.within(environment)]
     n = len(set(benchmarks))
     return "" if n == len(benchmarks) else f"{n} benchmarks, each version and altered method counted separately; "

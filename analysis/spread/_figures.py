@@ -1,4 +1,6 @@
-"""Figures of the report on spread: by application, in buckets, and what a suite notices."""
+"""Draw the figures of the report on spread: spreads by application, buckets, and altered methods that a suite
+notices.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,16 +17,16 @@ from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.spread import BUCKETS, BucketRow, Detection, Score, Survey
 
 MAX_ROWS = 40  # maximum number of rows (applications or benchmarks) and of columns (methods)
-LONGEST = 44  # maximum number of characters of a name
-MIN_FOR_SHAPE = 5  # minimum number of values for a violin
-LOWEST = 1e-4  # smaller spreads and 0 are drawn at this value, because the axis is logarithmic
+LONGEST = 44  # maximum number of characters of a name in a figure
+MIN_FOR_SHAPE = 5  # minimum number of values for a violin plot
+LOWEST = 1e-4  # the axis is logarithmic, so 0 and smaller spreads are drawn at this value
 WIDTH = 460
 SHADES = ("#f1f3f6", "#cdd3dc", "#97a1b1", "#5b6779", INK)  # one colour per bucket, darkest for the largest spread
 STATES = ("noticed", "not noticed", "cannot be detected")
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """Return all figures that have data, by file name.
+    """Draw all figures that have data; return them by file name.
 
     Parameters
     ----------
@@ -47,15 +49,15 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 
 def figure_name(name: str, at: int, survey: Survey) -> str:
-    """Return the file name of a figure for one environment."""
+    """Return the file name of a figure; with several environments, the name ends in the number of the environment."""
     return f"{name}-{at + 1}" if len(survey.environments) > 1 else name
 
 
 def max_spread_chart(survey: Survey) -> Chart:
-    """Draw the spread of each benchmark, with a row per application, or per environment if there are several.
+    """Draw the spread of each benchmark, with one row per application, or per environment if there are several.
 
-    Shows one stroke per benchmark, their density and the median. Shows spreads instead of run values because a density
-    of run values would hide how many spreads are large.
+    Each benchmark is a short vertical line. Each row also shows the median of its spreads and their density. The figure
+    shows spreads instead of run values, because a density of run values would hide how many spreads are large.
     """
     rows = _rows(survey)
     values = [row.spreads for row in rows]
@@ -87,7 +89,7 @@ def max_spread_chart(survey: Survey) -> Chart:
 
 
 def bucket_chart(survey: Survey) -> Chart:
-    """Draw the share of benchmarks in each bucket, with a bar per application; numbers are counts of benchmarks."""
+    """Draw the share of benchmarks in each bucket as one bar per application; the numbers are counts of benchmarks."""
     rows = _rows(survey)
     pieces = pd.DataFrame([piece for row, of in enumerate(rows) for piece in _pieces(row, of.buckets)])
     names = _labels(rows)
@@ -110,7 +112,7 @@ def bucket_chart(survey: Survey) -> Chart:
 
 
 def redundancy(score: Score) -> Chart:
-    """Draw the number of methods noticed by zero, one, two, ... benchmarks (Figure 3 of the paper)."""
+    """Draw how many methods are noticed by zero, one, two or more benchmarks (Figure 3 of the paper)."""
     counts = Counter(score.redundancy.values())
     highest = max(counts)
     rows = pd.DataFrame({"n": range(highest + 1), "methods": [counts[n] for n in range(highest + 1)]})
@@ -177,11 +179,14 @@ def _framed(layers: Sequence[alt.Chart], title: str, subtitle: Sequence[str]) ->
 class _Row:
     name: str
     buckets: BucketRow
-    spreads: list[float]  # none below `LOWEST`
+    spreads: list[float]  # no ticks below `LOWEST`
 
 
 def _rows(survey: Survey) -> list[_Row]:
-    """Return rows for all benchmarks and each application, largest median first, or for each environment."""
+    """Return one row for all benchmarks and one row per application, largest median first.
+
+    If there are several environments, return one row per environment instead.
+    """
     if len(survey.environments) > 1:
         environments = [environment for environment in survey.environments if environment.overall.n]
         return [
@@ -211,12 +216,15 @@ def _labels(rows: Sequence[_Row]) -> list[str]:
 
 
 def _cut(survey: Survey) -> list[str]:
-    n = sum(row.n > 0 for row in survey.applications)  # no applications if there are several environments
+    n = sum(row.n > 0 for row in survey.applications)  # no rows for applications if there are several environments
     return [f"The {MAX_ROWS} of {n} applications with the largest spread."] if n > MAX_ROWS else []
 
 
 def _shapes(values: Sequence[Sequence[float]]) -> pd.DataFrame:
-    """Return the density of the logarithms of each row as a shape around its line; empty for few values."""
+    """Return, for each row, the density of log-transformed spreads as a shape around the row's line.
+
+    Rows with few values have no shape. If no row has a shape, return an empty table.
+    """
     shapes = []
     for row, inside in enumerate(values):
         logs = np.log10(inside)
@@ -239,7 +247,7 @@ def _pieces(row: int, of: BucketRow) -> list[dict[str, Any]]:
 
 
 def _texts(names: Sequence[str], **more: Any) -> alt.Axis:
-    """Build an axis with names, shortened if they are long."""
+    """Build an axis with names; shorten long names."""
     short = shortened(names, LONGEST)
     return names_axis([short[name] for name in names], **more)
 

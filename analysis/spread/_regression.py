@@ -1,4 +1,4 @@
-"""Decide whether a benchmark notices a change: each run must differ in ranks and in its mean."""
+"""Decide whether a benchmark notices a change: in each run, both the ranks and the mean must differ."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from analysis.samples import rank_sum, smallest_rank_sum_p
 
 @dataclass(frozen=True)
 class Pair:
-    """One run of the baseline and the same run with the altered method.
+    """A run of the baseline, and the same run with the altered method.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Regression:
-    """Whether a benchmark notices a change.
+    """The result of testing whether a benchmark notices a change.
 
     Attributes
     ----------
@@ -61,10 +61,12 @@ def is_regression(
     sampling: Sampling = EVERY_ITERATION,
     names: Sequence[str] = (),
 ) -> Regression:
-    """Decide if every pair of runs shows a change [1]_: p of the rank-sum test is small, and means are v / 2 apart.
+    """Decide whether every pair of runs shows a change [1]_.
 
-    The test treats the iterations of a run as independent, which is rarely true; the required difference and the rule
-    that all runs must agree partly compensate for this. Improvements and changes in opposite directions also count.
+    A pair shows a change if p of the rank-sum test is small and the means differ by at least v / 2.
+
+    The test treats the iterations of a run as independent, which is rarely true. The required difference, and the rule
+    that all runs must agree, partly compensate for this. Improvements and changes in opposite directions also count.
 
     Parameters
     ----------

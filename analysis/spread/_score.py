@@ -1,4 +1,4 @@
-"""The API benchmarking score: which altered methods a suite of benchmarks notices."""
+"""Compute the API benchmarking score: which altered methods does a suite of benchmarks notice?"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +25,16 @@ from analysis.runs import Floats
 from analysis.spread._regression import Regression, check_v, is_regression
 from analysis.spread._spread import defined, max_spread, variability
 
-BASELINE = "baseline"  # compared without case
-WIDEST = 0.5  # the absolute score leaves out benchmarks with a larger spread
+BASELINE = "baseline"  # upper and lower case are not distinguished
+WIDEST = 0.5  # the absolute score leaves out benchmarks with a larger spread than this
 
 
 @dataclass(frozen=True)
 class Detection:
-    """Whether a benchmark notices an altered method; p is corrected for all such tests of the suite."""
+    """Whether a benchmark notices an altered method.
+
+    p is corrected for the number of tests in the suite.
+    """
 
     benchmark: str
     method: str
@@ -183,7 +186,7 @@ def _variability(benchmarks: Sequence[Benchmark], sampling: Sampling) -> Estimat
 def _usable(
     benchmarks: Sequence[Benchmark], baseline: str | None, methods: Sequence[str], without: Sequence[str]
 ) -> tuple[list[Benchmark], tuple[LeftOut, ...]]:
-    """Return the benchmarks for the score, and the left-out benchmarks with the reason."""
+    """Return the benchmarks for the score, and the benchmarks that are left out, with the reasons."""
     suite, left_out = [], []
     for benchmark in benchmarks:
         levels = benchmark.levels(ALTERED)
@@ -208,7 +211,7 @@ def _questions(
     regression_p: float,
     advance: Advance,
 ) -> Iterator[tuple[str, str, Regression]]:
-    """Test each measured combination of benchmark and method."""
+    """Test each measured combination of a benchmark and an altered method."""
     for done, benchmark in enumerate(suite, start=1):
         before = _by_run(benchmark, baseline or "")
         for method in methods:
@@ -226,7 +229,9 @@ def _questions(
 
 
 def _by_run(benchmark: Benchmark, level: str) -> dict[tuple[str, ...], Floats]:
-    """Return the runs of a level by a key that pairs them with another level: run, version, context and number."""
+    """Return the runs of a level by key; the key (run, version, context and number) pairs them with runs of another
+    level.
+    """
     runs: dict[tuple[str, ...], Floats] = {}
     n_of_key: Counter[tuple[str, ...]] = Counter()
     for number in (number for number, entry in enumerate(benchmark.of(ALTERED)) if entry == level):
@@ -298,7 +303,7 @@ def percentage(x: int, n: int, level: float) -> Estimate:
 
 
 def _baseline_spreads(suite: Sequence[Benchmark], baseline: str, sampling: Sampling) -> dict[str, float]:
-    """Return the largest baseline spread of each benchmark that has a baseline."""
+    """Return the largest spread of the baseline for each benchmark that has a baseline."""
     widest = {}
     for benchmark in suite:
         levels = [level for level in by_level(benchmark) if level.of(ALTERED)[0] == baseline]

@@ -1,4 +1,4 @@
-"""Spread of the runs of a benchmark, and the variability of a suite."""
+"""Compute the spread of the runs of a benchmark, and the variability of a suite."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -14,17 +14,17 @@ from analysis.runs import Floats
 from analysis.samples import NO_VARIATION
 
 PER = 5  # the paper has five runs per benchmark
-MAX_SUBSETS = 200_000  # maximum number of choices to enumerate; more would take over 20 ms per benchmark
-KEPT_PERCENT = 95  # share of the spreads, smallest first, that the variability of a suite covers
+MAX_SUBSETS = 200_000  # maximum number of choices to enumerate; more choices would take over 20 ms per benchmark
+KEPT_PERCENT = 95  # the variability of a suite covers this share of the spreads, smallest first
 
-# name -> largest spread in the bucket
+# name of the bucket -> largest spread in it
 BUCKETS: Mapping[str, float] = {
     "up to 5 %": 0.05, "5 to 10 %": 0.1, "10 to 25 %": 0.25, "25 to 50 %": 0.5, "above 50 %": inf,
 }  # fmt: skip
 
 
 def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
-    """Compute the spread between the fastest and the slowest run as a share of the mean: (max - min) / mean [1]_.
+    """Compute the spread between the fastest and the slowest run, divided by the mean: (max - min) / mean [1]_.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
 
 
 def cv(values: ArrayLike) -> Estimate:
-    """Compute the coefficient of variation of run values: sample standard deviation / mean.
+    """Compute the coefficient of variation of run values: the sample standard deviation divided by the mean.
 
     Parameters
     ----------
@@ -110,7 +110,9 @@ def cv(values: ArrayLike) -> Estimate:
 
 
 def bucket(spread: float) -> str:
-    """Return the bucket of a spread, a name in `BUCKETS`: (0, .05], (.05, .1], (.1, .25], (.25, .5] or above [1]_.
+    """Return the name of the bucket that contains a spread [1]_.
+
+    The buckets, named in `BUCKETS`, are (0, .05], (.05, .1], (.1, .25], (.25, .5] and above .5.
 
     Parameters
     ----------
@@ -139,7 +141,9 @@ def bucket(spread: float) -> str:
 def variability(
     max_spreads: ArrayLike, *, resamples: int = 0, alpha: float = 0.05, rng: np.random.Generator | None = None
 ) -> Estimate:
-    """Compute the slowdown v that a suite should show: twice the largest spread without the top 5 % of spreads [1]_.
+    """Compute the slowdown v that a suite should show [1]_.
+
+    This is twice the largest spread after the top 5 % of the spreads are left out.
 
     v = 2 max{MS_i : 0 < i <= floor(.95 |MS|)}, where MS is in ascending order and i starts at 1.
 
@@ -178,7 +182,7 @@ def variability(
         raise ValueError(f"max_spreads must be a series of finite shares >= 0, got {spreads}")
     if resamples and rng is None:
         raise ValueError(f"rng is needed for resamples = {resamples}")
-    n_kept = KEPT_PERCENT * len(spreads) // 100  # with integers, .95 n has no rounding error
+    n_kept = KEPT_PERCENT * len(spreads) // 100  # computed with integers, because .95 n has rounding errors
     if n_kept < 1:
         return Estimate(None, reason=f"fewer than two spreads ({len(spreads)})")
     if not resamples or rng is None:
@@ -197,7 +201,10 @@ def defined(estimates: Sequence[Estimate]) -> list[float]:
 
 
 def _run_values(values: ArrayLike) -> tuple[Floats, str | None]:
-    """Scale the values exactly by a power of two, to avoid overflow; return the reason if they are invalid."""
+    """Scale the values by a power of two, which is exact and avoids overflow.
+
+    Also return the reason if the values are invalid.
+    """
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or not np.isfinite(x).all():
         raise ValueError(f"values must be a series of finite numbers, one per run, got {x}")
@@ -208,7 +215,10 @@ def _run_values(values: ArrayLike) -> tuple[Floats, str | None]:
 
 
 def _average_range(x: Floats, per: int) -> float:
-    """Average the range over all choices of `per` values; the i-th value is the largest in C(i - 1, per - 1)."""
+    """Average the range over all choices of `per` values.
+
+    The i-th value is the largest in C(i - 1, per - 1) choices.
+    """
     total = comb(len(x), per)
     largest = np.array([comb(i, per - 1) / total for i in range(len(x))])
     ascending = np.sort(x)

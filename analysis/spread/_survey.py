@@ -1,4 +1,4 @@
-"""Survey of many benchmarks: spread of the runs, buckets, and which altered methods the suite notices."""
+"""Survey many benchmarks: spread of the runs, buckets, and the altered methods that the suite notices."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ from analysis.spread._time import SuiteTime, suite_time
 
 @dataclass(frozen=True)
 class Spread:
-    """The runs of one benchmark with one version, one altered method and one context.
+    """The spread of the runs of a benchmark that have the same version, altered method and context.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class BucketRow:
-    """Number of benchmarks in each bucket.
+    """The number of benchmarks in each bucket.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class BucketRow:
 
 @dataclass(frozen=True)
 class Environment:
-    """The suite in one environment, that is, in one measurement context.
+    """The results of a suite in one environment, that is, in one measurement context.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class EnvironmentPair:
 
 @dataclass(frozen=True)
 class Survey:
-    """Result of `survey`: how stable the benchmarks of a suite are.
+    """The result of `survey`: how stable the benchmarks of a suite are.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class Survey:
     parameters: Mapping[str, object]
 
     def within(self, environment: Environment) -> list[Spread]:
-        """Return the benchmarks in a bucket in this environment, largest spread first."""
+        """Return the benchmarks that have a bucket in this environment, largest spread first."""
         inside = [row for row in self.spreads if row.bucket and row.conditions.get(CONTEXT, "") == environment.name]
         return sorted(inside, key=lambda row: -(row.judged or 0.0))
 
@@ -210,11 +210,11 @@ def survey(
     resamples: int = 0,
     advance: Advance = unwatched,
 ) -> Survey:
-    """Compute the spread of the runs of each benchmark, and which altered methods, if any, the suite notices [1]_.
+    """Compute the spread of the runs of each benchmark, and which altered methods the suite notices [1]_.
 
-    Versions, altered methods and contexts are kept separate: a spread over several of them has no meaning. Each context
-    is an environment with its own buckets, v and score; the same benchmarks in two environments are compared pair by
-    pair.
+    Versions, altered methods and contexts are kept separate, because a spread over several of them has no meaning. Each
+    context is an environment with its own buckets, v and score. Two environments are compared by the benchmarks that
+    both contain.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def _environments(benchmarks: Sequence[Benchmark]) -> list[str]:
 
 
 def _pairs(spreads: Sequence[Spread], environments: Sequence[Environment], level: float) -> tuple[EnvironmentPair, ...]:
-    """Compare all pairs of environments per benchmark."""
+    """Compare the spreads of the same benchmarks in each pair of environments."""
     widths: dict[str, dict[tuple[str, ...], float]] = {row.name: {} for row in environments}
     for row in spreads:
         key = (row.application, row.benchmark, *(row.conditions.get(name, "") for name in (VERSION, ALTERED)))
@@ -368,7 +368,7 @@ def _signed_rank(logs: Floats) -> Test:
         return Test(None, reason="at least two benchmarks are needed")
     if not logs.any():
         return Test(1.0, 0.0, NO_VARIATION)
-    from scipy import stats  # slow to import
+    from scipy import stats  # imported here because the import is slow
 
     result = stats.wilcoxon(logs)
     return Test(float(result.pvalue), float(result.statistic))
@@ -377,12 +377,12 @@ def _signed_rank(logs: Floats) -> Test:
 def _spreads(
     benchmarks: Sequence[Benchmark], sampling: Sampling, per: int | None, tell: Callable[[int], None]
 ) -> tuple[list[Benchmark], list[Spread], list[LeftOut]]:
-    """Compute one number per run and the spread of each benchmark; also return the left-out benchmarks."""
+    """Compute one number per run and the spread of each benchmark; also return the benchmarks that are left out."""
     usable, spreads, left_out = [], [], []
     for done, benchmark in enumerate(benchmarks, start=1):
         try:
             spreads += [_spread(benchmark, level, sampling.values(level.runs), per) for level in by_level(benchmark)]
-        except ValueError as error:  # a run with only warm-up iterations
+        except ValueError as error:  # a run has only warm-up iterations
             left_out.append(LeftOut(benchmark.name, str(error)))
         else:
             usable.append(benchmark)
@@ -400,7 +400,7 @@ def _check(per: int | None, alpha: float, resamples: int) -> None:
 
 
 def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | None) -> Spread:
-    """Compute the spread of one benchmark at one level, without a bucket."""
+    """Compute the spread of a benchmark at one level, without a bucket."""
     over_all, over_some = max_spread(values), max_spread(values, per=per or PER)
     conditions = {name: entry for name in (VERSION, ALTERED, CONTEXT) if (entry := level.of(name)[0])}
     return Spread(
@@ -425,7 +425,7 @@ def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | N
 
 
 def _in_buckets(spreads: Sequence[Spread], per: int | None) -> tuple[Spread, ...]:
-    """Add a bucket, or the reason for having none, to each spread."""
+    """Add a bucket to each spread; if there is none, add the reason."""
     most: dict[tuple[str, str], int] = {}
     for row in spreads:
         suite = row.application, row.conditions.get(CONTEXT, "")

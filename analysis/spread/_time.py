@@ -1,4 +1,4 @@
-"""Time of a suite, and which altered methods faster parts of it still notice."""
+"""Compute how long a suite takes, and which altered methods faster parts of the suite still notice."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,18 @@ from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.spread._score import Score, percentage
 
-SHARES = (0.1, 0.25, 0.5)  # time limits of the parts that are always computed, as shares of the time of the suite
+SHARES = (
+    0.1,
+    0.25,
+    0.5,
+)  # these parts are always computed; each number is a time limit as a share of the time of the suite
 
 Key = tuple[str, str]  # application, benchmark
 
 
 @dataclass(frozen=True)
 class BenchmarkTime:
-    """Time of one benchmark.
+    """The time that one benchmark takes.
 
     Attributes
     ----------
@@ -40,7 +44,7 @@ class BenchmarkTime:
 
 @dataclass(frozen=True)
 class Part:
-    """Some benchmarks of a suite.
+    """A part of a suite: some of its benchmarks.
 
     Attributes
     ----------
@@ -61,7 +65,7 @@ class Part:
 
 @dataclass(frozen=True)
 class SuiteTime:
-    """Time of a suite.
+    """The time that a suite and its parts take.
 
     Attributes
     ----------
@@ -98,7 +102,7 @@ def suite_time(
     budget: float | None = None,
     level: float = 0.95,
 ) -> SuiteTime | None:
-    """Compute the time of a suite, and which altered methods parts of it still notice [1]_.
+    """Compute the time of a suite, and which altered methods parts of the suite still notice [1]_.
 
     Parameters
     ----------
@@ -164,7 +168,10 @@ def _seconds_per_run(benchmark: Benchmark, is_measured: bool) -> float | None:
 
 
 def _noticing(times: Sequence[BenchmarkTime], score: Score | None) -> Floats:
-    """Return a matrix of covered methods (rows) and benchmarks (columns): 1 if the benchmark notices the method."""
+    """Return a matrix of covered methods (rows) and benchmarks (columns).
+
+    An entry is 1 if the benchmark notices the method.
+    """
     covered = score.variants["total"].covered if score else ()
     pairs = {(row.benchmark, row.method) for row in score.detections if row.regression.found} if score else set()
     return np.array([[float((time.benchmark, method) in pairs) for time in times] for method in covered]).reshape(
@@ -173,7 +180,10 @@ def _noticing(times: Sequence[BenchmarkTime], score: Score | None) -> Floats:
 
 
 def _smallest(times: Sequence[BenchmarkTime], noticing: Floats) -> list[int]:
-    """Return the fewest benchmarks that together notice all these methods; of several solutions, the fastest."""
+    """Return the smallest set of benchmarks that together notice all these methods.
+
+    Of several sets of the same size, return the fastest.
+    """
     seconds = np.array([time.seconds for time in times])
     needed = noticing[noticing.any(axis=1)]
     if not len(needed):
@@ -183,21 +193,24 @@ def _smallest(times: Sequence[BenchmarkTime], noticing: Floats) -> list[int]:
 
 
 def _within(times: Sequence[BenchmarkTime], noticing: Floats, limit: float) -> list[int]:
-    """Return the benchmarks that notice most methods within the time; without methods, as many as possible."""
+    """Return the benchmarks that notice the most methods within the time limit.
+
+    If there are no methods, return as many benchmarks as possible.
+    """
     seconds = np.array([time.seconds for time in times])
     if not len(noticing):
         shortest = np.argsort(seconds, kind="stable")
         fits = np.cumsum(seconds[shortest]) <= limit * (1 + 1e-12)
         return sorted(int(at) for at in shortest[fits])
     n_methods, n = noticing.shape
-    # variables: one per benchmark (is it run?), one per method (is it noticed?)
+    # variables: one per benchmark (run or not), one per method (noticed or not)
     rows = np.vstack([np.hstack([noticing, -np.eye(n_methods)]), np.hstack([-seconds / limit, np.zeros(n_methods)])])
     cost = np.hstack([0.5 * seconds / seconds.sum(), -np.ones(n_methods)])
     return _chosen(cost, optimize.LinearConstraint(rows, lb=np.hstack([np.zeros(n_methods), -1])), n)
 
 
 def _chosen(cost: Floats, constraint: optimize.LinearConstraint, n: int) -> list[int]:
-    """Minimise the cost over binary variables; return which of the first n variables are 1."""
+    """Minimise the cost over binary variables; return the indices of the first n variables that are 1."""
     result = optimize.milp(
         cost,
         integrality=np.ones(len(cost), dtype=np.int64),
