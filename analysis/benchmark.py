@@ -1,6 +1,6 @@
-"""Measurements: the runs of a benchmark with their conditions, and one number per run.
+"""Represent measurements: the runs of a benchmark with their conditions, and one number per run.
 
-`Benchmark` is the only type for measurements: file readers and studies return it, and every method accepts it.
+`Benchmark` is the only type for measurements. File readers and studies return it, and every method accepts it.
 """
 
 import hashlib
@@ -17,14 +17,14 @@ from analysis.runs import Floats, checked_drop, n_warmup
 if TYPE_CHECKING:
     import pandas as pd
 
-# well-known conditions of a run; any other name is allowed
+# conditions with a known meaning; any other name is allowed
 RUN, VERSION, CONTEXT = "run", "version", "context"
 ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position", "predecessor", "altered"
 DURATION = "duration"  # duration of a run in seconds; not a factor of the context
 TIME = "time"  # date and time of a run, see `labeler.formats.naming`; a factor in tables, where the name is common
 FACTOR = "factor:"  # column prefix for any other condition
-RECORDED = "recorded:"  # prefix for conditions that were observed but not chosen, such as the load: not factors
-INTERVENTION = "intervention"  # the condition with a level at which a suspected cause is held fixed
+RECORDED = "recorded:"  # prefix for conditions that were observed but not chosen, such as the load; never factors
+INTERVENTION = "intervention"  # the condition whose levels include one at which a suspected cause is held fixed
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
 OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME)  # conditions with a different value for each run
 
@@ -32,7 +32,7 @@ LOWER, HIGHER, UNKNOWN = "lower", "higher", ""
 DIRECTIONS = (LOWER, HIGHER, UNKNOWN)
 FASTER, SLOWER = "faster", "slower"
 
-NOTHING_KNOWN: Mapping[str, str] = {}  # shared to save memory in large suites
+NOTHING_KNOWN: Mapping[str, str] = {}  # runs share these objects, which saves memory in large suites
 
 AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": np.median, "min": np.min}
 
@@ -41,8 +41,8 @@ AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": 
 class Failure:
     """A run without a measurement, with its conditions and the reason as text.
 
-    `on_purpose` is true if the measured software is not at fault: the run was skipped, or its measurements were not
-    kept.
+    `on_purpose` is true if the measured software is not at fault: either the run was skipped, or its measurements were
+    not kept.
     """
 
     conditions: Mapping[str, str]
@@ -52,7 +52,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A benchmark or run that a method left out, and the reason."""
+    """A benchmark or run that a method left out, with the reason."""
 
     name: str
     reason: str
@@ -60,7 +60,7 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Run:
-    """One execution of a benchmark in a new process; behaves like an array of its values.
+    """One execution of a benchmark in a new process. A run behaves like an array of its values.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Run:
         return values
 
     def of(self, condition: str) -> str:
-        """Return a condition as text, "" if unknown; the default context is the combination of factors."""
+        """Return a condition as text, or "" if it is unknown; by default, the context combines all factors."""
         text = self.conditions.get(condition, "")
         if condition == CONTEXT and not text:
             factors = sorted(filter(is_factor, self.conditions))
@@ -146,7 +146,7 @@ class Benchmark:
     failures: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that every method can use this benchmark."""
+        """Check that every method can use this benchmark; raise ValueError if not."""
         if not self.benchmark:
             object.__setattr__(self, "benchmark", self.name)
         if not self.runs and not self.failures:
@@ -172,7 +172,9 @@ class Benchmark:
         benchmark: str = "",
         parameters: Mapping[str, str] | None = None,
     ) -> "Benchmark":
-        """Create a benchmark from lists of values; each condition has one text per run, "" if unknown.
+        """Create a benchmark from lists of values.
+
+        Each condition has one text per run; "" means that the condition of a run is unknown.
 
         Raises
         ------
@@ -210,17 +212,17 @@ class Benchmark:
 
     @property
     def unit(self) -> str:
-        """Return the unit of all runs; "" if there are no runs."""
+        """Return the unit of all runs, or "" if there are no runs."""
         return self.runs[0].unit if self.runs else ""
 
     @property
     def better(self) -> str:
-        """Return which measurements are better: "lower" or "higher", or "" if unknown."""
+        """Return which measurements are better, "lower" or "higher", or "" if this is unknown."""
         return self.runs[0].better if self.runs else UNKNOWN
 
     @property
     def conditions(self) -> dict[str, tuple[str, ...]]:
-        """Return one text per run by name of the condition, "" if unknown; factors come last."""
+        """Return a dict from condition name to the value in each run ("" if unknown); factors come last."""
         recorded = dict.fromkeys(name for run in self.runs for name in run.conditions)
         names = [
             *(name for name in CONDITIONS if name in recorded),
@@ -230,19 +232,19 @@ class Benchmark:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Return the name of each run in its file, or its number from 0."""
+        """Return the name of each run in its file; a run without a name has its number, counted from 0."""
         return tuple(run.of(RUN) or str(number) for number, run in enumerate(self.runs))
 
     def of(self, condition: str) -> tuple[str, ...]:
-        """Return the levels of a condition, one per run, "" if unknown."""
+        """Return the level of a condition in each run, or "" where it is unknown."""
         return tuple(run.of(condition) for run in self.runs)
 
     def levels(self, condition: str) -> tuple[str, ...]:
-        """Return the distinct levels of a condition in order of first appearance, without ""."""
+        """Return the distinct levels of a condition, except "", in order of first appearance."""
         return tuple(dict.fromkeys(entry for entry in self.of(condition) if entry))
 
     def where(self, **conditions: str) -> "Benchmark | None":
-        """Return the benchmark with only the runs and failures that have these conditions; None without such runs."""
+        """Select the runs and failures that have these conditions; return None if there are no such runs."""
         runs = tuple(run for run in self.runs if all(run.of(name) == entry for name, entry in conditions.items()))
         failures = tuple(
             failure
@@ -252,12 +254,12 @@ class Benchmark:
         return replace(self, runs=runs, failures=failures) if runs else None
 
     def take(self, numbers: Sequence[int]) -> "Benchmark":
-        """Return the benchmark with only the runs at these positions, in this order, and all failures."""
+        """Select the runs at these positions, in this order; keep all failures."""
         return replace(self, runs=tuple(self.runs[number] for number in numbers))
 
 
 def is_factor(condition: str) -> bool:
-    """Return whether a condition is part of the measurement context, not an observation about the run.
+    """Return whether a condition is a factor of the measurement context, and not an observation about the run.
 
     Examples
     --------
@@ -268,7 +270,7 @@ def is_factor(condition: str) -> bool:
 
 
 def in_unit(runs: Run | Benchmark) -> str:
-    """Describe unit and direction in words.
+    """Describe the unit and the better direction in words.
 
     Examples
     --------
@@ -279,7 +281,9 @@ def in_unit(runs: Run | Benchmark) -> str:
 
 
 def in_direction(is_lower: bool, better: str) -> str:
-    """Return the word for lower or higher measurements: "faster" and "slower" only if the direction is known.
+    """Return the word for lower or higher measurements.
+
+    The words are "faster" and "slower" only if the better direction is known.
 
     Examples
     --------
@@ -305,7 +309,7 @@ def _check_run(run: Run, place: str) -> None:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Options for the one number per run: warm-up and aggregate.
+    """Options that reduce a run to one number: warm-up and aggregate.
 
     Attributes
     ----------
@@ -329,7 +333,7 @@ class Sampling:
     aggregate: str = "mean"
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options; raise ValueError if one is invalid."""
         try:
             checked_drop(self.warmup)
         except ValueError:
@@ -339,18 +343,18 @@ class Sampling:
             raise ValueError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {self.aggregate!r}")
 
     def steady(self, run: ArrayLike) -> Floats:
-        """Return the run without its warm-up; raise ValueError if no iteration remains."""
+        """Return the run without its warm-up iterations; raise ValueError if no iteration remains."""
         values = np.asarray(run, dtype=np.float64)
         return values[n_warmup(len(values), self.warmup) :]
 
     def value(self, run: ArrayLike) -> float:
-        """Return the one number of a run, in its unit."""
+        """Return the one number that represents a run, in the run's unit."""
         return float(AGGREGATES[self.aggregate](self.steady(run)))
 
     def values(self, runs: Sequence[ArrayLike]) -> Floats:
         """Return one number per run, shape (n_runs,)."""
         arrays = [np.asarray(run, dtype=np.float64) for run in runs]
-        if len({len(run) for run in arrays}) == 1 and not self.warmup:  # one fast call for all runs
+        if len({len(run) for run in arrays}) == 1 and not self.warmup:  # one call for all runs, which is faster
             aggregate: Callable[..., Any] = AGGREGATES[self.aggregate]
             return np.asarray(aggregate(np.stack(arrays), axis=1))
         return np.array([self.value(run) for run in arrays])
@@ -358,7 +362,7 @@ class Sampling:
 
 EVERY_ITERATION = Sampling()
 
-Advance = Callable[[int, int], None]  # arguments: number done, total
+Advance = Callable[[int, int], None]  # the arguments of a callback: number done, total
 
 
 def unwatched(done: int, total: int) -> None:
@@ -366,7 +370,10 @@ def unwatched(done: int, total: int) -> None:
 
 
 def join(benchmarks: Sequence[Benchmark]) -> Benchmark:
-    """Return the first benchmark with the runs and failures of all; raise ValueError if units or directions differ."""
+    """Combine benchmarks: return the first benchmark with the runs and failures of all.
+
+    Raise ValueError if units or better directions differ.
+    """
     first = benchmarks[0]
     if len(benchmarks) == 1:
         return first
@@ -378,7 +385,10 @@ def join(benchmarks: Sequence[Benchmark]) -> Benchmark:
 
 
 def by_name(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
-    """Join benchmarks with the same application and name, in order of first appearance; raises as `join`."""
+    """Combine benchmarks that have the same application and name, in order of first appearance.
+
+    Raise ValueError for the same reasons as `join`.
+    """
     groups: dict[tuple[str, str], list[Benchmark]] = {}
     for benchmark in benchmarks:
         groups.setdefault((benchmark.application, benchmark.name), []).append(benchmark)
@@ -386,7 +396,7 @@ def by_name(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
 
 
 def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION, CONTEXT)) -> list[Benchmark]:
-    """Split the runs by conditions that must not be mixed in one sample, such as versions and contexts.
+    """Split the runs by conditions that a sample must not mix, such as versions and contexts.
 
     Parameters
     ----------
@@ -419,7 +429,8 @@ def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION
 def in_order(benchmark: Benchmark) -> Benchmark:
     """Sort the runs as in a table: by conditions, then by number.
 
-    Levels of a condition are in order of first appearance; the position in an order is the last sort key.
+    The levels of a condition are in order of first appearance. The position of a run in an execution order is the last
+    sort key.
 
     Examples
     --------
@@ -450,7 +461,9 @@ def _place_in_order(run: Run, places: Mapping[str, Mapping[str, int]]) -> tuple[
 def two_versions(
     benchmarks: Sequence[Benchmark], baseline: str | None = None, candidate: str | None = None
 ) -> tuple[str, str] | str:
-    """Return baseline and candidate, the same for all benchmarks, or the reason why they cannot be determined.
+    """Return the baseline and the candidate, which are the same for all benchmarks.
+
+    If the versions cannot be determined, return the reason.
 
     Parameters
     ----------
@@ -490,9 +503,8 @@ def two_versions(
 def canonical(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
     """Sort benchmarks and runs so that the order does not depend on file names or the order of rows.
 
-    Benchmarks are sorted by application and name. Runs are sorted by conditions, except those that differ between all
-    runs, then by position in an order, then by an arbitrary but fixed key. Resampling therefore always draws the same
-    runs.
+    Benchmarks are sorted by application and name. Runs are sorted by the conditions that some runs share, then by their
+    position in an execution order, then by an arbitrary but fixed key. Resampling therefore always draws the same runs.
     """
     ordered = sorted(benchmarks, key=lambda benchmark: (natural(benchmark.application), natural(benchmark.name)))
     return [_with_runs_in_place(benchmark) for benchmark in ordered]
@@ -511,7 +523,7 @@ def _with_runs_in_place(benchmark: Benchmark) -> Benchmark:
 
 
 def number_or_name(text: str) -> tuple[bool, float, list[tuple[int, str]]]:
-    """Return a sort key that orders numbers by value, also inside names: 1, 2, 10.
+    """Return a sort key that orders numbers by value, even inside names: 1, 2, 10.
 
     Examples
     --------
@@ -526,7 +538,7 @@ def number_or_name(text: str) -> tuple[bool, float, list[tuple[int, str]]]:
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """Return a sort key for the natural order of names: run 2 before run 10.
+    """Return a sort key for the natural order of names, in which run 2 comes before run 10.
 
     Examples
     --------
@@ -601,7 +613,10 @@ def _constant(rows: "pd.DataFrame", column: str, otherwise: str) -> str:
 
 
 def _text(entry: Any) -> str:
-    """Return a cell as text: "" if missing; "3" for 3.0, because pandas stores integers with gaps as floats."""
+    """Return a cell as text: "" if it is missing, and "3" for 3.0.
+
+    Pandas stores a column of integers with missing entries as floats.
+    """
     import pandas as pd
 
     if pd.isna(entry):

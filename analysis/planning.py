@@ -1,4 +1,4 @@
-"""Plan a study: number of items, hours, expected intervals, and what the design cannot estimate."""
+"""Plan a study: compute the number of items, the hours and the expected intervals, and list what it cannot estimate."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from scipy import optimize, special
 from analysis.intervals import MIN_GROUPS, Estimate, wilson
 from analysis.results import Result
 
-CHECK_ONLY = 0.1  # with a larger expected half-width, an estimate is only a rough check
+CHECK_ONLY = 0.1  # an estimate with a larger expected half-width is only a rough check
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,10 @@ class Design:
 
     @property
     def n_overlap(self) -> int:
-        """Return the number of overlap items; the random choice by application may change it slightly."""
+        """Return the number of overlap items.
+
+        The random choice by application may change this number slightly.
+        """
         return floor(self.overlap * self.n_items + 0.5)
 
     @property
@@ -73,7 +76,7 @@ class Design:
 
 @dataclass(frozen=True, repr=False)
 class Expected(Result):
-    """Expected results of a design under assumptions: mean counts, and intervals around the assumed values.
+    """The expected results of a design under assumptions: mean counts, and intervals around the assumed values.
 
     Attributes
     ----------
@@ -101,9 +104,10 @@ class Expected(Result):
 
 
 def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level: float = 0.95) -> int:
-    """Return how many items with two ratings give this interval of Fleiss' kappa, ceil(z^2 V / w^2) [1]_ [2]_.
+    """Compute how many items with two ratings are needed for an interval of Fleiss' kappa of this half-width [1]_ [2]_.
 
-    V = (1 - k) [(1 - k)(1 - 2k) + k(2 - k) / (2p(1 - p))].
+    The number is ceil(z^2 V / w^2), where w is the half-width and V = (1 - k) [(1 - k)(1 - 2k) + k(2 - k) / (2p(1 -
+    p))].
 
     Parameters
     ----------
@@ -145,11 +149,11 @@ def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level
 def items_for_kappa_test(
     kappa_0: float, kappa_1: float, *, prevalence: float, power: float = 0.8, alpha: float = 0.05
 ) -> int:
-    """Return how many items with two ratings a test of kappa = kappa_0 needs to detect kappa_1 with this power [1]_.
+    """Compute how many items with two ratings a test needs to detect kappa_1 with this power [1]_.
 
-    For the goodness of fit test of the common correlation model, n = lambda(1, alpha, power) / d, where d is the
-    noncentrality per item, [p (1 - p) (k1 - k0)]^2 [1 / (p^2 + p(1-p)k0) + 2 / (p(1-p)(1-k0)) + 1 / ((1-p)^2 +
-    p(1-p)k0)].
+    The null hypothesis is kappa = kappa_0. The test is the goodness of fit test of the common correlation model, which
+    needs n = lambda(1, alpha, power) / d items. The noncentrality per item, d, is [p (1 - p) (k1 - k0)]^2 [1 / (p^2 +
+    p(1-p)k0) + 2 / (p(1-p)(1-k0)) + 1 / ((1-p)^2 + p(1-p)k0)].
 
     Parameters
     ----------
@@ -193,10 +197,10 @@ def items_for_kappa_test(
 
 
 def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> int:
-    """Return the smallest n for which the interval of a share (`analysis.intervals.wilson`) has this half-width.
+    """Compute the smallest n for which the interval of a share has this half-width.
 
-    Use it for the agreement of a pair (items that both label), test-retest agreement (retest items), or the sensitivity
-    of a classifier (agreed dissimilar items).
+    The interval is `analysis.intervals.wilson`. Use this function for the agreement of a pair (n counts items that both
+    label), for test-retest agreement (retest items), or for the sensitivity of a classifier (agreed dissimilar items).
 
     Parameters
     ----------
@@ -232,7 +236,7 @@ def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> 
 
 
 def hours(n_labels: float, *, seconds: float) -> float:
-    """Return the hours for a number of labels at `seconds` > 0 per label; raises ValueError for negative values.
+    """Compute the hours for a number of labels that take `seconds` > 0 each; raise ValueError for negative values.
 
     Examples
     --------
@@ -257,8 +261,8 @@ def expected(
 ) -> Expected:
     """Compute the expected intervals of a design.
 
-    The ratings of an item follow a beta-binomial model with intraclass correlation `kappa`; for two ratings
-    this is the model behind `items_for_kappa` and gives its half-width.
+    The ratings of an item follow a beta-binomial model with intraclass correlation `kappa`. For two ratings,
+    `items_for_kappa` uses the same model and gives the same half-width.
 
     Parameters
     ----------
@@ -312,7 +316,7 @@ def expected(
 
 
 def reviewer_groups(blocks: Iterable[Iterable[str]]) -> list[tuple[str, ...]]:
-    """Return the sets of reviewers that are connected by common items, directly or through other reviewers.
+    """Group the reviewers that are connected by common items, directly or through other reviewers.
 
     Parameters
     ----------
@@ -397,7 +401,7 @@ def limits(
 def _expected_kappa(
     design: Design, kappa: float, prevalence: float, pa: float, level: float
 ) -> tuple[Estimate, Estimate]:
-    """Return Fleiss' kappa and percent agreement with standard errors from the expected label patterns."""
+    """Compute Fleiss' kappa and percent agreement from the expected label patterns, with their standard errors."""
     pe = prevalence**2 + (1 - prevalence) ** 2
     of_kappa = of_percent = 0.0
     for r, n in design.n_ratings.items():
@@ -421,7 +425,10 @@ def _expected_share(share: float, n: float, level: float) -> Estimate:
 
 
 def _patterns(r: int, kappa: float, prevalence: float) -> NDArray[np.float64]:
-    """Return the probability of x = 0..r dissimilar labels among r (beta-binomial, intraclass correlation kappa)."""
+    """Return the probability of each number x = 0..r of dissimilar labels among r labels.
+
+    The distribution is beta-binomial with intraclass correlation kappa.
+    """
 
     def rising(share: float, n: int) -> float:
         return float(np.prod([share * (1 - kappa) + i * kappa for i in range(n)]))

@@ -1,4 +1,4 @@
-"""Label tables, count tables and wide ratings, with checks of their columns and shapes.
+"""Check and convert label tables, count tables and wide ratings.
 
 Ratings can have three forms, and every coefficient of agreement accepts all of them:
 
@@ -48,7 +48,7 @@ def declared_categories(categories: Sequence[Hashable]) -> tuple[Hashable, ...]:
 
 
 def positive_category(categories: Sequence[Hashable], positive: Hashable | None = None) -> Hashable:
-    """Return the positive category of two-by-two tables, leniency and classifiers: by default the last of two.
+    """Return the positive category, by default the last of two, for two-by-two tables, leniency and classifiers.
 
     Raises
     ------
@@ -72,9 +72,11 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
     """Convert any of the three forms of ratings to a count table.
 
     A DataFrame with a column `rater` or `category` is a label table. A table of numbers is a count table. Any other
-    table has wide ratings. If the declared categories are numbers themselves, as on a scale from 1 to
-    5, a table of numbers has wide ratings, unless it is a DataFrame whose columns are the categories. An array with
-    as many columns as categories could then have either form and is rejected.
+    table contains wide ratings.
+
+    The declared categories can be numbers themselves, as on a scale from 1 to 5. In this case a table of numbers
+    contains wide ratings, unless it is a DataFrame whose columns are the categories. An array with as many columns as
+    categories could have either form, and is rejected.
 
     Parameters
     ----------
@@ -134,7 +136,10 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
 
 
 def _check_counts_are_numbers(table: NDArray[Any], categories: Sequence[Hashable]) -> None:
-    """Raise ValueError if a table without categories is mostly numbers, a sign of counts with an invalid entry."""
+    """Raise ValueError if a table without categories is mostly numbers.
+
+    Such a table is probably a count table with an invalid entry.
+    """
     is_number = np.array([[_is_number(value) for value in row] for row in table], dtype=bool)
     is_category = [isinstance(value, Hashable) and value in categories for value in table.ravel()]
     if 2 * is_number.sum() > table.size and not any(is_category):
@@ -145,7 +150,7 @@ def _check_counts_are_numbers(table: NDArray[Any], categories: Sequence[Hashable
 
 
 def is_label_table(ratings: Ratings) -> TypeGuard[pd.DataFrame]:
-    """Return whether the ratings are a label table: a DataFrame with a column rater or category."""
+    """Return whether the ratings are a label table: a DataFrame with a column `rater` or `category`."""
     return isinstance(ratings, pd.DataFrame) and bool({"rater", "category"} & set(ratings.columns))
 
 
@@ -174,7 +179,7 @@ def holds_ratings(ratings: Ratings, categories: Sequence[Hashable] | None = None
 
 
 def codes_of_wide(table: Ratings, categories: Sequence[Hashable]) -> NDArray[np.int64]:
-    """Convert wide ratings to positions in the declared categories, -1 if missing; same shape.
+    """Convert wide ratings to category positions in an array of the same shape; missing entries become -1.
 
     Raises
     ------
@@ -193,14 +198,17 @@ def codes_of_wide(table: Ratings, categories: Sequence[Hashable]) -> NDArray[np.
 
 
 def counts_of_wide(table: Ratings, categories: Sequence[Hashable]) -> Floats:
-    """Convert wide ratings to a count table; raises ValueError as `codes_of_wide`."""
+    """Convert wide ratings to a count table; raise ValueError for the same reasons as `codes_of_wide`."""
     codes = codes_of_wide(table, categories)
     counts: Floats = (codes[:, :, None] == np.arange(len(categories))).sum(axis=1).astype(np.float64)
     return counts
 
 
 def checked_counts(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> Floats:
-    """Return the count table of any form of ratings (`counts_of`), without unrated items; may be empty."""
+    """Convert ratings in any form to a count table (`counts_of`), and leave out unrated items.
+
+    The result may be empty.
+    """
     counts = counts_of(ratings, categories)
     rated: Floats = counts[counts.sum(axis=1) > 0]
     return rated
@@ -248,7 +256,9 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
 
 
 def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
-    """Return the named columns of a table, and check that each exists exactly once, without missing entries.
+    """Return the named columns of a table.
+
+    Raise ValueError unless each column exists exactly once and has no missing entries.
 
     Parameters
     ----------
@@ -353,7 +363,10 @@ def count_table(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIE
 
 
 def wide_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> tuple[list[str], Floats]:
-    """Return the sorted raters, and the category number of each label, shape (n_items, n_raters), NaN if missing."""
+    """Return the sorted raters, and the category number of each label.
+
+    The numbers have shape (n_items, n_raters); missing labels are NaN.
+    """
     table = checked_labels(labels, categories)
     item, _ = pd.factorize(table["item"])
     names = in_name_order(pd.unique(table["rater"]))
@@ -364,7 +377,7 @@ def wide_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIE
 
 
 def in_name_order(names: Iterable[Any]) -> list[Any]:
-    """Sort names; convert names of mixed types, such as numbers and texts, to text for sorting."""
+    """Sort names; if their types differ, such as numbers and texts, sort them as texts."""
     names = list(names)
     try:
         return sorted(names)
@@ -373,7 +386,7 @@ def in_name_order(names: Iterable[Any]) -> list[Any]:
 
 
 def check_words(column: "pd.Series[Any]", words: Sequence[str], name: str) -> None:
-    """Raise ValueError with the first row whose entry is not one of the words."""
+    """Raise ValueError for the first row whose entry is not one of the words."""
     is_word = [value in words for value in column]
     if not all(is_word):
         row = is_word.index(False)
@@ -381,11 +394,12 @@ def check_words(column: "pd.Series[Any]", words: Sequence[str], name: str) -> No
 
 
 def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return the first label of each assignment, which is independent and therefore used for agreement.
+    """Return the first label of each assignment.
 
-    The first label is the last category that the reviewer chose before answering another assignment. If the answer was
-    withdrawn immediately, or is "not sure", the assignment stays open, and the category chosen when the item is shown
-    again is the first label. Later categories are own revisions.
+    First labels are independent, so agreement is computed from them. The first label is the last category that the
+    reviewer chose before answering another assignment. If the reviewer withdraws the answer immediately, or answers
+    "not sure", the assignment stays open. The first label is then the category that the reviewer chooses when the item
+    is shown again. Later categories are the reviewer's own revisions.
 
     Parameters
     ----------
@@ -428,7 +442,7 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
-    """Return ranks from 1; ties get their mean rank.
+    """Return ranks from 1; equal values get their mean rank.
 
     Examples
     --------
@@ -439,7 +453,7 @@ def ranks(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
-    """Add the columns that identify assignments to an answer table.
+    """Add default values for the columns that identify assignments to an answer table.
 
     Parameters
     ----------
@@ -469,7 +483,7 @@ def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_of(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return the first labels of every kind in an answer table (`with_defaults`), as a label table.
+    """Return the first labels of every kind from an answer table (`with_defaults`), as a label table.
 
     Returns
     -------
@@ -481,7 +495,7 @@ def first_of(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def counted_labels(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return the label table for agreement and consensus: first labels, fresh or overlap.
+    """Return the labels that count for agreement and consensus: first labels of the kinds fresh and overlap.
 
     Parameters
     ----------
@@ -498,7 +512,10 @@ def counted_labels(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cells(ratings: Ratings) -> NDArray[Any]:
-    """Convert the table to an array, of objects unless all entries have one numeric type."""
+    """Convert the table to an array.
+
+    The array is numeric for a numeric DataFrame or ndarray, and otherwise has dtype object.
+    """
     if isinstance(ratings, pd.DataFrame):
         plain = all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in ratings.dtypes)
         return ratings.to_numpy() if plain and len(ratings.columns) else ratings.to_numpy(dtype=object)
@@ -511,7 +528,10 @@ def _cells(ratings: Ratings) -> NDArray[Any]:
 
 
 def _holds_numbers(table: NDArray[Any]) -> bool:
-    """Return whether all entries are numbers or missing, with at least one number unless the table is empty."""
+    """Return whether all entries are numbers or missing.
+
+    Unless the table is empty, at least one entry must be a number.
+    """
     if table.dtype.kind in "iuf":
         return True
     entries = [entry for entry in table.ravel() if not _empty(entry)]
@@ -519,7 +539,7 @@ def _holds_numbers(table: NDArray[Any]) -> bool:
 
 
 def _is_numbered(columns: "pd.Index[Any]", categories: Sequence[Hashable]) -> bool:
-    """Return whether the columns only have numbers, so that they must be in the order of the categories."""
+    """Return whether the columns are only numbered, so that they must be in the order of the categories."""
     return list(columns) == list(range(len(columns))) and set(columns) != set(categories)
 
 
