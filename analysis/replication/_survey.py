@@ -461,8 +461,8 @@ class _Claims:
     def _of_labels(self, claim: Claim) -> Claim:
         """Adjust the outcome of a claim about labels.
 
-        The claim is not applicable to measurements other than the measurements of the paper. The outcome is unknown if missing
-        benchmarks can explain a difference from the paper.
+        For measurements other than the measurements of the paper, the claim is not applicable. The outcome is unknown
+        if missing benchmarks can explain a difference from the paper.
         """
         if claim.outcome == BY_CONSTRUCTION or claim.is_contradiction:
             return claim
