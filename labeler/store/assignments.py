@@ -57,18 +57,21 @@ def add(db: Database, rows: Iterable[NewAssignment]) -> None:
 
 
 def clear(db: Database) -> None:
-    """Remove the whole plan; the database refuses this if there are labels."""
+    """Remove the whole plan; the database refuses if there are labels."""
     db.execute("DELETE FROM assignments")
 
 
 def tasks_of(db: Database, person_id: int, *, calibration: bool = False) -> list[Task]:
-    """Return the tasks of a reviewer in the calibration round, or after it, in order of presentation, with answers."""
+    """Return a reviewer's tasks, with their answers, in order of presentation.
+
+    These are the tasks of the calibration round, or of the rounds after it.
+    """
     rows = db.execute(f"{_TASKS} WHERE {_OF_ROUND} {_EACH}", (person_id, calibration)).fetchall()
     return [_task(row) for row in rows]
 
 
 def open_tasks(db: Database, person_id: int, *, calibration: bool, limit: int) -> list[Task]:
-    """Return the first tasks without a current answer, at most `limit`."""
+    """Return the first tasks without a current answer; at most `limit` tasks."""
     return _first_with(db, person_id, f"coalesce({_NEWEST}, 'withdrawn') = 'withdrawn'", calibration, limit)
 
 
@@ -78,7 +81,10 @@ def unsure_tasks(db: Database, person_id: int, *, calibration: bool) -> list[Tas
 
 
 def n_by_answer(db: Database, person_id: int, *, calibration: bool) -> Counter[Answer | None]:
-    """Return the number of tasks by newest answer; the key None counts tasks without an answer."""
+    """Return the number of tasks by their newest answer.
+
+    The key None counts tasks without an answer.
+    """
     rows = db.execute(
         f"SELECT {_NEWEST} AS newest, count(*) FROM assignments a WHERE {_OF_ROUND} GROUP BY newest",  # noqa: S608 - constant
         (person_id, calibration),
@@ -87,18 +93,24 @@ def n_by_answer(db: Database, person_id: int, *, calibration: bool) -> Counter[A
 
 
 def has_code(db: Database, code: str) -> bool:
-    """Return whether an assignment has this code, including ended assignments."""
+    """Return whether any assignment has this code, active or ended."""
     return db.execute("SELECT 1 FROM assignments WHERE code = ?", (code,)).fetchone() is not None
 
 
 def task_by_code(db: Database, person_id: int, code: str) -> Task | None:
-    """Return the reviewer's task with this code, from any round, active or ended; None if another reviewer has it."""
+    """Return the reviewer's task with this code, from any round, active or ended.
+
+    Return None if the code belongs to another reviewer or to no assignment.
+    """
     row = db.execute(f"{_TASKS} WHERE a.person_id = ? AND a.code = ? {_EACH}", (person_id, code)).fetchone()
     return _task(row) if row else None
 
 
 def stands(db: Database, assignment_id: int, *, calibration: bool) -> bool:
-    """Whether an assignment belongs to this round and is active, which means not ended and its item not excluded."""
+    """Return whether an assignment belongs to this round and is active.
+
+    An assignment is active if it has not ended and its item is not excluded.
+    """
     row = db.execute(
         f"SELECT 1 FROM assignments a WHERE assignment_id = ? AND (a.kind = 'calibration') = ? AND {STANDS}",  # noqa: S608 - constant
         (assignment_id, calibration),
@@ -107,7 +119,7 @@ def stands(db: Database, assignment_id: int, *, calibration: bool) -> bool:
 
 
 def find(db: Database, person_id: int, item_id: int, kind: Kind) -> Task | None:
-    """Return the reviewer's assignment of this kind for an item, or None."""
+    """Return the reviewer's assignment of this kind for an item; return None if there is none."""
     row = db.execute(
         f"{_TASKS} WHERE a.person_id = ? AND a.item_id = ? AND a.kind = ? {_EACH}",
         (person_id, item_id, kind),
@@ -116,7 +128,7 @@ def find(db: Database, person_id: int, item_id: int, kind: Kind) -> Task | None:
 
 
 def get(db: Database, person_id: int, item_id: int, kind: Kind) -> Task:
-    """Like `find`, but the assignment must exist."""
+    """Return the reviewer's assignment of this kind for an item; the assignment must exist."""
     task = find(db, person_id, item_id, kind)
     if task is None:
         raise LookupError(f"person {person_id} has no {kind} assignment of item {item_id}")
@@ -124,7 +136,10 @@ def get(db: Database, person_id: int, item_id: int, kind: Kind) -> Task:
 
 
 def everything(db: Database, kind: Kind | None = None) -> list[StoredAssignment]:
-    """Return all assignments, including ended ones, or all of one kind, in order of creation."""
+    """Return all assignments, or all assignments of one kind, in order of creation.
+
+    Ended assignments are included.
+    """
     rows = db.execute(
         """SELECT a.assignment_id, p.name, i.name, a.kind, a.block, a.position, a.origin, a.ended_utc
            FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id)
@@ -143,7 +158,10 @@ def everything(db: Database, kind: Kind | None = None) -> list[StoredAssignment]
 
 
 def give(db: Database, row: NewAssignment) -> None:
-    """Store an assignment, or reactivate an ended assignment, which keeps its code, answers and origin."""
+    """Store an assignment.
+
+    If it exists and has ended, it becomes active again and keeps its code, answers and origin.
+    """
     db.execute(
         """INSERT INTO assignments (person_id, item_id, kind, block, position, code, origin)
            VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -160,7 +178,10 @@ def end(db: Database, assignment_ids: Iterable[int], ended_utc: str) -> None:
 
 
 def _first_with(db: Database, person_id: int, condition: str, calibration: bool, limit: int) -> list[Task]:
-    """Select tasks by id first, which is faster because a reviewer may have a thousand tasks."""
+    """Select tasks by id first.
+
+    This is faster, because a reviewer may have a thousand tasks.
+    """
     rows = db.execute(
         f"""{_TASKS} WHERE assignment_id IN (
                 SELECT assignment_id FROM assignments a WHERE {_OF_ROUND} AND {condition}

@@ -5,7 +5,10 @@ from labeler.store.database import Database
 
 
 def put(db: Database, item_id: int, version: int, payload: bytes) -> None:
-    """Store the bins of an item; bins of an older version are replaced."""
+    """Store the bins of an item.
+
+    Bins of an older version are replaced.
+    """
     db.execute(
         """INSERT INTO bins (item_id, version, payload) VALUES (?, ?, ?)
            ON CONFLICT (item_id) DO UPDATE SET version = excluded.version, payload = excluded.payload""",
@@ -21,6 +24,6 @@ def is_there(db: Database, item_id: int, version: int) -> bool:
 
 
 def get(db: Database, item_id: int, version: int) -> bytes | None:
-    """Return the bins of an item, or None if there are no bins of this version."""
+    """Return the bins of an item; return None if it has no bins of this version."""
     row = db.execute("SELECT payload FROM bins WHERE item_id = ? AND version = ?", (item_id, version)).fetchone()
     return bytes(row[0]) if row else None

@@ -1,8 +1,9 @@
 """A hash chain over data that must not change: answers, decisions, replies, events, measurements and pictures.
 
-Each new row adds a link: the hash of its content, and the head, which is the hash of the previous head and this link.
-If a row is changed later, its hash no longer matches; if links are changed, the heads no longer match. If the chain is
-rebuilt, or an older file is restored, the head differs from the head that was printed before.
+Each new row adds a link. A link contains the hash of the row's content, and the head, which is the hash of the previous
+head and this link. If somebody changes a row later, its hash no longer matches. If somebody changes links, the heads no
+longer match. If somebody rebuilds the chain or restores an older file, the head differs from the head that was printed
+before.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 BEGUN = "begun"  # the first link of the chain of a study from an earlier version
 
-# part -> the queries for one entry by its id; the hash covers their results
+# part -> the queries that read one entry by its id; the hash of the entry covers their results
 _CONTENT: Mapping[str, tuple[str, ...]] = {
     "measurement": (
         """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
@@ -63,18 +64,21 @@ class Fault:
 
 
 def append(db: "Database", part: str, row_id: int) -> None:
-    """Add the link of a new row."""
+    """Add a link for a new row."""
     _append(db, head(db), part, row_id)
 
 
 def head(db: "Database") -> Head:
-    """Return the end of the chain."""
+    """Return the head of the chain: the number of links, and the last hash."""
     row = db.execute("SELECT link_id, head FROM links ORDER BY link_id DESC LIMIT 1").fetchone()
     return Head(*row) if row else Head(0, "")
 
 
 def begin(db: "Database") -> None:
-    """Rebuild the chain from all rows; the first link records the number of rows."""
+    """Build the chain again from all rows.
+
+    The first link records the number of rows.
+    """
     db.execute("DELETE FROM links")
     rows = [(part, row_id) for part, ids in _IDS.items() for (row_id,) in db.execute(ids).fetchall()]
     if not rows:
@@ -85,13 +89,16 @@ def begin(db: "Database") -> None:
 
 
 def n_before(db: "Database") -> int:
-    """Return the number of rows that existed before the chain began; 0 if the study had a chain from the start."""
+    """Return the number of rows that existed before the chain began.
+
+    Return 0 if the study had a chain from the start.
+    """
     row = db.execute("SELECT row_id FROM links WHERE link_id = 1 AND part = ?", (BEGUN,)).fetchone()
     return int(row[0]) if row else 0
 
 
 def digest_at(db: "Database", n_links: int) -> str | None:
-    """Return the head after the first `n_links` links, or None if the chain is shorter."""
+    """Return the hash of the head after the first `n_links` links; return None if the chain is shorter."""
     row = db.execute("SELECT head FROM links WHERE link_id = ?", (n_links,)).fetchone()
     return str(row[0]) if row else None
 
@@ -102,7 +109,7 @@ def digests_of(db: "Database", part: str) -> set[str]:
 
 
 def digest_of(db: "Database", part: str, row_id: int) -> str | None:
-    """Return the current hash of a row's content, or None if the row does not exist."""
+    """Return the current hash of a row's content; return None if the row does not exist."""
     if part == BEGUN:
         return hashlib.sha256(str(row_id).encode()).hexdigest()
     digest, is_there = hashlib.sha256(), False
@@ -119,7 +126,7 @@ def digest_of(db: "Database", part: str, row_id: int) -> str | None:
 
 
 def faults(db: "Database") -> Iterator[Fault]:
-    """Yield all mismatches between links and rows, in the order of the chain; then rows without a link."""
+    """Return the mismatches between links and rows, in the order of the chain, and then the rows without a link."""
     last, newest = Head(0, ""), dict[tuple[str, int], str]()
     for link_id, part, row_id, digest, stored in db.execute("SELECT * FROM links ORDER BY link_id").fetchall():
         if link_id != last.n_links + 1:

@@ -1,4 +1,7 @@
-"""Operations on whole study files: read a file without changing it, and remove data that identify people."""
+"""Operations on whole study files.
+
+They read a file without changing it, or remove data that identify people.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -34,7 +37,9 @@ class Assigned:
 
 @contextmanager
 def read_only(path: Path) -> Iterator[Database]:
-    """Open a snapshot of a study. Nothing is written to the file or its folder, and the schema is not migrated.
+    """Open a snapshot of a study.
+
+    Nothing is written to the file or its folder, and the schema is not migrated.
 
     Raises
     ------
@@ -46,7 +51,7 @@ def read_only(path: Path) -> Iterator[Database]:
     """
     if not path.is_file():
         raise NoStudy(f"There is no study {path}.")
-    # Without a log, no process has the file open. It is read directly, because SQLite would leave a log behind.
+    # If there is no log, no process has the file open. It is read directly, because SQLite would leave a log behind.
     lies_still, before = not _logs(path), path.stat()
     with Database(connect(path, mode="ro&immutable=1" if lies_still else "ro"), path) as db:
         check_is_study(db)
@@ -68,7 +73,7 @@ def _logs(path: Path) -> list[Path]:
 
 
 def assigned(db: Database) -> dict[str, Assigned]:
-    """Return all assignments, by code."""
+    """Return all assignments by code."""
     rows = db.execute(
         """SELECT a.code, a.assignment_id, p.name, i.name, i.data_hash, a.kind, a.block, a.position
            FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id)"""
@@ -81,9 +86,10 @@ def assigned(db: Database) -> dict[str, Assigned]:
 
 @contextmanager
 def rewritable(db: Database) -> Iterator[None]:
-    """Drop the triggers that forbid changes of answers and events, and create them again at the end.
+    """Drop the triggers that forbid changes of answers and events; create them again at the end.
 
-    Only for a file that no other process has opened, and inside a transaction, so that an error leaves it unchanged.
+    Use this only inside a transaction, so that an error leaves the file unchanged, and only if no other process has
+    opened the file.
     """
     triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     for name, _ in triggers:
@@ -95,7 +101,10 @@ def rewritable(db: Database) -> Iterator[None]:
 
 
 def rewrite(db: Database, table: str, column: str, rewritten: Callable[[str], str | None]) -> int:
-    """Change all texts of a column, even if texts are unique and exchange places; return the number of texts."""
+    """Replace all texts of a column; return the number of texts.
+
+    This also works if the texts must be unique and some of them exchange places.
+    """
     query = f"SELECT rowid, {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY rowid"  # noqa: S608 - ours
     rows = db.execute(query).fetchall()
     changed = [(new, row_id) for row_id, text in rows if (new := rewritten(text)) != text]
@@ -106,7 +115,10 @@ def rewrite(db: Database, table: str, column: str, rewritten: Callable[[str], st
 
 
 def renumber(db: Database, table: str, ids: Mapping[int, int]) -> None:
-    """Give the rows of a table new ids and update all references; `ids` maps old ids to new ids."""
+    """Give the rows of a table new ids, and update all references to these rows.
+
+    `ids` maps old ids to new ids.
+    """
     names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     places = [(table, "rowid")]
     for (name,) in names:
@@ -119,7 +131,7 @@ def renumber(db: Database, table: str, ids: Mapping[int, int]) -> None:
 
 
 def forget_who_signed_in(db: Database) -> None:
-    """Remove data about sign-in and presence: invitations, sessions, addresses and jobs."""
+    """Remove data about sign-ins and presence: invitations, sessions, addresses and jobs."""
     for table in ("invitations", "sessions", "jobs"):
         db.execute(f"DELETE FROM {table}")  # noqa: S608 - names above
     db.execute("UPDATE people SET email = NULL, secret_hash = NULL, created_utc = (SELECT created_utc FROM studies)")
@@ -154,6 +166,9 @@ def forget_conditions(db: Database) -> None:
 
 
 def seal(db: Database) -> None:
-    """Rewrite the file without the removed content, as a single file that can be read anywhere."""
+    """Rewrite the file as a single file that can be read anywhere.
+
+    The removed content is no longer in the file.
+    """
     db.execute("VACUUM")
     db.execute("PRAGMA journal_mode = DELETE")

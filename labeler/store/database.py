@@ -1,4 +1,4 @@
-"""A connection to a study file, with safe opening and clear error messages."""
+"""Connect to a study file: open the file safely, and report errors in clear words."""
 
 import sqlite3
 import stat
@@ -18,7 +18,7 @@ BUSY_TIMEOUT_S = 5.0
 APPLICATION_ID = 0x42524C31  # "BRL1" in the file's header distinguishes a study from any other SQLite file
 LOG_BEGINS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")  # the first bytes of a write-ahead log
 
-# In SQLite, writers retry at growing intervals, so some wait for seconds under load. Therefore threads of this process
+# In SQLite, writers retry at growing intervals, so some wait for seconds under load. Therefore, threads of this process
 # wait for each other here, and use SQLite only to wait for other processes.
 _WRITERS: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 
@@ -26,7 +26,10 @@ Parameters = Sequence[Any] | Mapping[str, Any]
 
 
 class Database:
-    """A connection for one page run or one command, which is never cached or shared between threads."""
+    """A connection to a study file, for one page run or one command.
+
+    It is never cached or shared between threads.
+    """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -34,24 +37,26 @@ class Database:
         self._files: Mapping[Path, tuple[int, int]] = {}
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
-        """Run a statement; values must be passed through `parameters`.
+        """Run a statement.
+
+        Values must be passed in `parameters`.
 
         Raises
         ------
         StudyBusy, StudyReadOnly, NotAStudy
-            Instead of the driver's error, if people can fix the cause; also while rows are fetched.
+            Raised instead of the driver's error if people can fix the cause, even while rows are fetched.
         """
         with _errors_in_words(self.path):
             return self._cursor().execute(sql, parameters)
 
     def records(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
-        """Return the rows of a query as mappings from column name to value; raises errors like `execute`."""
+        """Return the rows of a query as mappings from column name to value; raises the same errors as `execute`."""
         cursor = self.execute(sql, parameters)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def executemany(self, sql: str, rows: Iterable[Parameters]) -> sqlite3.Cursor:
-        """Run a statement for many rows; raises errors like `execute`."""
+        """Run a statement for many rows; raises the same errors as `execute`."""
         with _errors_in_words(self.path):
             return self._cursor().executemany(sql, rows)
 
@@ -62,9 +67,12 @@ class Database:
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
-        """Open a transaction that takes the write lock at once; either all its writes are saved, or none.
+        """Open a transaction that takes the write lock at once.
 
-        Inside another transaction it is a savepoint. If it fails and the caller continues, only its writes are undone.
+        Either all writes of the transaction are saved, or none.
+
+        Inside another transaction, a savepoint is opened instead. If it fails and the caller continues, only the writes
+        since the savepoint are undone.
         """
         if self._connection.in_transaction:
             yield from self._in_transaction("SAVEPOINT inner", "RELEASE inner", "ROLLBACK TO inner", "RELEASE inner")
@@ -90,9 +98,9 @@ class Database:
         self._check_files()
 
     def watch_files(self) -> None:
-        """From now on, let transactions fail if a file of the study was removed or replaced.
+        """Let later transactions fail if a file of the study was removed or replaced.
 
-        SQLite continues to write to a file that was removed or replaced, and reports success.
+        Without this check, SQLite would continue to write to a removed or replaced file and report success.
         """
         real = self.path.resolve()  # SQLite writes its own files beside the target of a symbolic link
         paths = (self.path, *(real.with_name(f"{real.name}-{end}") for end in ("wal", "shm")))
@@ -179,11 +187,13 @@ def discard(path: Path) -> None:
 
 
 def open_database(path: Path) -> Database:
-    """Open a study file; a file of an older version is migrated to this version.
+    """Open a study file.
 
-    The file must be opened only by SQLite. If this process opened and closed it in any other way, even to read its
-    first bytes, this would release the locks of all connections in this process. Another process could then remove the
-    log to which they write.
+    A file of an older version is migrated to this version.
+
+    Only SQLite may open the file. If this process opened and closed the file in any other way, even to read its first
+    bytes, the operating system would release the locks of all connections in this process. Another process could then
+    remove the log to which these connections write.
 
     Raises
     ------
@@ -201,7 +211,10 @@ def open_database(path: Path) -> Database:
 
 
 def _free_companions(path: Path) -> None:
-    """Make SQLite's own files writable; files created while the study was read-only would keep it read-only."""
+    """Make SQLite's own files writable.
+
+    If they were created while the study was read-only, they would keep it read-only.
+    """
     with suppress(OSError):
         mode = stat.S_IMODE(path.stat().st_mode)
         for beside in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
@@ -210,15 +223,16 @@ def _free_companions(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """Device, inode and similar values, which are constant as long as it is the same file."""
+    """Return the device, the inode and similar values, which are constant as long as the file is the same."""
     status = path.stat()
     return status.st_dev, status.st_ino
 
 
 def _begins_as_log(path: Path) -> bool:
-    """Return whether a write-ahead log is empty or has its header.
+    """Return whether a write-ahead log is empty or begins with the header of a log.
 
-    If the log in use is replaced by another file, SQLite writes no header to it, and ignores it when it next opens.
+    If another file replaces the log in use, SQLite writes no header to the other file, and ignores it when the study is
+    next opened.
     """
     with path.open("rb") as file:  # SQLite has no locks on this file, so closing it is safe
         return file.read(4) in (b"", *LOG_BEGINS)
@@ -258,7 +272,10 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> Da
 
 
 def _switch_to_wal(db: Database) -> None:
-    """Switch to a write-ahead log; unlike other statements, this does not wait for a lock, so it is repeated."""
+    """Switch to a write-ahead log.
+
+    The statement is repeated, because unlike other statements it does not wait for a lock.
+    """
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:
@@ -272,7 +289,7 @@ def _switch_to_wal(db: Database) -> None:
 
 
 def check_is_study(db: Database) -> None:
-    """Raise NotAStudy if the file is not a study, or NewerStudy if it is from a newer version."""
+    """Raise NotAStudy if the file is not a study; raise NewerStudy if a newer version wrote it."""
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise NotAStudy(f"{db.path} is an SQLite file, but not a study.")
     version, latest = migrations.version(db), len(migrations.MIGRATIONS)
@@ -285,7 +302,7 @@ def check_is_study(db: Database) -> None:
 
 
 class _Cursor(sqlite3.Cursor):
-    """A cursor that also converts errors while rows are fetched, when damage is often found."""
+    """A cursor that also converts errors while rows are fetched, because damage is often found only then."""
 
     path: Path
 
@@ -313,7 +330,10 @@ def _errors_in_words(path: Path) -> Iterator[None]:
 
 
 def _begins_as_one(path: Path) -> bool:
-    """Whether a file that SQLite refuses begins like an SQLite file; `open_database` explains when this is unsafe."""
+    """Return whether a file that SQLite refuses begins like an SQLite file.
+
+    `open_database` explains when reading the file directly is unsafe.
+    """
     try:
         with path.open("rb") as file:
             return file.read(16) == b"SQLite format 3\x00"

@@ -20,7 +20,10 @@ class Decision:
 
 
 def add(db: Database, item_id: int, decision: Decision) -> bool:
-    """Append a decision; return False if this event is already stored."""
+    """Append a decision.
+
+    Return False if a decision with this event is already stored.
+    """
     cursor = db.execute(
         """INSERT INTO decisions (item_id, category, why, decided_by, created_utc, event_id) VALUES (?, ?, ?, ?, ?, ?)
            ON CONFLICT (event_id) DO NOTHING""",
@@ -33,7 +36,7 @@ def add(db: Database, item_id: int, decision: Decision) -> bool:
 
 
 def of_event(db: Database, event_id: str) -> Decision | None:
-    """Return the stored decision of an event, or None."""
+    """Return the decision that is stored for an event; return None if there is none."""
     return next((decision for decision in everything(db) if decision.event_id == event_id), None)
 
 

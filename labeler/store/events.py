@@ -32,13 +32,13 @@ def add(db: Database, at_utc: str, actor: str, action: str, details: Mapping[str
 
 
 def of_actions(db: Database, actions: Collection[str]) -> list[Event]:
-    """Return the events with these actions, in order."""
+    """Return the events that have one of these actions, in order."""
     rows = db.execute("SELECT at_utc, actor, action, details FROM events ORDER BY event_id")
     return [Event(at, actor, action, json.loads(text)) for at, actor, action, text in rows if action in actions]
 
 
 def table(db: Database) -> "pd.DataFrame":
-    """Return all events in order, with columns at_utc, actor, action and details (JSON)."""
+    """Return all events in order, as a table with the columns at_utc, actor, action and details (JSON)."""
     import pandas as pd  # imported here because all commands write events, but few read them
 
     rows = db.execute("SELECT at_utc, actor, action, details FROM events ORDER BY event_id").fetchall()
@@ -46,14 +46,20 @@ def table(db: Database) -> "pd.DataFrame":
 
 
 def rewrite(db: Database, rewritten: Callable[[str, str], str]) -> None:
-    """Rewrite the details of events with a function of action and details; the file must be `copies.rewritable`."""
+    """Replace the details of events by the result of a function of action and details.
+
+    The file must be opened with `copies.rewritable`.
+    """
     rows = db.execute("SELECT event_id, action, details FROM events").fetchall()
     changed = [(new, event_id) for event_id, action, text in rows if (new := rewritten(action, text)) != text]
     db.executemany("UPDATE events SET details = ? WHERE event_id = ?", changed)
 
 
 def last_id(db: Database, *, without: Collection[str] = ()) -> int:
-    """Return the id of the newest event, ignoring some actions; 0 if there is no such event."""
+    """Return the id of the newest event; return 0 if there is none.
+
+    Events with some actions can be ignored.
+    """
     row = db.execute(
         """SELECT event_id FROM events WHERE action NOT IN (SELECT value FROM json_each(?))
            ORDER BY event_id DESC LIMIT 1""",

@@ -8,7 +8,10 @@ from labeler.store.hashes import matching, nearby
 
 @dataclass(frozen=True)
 class Invitation:
-    """An invitation; a time is None if the event has not happened."""
+    """An invitation.
+
+    A time is None if the event has not happened.
+    """
 
     person_id: int
     created_utc: str
@@ -26,7 +29,7 @@ def add(db: Database, secret_hash: str, person_id: int, created_utc: str, expire
 
 
 def find(db: Database, secret_hash: str) -> Invitation | None:
-    """Return the invitation with this secret, even if it is no longer valid."""
+    """Return the invitation with this secret, whether or not it is still valid."""
     rows = db.execute(
         """SELECT secret_hash, person_id, created_utc, expires_utc, replaced_utc, revoked_utc FROM invitations
            WHERE secret_hash >= ? AND secret_hash < ?""",
@@ -45,7 +48,7 @@ def replace_all_of(db: Database, person_id: int, at_utc: str) -> None:
 
 
 def revoke_all_of(db: Database, person_id: int, at_utc: str) -> int:
-    """Revoke a person's invitations; return the number of invitations that were valid."""
+    """Revoke all invitations of a person; return how many of them were valid."""
     cursor = db.execute(
         "UPDATE invitations SET revoked_utc = ? WHERE person_id = ? AND coalesce(replaced_utc, revoked_utc) IS NULL",
         (at_utc, person_id),

@@ -43,7 +43,10 @@ def add(
     parameters: Mapping[str, str] | None = None,
     failures: Sequence[tuple[Mapping[str, str], str]] = (),
 ) -> int:
-    """Store an item with a unique name and return its id. A failure is (conditions of a run, reason)."""
+    """Store an item and return its id.
+
+    The name must be unique. A failure is (conditions of a run, reason).
+    """
     failed = json.dumps([{"conditions": dict(conditions), "reason": reason} for conditions, reason in failures])
     row = db.execute(
         """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash,
@@ -65,7 +68,7 @@ def all_items(db: Database) -> list[Item]:
 
 
 def n_items(db: Database) -> int:
-    """Return the number of items, including excluded items."""
+    """Return the number of all items, including excluded items."""
     return int(db.execute("SELECT count(*) FROM items").fetchone()[0])
 
 
@@ -81,7 +84,7 @@ def by_name(db: Database, name: str) -> Item | None:
 
 
 def failures_of(db: Database, item_id: int) -> list[tuple[dict[str, str], str]]:
-    """Return the failed runs of an item, as (conditions, reason)."""
+    """Return the failed runs of an item as (conditions, reason)."""
     (text,) = db.execute("SELECT failures FROM items WHERE item_id = ?", (item_id,)).fetchone()
     return [(failure["conditions"], failure["reason"]) for failure in json.loads(text)]
 

@@ -38,7 +38,9 @@ class OwnAnswer:
 
 
 def add(db: Database, label: Label, source_key: str | None = None) -> bool:
-    """Append an answer; return False if the assignment already has this event, for example after a repeated request.
+    """Append an answer.
+
+    Return False if the assignment already has this event, for example after a repeated request.
 
     Parameters
     ----------
@@ -82,7 +84,10 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
 
 
 def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, Answer] | None:
-    """Return the assignment and answer of an event of this person; rows of other people are never read."""
+    """Return the assignment and the answer of an event of this person.
+
+    Rows of other people are never read.
+    """
     row = db.execute(
         """SELECT l.assignment_id, l.answer FROM assignments a CROSS JOIN labels l USING (assignment_id)
            WHERE a.person_id = ? AND l.event_id = ?""",
@@ -92,7 +97,10 @@ def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, Answer]
 
 
 def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int, Answer] | None:
-    """The assignment and answer of a row in a file, if it was imported before, or was exported from this study."""
+    """Return the assignment and the answer of a row in a file.
+
+    Return None unless the row was imported before, or was exported from this study.
+    """
     row = (
         db.execute(
             "SELECT assignment_id, answer FROM imported_labels JOIN labels USING (label_id) WHERE source_key = ?",
@@ -117,7 +125,7 @@ def last_event(db: Database, person_id: int) -> str | None:
 
 
 def known_events(db: Database, person_id: int, event_ids: Iterable[str]) -> set[str]:
-    """Return the event ids among these that belong to stored answers of this reviewer."""
+    """Return those of the given event ids that belong to stored answers of this reviewer."""
     rows = db.execute(
         """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
            WHERE person_id = ? AND event_id IN (SELECT value FROM json_each(?))""",
@@ -132,7 +140,10 @@ def n_labels(db: Database) -> int:
 
 
 def rows(db: Database) -> list[tuple[Any, ...]]:
-    """All answers in the order given (`in_order_given`), one row per answer, with the columns of the label file."""
+    """Return all answers in the order in which they were given (`in_order_given`).
+
+    Each answer is one row with the columns of the label file.
+    """
     stored = _stored(db)
     return [stored[place] for place in in_order_given(stored, merged(db))]
 
@@ -148,7 +159,10 @@ def _stored(db: Database) -> list[tuple[Any, ...]]:
 
 
 def table(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
-    """Return the same as a DataFrame; with `as_stored`, in the order of storage, in which merged answers come later."""
+    """Return all answers as a DataFrame with the columns of the label file.
+
+    With `as_stored`, the rows are in the order of storage, in which merged answers come later.
+    """
     import pandas as pd  # imported here because many commands need no table
 
     answers = _stored(db) if as_stored else rows(db)
@@ -156,10 +170,10 @@ def table(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
 
 
 def merged(db: Database) -> frozenset[int]:
-    """Return the positions, in order of storage, of the answers that `labeler merge` added from a copy.
+    """Return the positions of the answers that `labeler merge` added from a copy, in the order of storage.
 
-    A merge stores its answers and then its event, so the links before this event in the chain are the merged answers.
-    Merges that are older than the chain of the study are not recognised.
+    A merge first stores its answers and then its event. The links of the merged answers therefore come directly before
+    the link of this event in the chain. Merges that are older than the chain of the study are not recognised.
     """
     merges = db.execute(
         """SELECT k.link_id, json_extract(e.details, '$.new') FROM events e
@@ -179,11 +193,11 @@ def merged(db: Database) -> frozenset[int]:
 
 
 def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -> list[int]:
-    """Return the positions of the answers, in the order in which they were given.
+    """Return the positions of the answers in the order in which reviewers gave them.
 
-    This is the order of storage, except that merged answers are sorted by time among the other answers of their
-    reviewer, so that the first label is the label given first in any of the files. If a clock was set back, the order
-    of answers given in this study does not change.
+    Answers given in this study stay in the order of storage, even if a clock was set back. Merged answers are sorted by
+    time among the other answers of the same reviewer, so that the first label is the label that the reviewer gave first
+    in any of the files.
 
     Parameters
     ----------
@@ -214,7 +228,7 @@ def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -
 
 
 def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
-    """Return the answers of a reviewer, in the order given."""
+    """Return the answers of a reviewer in the order in which they were given."""
     rows = db.execute(
         """SELECT a.code, l.answer, l.revision, l.created_utc, l.dwell_ms, l.view, l.confidence, l.flag, l.comment
            FROM labels l JOIN assignments a USING (assignment_id)
@@ -225,7 +239,10 @@ def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
 
 
 def links_of(db: Database, person_id: int) -> list[tuple[str, Answer, str, str]]:
-    """Return the answers of a reviewer in the order given: code, answer, time, and the hash in the chain."""
+    """Return the answers of a reviewer in the order in which they were given.
+
+    Each answer has code, answer, time, and the hash in the chain.
+    """
     rows = db.execute(
         """SELECT a.code, l.answer, l.created_utc, k.digest
            FROM labels l JOIN assignments a USING (assignment_id)
@@ -237,7 +254,10 @@ def links_of(db: Database, person_id: int) -> list[tuple[str, Answer, str, str]]
 
 
 def last_standing(db: Database, person_id: int, *, calibration: bool = False) -> str | None:
-    """The code of the last item that a reviewer answered in a round, among active assignments with a current answer."""
+    """Return the code of the item that a reviewer answered last in a round.
+
+    Only active assignments with a current answer are considered.
+    """
     row = db.execute(
         f"""SELECT a.code FROM labels l JOIN assignments a USING (assignment_id)
            WHERE a.person_id = ? AND (a.kind = 'calibration') = ? AND {STANDS} AND 'withdrawn' <> (
@@ -249,7 +269,10 @@ def last_standing(db: Database, person_id: int, *, calibration: bool = False) ->
 
 
 def last_remarks(db: Database, assignment_id: int) -> tuple[int | None, bool, str | None]:
-    """Confidence, flag and comment of the newest answer to an assignment that is not "withdrawn"."""
+    """Return confidence, flag and comment of the newest answer to an assignment.
+
+    Withdrawn answers are ignored.
+    """
     row = db.execute(
         """SELECT confidence, flag, comment FROM labels
            WHERE assignment_id = ? AND answer <> 'withdrawn' ORDER BY revision DESC LIMIT 1""",
@@ -259,7 +282,10 @@ def last_remarks(db: Database, assignment_id: int) -> tuple[int | None, bool, st
 
 
 def progress(db: Database, *, calibration: bool = False) -> list[tuple[str, int, int, int, str | None]]:
-    """For each reviewer in a round: name, numbers assigned, labelled and "not sure", and time of the last answer."""
+    """Return the progress of each reviewer in a round.
+
+    A row has the name, the numbers of assigned, labelled and "not sure" items, and the time of the last answer.
+    """
     return db.execute(
         f"""SELECT p.name, count(a.assignment_id),
                   count(*) FILTER (WHERE c.answer IN ('similar', 'dissimilar')),
@@ -274,7 +300,10 @@ def progress(db: Database, *, calibration: bool = False) -> list[tuple[str, int,
 
 
 def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[str, str, int]]:
-    """Number of current labels per reviewer and hour (UTC, such as 2026-11-20T12), in one round or in all rounds."""
+    """Return the number of current labels per reviewer and hour (UTC, such as 2026-11-20T12).
+
+    The labels are from one round, or from all rounds.
+    """
     return db.execute(
         f"""SELECT p.name, substr(l.created_utc, 1, 13), count(*)
            FROM current_answers c JOIN labels l USING (label_id) JOIN assignments a ON a.assignment_id = l.assignment_id
@@ -298,7 +327,10 @@ def on_item(db: Database, item_id: int) -> list[tuple[str, str, str, str | None]
 
 
 def on_items(db: Database, item_ids: Iterable[int]) -> list[tuple[int, str, str, str]]:
-    """The answers to these items that stand: item id, reviewer, kind of assignment, answer; in order of reviewer."""
+    """Return the current answers to these items, in order of reviewer.
+
+    Each answer has item id, reviewer, kind of assignment, and answer.
+    """
     return db.execute(
         """SELECT a.item_id, p.name, a.kind, c.answer
            FROM current_answers c JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
@@ -315,7 +347,10 @@ def marks(db: Database) -> list[tuple[int, int, Answer]]:
 
 @dataclass(frozen=True)
 class SavedAnswer:
-    """An answer with values that are the same in all copies of the study; imported answers have a `source_key`."""
+    """An answer with values that are the same in all copies of the study.
+
+    Only imported answers have a `source_key`.
+    """
 
     code: str
     item: str
@@ -326,7 +361,10 @@ class SavedAnswer:
 
     @property
     def mark(self) -> tuple[str, str]:
-        """The identity of the answer in all copies of the study; event ids of imported labels differ between copies."""
+        """The values that identify the answer in all copies of the study.
+
+        Event ids of imported labels are not used, because they differ between copies.
+        """
         return self.code, self.source_key or self.label.event_id
 
 
@@ -358,7 +396,8 @@ def _saved(
 class AnswerTime:
     """The time and duration of an answer, without the answer itself.
 
-    `in_round`: whether its assignment is active in the requested round. `is_label`: whether it is a current label.
+    `in_round` says whether the assignment is active in the requested round. `is_label` says whether the answer is a
+    current label.
     """
 
     reviewer: str
@@ -370,7 +409,10 @@ class AnswerTime:
 
 
 def answer_times(db: Database, *, calibration: bool = False) -> list[AnswerTime]:
-    """Return all answers given in this study, in all rounds, in order of storage, without imported labels."""
+    """Return all answers given in this study, in all rounds, in order of storage.
+
+    Imported labels are left out.
+    """
     rows = db.execute(
         f"""SELECT p.name, l.created_utc, l.dwell_ms, l.view, (a.kind = 'calibration') = ? AND {STANDS},
                   c.answer IS NOT NULL

@@ -1,4 +1,7 @@
-"""The database schema as numbered steps. A released step is never edited; each change is a new step at the end."""
+"""The database schema as numbered steps.
+
+A released step is never edited; each change is a new step at the end.
+"""
 
 import secrets
 from collections.abc import Callable
@@ -16,7 +19,10 @@ def version(db: "Database") -> int:
 
 
 def migrate(db: "Database") -> None:
-    """Migrate the file to the latest version; each step is one transaction that includes its version number."""
+    """Migrate the file to the latest version.
+
+    Each step is one transaction, which also updates the version number.
+    """
     while version(db) < len(MIGRATIONS):
         with db.atomic():
             step = version(db)  # read again under the lock, because another process may have migrated the file
@@ -32,9 +38,9 @@ def m001_first_schema(db: "Database") -> None:
 
 
 def m002_which_verdicts_are_shown(db: "Database") -> None:
-    """Record when a verdict was last requested and the warm-up it left out; add a view of the latest verdicts.
+    """Record when a verdict was last requested, and its warm-up; add a view of the latest verdicts.
 
-    Some files of version 1 already have part or all of this.
+    Some files of version 1 already have some or all of these columns and views.
     """
     there = {column for _, column, *_ in db.execute("PRAGMA table_info(verdicts)")}
     if "n_left_out" not in there:
@@ -85,7 +91,9 @@ def m003_protocol_and_invitations(db: "Database") -> None:
 def m004_study_life(db: "Database") -> None:
     """Add the state before a pause, the calibration gate, paused reviewers, ended assignments and excluded items.
 
-    Also decisions on split items, replies to comments, and reference labels.
+    The gate is the agreement that the calibration round requires.
+
+    Also add decisions on split items, replies to comments, and reference labels.
     """
     db.execute("ALTER TABLE studies ADD COLUMN resumes_to TEXT")
     db.execute("ALTER TABLE studies ADD COLUMN gate TEXT")  # JSON; NULL: none
@@ -137,9 +145,12 @@ def m005_conditions_of_runs(db: "Database") -> None:
 
 
 def m006_answers_known_per_assignment(db: "Database") -> None:
-    """Make event ids unique per assignment, move source keys to their own table, and let pictures vary.
+    """Make event ids unique per assignment, and let pictures differ between assignments.
 
-    With event ids unique in the whole study, a refused answer revealed that another reviewer's answer had this id.
+    Source keys of imported answers move to a separate table.
+
+    When event ids were unique in the whole study, a refused answer revealed that another reviewer's answer had the same
+    id.
     """
     again = db.execute(
         "SELECT sql FROM sqlite_schema WHERE name = 'current_answers' OR type = 'trigger' AND tbl_name = 'labels'"

@@ -21,7 +21,7 @@ def add(db: Database, name: str, roles: Iterable[Role], created_utc: str) -> int
 
 
 def all_people(db: Database) -> list[Person]:
-    """Everyone, in order of name."""
+    """Return all people, in order of name."""
     return [_person(row) for row in db.records(f"SELECT {_COLUMNS} FROM people ORDER BY name")]  # noqa: S608 - constant
 
 
@@ -31,7 +31,10 @@ def reviewers(db: Database) -> list[Person]:
 
 
 def by_name(db: Database, name: str) -> Person | None:
-    """Return the person with this name, ignoring case in any alphabet, or None."""
+    """Return the person with this name; return None if there is none.
+
+    Upper and lower case count as equal in any alphabet.
+    """
     return next((person for person in all_people(db) if person.name.casefold() == name.casefold()), None)
 
 
@@ -41,12 +44,18 @@ def by_id(db: Database, person_id: int) -> Person | None:
 
 
 def by_email(db: Database, email: str) -> Person | None:
-    """Return the person who signs in with this e-mail address, ignoring case, or None."""
+    """Return the person who signs in with this e-mail address; return None if there is none.
+
+    Upper and lower case count as equal.
+    """
     return _one(db, "email = ?", email)
 
 
 def set_email(db: Database, person_id: int, email: str | None) -> None:
-    """Store the address of a person at the provider; raises sqlite3.IntegrityError if another person has it."""
+    """Store the e-mail address that a person has at the identity provider.
+
+    Raises sqlite3.IntegrityError if another person has this address.
+    """
     db.execute("UPDATE people SET email = ? WHERE person_id = ?", (email, person_id))
 
 
@@ -62,7 +71,7 @@ def _person(row: Mapping[str, Any]) -> Person:
 
 
 def set_part(db: Database, person_id: int, *, active: bool, paused: bool) -> None:
-    """Set whether a person takes part, and whether they are paused."""
+    """Set whether a person takes part and whether the person is paused."""
     db.execute("UPDATE people SET active = ?, paused = ? WHERE person_id = ?", (active, paused, person_id))
 
 

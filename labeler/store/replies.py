@@ -19,7 +19,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class FlagOrComment:
-    """The flag or comment of an assignment's newest answer, and the time when it was last changed."""
+    """The flag or comment of an assignment's newest answer, and the time of its last change."""
 
     assignment_id: int
     item: str
@@ -53,7 +53,9 @@ def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tup
 
 
 def flags_and_comments(db: Database) -> list[FlagOrComment]:
-    """Return all assignments with a flag or comment in the newest answer that is not "withdrawn".
+    """Return all assignments whose newest answer has a flag or a comment.
+
+    Withdrawn answers are ignored.
 
     The most recent answer comes first.
     """

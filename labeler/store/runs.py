@@ -1,4 +1,4 @@
-"""The measurements: one blob of little-endian float64 per run, with the conditions of the run."""
+"""The measurements: one blob of little-endian float64 per run, and the conditions of the run."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,10 @@ from labeler.store.database import Database
 def add(
     db: Database, item_id: int, runs: Sequence[Series], conditions: Mapping[str, Sequence[str]] | None = None
 ) -> None:
-    """Store the runs of an item, numbered from 0, with their conditions: name -> one text per run."""
+    """Store the runs of an item, numbered from 0, and their conditions.
+
+    The conditions map a name to one text per run.
+    """
     texts_by_name = conditions or {}
     db.executemany(
         "INSERT INTO runs (item_id, run, measurements, conditions) VALUES (?, ?, ?, ?)",
@@ -35,7 +38,10 @@ def of_item(db: Database, item_id: int) -> list[Series]:
 
 
 def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]:
-    """Return the conditions of an item's runs: name -> one text per run, "" if unknown."""
+    """Return the conditions of an item's runs: name -> one text per run.
+
+    A text is "" if the condition is unknown.
+    """
     rows = db.execute("SELECT conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     by_run = [json.loads(text) for (text,) in rows]
     return {
@@ -45,7 +51,10 @@ def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]
 
 
 def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
-    """Copy the runs of an item, with their conditions, into another study in which the item has the id `new_id`."""
+    """Copy the runs of an item, with their conditions, to another study.
+
+    The item has the id `new_id` there.
+    """
     rows = db.execute("SELECT run, measurements, conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     into.executemany(
         "INSERT INTO runs (item_id, run, measurements, conditions) VALUES (?, ?, ?, ?)",

@@ -15,7 +15,10 @@ def add(db: Database, session_hash: str, person_id: int, created_utc: str) -> No
 
 
 def person_of(db: Database, session_hash: str, oldest_utc: str) -> Person | None:
-    """Return the person of a session; None if the session is unknown or began before `oldest_utc`."""
+    """Return the person of a session.
+
+    Return None if the session is unknown or began before `oldest_utc`.
+    """
     rows = db.execute(
         """SELECT session_hash, person_id FROM sessions
            WHERE session_hash >= ? AND session_hash < ? AND created_utc >= ?""",
@@ -26,7 +29,10 @@ def person_of(db: Database, session_hash: str, oldest_utc: str) -> Person | None
 
 
 def end_beyond(db: Database, person_id: int, n_newest: int, oldest_utc: str) -> None:
-    """End a person's sessions that began before `oldest_utc`, and all except the `n_newest` newest sessions."""
+    """End a person's sessions that began before `oldest_utc`.
+
+    Of the other sessions, keep only the `n_newest` newest.
+    """
     db.execute(
         """DELETE FROM sessions WHERE person_id = ? AND (created_utc < ? OR session_hash NOT IN (
                SELECT session_hash FROM sessions WHERE person_id = ? ORDER BY created_utc DESC, rowid DESC LIMIT ?))""",

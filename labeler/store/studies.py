@@ -24,7 +24,7 @@ def add(db: Database, study: Study) -> None:
 
 
 def get(db: Database) -> Study:
-    """Return the study; raises NotAStudy if its creation was interrupted."""
+    """Return the study; raises NotAStudy if the creation of the study was interrupted."""
     rows = db.records("SELECT * FROM studies")
     if not rows:
         raise NotAStudy(
@@ -50,12 +50,15 @@ def get(db: Database) -> Study:
 
 
 def picture_secret(db: Database) -> str:
-    """The secret seed for the pictures of assignments, which is the same in all copies of a study and never shown."""
+    """Return the secret random seed for the pictures of assignments.
+
+    It is the same in all copies of a study and never shown.
+    """
     return str(db.execute("SELECT picture_secret FROM studies").fetchone()[0])
 
 
 def renew_picture_secret(db: Database) -> None:
-    """Replace the picture secret, for a published copy."""
+    """Replace the secret random seed for pictures, for a published copy."""
     db.execute("UPDATE studies SET picture_secret = ?", (secrets.token_hex(32),))
 
 
@@ -79,10 +82,10 @@ def set_plan(db: Database, parameters: Mapping[str, Any], plan_hash: str) -> Non
 
 
 def set_state(db: Database, state: State, resumes_to: State | None = None) -> None:
-    """Set the state; a paused study remembers its previous state."""
+    """Set the state of the study; a paused study remembers its previous state."""
     db.execute("UPDATE studies SET state = ?, resumes_to = ?", (state, resumes_to))
 
 
 def set_gate(db: Database, gate: Gate | None) -> None:
-    """Set the gate of the calibration round."""
+    """Set the gate of the calibration round, which is the agreement that the round requires."""
     db.execute("UPDATE studies SET gate = ?", (None if gate is None else json.dumps(asdict(gate)),))

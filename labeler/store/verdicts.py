@@ -25,7 +25,9 @@ _INSERT = f"INSERT INTO verdicts ({', '.join(_COLUMNS)}) VALUES ({_VALUES})"  # 
 
 
 def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
-    """Store a verdict; it replaces a verdict with the same classifier, parameters, measurements and version.
+    """Store a verdict.
+
+    It replaces a verdict with the same classifier, parameters, measurements and version.
 
     `table` then shows this verdict.
     """
@@ -54,7 +56,7 @@ def remove(db: Database, classifier: str, parameters: Mapping[str, Any]) -> None
 
 
 def use(db: Database, judges: Iterable[tuple[str, Mapping[str, Any], int]], used_utc: str) -> None:
-    """Let `table` show the verdicts of these (classifier, parameters, version)."""
+    """Let `table` show the verdicts of these classifiers, given as (classifier, parameters, version)."""
     db.executemany(
         "UPDATE verdicts SET used_utc = ? WHERE classifier = ? AND parameters = ? AND version = ?",
         ((used_utc, classifier, as_key(parameters), version) for classifier, parameters, version in judges),
@@ -62,7 +64,7 @@ def use(db: Database, judges: Iterable[tuple[str, Mapping[str, Any], int]], used
 
 
 def of_item(db: Database, item_id: int) -> list[StoredVerdict]:
-    """Return the verdicts of an item that `table` shows, with their evidence, in order of classifier."""
+    """Return the verdicts of an item that `table` shows, with their evidence, sorted by classifier."""
     rows = db.records(
         f"SELECT {', '.join(_COLUMNS)} FROM shown_verdicts WHERE item_id = ? ORDER BY classifier",  # noqa: S608 - constant
         (item_id,),
@@ -98,13 +100,13 @@ def _stored(row: Mapping[str, Any]) -> StoredVerdict:
 
 
 def done(db: Database) -> set[tuple[int, str, str, str, int]]:
-    """Return the verdicts that exist: (item, classifier, parameters, hash of the measurements, version)."""
+    """Return the verdicts that exist, as (item, classifier, parameters, hash of the measurements, version)."""
     rows = db.execute("SELECT item_id, classifier, parameters, data_hash, version FROM verdicts")
     return {tuple(row) for row in rows}
 
 
 def n_lacking(db: Database, acceptable: Iterable[tuple[str, Mapping[str, Any], int]]) -> int:
-    """Return the number of items with measurements that lack a verdict of a given classifier.
+    """Return the number of items with measurements that lack a verdict of at least one given classifier.
 
     Each element is (classifier, parameters, version) of an accepted verdict; a classifier can occur several times.
     """
@@ -127,17 +129,20 @@ def computed_classifiers(db: Database) -> set[str]:
 
 
 def remove_classifier(db: Database, classifier: str) -> int:
-    """Remove all verdicts of a classifier, with any parameters; return their number."""
+    """Remove all verdicts of a classifier, whatever its parameters; return the number of removed verdicts."""
     return db.execute("DELETE FROM verdicts WHERE classifier = ?", (classifier,)).rowcount
 
 
 def as_key(parameters: Mapping[str, Any]) -> str:
-    """Convert parameters to a key for comparison: JSON with sorted names."""
+    """Convert parameters to a key that can be compared: JSON with sorted names."""
     return json.dumps(dict(parameters), sort_keys=True)
 
 
 def brief_table(db: Database) -> "pd.DataFrame":
-    """The columns item, classifier, verdict, score, threshold and error of `table`, without reading the evidence."""
+    """Return the columns item, classifier, verdict, score, threshold and error of `table`.
+
+    The evidence is not read.
+    """
     import pandas as pd
 
     rows = db.execute(
@@ -170,7 +175,10 @@ def table(db: Database) -> "pd.DataFrame":
 
 
 def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
-    """Copy the verdicts on an item's current measurements into another study, in which the item has the id `new_id`."""
+    """Copy the verdicts on an item's current measurements to another study.
+
+    The item has the id `new_id` there.
+    """
     rows = db.records(
         """SELECT v.* FROM verdicts v JOIN items i USING (item_id)
            WHERE v.item_id = ? AND v.data_hash = i.data_hash ORDER BY v.verdict_id""",

@@ -149,7 +149,7 @@ def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str
 
 
 def share_with_others(db: Database, reviewer: str) -> float | None:
-    """Return how often other reviewers' labels equal this reviewer's labels.
+    """Return the share of other reviewers' labels that equal this reviewer's label on the same item.
 
     Return None if the reviewer shares no items with the others.
     """

@@ -18,7 +18,8 @@ def new_code() -> str:
 def new_codes(n: int, is_taken: Callable[[str], bool]) -> list[str]:
     """Create n different codes that are not in use, in random order.
 
-    Codes in use must be avoided: in a set of 30 000 random codes, the chance that two are equal is about one in three.
+    Codes that are already in use are skipped. In a set of 30 000 random codes, the chance that two codes are equal is
+    about one in three.
     """
     codes: dict[str, None] = {}
     while len(codes) < n:

@@ -55,8 +55,8 @@ class Pace:
     end_between : (date, date) or None
         An 80 % interval for `estimated_end`, from the variation of labels per day; None before the second day.
     stalled_since : date or None
-        The day on which the reviewer became inactive although the reviewer could label; None if this was less than
-        `STALLED_DAYS` days ago.
+        The day on which the reviewer was last active, if that is at least `STALLED_DAYS` days ago and the reviewer can
+        label; otherwise None.
     is_fast : bool
         Whether the median time on task is implausibly short: below `FAST_S`, over at least `N_FOR_FAST` answers.
     by_day : tuple of int

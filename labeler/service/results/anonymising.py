@@ -1,8 +1,12 @@
-"""Write an anonymised copy of a study: no names, addresses or sign-ins; every number of its report stays the same.
+"""Write an anonymised copy of a study, without names, addresses or sign-ins.
 
-Free text is searched for full names and addresses as whole words; a first name alone or a nickname is not recognised.
-Anyone who knows the spelling of the names could derive the plan again from its seed, or search for an event id that was
-derived from a name. Therefore the seed is left out, the hash of the plan is computed again with the new names, and each
+All numbers in the report of the study stay the same.
+
+In free text, full names and addresses are replaced if they occur as whole words. A first name alone or a nickname is
+not recognised.
+
+Anyone who knows the exact names could use them to derive the plan again from its seed, or to find an event id that was
+derived from a name. Therefore the copy has no seed, the hash of the plan is computed again with the new names, and each
 answer gets a new event id.
 """
 
@@ -23,7 +27,7 @@ from labeler.model import Origin, Person, Role
 from labeler.plan.design import hash_of, key
 from labeler.store import Database, assignments, chain, copies, events, items, open_database, people, studies
 
-# People are often added in alphabetical order, so the log keeps that a person was added, but not which one.
+# People are often added in alphabetical order, so the log still shows that a person was added, but not which person.
 UNNAMED = ("add person", "invite")
 LEFT_OUT = frozenset({"email"})  # keys in the details of events
 SEED = frozenset({"seed"})  # parameters of plans, in the log and in the plan itself
@@ -52,7 +56,7 @@ def anonymise(
     actor: str,
     now: datetime,
 ) -> Anonymised:
-    """Write a copy of the study without names, addresses or sign-ins.
+    """Write a copy of the study without names, addresses and sign-ins.
 
     Metadata of the runs, such as the machine, are also left out.
 
@@ -63,7 +67,7 @@ def anonymise(
     out : Path
         The new file; it must not exist.
     keep_comments : bool
-        Whether to keep comments, with names and addresses in them replaced.
+        Whether to keep comments. Names and addresses in comments are replaced.
     keep_benchmarks : bool
         Whether items, benchmarks, applications and files keep their names. Otherwise they are numbered in
         alphabetical order, and the parameters of the benchmarks are left out.
@@ -110,7 +114,9 @@ def copy_without_names(
     forget: Callable[[str, str], bool] | None = None,
     entry: tuple[str, Mapping[str, str]] | None = None,
 ) -> Anonymised:
-    """Write an anonymised copy into a new file; the same study and token give the same copy.
+    """Write an anonymised copy of the study into a new file.
+
+    The same study and token give the same copy.
 
     Parameters
     ----------
@@ -149,7 +155,9 @@ def copy_without_names(
 
 
 def pseudonyms(everyone: Iterable[Person], token: str) -> dict[str, str]:
-    """Names such as R1 for reviewers and C1 for other people, in the order of a hash of token and name.
+    """Return new names such as R1 for reviewers and C1 for other people.
+
+    The names are numbered in the order of a hash of the token and the name.
 
     Examples
     --------
@@ -166,7 +174,9 @@ def pseudonyms(everyone: Iterable[Person], token: str) -> dict[str, str]:
 
 
 def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) -> Rewritten:
-    """Return a function that replaces names as whole words, in one pass and ignoring case.
+    """Return a function that replaces names in a text.
+
+    The function ignores case, replaces only whole words, and reads the text once.
 
     Parameters
     ----------
@@ -199,7 +209,7 @@ def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) 
 
 
 def in_json(text: str, rewritten: Rewritten) -> str:
-    """Rewrite all strings in a JSON text except keys; all other bytes stay the same.
+    """Replace all strings in a JSON text except keys; all other bytes stay the same.
 
     Examples
     --------
@@ -241,14 +251,17 @@ def _anonymise(
 
 
 def addresses(copy: Database) -> dict[str, str]:
-    """Return all current and former e-mail addresses, with the names of their people."""
+    """Return all current and former e-mail addresses, each with the name of its person."""
     log = events.table(copy)
     set_once = [json.loads(text) for text in log.loc[log["action"] == "set e-mail", "details"]]
     return {details["email"]: details["name"] for details in set_once if details["email"]} | people.emails(copy)
 
 
 def _renumber(copy: Database, names: list[str]) -> None:
-    """Number people by their new names and assignments by their codes; the old ids followed the old names."""
+    """Number people by their new names and assignments by their codes.
+
+    The old ids would reveal the order of the old names.
+    """
     copies.renumber(
         copy, "people", {person.person_id: names.index(person.name) + 1 for person in people.all_people(copy)}
     )
@@ -257,7 +270,10 @@ def _renumber(copy: Database, names: list[str]) -> None:
 
 
 def _make_plan_hash_anew(copy: Database, left_out: Collection[str]) -> dict[str, str]:
-    """Compute the plan's hash with the new names and the remaining parameters; return {old hash: new hash}."""
+    """Compute the hash of the plan with the new names and the remaining parameters.
+
+    Return {old hash: new hash}.
+    """
     study = studies.get(copy)
     if study.plan_hash is None:
         return {}
@@ -267,7 +283,10 @@ def _make_plan_hash_anew(copy: Database, left_out: Collection[str]) -> dict[str,
 
 
 def _number_benchmarks(copy: Database, token: str) -> dict[str, str]:
-    """Replace the names of items, benchmarks, applications and files by numbers; return {old: new}."""
+    """Replace the names of items, benchmarks, applications and files by numbers.
+
+    Return {old name: new name}.
+    """
     all_items = items.all_items(copy)
     copies.forget_parameters(copy)
     files: dict[str, str] = {}
@@ -291,7 +310,7 @@ def _looked_up(replacements: Mapping[str, str], text: str) -> str:
 
 
 def _rewrite_texts(copy: Database, hidden: Rewritten, left_out: frozenset[str], *, keep_comments: bool) -> int:
-    """Rewrite every text that a person may have written; return the number of comments."""
+    """Replace names in every text that a person may have written; return the number of comments."""
     n_texts = {}
     for table, column in copies.FREE_TEXTS:
         if (table, column) == ("events", "details"):
@@ -305,7 +324,7 @@ def _rewrite_texts(copy: Database, hidden: Rewritten, left_out: frozenset[str], 
 
 
 def _details(hidden: Rewritten, left_out: frozenset[str], action: str, text: str) -> str:
-    """Return the rewritten details of an event; lists of people are sorted by their new names."""
+    """Return the details of an event with the new names; lists of people are sorted by their new names."""
     details = json.loads(text)
     published = _without(details, left_out | {"name"} if action in UNNAMED else left_out)
     for name, value in published.items():

@@ -1,4 +1,7 @@
-"""Check that a study was not altered: its hash chain, and hashes from earlier reports, backups or receipts."""
+"""Check that a study was not altered.
+
+The hash chain of the study is checked, and compared with hashes in earlier reports, backups or receipts.
+"""
 
 import json
 from collections.abc import Mapping
@@ -24,7 +27,7 @@ class Audit:
     head : str
         The current end of the chain.
     n_before : int
-        Number of rows that are older than the chain; earlier changes to these rows cannot be detected.
+        Number of rows that are older than the chain. Changes to these rows before the chain began cannot be detected.
     faults : tuple of Fault
     against : str or None
         The file that the study was compared with.
@@ -36,7 +39,7 @@ class Audit:
     against: str | None = None
 
     def in_words(self) -> list[str]:
-        """Return the result, then each fault, then what the audit cannot detect."""
+        """Return the result as text: the summary, each fault, and what the audit cannot detect."""
         more = len(self.faults) - N_TOLD
         return [
             f"{len(self.faults)} faults found." if self.faults else "No fault found.",
@@ -50,12 +53,14 @@ class Audit:
 
 
 def head(db: Database) -> str:
-    """Return the end of the chain (number of links and hash), for storage outside the study."""
+    """Return the end of the chain (number of links, and hash), for storage outside the study."""
     return str(chain.head(db))
 
 
 def audit(db: Database, against: Path | None = None) -> Audit:
-    """Check every row against its link, every link against the previous link, and the chain against a file.
+    """Check every row against its link, and every link against the previous link.
+
+    If a file is given, the chain is also compared with the file.
 
     Parameters
     ----------
@@ -73,7 +78,10 @@ def audit(db: Database, against: Path | None = None) -> Audit:
 
 
 def receipt(db: Database, person_id: int, *, now: datetime) -> str:
-    """Return a reviewer's labels with a hash for each, as JSON; `audit` can compare it with the study later."""
+    """Return a reviewer's labels as JSON, with a hash for each label.
+
+    `audit` can later compare the receipt with the study.
+    """
     rows = labels.links_of(db, person_id)
     entries = [
         {"code": code, "label": answer, "created_utc": at, "digest": digest} for code, answer, at, digest in rows

@@ -79,14 +79,14 @@ class LabelRow:
 
 
 def export_labels(db: Database, *, actor: str, now: datetime) -> "pd.DataFrame":
-    """Return all answers, each as one row of the tidy label file."""
+    """Return all answers as a table, one row per answer, with the columns of the label file."""
     with db.atomic():
         _log_export(db, actor, now)
         return all_answers(db)
 
 
 def export_label_file(db: Database, *, actor: str, now: datetime) -> tuple[str, int]:
-    """Return the tidy label file as CSV text, and its number of rows."""
+    """Return the label file as CSV text, and its number of rows."""
     with db.atomic():
         _log_export(db, actor, now)
         rows = _answer_rows(db)
@@ -95,7 +95,10 @@ def export_label_file(db: Database, *, actor: str, now: datetime) -> tuple[str, 
 
 @dataclass(frozen=True)
 class Exported:
-    """Labels in the format of another tool; `legend` explains the values, or is empty."""
+    """Labels in the format of another tool.
+
+    `legend` explains the values; "" if no explanation is needed.
+    """
 
     text: str
     n_labels: int
@@ -103,7 +106,9 @@ class Exported:
 
 
 def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported:
-    """Return the first labels that agreement uses, in the format of another tool (`labeler.formats.label_forms`).
+    """Return the first labels from which agreement is computed, in the format of another tool.
+
+    `labeler.formats.label_forms` lists the formats.
 
     Raises
     ------
@@ -153,7 +158,8 @@ def _log_export(db: Database, actor: str, now: datetime) -> None:
 def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
     """Return the rows of the label file: all answers, then all decisions on split items.
 
-    A decision has no assignment; a negative number in that column distinguishes decisions.
+    A decision has no assignment. The column for the assignment therefore has a different negative number for each
+    decision.
     """
     by_name = {item.name: item for item in items.all_items(db)}
     n_before: Counter[str] = Counter()
@@ -173,7 +179,10 @@ def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
 
 
 def import_label_file(db: Database, path: Path, form: str = LONG, *, actor: str, now: datetime) -> LabelImport:
-    """Import the labels of a file in this format; raises InputError like `import_labels`, with the file name."""
+    """Import the labels in a file.
+
+    Raises InputError like `import_labels`; the message also names the file.
+    """
     from labeler.formats import Source, tables
 
     source = Source(str(path), path)
@@ -187,7 +196,9 @@ def import_label_file(db: Database, path: Path, form: str = LONG, *, actor: str,
 
 
 def import_labels(db: Database, table: "pd.DataFrame", *, actor: str, now: datetime) -> LabelImport:
-    """Import labels from another tool; importing the same rows again adds nothing.
+    """Import labels from another tool.
+
+    If the same rows are imported again, nothing is added.
 
     Parameters
     ----------
@@ -264,7 +275,7 @@ def _append_decision(db: Database, row: LabelRow, item: Item) -> bool:
 
 
 def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
-    """Return the reviewer's assignment for this row; create it if it does not exist."""
+    """Return the reviewer's assignment for this row; create the assignment if it does not exist."""
     person = people.by_name(db, row.reviewer)
     if person is not None and Role.REVIEWER not in person.roles:
         raise InputError(f"Line {row.line}: {row.reviewer!r} is not a reviewer of this study.")
@@ -323,7 +334,10 @@ def _parsed(cells: Mapping[Any, Any], line: int, n_earlier: Counter[tuple[str, s
 
 
 def _whole_number(text: str, name: str, line: int, lowest: int, highest: int) -> int | None:
-    """Return a whole number; "3.0" is accepted because some tools write 3 this way if other cells are empty."""
+    """Parse a whole number.
+
+    "3.0" is accepted, because some tools write 3 as "3.0" if other cells are empty.
+    """
     if not text:
         return None
     try:

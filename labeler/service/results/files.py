@@ -1,4 +1,4 @@
-"""Write results: tables as CSV text, and files into a folder."""
+"""Write results: tables as CSV text, and files in a folder."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -20,7 +20,9 @@ def as_csv(table: "pd.DataFrame") -> str:
 
 
 def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
-    """Write files into a folder, by relative path; no partly written file remains after a failure.
+    """Write files into a folder by relative path.
+
+    If writing fails, no partly written file remains.
 
     Raises
     ------
@@ -28,7 +30,7 @@ def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
         If the folder cannot be created or written to.
     """
     with ExitStack() as all_in_place:
-        for name, content in reversed(list(files.items())):  # so that they get their final names in the given order
+        for name, content in reversed(list(files.items())):  # the files get their final names in the given order
             try:
                 (out / name).parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:

@@ -62,7 +62,10 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
 
 
 def not_counted(db: Database) -> frozenset[str]:
-    """Items left out of all results: excluded items, calibration items, and items chosen by a model."""
+    """Return the items that are left out of all results.
+
+    These are excluded items, calibration items, and items chosen by a model.
+    """
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
     return frozenset(excluded | calibration_items(db) | sampling.chosen_items(db))
 
@@ -94,7 +97,10 @@ def _calibration(db: Database, level: float) -> dict[str, Any] | None:
 
 
 def _selection(db: Database, level: float) -> dict[str, Any] | None:
-    """Return the labels of random and of chosen items, and estimates from both; None unless items were chosen."""
+    """Return the labels of random and of chosen items, and estimates from both.
+
+    Return None if no items were chosen.
+    """
     from analysis.learning import weighted_estimates
     from analysis.tables import count_table, counted_labels
 

@@ -1,4 +1,7 @@
-"""A short summary of the agreement in a closed study, without names; the report has the details."""
+"""Summarise the agreement in a closed study, without names.
+
+The report has the details.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,9 +37,11 @@ class InterimAgreement:
 
 
 def current_agreement(db: Database) -> InterimAgreement:
-    """Agreement of the current labels; callers that show it must check `visibility` first.
+    """Return the agreement of the current labels.
 
-    The result is cached until the study changes; each change is an answer or an event.
+    Callers that show it must check `visibility` first.
+
+    The result is cached until the study changes, which is when an answer or an event is added.
     """
     version = db.path, labels.n_labels(db), events.last_id(db)
     if version not in _kept:
@@ -58,7 +63,7 @@ def _compute(db: Database) -> InterimAgreement:
 
 
 def in_words(estimate: Estimate) -> str:
-    """Return a statistic with its 95 % interval, or the reason why it has no value."""
+    """Return a statistic with its 95 % interval as text, or the reason why it has no value."""
     if estimate.value is None:
         return f"undefined, because {estimate.reason}."
     between = "" if estimate.low is None else f", 95 % interval {estimate.low:.2f} to {estimate.high:.2f}"

@@ -1,4 +1,7 @@
-"""A cache of the report for pages: computed once in a separate process, valid until the study changes."""
+"""A cache of the report for pages.
+
+A separate process computes the report once. The cached report is valid until the study changes.
+"""
 
 import time
 from collections.abc import Callable
@@ -12,7 +15,7 @@ from labeler.store import Database, events, labels
 
 MAX_KEPT = 4  # maximum number of reports in the server's memory
 LOOK_EVERY_S = 0.2
-EXPECTED_S = {True: 4.0, False: 12.0}  # is it a quick report? -> expected seconds for the first report
+EXPECTED_S = {True: 4.0, False: 12.0}  # whether the report is quick -> expected seconds for the first report
 _NO_CHANGE = ("report", "look", "sign in", "sign out", "backup", "invite", "revoke", "list flags", "answer comment")
 
 Version = tuple[Path, int, int, bool]
@@ -23,19 +26,21 @@ _making = Lock()
 
 @dataclass(frozen=True)
 class Kept:
-    """A cached report: its documents by name, and the time of computation."""
+    """A cached report: its documents by name, and the time when it was computed."""
 
     files: dict[str, str]
     made: datetime
 
 
 def kept(db: Database, *, quick: bool) -> Kept | None:
-    """Return the cached report of the study in its current state, if this server has it."""
+    """Return the cached report of the study in its current state; return None if this server does not have it."""
     return _kept.get(_version(db, quick))
 
 
 def make(db: Database, *, quick: bool, actor: str, waiting: Callable[[float, float], object]) -> Kept:
-    """Compute the report, or wait for another request that is already computing it.
+    """Compute the report.
+
+    If another request is already computing the same report, wait for that request instead.
 
     Parameters
     ----------
@@ -82,5 +87,8 @@ def forget(db: Database, *, quick: bool) -> None:
 
 
 def _version(db: Database, quick: bool) -> Version:
-    """Return a value that changes if the report may have changed; each change of a study is an event or an answer."""
+    """Return a value that changes whenever the report may have changed.
+
+    Each change of a study adds an event or an answer, and these are counted.
+    """
     return db.path, labels.n_labels(db), events.last_id(db, without=_NO_CHANGE), quick

@@ -1,4 +1,4 @@
-"""Learn a classifier from the labels and measures of a study or of files; report it and apply it."""
+"""Learn a classifier from the labels and measures of a study or of files; report on it and apply it."""
 
 import hashlib
 import json
@@ -194,14 +194,14 @@ def learn(
     name: str = "model",
     seed: int = 1,
 ) -> Learned:
-    """Learn a classifier from a study or files.
+    """Learn a classifier from the labels and features of a study or of files.
 
     Raises
     ------
     InputError
         If the data are too small, or an option is invalid.
     """
-    # a model that was learned from these labels would look better than it is
+    # a model learned from these labels would seem better than it is
     others = material.verdicts[~material.verdicts["classifier"].str.startswith(f"{learning.LEARNED}:")]
     try:
         return learning.learn(
@@ -224,7 +224,9 @@ def arena(
     cost_ratio: float = 1.0,
     seed: int = 1,
 ) -> Arena:
-    """Compare all classifiers, and votes of classifiers, with one consensus.
+    """Compare the classifiers with a consensus of the labels.
+
+    Votes, in which several classifiers decide together, are compared too.
 
     Parameters
     ----------
@@ -284,7 +286,7 @@ def habits(material: Material, *, features: str = "default", seed: int = 1) -> l
 
 
 def dose_response(material: Material, path: Path) -> tuple[learning.Response, ...]:
-    """Measure how well reviewers and classifiers detect the interventions listed in a file.
+    """Measure how well reviewers and classifiers detect known interventions, which a file lists.
 
     Parameters
     ----------
@@ -312,7 +314,7 @@ def dose_response(material: Material, path: Path) -> tuple[learning.Response, ..
 
 @dataclass(frozen=True)
 class Account:
-    """A result in every form: plain values, text and tables, figures, and further files."""
+    """A result in all its forms: plain values, text and tables, figures, and further files."""
 
     name: str
     content: Any
@@ -346,7 +348,10 @@ class Account:
 
 
 def account(result: Learned | Arena | learning.Habits | tuple[learning.Response, ...], consensus: str = "") -> Account:
-    """Convert a result to all output forms; an arena also needs the target, a name in `TARGETS`."""
+    """Convert a result to all output forms.
+
+    For an arena, the target (a name in `TARGETS`) is also needed.
+    """
     if isinstance(result, Arena):
         document = learning.arena_document(result, TARGETS[consensus])
         return Account("comparison", plain(result), document, learning.arena_charts(result))
@@ -364,7 +369,9 @@ def content(learned: Learned) -> Any:
 
 
 def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple[str, int, int]:
-    """Store a learned model's verdict for every item with measurements; replaces earlier verdicts of that name.
+    """Store a learned model's verdict for every item with measurements.
+
+    Earlier verdicts with the same classifier name are replaced.
 
     Parameters
     ----------
@@ -436,7 +443,9 @@ def _versions() -> dict[str, str]:
 def files_for_page(
     db: Database, command: Sequence[str], *, actor: str, waiting: Callable[[float], object]
 ) -> dict[str, bytes]:
-    """Run `labeler learn` or `labeler compare` in a process that stops if the page is closed; return its files.
+    """Run `labeler learn` or `labeler compare` in a separate process; return its files.
+
+    The process stops if the page is closed.
 
     Parameters
     ----------
@@ -450,7 +459,7 @@ def files_for_page(
     Returns
     -------
     dict of str to bytes
-        File name -> contents, without the figures, which are in the page.
+        File name -> contents. The figures are left out, because they are part of the HTML page.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Merge the answers from a copy of a study into the study.
 
-Assignments are matched by their opaque codes, which are drawn at random and equal in all copies of a study.
+Assignments are matched by their opaque codes. A code is random, and it is the same in all copies of a study.
 """
 
 from collections import defaultdict
@@ -84,11 +84,13 @@ class _Contents:
 
 
 def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now: datetime) -> Merged:
-    """Add the answers of a copy that are missing in the study; merging the same copy again adds nothing.
+    """Add the answers of a copy that are missing in the study.
 
-    The answers to one assignment are added together or not at all. If the two files have different answers at the same
-    position, the study keeps its own and the copy's are listed as conflicts. Answers are added with all their
-    properties, ordered by time; each reviewer's answers keep their order in the copy.
+    If the same copy is merged again, nothing is added.
+
+    Either all missing answers to an assignment are added, or none. If the two files have different answers at the same
+    position, the study keeps its answers, and the answers of the copy are listed as conflicts. Answers are added with
+    all their properties and in order of time, but each reviewer's answers keep the order that they have in the copy.
 
     Parameters
     ----------
@@ -159,7 +161,10 @@ def _of_protocol(ours: _Contents, theirs: _Contents) -> list[str]:
 
 
 def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
-    """Describe changes of people in the copy; changes only in the study are kept."""
+    """Describe how people differ in the copy.
+
+    Changes that exist only in the study are kept and not described.
+    """
     by_name = {person.name: person for person in ours.people}
     differences = []
     for person in theirs.people:
@@ -176,7 +181,10 @@ def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
 
 
 def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
-    """Describe changes of assignments in the copy, with one example each; changes only in the study are kept."""
+    """Describe how assignments differ in the copy, with one example of each difference.
+
+    Changes that exist only in the study are kept and not described.
+    """
     differences = []
     unknown = sorted(theirs.assigned.keys() - ours.assigned.keys())
     if unknown:
@@ -222,7 +230,7 @@ def _compared(
 
 
 def _meaning(answer: SavedAnswer) -> tuple[str, int, Answer]:
-    """Return the properties that make two answers the same."""
+    """Return the properties of an answer that decide whether two answers are the same."""
     return answer.code, answer.label.revision, answer.label.answer
 
 
@@ -245,7 +253,7 @@ def _timed(answer: SavedAnswer) -> TimedAnswer:
 
 
 def _in_order(new: Sequence[SavedAnswer], all_answers: Sequence[SavedAnswer]) -> list[SavedAnswer]:
-    """Sort by time, but keep each reviewer's order even if their clock was set back."""
+    """Sort answers by time, but keep each reviewer's order, even if the reviewer's clock was set back."""
     new_marks = {answer.mark for answer in new}
     latest: dict[str, datetime] = {}
     timed = []

@@ -1,4 +1,7 @@
-"""Add items to an open study: some at random, the others because their labels are most informative."""
+"""Add items to an open study.
+
+Some items are chosen at random, the others because their labels are most informative.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -36,7 +39,7 @@ class NextItems:
 
     @property
     def sentences(self) -> list[str]:
-        """The result as text, without names of people or items."""
+        """Return the result as sentences without names of people or items."""
         how = "the model is uncertain and classifiers disagree" if self.by_model else "classifiers differ"
         added = f"{self.n_random + self.n_chosen} items added: {self.n_random} at random, {self.n_chosen} where {how}."
         why = [f"No model was used: {self.reason}."] if self.reason else []
@@ -46,9 +49,10 @@ class NextItems:
 def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, now: datetime) -> NextItems:
     """Add items to the plan of an open study.
 
-    The random sample grows by `random_share` of `n`. It ignores earlier choices, so that it stays random; if an item
-    was chosen earlier, it needs no new label. The rest of the batch are items for which a model of the current labels
-    is uncertain and classifiers disagree, from several applications.
+    The random sample grows by `random_share` of `n` items. Whether an item was chosen earlier does not matter, so that
+    the sample stays random; such an item needs no new label. The other items of the batch come from several
+    applications. They are items for which a model of the current labels is uncertain and on which the classifiers
+    disagree.
 
     Parameters
     ----------
@@ -110,7 +114,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
 
 
 def _ranked(db: Database, waiting: list[str], actor: str, now: datetime) -> tuple[list[str], str]:
-    """Items not yet in the plan, most informative first, and the reason why no model was used."""
+    """Return the items not yet in the plan, most informative first, and the reason why no model was used."""
     material = material_of_study(db, actor=actor, now=now)
     disagreement = learning.disagreement_of(material.verdicts)
     names = features_named("default", list(material.features.columns))

@@ -22,7 +22,9 @@ PATIENCE = 180  # seconds
 
 
 def to_pdf(page: str, *, paper: str = "a4") -> bytes:
-    """Print a self-contained page as PDF.
+    """Print an HTML page as PDF.
+
+    The page must be self-contained.
 
     Parameters
     ----------

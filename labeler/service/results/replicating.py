@@ -1,4 +1,6 @@
-"""Replicate the paper: its tables from labels with the published counts, and its claims on measurements.
+"""Replicate the paper.
+
+Its tables are computed from labels with the published counts, and its claims are checked on measurements.
 
 Bauer et al., "Searching for the Ground Truth: Assessing the Similarity of Benchmarking Runs", ICPE '23 Companion,
 doi:10.1145/3578245.3584693.
@@ -58,7 +60,10 @@ class Replicated:
     remarks: tuple[str, ...] = ()
 
     def files(self) -> dict[str, str]:
-        """Return the HTML page, Markdown, JSON and figures: name -> text. Drawing the figures takes seconds."""
+        """Return the result as files: name -> text.
+
+        The files are the HTML page, Markdown, JSON and figures. Drawing the figures takes seconds.
+        """
         result = self.replication
         charts = dict(replicated.charts(result))
         if self.drawn is not None:
@@ -73,7 +78,7 @@ class Replicated:
         }
 
     def _content(self) -> dict[str, Any]:
-        """Return all numbers, and for each benchmark the scores and its number in the paper."""
+        """Return all numbers, and for each benchmark its scores and its number in the paper."""
         content: dict[str, Any] = plain(self.replication)
         for row, one in zip(content["benchmarks"], self.replication.benchmarks, strict=True):
             row["number"] = self.replication.numbers.get(one.name)
@@ -92,12 +97,12 @@ def compare(content: Mapping[str, Any]) -> list[Claim]:
 
 
 def with_published(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the report with the published numbers beside the computed numbers."""
+    """Return the report with the published numbers next to the computed numbers."""
     return {**content, "published": published(content)}
 
 
 def published(content: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the comparison with the published numbers as rows: where, what, paper, ours, agrees and note."""
+    """Return one row for each published number: where, what, paper, ours, agrees and note."""
     return [
         {
             "where": claim.where.rpartition(", ")[2], "what": claim.claim.partition(": ")[0], "paper": claim.paper,
@@ -182,7 +187,7 @@ def files_for_page(
     actor: str,
     waiting: Callable[[float], object],
 ) -> dict[str, str]:
-    """Return the HTML page, Markdown and JSON of a study's replication, computed in a separate process.
+    """Compute the replication of a study in a separate process; return the HTML page, Markdown and JSON.
 
     Parameters
     ----------
@@ -213,12 +218,15 @@ def files_for_page(
 
 
 def measurements_of(db: Database) -> str:
-    """Return a hash that changes with the measurements of the study."""
+    """Return a hash that changes if the measurements of the study change."""
     return combined_hash(f"{item.data_hash} {item.excluded_why is None}" for item in items.all_items(db) if item.n_runs)
 
 
 class _Names:
-    """Find benchmarks by names in other tables, with or without folder, .json or application."""
+    """Finds benchmarks by the names in other tables.
+
+    A name may omit the folder, the ending .json or the application.
+    """
 
     def __init__(self, benchmarks: Iterable[Benchmark]) -> None:
         self._by_text: dict[str, str | None] = {}
@@ -229,7 +237,7 @@ class _Names:
                     self._by_text[text.lower()] = None  # ambiguous: two benchmarks have this name
 
     def find(self, text: str) -> str | None:
-        """Return the name of the benchmark; None if no benchmark or several benchmarks match."""
+        """Return the name of the benchmark; return None if no benchmark or several benchmarks match."""
         plain_name = text.strip().replace("\\", "/")
         for ending in (".gz", ".json"):
             plain_name = plain_name.removesuffix(ending)
@@ -240,14 +248,17 @@ class _Names:
         return None
 
     def known(self, table: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-        """Return the table by benchmark, and the names that do not match a benchmark."""
+        """Return the values of a table by benchmark, and the names that match no benchmark."""
         found = {name: self.find(name) for name in table}
         matched = {name: table[text] for text, name in found.items() if name is not None}
         return matched, [text for text, name in found.items() if name is None]
 
 
 def _with_names(table: pd.DataFrame, names: _Names, file: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the labels by benchmark, and unmatched names, whose labels count only for agreement."""
+    """Return the labels by benchmark, and the names that match no benchmark.
+
+    Labels under such a name are used only to compute agreement.
+    """
     found = {text: names.find(text) for text in dict.fromkeys(table["item"])}
     answers = table.assign(item=[found[text] or text for text in table["item"]])
     twice = answers[answers.duplicated(["item", "reviewer"])]

@@ -1,4 +1,4 @@
-"""Check an existing report against the current data."""
+"""Check a report: compute its numbers again from the current data and compare them."""
 
 import json
 from collections.abc import Mapping
@@ -46,8 +46,9 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
 def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[Difference]:
     """Recompute all numbers of a report from a label table and a verdict table.
 
-    The tables do not contain the plan, history and measurements of the study, nor all columns behind the hash of the
-    verdicts; these are taken from the report. Verdicts are compared through every number that depends on them.
+    The tables do not contain the plan, the history and the measurements of the study, and not all columns that the hash
+    of the verdicts covers. These are taken from the report. Verdicts are checked indirectly, through every number that
+    depends on them.
     """
     report = _read(_numbers_of(file))
     notes = tuple(map(str, report["notes"]))
@@ -64,7 +65,7 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
 
 
 def _numbers_of(file: Path) -> Path:
-    """Return the report.json that belongs to a page, or the file itself."""
+    """Return the report.json that belongs to a page; if the file is a report.json, return the file itself."""
     return file.with_name("report.json") if file.suffix in PAGES else file
 
 

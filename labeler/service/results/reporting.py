@@ -117,7 +117,10 @@ class Gathered:
     pictures: Mapping[str, str] = field(default_factory=dict)
 
     def as_told_by(self, reported: Mapping[str, Any]) -> Self:
-        """A copy with the plan, history, measurements and hash of verdicts of the study taken from its report."""
+        """Return a copy of this input that is completed from the study's report.
+
+        The plan, the history, the measurements and the hash of the verdicts are taken from the report.
+        """
         known = {name: text for name, text in self.provenance.hashes.items() if name != "verdicts"}
         told = report.Provenance(
             study=reported["study"],
@@ -131,7 +134,10 @@ class Gathered:
         return replace(self, provenance=told, n_items=reported["study"]["items"])
 
     def content(self, options: ReportOptions = STANDARD, progress: Progress | None = None) -> dict[str, Any]:
-        """Compute all numbers; takes seconds and needs no database."""
+        """Compute all numbers of the report.
+
+        This takes seconds and needs no database.
+        """
         return report.summarise(
             self.answers,
             self.verdicts,
@@ -144,7 +150,7 @@ class Gathered:
         )
 
     def files(self, content: Mapping[str, Any]) -> dict[str, str | bytes]:
-        """Return the report `content` and its labels as files: name -> text, or bytes of a PDF."""
+        """Return the report `content` and its labels as files: name -> text, or bytes for a PDF."""
         figures = {**report.draw(content), **self.pictures}
         return {
             "report.html": report.to_html(content, figures),
@@ -184,9 +190,11 @@ def files_of_study(
     now: datetime,
     progress: Progress | None = None,
 ) -> dict[str, str | bytes]:
-    """Return the report of a study as files: name -> contents. The label files have the labels used for the numbers.
+    """Return the report of a study as files: name -> contents.
 
-    `progress` is called with the share of numbers that are finished; the figures follow.
+    The label files contain the labels from which the numbers were computed.
+
+    `progress` is called with the share of the numbers that are finished. The figures are drawn after that.
     """
     gathered = gathered_study(db, level=options.level, actor=actor, now=now)
     content = gathered.content(options, progress)
@@ -194,7 +202,10 @@ def files_of_study(
 
 
 def _pictures(db: Database, content: Mapping[str, Any]) -> dict[str, str]:
-    """The runs of the items with the most disagreement; only after unblinding, and if the study has measurements."""
+    """Return pictures of the items with the most disagreement.
+
+    Return none before unblinding, or if the study has no measurements.
+    """
     if content["study"]["interim"]:
         return {}
     found = [curating.item_named(db, row["item"]) for row in content["agreement"]["disputed"]["items"]]
@@ -205,7 +216,9 @@ def _pictures(db: Database, content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[float], object]) -> dict[str, str]:
-    """Return the report documents without figures, from a separate process that stops if the page is closed.
+    """Return the report documents without figures.
+
+    A separate process computes the documents and stops if the page is closed.
 
     Parameters
     ----------
@@ -237,7 +250,10 @@ def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[
 
 
 def gathered_study(db: Database, *, level: float = 0.95, actor: str, now: datetime) -> Gathered:
-    """Read the input of a study's report at one moment, so that no label has to wait. It is logged."""
+    """Read the input of a study's report at one moment, so that answers can still be saved.
+
+    The log records it.
+    """
     with db.atomic():
         study, all_items, left_out = studies.get(db), items.all_items(db), history.not_counted(db)
         calibration, chosen = history.calibration_items(db), sampling.chosen_items(db)
@@ -322,7 +338,10 @@ def files_of_files(
     *,
     progress: Progress | None = None,
 ) -> dict[str, str | bytes]:
-    """Return the report of two tables as files: name -> contents. `progress` as in `files_of_study`."""
+    """Return the report of two tables as files: name -> contents.
+
+    `progress` is called as in `files_of_study`.
+    """
     gathered = gathered_files(label_file, verdict_file, notes)
     try:
         return gathered.files(gathered.content(options, progress))
@@ -331,7 +350,7 @@ def files_of_files(
 
 
 def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
-    """Return the answers of a label file, with its optional columns."""
+    """Return the answers of a label file, with the optional columns that the file has."""
     rows = exchange.checked_rows(table, now=now)
     columns: dict[str, list[Any]] = {
         "item": [row.item for row in rows],
@@ -355,7 +374,7 @@ def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
 
 
 def _timed(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return the answers with time on task instead of the raw dwell time, and with the axis rule."""
+    """Return the answers with time on task instead of the measured time, and with the axis rule."""
     views = [json.loads(view) for view in answers["view"]]
     times = [_time_on_task(dwell_ms, view) for dwell_ms, view in zip(answers["dwell_ms"], views, strict=True)]
     rules = [view.get("rule") for view in views]
@@ -370,7 +389,7 @@ def _time_on_task(dwell_ms: int | None, view: Mapping[str, Any]) -> int | None:
 
 
 def _protocol(study: Study) -> dict[str, Any]:
-    """Return the display and the question of the reviewers, as parameters of the report."""
+    """Return how items were shown and what reviewers were asked, as parameters of the report."""
     protocol = study.protocol
     return {
         "axis_rule": protocol.axis_rule,

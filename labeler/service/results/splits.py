@@ -1,4 +1,7 @@
-"""Split items of a closed study: their labels, and decisions by a person who labelled none of them."""
+"""Split items of a closed study: their labels, and decisions on them.
+
+A person who labelled a split item cannot decide it.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -27,7 +30,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class SplitLabel:
-    """A label as shown to the person who decides: without its reviewer."""
+    """A label without the name of its reviewer, as shown to the person who decides."""
 
     category: Category
     comment: str | None
@@ -53,7 +56,7 @@ class Split:
 
     @cached_property
     def majority(self) -> Category | None:
-        """The category of most first and third labels; None for a tie."""
+        """The category that most first and third labels have; None for a tie."""
         (most, n_most), *runners_up = Counter(label.category for label in self.labels).most_common()
         return most if all(n < n_most for _, n in runners_up) else None
 
@@ -70,12 +73,15 @@ class Split:
 
     @property
     def remains(self) -> bool:
-        """Whether the item still needs a decision: it has neither a majority nor a decision."""
+        """Whether the item still needs a decision, because it has neither a majority nor a decision."""
         return self.majority is None and self.decision is None
 
 
 def split_items(db: Database) -> list[Split]:
-    """Return all split items that count: first undecided items, then by name."""
+    """Return all split items that count.
+
+    Undecided items come first; items are then sorted by name.
+    """
     table = _first_and_third(db)
     by_name = {item.name: item for item in items.all_items(db) if item.excluded_why is None}
     standing = {decision.item: decision for decision in decisions.everything(db)}
@@ -91,7 +97,10 @@ def split_items(db: Database) -> list[Split]:
 
 
 def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
-    """Return the current answers to an item, with the names of the reviewers, for people who may see names."""
+    """Return the current answers to an item with the names of the reviewers.
+
+    Only people who may see names may see the result.
+    """
     rows = [
         {"reviewer": reviewer, "label": answer, "kind": _KINDS.get(Kind(kind), kind), "comment": comment}
         for reviewer, kind, answer, comment in labels.on_item(db, item.item_id)
@@ -104,7 +113,10 @@ def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
 
 
 def labels_in_words(db: Database, shown: Sequence[Item]) -> list[str]:
-    """Return the first labels of each item in one line, for people who may see names: "S: ada, cleo · D: ben"."""
+    """Return the first labels of each item as one line, such as "S: ada, cleo · D: ben".
+
+    Only people who may see names may see the result.
+    """
     names: dict[tuple[int, str], list[str]] = {(item.item_id, category): [] for item in shown for category in Category}
     for item_id, reviewer, kind, answer in labels.on_items(db, [item.item_id for item in shown]):
         if kind in COUNTED_KINDS and (item_id, answer) in names:
@@ -120,7 +132,9 @@ def labels_in_words(db: Database, shown: Sequence[Item]) -> list[str]:
 
 
 def adjudicate(db: Database, name: str, category: Category | None, why: str, *, actor: str, now: datetime) -> Category:
-    """Decide a split item. First labels do not change; a later decision replaces an earlier one.
+    """Decide a split item.
+
+    First labels do not change. A later decision replaces an earlier decision.
 
     Raises
     ------
@@ -149,7 +163,10 @@ def adjudicate(db: Database, name: str, category: Category | None, why: str, *, 
 
 
 def why_not_decide(db: Database, name: str) -> str:
-    """Return the reason why a person may not decide split items (the person labelled one), or empty."""
+    """Return the reason why a person may not decide split items; return "" if the person may.
+
+    A person who labelled a split item may not decide.
+    """
     table = _first_and_third(db)
     counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
     own = _split_names(table) & counting & set(table.loc[table["rater"] == name, "item"])
@@ -171,12 +188,12 @@ def n_complete(db: Database) -> tuple[int, int]:
 
 
 def _first_and_third(db: Database) -> pd.DataFrame:
-    """First labels of all kinds; columns item, rater, category, kind, comment."""
+    """Return the first labels of all kinds of assignments: columns item, rater, category, kind, comment."""
     return first_of(with_defaults(labels.table(db)))
 
 
 def _split_names(table: pd.DataFrame) -> set[str]:
-    """Items whose first labels that count are not all equal."""
+    """Return the names of the items whose first labels differ; kinds of assignments that do not count are ignored."""
     n_categories = table[table["kind"].isin(COUNTED_KINDS)].groupby("item")["category"].nunique()
     return set(n_categories.index[n_categories > 1])
 

@@ -60,7 +60,7 @@ def reasoned_verdicts(db: Database, item: Item) -> list[Reasoned]:
 def reasons_of(db: Database, item: Item) -> tuple[str, ...]:
     """Describe the level, pattern, distribution and warm-up of an item's runs, and the consequence.
 
-    Return nothing if the item has no runs.
+    Return an empty tuple if the item has no runs.
     """
     if not item.n_runs:
         return ()

@@ -1,4 +1,7 @@
-"""Read and check publish.toml: facts that only people know about a data set, and each venue's requirements."""
+"""Read and check publish.toml.
+
+The file contains facts about a data set that only people know, and each venue requires some of them.
+"""
 
 import re
 import tomllib
@@ -46,7 +49,9 @@ class Author:
 
 @dataclass(frozen=True)
 class Answers:
-    """The contents of publish.toml; an empty text is an unanswered question.
+    """The contents of publish.toml.
+
+    An empty text means that the question was not answered.
 
     Attributes
     ----------
@@ -95,7 +100,7 @@ class Answers:
 
     @classmethod
     def of_text(cls, text: str, name: str = FILE_NAME) -> Self:
-        """Parse the text of a file called `name`; raises InputError like `read`."""
+        """Parse the text of a publish.toml file called `name`; raises InputError like `read`."""
         try:
             given = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -164,12 +169,15 @@ class Answers:
         return flat + [("authors", text) for author in self.authors for text in vars(author).values()]
 
     def missing(self, venue: Venue | None) -> list[str]:
-        """Return the missing answers that every data set or this venue requires: entry and reason."""
+        """Return the missing answers as (entry, reason).
+
+        These are answers that every data set or this venue requires.
+        """
         asked = {**REQUIRED, **(OF_VENUE[venue] if venue else {})}
         return [f"{place}: {why}" for place, why in asked.items() if not _is_answered(self, place)]
 
     def answered(self, place: str) -> str:
-        """Return an answer, or a marked blank."""
+        """Return an answer; if it is empty, return a marked blank."""
         return getattr(self, place) or f"[{BLANK}: {place} in {FILE_NAME}]"
 
 
@@ -339,7 +347,7 @@ def _authors(value: Any, name: str) -> tuple[Author, ...]:
 
 
 def _is_orcid(text: str) -> bool:
-    """Return whether the check digit of an ORCID is right (ISO 7064 11,2)."""
+    """Return whether the check digit of an ORCID is correct (ISO 7064 11,2)."""
     if not _ORCID.fullmatch(text):
         return False
     total = 0

@@ -1,4 +1,7 @@
-"""Write a finished study as a folder and a zip file; both appear only if all checks pass."""
+"""Write a finished study as a folder and a zip file.
+
+Both appear only if all checks pass.
+"""
 
 import hashlib
 import json
@@ -107,7 +110,7 @@ class Published:
 
 
 def new_answers(db: Database, today: date) -> str:
-    """Return the text of a new publish.toml for this study, without names of people."""
+    """Return the text of a new publish.toml for this study; it contains no names of people."""
     study = studies.get(db)
     applications = sorted({item.application for item in items.all_items(db)} - {""})
     hidden = anonymising.replacing(anonymising.pseudonyms(people.all_people(db), _token(db)))
@@ -115,7 +118,7 @@ def new_answers(db: Database, today: date) -> str:
 
 
 def lacking(db: Database, answers: Answers, options: Options) -> list[str]:
-    """Return the missing answers for publishing with these options: entry and reason."""
+    """Return the missing answers for publishing with these options, as (entry, reason)."""
     applications = sorted({item.application for item in items.all_items(db)} - {""})
     without = [name for name in applications if not answers.sources.get(name)]
     if options.unlicensed or not without:
@@ -130,7 +133,9 @@ def lacking(db: Database, answers: Answers, options: Options) -> list[str]:
 def publish(
     db: Database, out: Path, answers: Answers, options: Options = Options(), *, actor: str, now: datetime
 ) -> Published:
-    """Write the data set of a study into a folder and a zip file; the same study and options give the same bytes.
+    """Write the data set of a study into a folder and a zip file.
+
+    The same study and options give the same bytes.
 
     Parameters
     ----------
@@ -179,7 +184,10 @@ def publish(
 
 
 def comments_to_read(db: Database) -> tuple[str, int]:
-    """All comments as CSV, without names and with an empty column publish (yes or no); also returns their number."""
+    """Return all comments as CSV without names, and the number of comments.
+
+    The column publish is empty; a person writes yes or no in each row.
+    """
     _check_state(db)
     with _copy(db, Options(), Answers()) as copy:
         table = _commented(copy)
@@ -195,13 +203,13 @@ def _check_state(db: Database) -> None:
 
 
 def _token(db: Database) -> str:
-    """Return the secret that decides the order of new names; the same study always has the same secret."""
+    """Return the secret that decides the order of new names; it is always the same for the same study."""
     return hashlib.sha256(f"publish {studies.picture_secret(db)}".encode()).hexdigest()
 
 
 @contextmanager
 def _copy(db: Database, options: Options, answers: Answers) -> Iterator[Database]:
-    """A temporary copy without names."""
+    """Yield a temporary copy of the study without names."""
     unblinded = (course.unblinding(db) or {}).get("at_utc", "")
     with TemporaryDirectory(prefix="labeler-") as folder:
         file = Path(folder) / "copy.study"
@@ -255,7 +263,10 @@ def _write_tables(tables: StudyTables, folder: Path) -> None:
 
 
 def _from_published(gathered: Gathered, folder: Path) -> Gathered:
-    """Read the report's input from the published files, so that anyone can compute the report again."""
+    """Read the report's input from the published files.
+
+    This makes sure that anyone can compute the report again from these files.
+    """
     published = reporting.gathered_files(folder / LABELS, folder / VERDICTS)
     study = {name: value for name, value in gathered.provenance.study.items() if name != "chain"}  # of the copy
     history = {**(gathered.provenance.course or {}), "flags": []}  # released comments are in the table of labels
@@ -405,7 +416,10 @@ def _commented(copy: Database) -> pd.DataFrame:
 
 
 def _released(copy: Database, file: Path) -> dict[str, str]:
-    """Return the released comments by event, with the text in the file, which a person may have edited."""
+    """Return the comments that may be published, by event.
+
+    The text comes from the table of comments, because a person may have edited it.
+    """
     table = files.read_table(Source(str(file), file), _COMMENT_COLUMNS)
     there = set(_commented(copy)["event"])
     released, seen = {}, set()
@@ -428,7 +442,10 @@ def _released(copy: Database, file: Path) -> dict[str, str]:
 
 
 def _check_words(db: Database, copy: Database, tables: StudyTables, answers: Answers) -> list[str]:
-    """Raise InputError if free text contains a name; return remarks on names that may be ordinary words."""
+    """Raise InputError if free text contains a name.
+
+    Return remarks on names that may be ordinary words.
+    """
     study = studies.get(copy)
     written = [("the study", text) for text in (study.name, study.question, study.protocol.instructions)]
     named: list[tuple[str, str]] = []
@@ -464,13 +481,16 @@ def _check_words(db: Database, copy: Database, tables: StudyTables, answers: Ans
 
 
 def _host() -> list[str]:
-    """Return the name of this computer, unless it could be an ordinary word."""
+    """Return a list with the name of this computer.
+
+    The list is empty if the name could be an ordinary word.
+    """
     name = socket.gethostname()
     return [name] if re.search(r"[\d.-]", name) and len(name) > 3 else []
 
 
 def _first_of(words: Sequence[str], text: str) -> str:
-    """Return the first word that occurs in the text as a whole word, or empty."""
+    """Return the first of these words that occurs in the text as a whole word; return "" if none does."""
     return next((word for word in words if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text)), "")
 
 

@@ -117,7 +117,7 @@ class Facts:
         return f"Labels were given with {self.software()} in the browser{some}."
 
     def annotations_per_item(self) -> str:
-        """Return the number of items for each number of labels that count."""
+        """Return how many items have each number of labels that count, as text."""
         frame = self.tables.items.frame
         counted = frame[frame["role"] == "counted"]
         sizes = Counter((counted["n_similar"] + counted["n_dissimilar"]).astype(int))

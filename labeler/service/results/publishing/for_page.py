@@ -1,4 +1,7 @@
-"""Publish from a page: answers are stored in the folder of the study, and a separate process writes the data set."""
+"""Publish from a page.
+
+The answers are stored in the folder of the study, and a separate process writes the data set.
+"""
 
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -16,7 +19,7 @@ from labeler.store import Database
 
 
 def answers_text(db: Database, today: date) -> str:
-    """Return the text of publish.toml in the folder of the study, or of a new file."""
+    """Return the text of publish.toml in the folder of the study, or of a new file if there is none."""
     file = db.path.with_name(FILE_NAME)
     try:
         return file.read_text(encoding="utf-8")
@@ -27,13 +30,16 @@ def answers_text(db: Database, today: date) -> str:
 
 
 def save_answers(db: Database, text: str) -> None:
-    """Save publish.toml in the folder of the study; raises InputError, without saving, if the text is invalid."""
+    """Save publish.toml in the folder of the study.
+
+    If the text is invalid, raise InputError and save nothing.
+    """
     Answers.of_text(text)
     write_files({FILE_NAME: text}, db.path.parent)
 
 
 def lacking(db: Database, text: str, options: bundle.Options) -> list[str]:
-    """Return the missing answers in the text of publish.toml, as in `bundle.lacking`."""
+    """Return the missing answers in the text of a publish.toml file, as `bundle.lacking` does."""
     return bundle.lacking(db, Answers.of_text(text), options)
 
 
@@ -46,7 +52,9 @@ def publish(
     actor: str,
     waiting: Callable[[float], object],
 ) -> Path:
-    """Write the data set into the folder of the study, with the answers stored there; return the zip file.
+    """Write the data set into the folder of the study and return the zip file.
+
+    The answers stored in this folder are used.
 
     Parameters
     ----------

@@ -78,7 +78,9 @@ def is_text(path: str) -> bool:
 
 
 def croissant(facts: Facts, record_sets: Sequence["RecordSet"], files: Mapping[str, tuple[int, str]]) -> str:
-    """croissant.json: a record set per table, the hash of each file, and the responsible-AI fields.
+    """Return the text of croissant.json.
+
+    It has a record set for each table, the hash of each file, and the responsible-AI fields.
 
     Parameters
     ----------
@@ -189,7 +191,10 @@ class RecordSet:
 
 
 def ro_crate(facts: Facts, files: Mapping[str, tuple[int, str]], meanings: Mapping[str, str]) -> str:
-    """ro-crate-metadata.json (RO-Crate 1.1): the data set, each file with size and hash, and the authors."""
+    """Return the text of ro-crate-metadata.json (RO-Crate 1.1).
+
+    It describes the data set, its authors, and each file with size and hash.
+    """
     answers = facts.answers
     authors = [{"@id": _author_id(author, number)} for number, author in enumerate(answers.authors, start=1)]
     root = {
@@ -242,7 +247,10 @@ def ro_crate(facts: Facts, files: Mapping[str, tuple[int, str]], meanings: Mappi
 
 
 def citation_cff(answers: Answers) -> str:
-    """CITATION.cff 1.2.0; every text is quoted as in JSON, which YAML also reads."""
+    """Return the text of CITATION.cff 1.2.0.
+
+    Every text is quoted as in JSON, which YAML parsers also read.
+    """
     lines = [
         "cff-version: 1.2.0",
         'message: "If you use this data set, please cite it as below."',
@@ -266,7 +274,7 @@ def citation_cff(answers: Answers) -> str:
 
 
 def zenodo(answers: Answers) -> str:
-    """.zenodo.json: the metadata of a deposit on Zenodo."""
+    """Return the text of .zenodo.json: the metadata of a deposit on Zenodo."""
     creators = [
         {
             "name": f"{author.family_names}, {author.given_names}",
@@ -327,12 +335,12 @@ def licence_url(licence: str) -> str:
 
 
 def address_of(answers: Answers) -> str:
-    """Return the web address of the data set, or empty."""
+    """Return the web address of the data set; return "" if it has none."""
     return answers.url or (f"https://doi.org/{answers.doi}" if answers.doi else "")
 
 
 def as_json(content: Mapping[str, Any]) -> str:
-    """JSON text; the same content always gives the same text."""
+    """Return values as JSON text; the same content always gives the same text."""
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

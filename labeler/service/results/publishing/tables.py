@@ -63,7 +63,7 @@ class Table:
     frame: pd.DataFrame
 
     def arrow(self) -> pa.Table:
-        """Return the table as Arrow, with one type per column."""
+        """Return the table as an Arrow table, with one type per column."""
         names = [column.name for column in self.columns]
         arrays = [
             pa.array([None if _is_missing(value) else value for value in self.frame[column.name]], TYPES[column.type])
@@ -76,7 +76,10 @@ class Table:
         parquet.write_table(self.arrow(), file, compression="zstd")
 
     def csv(self) -> str:
-        """Return the table as CSV; true and false are 1 and 0, as in the tidy label file."""
+        """Return the table as CSV text.
+
+        True and false are written as 1 and 0, as in the label file.
+        """
         frame = self.frame.copy()
         for column in self.columns:
             if column.type == "boolean":
@@ -86,7 +89,9 @@ class Table:
 
 @dataclass(frozen=True)
 class StudyTables:
-    """All tables of a study; `measurements` has only the columns, because measurements are never all in memory.
+    """All tables of a study.
+
+    `measurements` has only the columns, because the measurements are never all in memory.
 
     Attributes
     ----------
@@ -142,7 +147,10 @@ def tables_of(
 
 
 def write_measurements(copy: Database, file: Path) -> None:
-    """Write all measurements as one long table, one row group per item, sorted by name; `labeler import` reads it."""
+    """Write all measurements as one long table, which `labeler import` can read.
+
+    Each item is one row group, and the items are sorted by name.
+    """
     with file.open("wb") as out, writing.parquet_writer(out, MEASUREMENT_COLUMNS) as writer:
         for item in items.all_items(copy):
             if item.n_runs:
@@ -154,10 +162,13 @@ def write_measurements(copy: Database, file: Path) -> None:
 
 
 def folds_by_application(applications: Mapping[str, str]) -> dict[str, int]:
-    """Assign items to folds so that no application is in two folds, for cross-validation on unseen software.
+    """Assign items to folds for cross-validation so that no application is in two folds.
 
-    Applications are assigned in order of their number of items (largest first, then by name), each to the fold with
-    the fewest items (then the first). There are 5 folds, or one per application if there are fewer applications.
+    Each fold then tests on applications that were not used for training.
+
+    Applications are assigned one after another, largest first; ties are broken by name. Each application goes to the
+    fold with the fewest items; if several are equal, to the first. There are 5 folds, or one fold per application if
+    there are fewer than 5 applications.
 
     Parameters
     ----------
@@ -179,7 +190,7 @@ def folds_by_application(applications: Mapping[str, str]) -> dict[str, int]:
 
 
 def codebook(tables: Sequence[tuple[str, str, Sequence[Column]]]) -> list[dict[str, Any]]:
-    """Return the codebook of tables (name, meaning, columns) as plain values."""
+    """Return the codebook as plain values: the name, meaning and columns of each table."""
     return [
         {
             "table": name,
@@ -457,7 +468,7 @@ def _log(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_folders(text: str) -> str:
-    """Return the details of an event with file names instead of paths."""
+    """Return the details of an event with file names in place of paths."""
     details = json.loads(text)
     for name in ("file", "from", "into"):
         value = details.get(name)
@@ -483,7 +494,7 @@ def _plan(copy: Database) -> pd.DataFrame:
 
 
 def _suffixes(classifiers: Iterable[str]) -> dict[str, str]:
-    """Return the column suffix of each classifier: letters, digits and underscores."""
+    """Return a column suffix for each classifier, made of letters, digits and underscores."""
     taken: dict[str, str] = {}
     for classifier in classifiers:
         plain = re.sub(r"\W+", "_", classifier.casefold(), flags=re.ASCII).strip("_") or "unnamed"
