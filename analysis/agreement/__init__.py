@@ -1,7 +1,7 @@
-"""Agreement between raters: percent agreement and chance-corrected coefficients, with intervals.
+"""Measure agreement between raters: percent agreement and chance-corrected coefficients, with intervals.
 
-Notation as in the cited papers: item i has r_i ratings, r_ik of them in category k; n items, n2 of them with r_i >= 2;
-q declared categories. Binary tables put *dissimilar* in the second column.
+The notation follows the cited papers. There are n items and q declared categories. Item i has r_i ratings, and r_ik of
+them are in category k. n2 items have at least two ratings. Binary tables put *dissimilar* in the second column.
 """
 
 from analysis.agreement._among import Among, classifiers_among_themselves, send_first

@@ -1,4 +1,4 @@
-"""Agreement between classifiers on items without labels."""
+"""Compute the agreement between classifiers on items without labels."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from analysis.tables import checked_verdicts, positive_category
 
 @dataclass(frozen=True, repr=False)
 class Among(Result):
-    """Agreement of two classifiers on the items with both verdicts.
+    """Agreement of two classifiers on the items that both have judged.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ def classifiers_among_themselves(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> list[Among]:
-    """Compute the agreement of each pair of classifiers; no consensus is needed.
+    """Compute the agreement of each pair of classifiers; this needs no consensus.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def classifiers_among_themselves(
 
 
 def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n: int | None = None) -> pd.DataFrame:
-    """Return the items with the most disagreement between classifiers, where a label is most informative.
+    """Return the items on which classifiers disagree most, because labels of these items are most informative.
 
     Parameters
     ----------
@@ -150,7 +150,10 @@ def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n
 
 
 def _wide(verdicts: pd.DataFrame, categories: Categories) -> pd.DataFrame:
-    """Return items by classifiers, in order of first appearance: position of the category, NaN without a verdict."""
+    """Return a table of items by classifiers, in order of first appearance.
+
+    An entry is the position of the category, or NaN without a verdict.
+    """
     verdicts = checked_verdicts(verdicts, categories)
     place = {category: float(k) for k, category in enumerate(categories)}
     codes = verdicts[["item", "classifier"]].assign(code=verdicts["verdict"].map(place).astype(float))
@@ -163,7 +166,7 @@ def _in_order(column: "pd.Series[Any]") -> list[Any]:
 
 
 def _margins(verdicts: pd.DataFrame) -> dict[object, float]:
-    """Return the smallest distance of a score from its threshold by item, as a share of the threshold."""
+    """Return, for each item, the smallest distance between a score and its threshold, as a share of the threshold."""
     if not {"score", "threshold"} <= set(verdicts.columns):
         return {}
     scores, thresholds = (pd.to_numeric(verdicts[name]) for name in ("score", "threshold"))

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of agreement coefficients, to check the analytic intervals."""
+"""Compute bootstrap intervals of agreement coefficients, to check the analytic intervals."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,9 @@ def bootstrap_coefficient(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """Compute a coefficient with a percentile interval; items are resampled with all their ratings.
+    """Compute a coefficient with a percentile interval.
+
+    The bootstrap resamples items and keeps all ratings of an item together.
 
     Parameters
     ----------
@@ -94,7 +96,9 @@ def bootstrap_cohen_kappa(
     n_draws: int = N_DRAWS,
     level: float = 0.95,
 ) -> Estimate:
-    """Compute Cohen's kappa with a percentile interval; items are resampled with both labels.
+    """Compute Cohen's kappa with a percentile interval.
+
+    The bootstrap resamples items and keeps both labels of an item together.
 
     Parameters
     ----------
@@ -127,7 +131,7 @@ def bootstrap_cohen_kappa(
 
 
 def _varied(drawn: Estimate) -> Estimate:
-    """Remove the interval if all draws are equal, because an interval of width 0 would suggest certainty."""
+    """Remove the interval if all draws are equal, because an interval of width 0 looks certain."""
     if drawn.se is not None and drawn.se < 1e-12:
         return Estimate(drawn.value, reason="no variation between items: no interval")
     return drawn

@@ -1,4 +1,4 @@
-"""Tests of the hypothesis that raters agree no better than chance."""
+"""Test the hypothesis that raters agree no better than chance."""
 
 from dataclasses import dataclass
 
@@ -13,9 +13,10 @@ from analysis.tables import Floats, Ratings
 
 @dataclass(frozen=True, repr=False)
 class ChanceTest(Result):
-    """Two-sided normal test of kappa = 0; `se0` is valid only under this hypothesis and is not used for intervals.
+    """Two-sided normal test of kappa = 0.
 
-    If undefined, all numbers are None and `reason` explains it.
+    `se0` is valid only if kappa = 0, and is not used for intervals. If the test is undefined, all numbers are None and
+    `reason` explains it.
     """
 
     z: float | None
@@ -25,11 +26,11 @@ class ChanceTest(Result):
 
 
 def fleiss_kappa_test(ratings: Ratings, categories: Categories | None = None) -> ChanceTest:
-    """Test Fleiss' kappa = 0 with the standard error under chance agreement [1]_.
+    """Test whether Fleiss' kappa is 0, with the standard error under chance agreement [1]_.
 
-    The paper assumes the same number of ratings for each item. Here the variance of each item uses its own number of
-    ratings r_i, from the moments of r_i ratings drawn at random with probabilities p_k; with equal r_i this is the
-    paper's formula.
+    The paper assumes that all items have the same number of ratings. Here, the variance of each item uses its own
+    number of ratings, r_i. It is computed from the moments of r_i ratings drawn at random with probabilities p_k. If
+    all r_i are equal, this is the formula of the paper.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def fleiss_kappa_test(ratings: Ratings, categories: Categories | None = None) ->
 
 
 def cohen_kappa_test(ratings: Ratings, categories: Categories | None = None) -> ChanceTest:
-    """Test Cohen's kappa = 0 with the standard error under chance agreement [1]_.
+    """Test whether Cohen's kappa is 0, with the standard error under chance agreement [1]_.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def cohen_kappa_test(ratings: Ratings, categories: Categories | None = None) -> 
 
 
 def _variances_by_chance(r: Floats, p_k: Floats) -> Floats:
-    """Return the variance of each item's linear term, n/n2 pa_i - 2 pe_i, for ratings drawn at random with p_k."""
+    """Return the variance of each item's linear term, n/n2 pa_i - 2 pe_i, if ratings are drawn at random with p_k."""
     pe, cubes = (p_k**2).sum(), (p_k**3).sum()
     of_share, of_match = cubes - pe**2, pe * (1 - pe)  # Var p_x of one rating x, Var 1[x = y] of two
     r_i = r.sum(axis=1)

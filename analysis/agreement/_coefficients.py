@@ -1,7 +1,8 @@
-"""Percent agreement and chance-corrected coefficients for any number of raters.
+"""Compute percent agreement and chance-corrected coefficients for any number of raters.
 
-The formulas are at the end of the module. They take the checked count table r, the weight of each item (`times`, shape
-(..., n_items): ones for the table itself, one row per draw for the bootstrap), and the category weights w.
+The formulas are at the end of the module. Their arguments are the checked count table r, the weight of each item
+(`times`, shape (..., n_items)), and the category weights w. The item weights are ones for the table itself; the
+bootstrap uses one row of weights per draw.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -30,7 +31,9 @@ def percent_agreement(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """Compute the observed agreement: the mean over items of the share of agreeing pairs of ratings.
+    """Compute the observed agreement.
+
+    This is the share of agreeing pairs among the ratings of an item, averaged over items.
 
     Parameters
     ----------
@@ -132,7 +135,9 @@ def fleiss_kappa(
 def gwet_ac1(
     ratings: Ratings, categories: Categories | None = None, *, level: float = 0.95, groups: Groups | None = None
 ) -> Estimate:
-    """Compute Gwet's AC1 [1]_, with chance agreement from the raters' uncertainty instead of their category shares.
+    """Compute Gwet's AC1 [1]_.
+
+    Chance agreement depends on how uncertain raters are, and not only on how often they use each category.
 
     Parameters
     ----------
@@ -208,7 +213,9 @@ def brennan_prediger(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """Correct agreement for uniform guessing among the categories, (pa - 1/q) / (1 - 1/q) [1]_ (PABAK for q = 2 [2]_).
+    """Compute agreement corrected for uniform guessing among the categories [1]_.
+
+    The coefficient is (pa - 1/q) / (1 - 1/q), which is PABAK for q = 2 [2]_.
 
     Parameters
     ----------
@@ -280,7 +287,7 @@ def krippendorff_alpha(
 
 
 def category_weights(weights: Weights, q: int) -> Floats:
-    """Return the weights of agreement between q ordered categories.
+    """Return the weights that express how much q ordered categories agree.
 
     Parameters
     ----------
@@ -324,7 +331,7 @@ def category_weights(weights: Weights, q: int) -> Floats:
 def rated(
     ratings: Ratings, groups: Groups | None = None, categories: Categories | None = None, *, at_least: int = 1
 ) -> tuple[Floats, pd.Series | None]:
-    """Return the rows of the count table with enough ratings, and their groups."""
+    """Return the rows of the count table that have enough ratings, and the groups of these rows."""
     counts = counts_of(ratings, categories)
     enough = counts.sum(axis=1) >= at_least
     if groups is None:
@@ -358,14 +365,17 @@ def _estimate(
 
 
 def category_shares(r: Floats, times: Floats | None = None) -> Floats:
-    """Return p_k, shape (..., n_categories): the mean over items of the share of ratings in category k."""
+    """Return p_k, shape (..., n_categories): the share of ratings in category k, averaged over items."""
     times = np.ones(len(r)) if times is None else times
     shares: Floats = times @ (r / r.sum(axis=1, keepdims=True)) / times.sum(axis=-1, keepdims=True)
     return shares
 
 
 def _observed(r: Floats, times: Floats, w: Floats) -> tuple[Floats, Floats]:
-    """Return pa, and pa_i: the share of agreeing pairs of ratings of each item, 0 for an item without a pair."""
+    """Return pa and pa_i.
+
+    pa_i is the share of agreeing pairs among the ratings of an item, or 0 for an item without a pair.
+    """
     r_i = r.sum(axis=1)
     shared = r_i >= 2
     pa_i = np.zeros(len(r))
@@ -377,7 +387,7 @@ def _observed(r: Floats, times: Floats, w: Floats) -> tuple[Floats, Floats]:
 def _chance_corrected(
     chance: Callable[[Floats, Floats], Floats], r: Floats, times: Floats, w: Floats
 ) -> tuple[Floats, Floats]:
-    """Return kappa and its linear terms x_i [Gwet 2008]; `chance` maps p_k to chance agreement with category k."""
+    """Return kappa and its linear terms x_i [Gwet 2008]; `chance` maps p_k to chance agreement."""
     r_i = r.sum(axis=1)
     shared = r_i >= 2
     n, n2 = times.sum(axis=-1, keepdims=True), (times @ shared)[..., None]
@@ -394,19 +404,19 @@ def _chance_corrected(
 
 
 def _fleiss_chance(p_k: Floats, w: Floats) -> Floats:
-    """Chance agreement of two ratings drawn from all ratings: pe = sum over k and l of w_kl p_k p_l."""
+    """Return the chance agreement of two ratings drawn from all ratings: pe = sum over k and l of w_kl p_k p_l."""
     return p_k @ w
 
 
 def _ac_chance(p_k: Floats, w: Floats) -> Floats:
-    """Gwet's chance agreement: pe = sum w_kl / (q (q - 1)) times the sum of p_k (1 - p_k)."""
+    """Return Gwet's chance agreement: pe = sum w_kl / (q (q - 1)) times the sum of p_k (1 - p_k)."""
     q = len(w)
     scaled: Floats = w.sum() / (q * (q - 1)) * (1 - p_k)
     return scaled
 
 
 def _even_chance(p_k: Floats, w: Floats) -> Floats:
-    """Chance agreement of uniform guessing among the categories: pe = sum w_kl / q^2."""
+    """Return the chance agreement of uniform guessing among the categories: pe = sum w_kl / q^2."""
     return np.full(p_k.shape, w.mean())
 
 
@@ -416,7 +426,10 @@ _brennan_prediger = partial(_chance_corrected, _even_chance)
 
 
 def _alpha(r: Floats, times: Floats, w: Floats) -> tuple[Floats, Floats]:
-    """Return Krippendorff's alpha and Gwet's linear terms, which omit the small-sample term (`prime` is without it)."""
+    """Return Krippendorff's alpha and Gwet's linear terms.
+
+    The linear terms use `prime`, which leaves out the small-sample term.
+    """
     shared = r.sum(axis=1) >= 2
     r, times = r[shared], times[..., shared]
     r_i, n_k, n = r.sum(axis=1), times @ r, times.sum(axis=-1, keepdims=True)

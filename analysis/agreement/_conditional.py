@@ -1,10 +1,11 @@
-"""Conditional logit model of labels with items as strata, fitted by Newton's method if a finite solution exists.
+"""Fit a conditional logit model of labels, with items as strata, by Newton's method.
 
-Given the number of dissimilar labels of an item, which raters gave them depends only on the raters' leniencies beta:
-the difficulty of the item cancels. Items with equal labels contain no information. The graph of raters shows whether a
-finite solution exists, so the optimiser is called only if it can converge. Items with the same raters and the same
-number of dissimilar labels are computed once; statsmodels computes each item again, which takes a minute for 10,000
-items with ten labels.
+Given the number of dissimilar labels of an item, only the raters' leniencies beta determine which raters gave these
+labels; the difficulty of the item cancels. Items with equal labels contain no information. The graph of raters shows
+whether a finite solution exists, so the optimiser is called only if it can converge.
+
+Items with the same raters and the same number of dissimilar labels are computed once. statsmodels computes each item
+separately, which takes a minute for 10,000 items with ten labels.
 """
 
 from collections.abc import Iterator
@@ -17,12 +18,12 @@ from scipy.sparse import csgraph
 from analysis.tables import Floats
 
 _MAX_STEPS, _TOLERANCE, _ROUNDING, _LEAST_SHARE = 100, 1e-10, 1e-12, 1e-6
-_MAX_CELLS = 4_000_000  # maximum number of array elements for polynomials that are computed together
+_MAX_CELLS = 4_000_000  # maximum number of array elements of polynomials that are computed together
 
 
 @dataclass(frozen=True)
 class Informative:
-    """Labels of the split items; only these items contain information about leniency.
+    """The labels of the split items; only these items contain information about leniency.
 
     Attributes
     ----------
@@ -34,22 +35,22 @@ class Informative:
 
     @property
     def against(self) -> Floats:
-        """Return the numbers of items that rater j calls dissimilar and rater l similar, as entries [j, l]."""
+        """Return how many items rater j calls dissimilar and rater l calls similar, as entries [j, l]."""
         counts: Floats = (self.y == 1).astype(float).T @ (self.y == 0).astype(float)
         return counts
 
     @property
     def components(self) -> tuple[int, NDArray[np.int32]]:
-        """Return the number of sets of raters connected by split items, and the set number of each rater."""
+        """Return the number of sets of raters that split items connect, and the set number of each rater."""
         n, of_rater = csgraph.connected_components(self.against, directed=True, connection="weak")
         return int(n), of_rater
 
     @property
     def has_maximum(self) -> bool:
-        """Return whether the maximum of the likelihood is finite.
+        """Return whether the likelihood has its maximum at finite leniencies.
 
-        It is finite if, in each set, disagreements lead from each rater to each other rater, directly or through others
-        (Fischer 1981; for pairs of raters Ford 1957).
+        This is the case if, in each set, disagreements lead from each rater to each other rater, directly or through
+        other raters (Fischer 1981; for pairs of raters Ford 1957).
         """
         n_strong, _ = csgraph.connected_components(self.against, directed=True, connection="strong")
         return int(n_strong) == self.components[0]
@@ -57,7 +58,7 @@ class Informative:
 
 @dataclass(frozen=True)
 class Fit:
-    """Leniencies with sum 0 in each connected set, covariance, and likelihood ratio against equal leniencies."""
+    """The fitted leniencies, which sum to 0 in each connected set, their covariance, and the likelihood ratio test."""
 
     beta: Floats
     covariance: Floats
@@ -70,12 +71,12 @@ def informative(y: Floats) -> Informative:
 
 
 def maximise(data: Informative) -> Fit:
-    """Return the best-fitting leniencies; requires `data.has_maximum`."""
+    """Return the leniencies that fit best; `data.has_maximum` must be true."""
     _, of_rater = data.components
     same_set = of_rater[:, None] == of_rater[None, :]
     free = np.array(
         [(of_rater[:j] == of_rater[j]).any() for j in range(len(of_rater))], dtype=bool
-    )  # all raters but the first of each set
+    )  # all raters except the first of each set
     centred = (np.eye(len(of_rater)) - same_set / same_set.sum(axis=1))[:, free]
     if not free.any():
         return Fit(np.zeros(len(of_rater)), np.zeros((len(of_rater),) * 2), 0.0)
@@ -83,7 +84,7 @@ def maximise(data: Informative) -> Fit:
     called = (data.y == 1).sum(axis=0).astype(float)
 
     def terms(params: Floats) -> tuple[float, Floats, Floats]:
-        """Return log likelihood, its gradient and the information at these parameters."""
+        """Return the log likelihood, its gradient and the information at these parameters."""
         beta = np.zeros(len(of_rater))
         beta[free] = params
         found = [_terms(beta, *group) for group in groups]
@@ -109,11 +110,10 @@ def maximise(data: Informative) -> Fit:
 
 
 def _groups(y: Floats) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats]]:
-    """Yield groups of equal items: raters, number of dissimilar labels, and number of items.
+    """Yield groups of items with the same raters and the same number of dissimilar labels.
 
-    One batch for each number of raters per item.
-
-    Shapes (n_groups, n_raters of an item), (n_groups,) and (n_groups,).
+    There is one batch for each number of raters per item. A batch contains the raters, shape (n_groups, n_raters of an
+    item), the number of dissimilar labels, shape (n_groups,), and the number of items, shape (n_groups,).
     """
     has_label = ~np.isnan(y)
     keys = np.column_stack([has_label, (y == 1).sum(axis=1)]).astype(np.int64)
@@ -131,10 +131,11 @@ def _groups(y: Floats) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], F
 def _terms(
     beta: Floats, members: NDArray[np.int64], totals: NDArray[np.int64], n: Floats
 ) -> tuple[float, Floats, Floats]:
-    """Return the sum of log denominators, and mean and covariance of the numbers of dissimilar labels of each rater.
+    """Return the sum of the log denominators, and the mean and covariance of each rater's number of dissimilar labels.
 
     The denominator of an item with t dissimilar labels is the elementary symmetric polynomial e_t of the raters' odds.
-    A rater is among the t with probability w_r e_(t-1) / e_t, computed without this rater; two raters likewise.
+    The probability that rater r gave one of the t labels is w_r e_(t-1) / e_t, where e_(t-1) is computed without this
+    rater. The probability for two raters is computed in the same way.
     """
     n_groups, size = members.shape
     odds = np.exp(beta[members])
@@ -162,7 +163,7 @@ def _terms(
 
 
 def score_chi2(data: Informative) -> float:
-    """Compute the score test of equal leniencies; with complete labels it is Cochran's Q."""
+    """Compute the score test of equal leniencies; for complete labels this is Cochran's Q."""
     has_label = ~np.isnan(data.y)
     m, t = (
         has_label.sum(axis=1),

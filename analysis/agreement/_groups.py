@@ -1,4 +1,4 @@
-"""Agreement by group of labels, for example by application, kind, position, date or time on task."""
+"""Compute agreement by group of labels, for example by application, kind, position, date or time on task."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from analysis.tables import Floats, checked_labels, positive_category
 
 @dataclass(frozen=True, repr=False)
 class GroupAgreement(Result):
-    """Agreement of labels in one group with all other labels of the same items.
+    """Agreement of the labels in one group with all other labels of the same items.
 
     Attributes
     ----------
@@ -46,12 +46,13 @@ def by_group(
 ) -> list[GroupAgreement]:
     """Compute percent agreement and kappa of each group of labels.
 
-    The agreement of a label is the share of equal labels among the other labels of its item; `percent` is the mean of
-    these shares with weights 1 / r_i, so that an item with all its labels in the group has weight 1. Chance agreement
-    is computed between the group's labels and the other labels of their items, and kappa is (pa - pe) / (1 - pe). If
-    the column describes items, such as the application, the results are percent agreement and Fleiss' kappa of the
-    group's items with two or more labels. If it describes labels, such as the position, the other labels of an item may
-    be in another group.
+    The agreement of a label is the share of equal labels among the other labels of its item. `percent` is the mean of
+    these shares. Each label has weight 1 / r_i, so an item whose labels are all in the group has weight 1. Chance
+    agreement compares the group's labels with the other labels of their items, and kappa is (pa - pe) / (1 - pe).
+
+    If the column describes items, such as the application, the results are percent agreement and Fleiss' kappa of the
+    group's items with two or more labels. If the column describes labels, such as the position, the other labels of an
+    item can be in another group.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def by_order(
     n_bins: int = 3,
     level: float = 0.95,
 ) -> list[GroupAgreement]:
-    """Sort each rater's labels by a column, divide them into equal parts, and compute the agreement in each part.
+    """Sort the labels of each rater by a column, divide them into equal parts, and compute the agreement in each part.
 
     Parameters
     ----------
@@ -176,7 +177,7 @@ def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES)
 
 
 def _partnered(labels: pd.DataFrame, categories: Categories) -> pd.DataFrame:
-    """Return for each label: position of its item, category k, r_i, other labels by category, agreement."""
+    """Return one row per label: item position, category k, r_i, counts of the item's other labels, and agreement."""
     table = checked_labels(labels, categories)
     item = pd.factorize(table["item"])[0]
     k = table["category"].map({name: k for k, name in enumerate(categories)}).to_numpy(dtype=np.int64)
@@ -215,13 +216,13 @@ def _of_group(group: object, table: pd.DataFrame, q: int, level: float) -> Group
 
 
 def _percent(a: Floats, w: Floats, level: float) -> Estimate:
-    """Return the ratio of the means of a and w over items, with a linearised interval."""
+    """Return the mean of a divided by the mean of w, both over items, with a linearised interval."""
     pa = float(a.sum() / w.sum())
     return linearised(pa, pa + (a - pa * w) / w.mean(), level, lowest=0.0)
 
 
 def _kappa(a: Floats, w: Floats, own: Floats, partner: Floats, level: float) -> Estimate:
-    """Return (pa - pe) / (1 - pe), linearised over items; `own` and `partner` are weights by category."""
+    """Return (pa - pe) / (1 - pe), linearised over items; `own` and `partner` contain weights by category."""
     pa, p, s = a.sum() / w.sum(), own.sum(axis=0) / w.sum(), partner.sum(axis=0) / w.sum()
     pe = float(p @ s)
     if 1 - pe < 1e-12:

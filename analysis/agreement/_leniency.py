@@ -1,4 +1,4 @@
-"""Leniency: whether a reviewer chooses *dissimilar* more often than others on the same items."""
+"""Measure leniency: does a reviewer choose *dissimilar* more often than others on the same items?"""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class RaterLeniency(Result):
 
 @dataclass(frozen=True, repr=False)
 class PairLeniency(Result):
-    """Leniency of two raters on the items that both labelled.
+    """The leniency of two raters on the items that both labelled.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class PairLeniency(Result):
 
 @dataclass(frozen=True, repr=False)
 class LeniencyTest(Result):
-    """Test of "all raters are equally lenient on the same items".
+    """Test of the hypothesis that all raters are equally lenient on the same items.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class LeniencyTest(Result):
 
 @dataclass(frozen=True, repr=False)
 class Leniency(Result):
-    """Leniency of each rater, of each pair of raters, and the overall test."""
+    """The leniency of each rater and of each pair of raters, and the overall test."""
 
     rows_of = "raters"
 
@@ -113,9 +113,10 @@ def leniency(
     """Compare how often raters choose dissimilar: for each rater, by pair (McNemar [1]_) and overall.
 
     The overall test is the likelihood ratio test of a conditional logit model with items as strata [2]_. It has R - 1
-    degrees of freedom, or R - C if split items connect the raters to C separate sets. If a rater differs from others in
-    one direction only, the best-fitting leniency is infinite [3]_, and the score test of the same hypothesis is used;
-    for complete data it is Cochran's Q [4]_.
+    degrees of freedom, or R - C if split items connect the raters to C separate sets.
+
+    If a rater differs from others in one direction only, the best-fitting leniency is infinite [3]_. In this case, the
+    score test of the same hypothesis is used; for complete data this is Cochran's Q [4]_.
 
     Parameters
     ----------
@@ -186,7 +187,7 @@ def _overall(data: Informative, fit: Fit | None, raters: Sequence[str]) -> Lenie
 
 
 def _left_out(data: Informative, raters: Sequence[str]) -> str | None:
-    """Describe what the overall test leaves out or replaces; None if nothing."""
+    """Describe what the overall test leaves out or replaces; return None if there is nothing to describe."""
     never = [rater for rater, compared in zip(raters, _compared(data), strict=True) if not compared]
     n_sets = data.components[0] - len(never)
     reasons = [f"raters who do not differ from others on any item are left out: {', '.join(never)}"] if never else []
@@ -206,7 +207,7 @@ def _log_odds(data: Informative, fit: Fit | None, level: float) -> list[Estimate
     if fit is None:
         one_way = "some raters differ from others in one direction only: no finite estimate"
         return [Estimate(None, reason=one_way if involved else NEVER_DIFFERS) for involved in compared]
-    se = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))  # rounding may leave -1e-18
+    se = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))  # rounding can leave a value such as -1e-18
     half = float(special.ndtri((1 + level) / 2)) * se
     return [
         Estimate(float(b), float(s), float(b - h), float(b + h)) if involved else Estimate(None, reason=NEVER_DIFFERS)

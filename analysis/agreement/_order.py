@@ -1,8 +1,8 @@
-"""Order effects: whether labels depend on the order in which raters saw the items.
+"""Test for order effects: do labels depend on the order in which raters saw the items?
 
-Each rater is tested separately. The labels of one rater belong to different items, so they are independent if the order
-has no effect. Only positions are known; there is no second, fixed order to compare with. The test is therefore weaker
-than the test of two orders for measurements (Duplyakin et al. 2023).
+Each rater is tested separately. The labels of a rater belong to different items, so they are independent if the order
+has no effect. Only positions are known, because there is no second, fixed order for a comparison. The test is therefore
+weaker than the test of two orders for measurements (Duplyakin et al. 2023).
 """
 
 from collections.abc import Hashable, Sequence
@@ -23,12 +23,13 @@ from analysis.tables import Floats, checked_labels, positive_category, ranks
 SHARE, AGREEMENT = "dissimilar", "agreement"
 TREND, PREDECESSOR = "trend", "predecessor"
 MIN_LABELS = 3
-MOST_LABELS = 2000  # all pairs of labels are compared, so with more labels only every second or third label is used
+# All pairs of labels are compared. If there are more labels, only every second or third label is used.
+MOST_LABELS = 2000
 
 
 @dataclass(frozen=True, repr=False)
 class OrderEffect(Result):
-    """One test of one rater.
+    """The result of one test of one rater.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class OrderEffect(Result):
 
 @dataclass(frozen=True, repr=False)
 class OrderTest(Result):
-    """The order test of all raters and outcomes together.
+    """The order tests of all raters and outcomes together.
 
     Attributes
     ----------
@@ -97,8 +98,8 @@ def trend_effects(
 ) -> tuple[OrderEffect, ...]:
     """Test whether an outcome changes over the labels of a rater, for example because of fatigue or practice.
 
-    The rank trend is chi2 = (n - 1) r^2, where r is the correlation of the ranks [1]_. For a share it is the
-    Cochran-Armitage test [2]_ over ranks, except for the factor (n - 1) / n.
+    The rank trend is chi2 = (n - 1) r^2, where r is the correlation of the ranks [1]_. For an outcome that is a share,
+    this is the Cochran-Armitage test [2]_ over ranks, except for the factor (n - 1) / n.
 
     Parameters
     ----------
@@ -145,8 +146,8 @@ def predecessor_effects(
 ) -> tuple[OrderEffect, ...]:
     """Test whether an outcome depends on the rater's previous label.
 
-    Kruskal-Wallis test [1]_ of the outcome in two groups of labels: after a dissimilar label, and after a similar
-    label.
+    The Kruskal-Wallis test [1]_ compares the outcome in two groups of labels: after a dissimilar label, and after a
+    similar label.
 
     Parameters
     ----------
@@ -234,7 +235,7 @@ def _effects(table: pd.DataFrame, outcomes: Sequence[str], test: str, level: flo
 def _with_outcomes(
     labels: pd.DataFrame, over: str, outcomes: Sequence[str], categories: Categories, positive: Hashable | None
 ) -> pd.DataFrame:
-    """Return the columns rater, over, is_dissimilar and outcome_<name>, sorted by rater and order."""
+    """Return the columns rater, over, is_dissimilar and outcome_<name>, sorted by rater and then by order."""
     table = checked_labels(labels, categories)
     positive = positive_category(categories, positive)
     missing = [name for name in (over, *outcomes) if name not in (*labels.columns, SHARE, AGREEMENT)]
@@ -256,7 +257,10 @@ def _with_outcomes(
 
 
 def _explained(group: pd.DataFrame, test: str, outcome: str) -> tuple[Floats, Floats]:
-    """Return x and y of one rater: rank in order or predecessor, and outcome, where both are known."""
+    """Return x and y of one rater where both are known.
+
+    x is the rank in the order or the predecessor, and y is the outcome.
+    """
     x = group["over"].rank() if test == TREND else group["is_dissimilar"].shift()
     y = group[f"outcome_{outcome}"]
     is_complete = x.notna() & y.notna()
@@ -282,7 +286,7 @@ def _effect(rater: str, outcome: str, test: str, xy: tuple[Floats, Floats], leve
 
 
 def _change_of_mean(x: Floats, y: Floats, level: float) -> Estimate:
-    """Return the slope of the least-squares line over x from 0 to 1, linearised over labels."""
+    """Return the slope of the least-squares line for x from 0 to 1, linearised over labels."""
     deviations = x - x.mean()
     slope = float(deviations @ y / (deviations @ deviations))
     residual = y - y.mean() - slope * deviations
@@ -290,7 +294,10 @@ def _change_of_mean(x: Floats, y: Floats, level: float) -> Estimate:
 
 
 def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:
-    """Return the Theil-Sen slope over x from 0 to 1; with two values of x the Hodges-Lehmann shift."""
+    """Return the Theil-Sen slope for x from 0 to 1.
+
+    If x has only two values, this is the Hodges-Lehmann shift.
+    """
     from scipy import stats  # slow to import
 
     every = -(-len(x) // MOST_LABELS)
@@ -304,9 +311,9 @@ def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:
 
 
 def _has_enough_ranks(x: Floats, y: Floats, level: float) -> bool:
-    """Return whether the limits of Sen's interval are within the sorted slopes of all pairs.
+    """Return whether both limits of Sen's interval are among the sorted slopes of all pairs.
 
-    Otherwise `theilslopes` returns the smallest and largest slope, and even three labels would have an interval.
+    If they are not, `theilslopes` returns the smallest and the largest slope, and even three labels have an interval.
     """
     n = len(x)
     same_x, same_y = (np.unique(values, return_counts=True)[1] for values in (x, y))

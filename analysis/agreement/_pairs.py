@@ -1,4 +1,4 @@
-"""Agreement of pairs of raters, and a test of equal agreement of all pairs."""
+"""Compute the agreement of pairs of raters, and test whether all pairs agree equally often."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from analysis.tables import (
 )
 
 NO_COMMON_ITEM = "no item was labelled by both"
-_MAX_STEPS, _TOLERANCE = 200, 1e-7  # of the search for the limits of the interval of kappa
+_MAX_STEPS, _TOLERANCE = 200, 1e-7  # settings of the search for the limits of the interval of kappa
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +41,7 @@ class PairAgreement(Result):
 
 @dataclass(frozen=True, repr=False)
 class Homogeneity(Result):
-    """Test of "all pairs of raters agree equally often"; `p` is None if undefined."""
+    """Test of the hypothesis that all pairs of raters agree equally often; `p` is None if undefined."""
 
     chi2: float | None
     df: int | None
@@ -52,7 +52,9 @@ class Homogeneity(Result):
 def cohen_kappa(
     ratings: Ratings, categories: Categories | None = None, *, weights: Weights = None, level: float = 0.95
 ) -> Estimate:
-    """Compute Cohen's kappa of two raters [1]_, weighted for ordinal categories [2]_, with large-sample error [3]_.
+    """Compute Cohen's kappa of two raters [1]_, with its large-sample standard error [3]_.
+
+    For ordinal categories, kappa can be weighted [2]_.
 
     Parameters
     ----------
@@ -107,15 +109,16 @@ def cohen_kappa(
         return Estimate(0.0, reason="one rater used a single category, so kappa is always 0")
     kappa, se = map(float, cohen_of(table, w))
     low, high = (None, None) if n < 2 else _likelihood_ends(table, w, level)
-    if se < 1e-7:  # full agreement or full disagreement, where rounding leaves up to 1e-8
+    if se < 1e-7:  # full agreement or full disagreement; rounding can leave up to 1e-8
         return Estimate(kappa, low=low, high=high, reason="no variation between items: no standard error")
     return Estimate(kappa, se, low, high)
 
 
 def _likelihood_ends(table: Floats, w: Floats, level: float) -> tuple[float, float]:
-    """Return the smallest and the largest kappa of all tables of probabilities that the labels do not exclude.
+    """Return the smallest and the largest kappa that the labels do not exclude.
 
-    These tables form a convex set. Each step goes towards the table in the set that is best for the gradient of kappa.
+    The tables of probabilities that the labels do not exclude form a convex set. Each step moves towards the table in
+    this set that is best for the gradient of kappa.
     """
     n = float(table.sum())
     limit = float(special.stdtrit(n - 1, (1 + level) / 2)) ** 2 / (2 * n)
@@ -135,7 +138,7 @@ def _likelihood_ends(table: Floats, w: Floats, level: float) -> tuple[float, flo
 
 
 def _with_gradient(p: Floats, w: Floats) -> tuple[float, Floats]:
-    """Return kappa of a table of probabilities, and its gradient; NaN if expected agreement is 1."""
+    """Return kappa of a table of probabilities, and its gradient; kappa is NaN if expected agreement is 1."""
     w_i, w_j = w @ p.sum(axis=0), p.sum(axis=1) @ w
     po, pe, pe_ij = float((w * p).sum()), float(p.sum(axis=1) @ w_i), np.add.outer(w_i, w_j)
     if 1 - pe < 1e-12:
@@ -144,7 +147,7 @@ def _with_gradient(p: Floats, w: Floats) -> tuple[float, Floats]:
 
 
 def _best_table(p: Floats, gradient: Floats, limit: float) -> Floats:
-    """Return the table q with the largest sum of gradient * q, for sum of p log(p / q) <= limit.
+    """Return the table q with the largest sum of gradient * q for which the sum of p log(p / q) is at most `limit`.
 
     Where p > 0, q is proportional to p / (nu - gradient). If an empty cell has the largest gradient, it gets the
     remaining probability.
@@ -176,7 +179,7 @@ def cohen_of(tables: Floats, w: Floats) -> tuple[Floats, Floats]:
     n = tables.sum(axis=(-2, -1))
     p = tables / n[..., None, None]
     p_i, p_j = p.sum(axis=-1), p.sum(axis=-2)
-    w_i, w_j = p_j @ w, p_i @ w  # mean weight of each category of the first and of the second rater
+    w_i, w_j = p_j @ w, p_i @ w  # mean weight of each category of the first rater and of the second rater
     po, pe = (w * p).sum(axis=(-2, -1)), (p_i * w_i).sum(axis=-1)
     kappa = (po - pe) / np.where(1 - pe < 1e-12, np.nan, 1 - pe)
     apart = w - (w_i[..., :, None] + w_j[..., None, :]) * (1 - kappa)[..., None, None]
@@ -191,7 +194,7 @@ def pair_agreements(
     level: float = 0.95,
     interval: Callable[[float, float, float], Estimate] = wilson,
 ) -> list[PairAgreement]:
-    """Compute the agreement of each pair of raters with a common item.
+    """Compute the agreement of each pair of raters who have labelled a common item.
 
     Parameters
     ----------
@@ -230,7 +233,7 @@ def pair_agreements(
 
 
 def pair_tables(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> dict[tuple[str, str], NDArray[np.int64]]:
-    """Return the table of each pair of raters with a common item.
+    """Return the table of each pair of raters who have labelled a common item.
 
     Parameters
     ----------
@@ -266,8 +269,8 @@ def tables_of(raters: Sequence[str], wide: Floats, q: int) -> dict[tuple[str, st
 def pair_homogeneity(agree: Sequence[int], n: Sequence[int]) -> Homogeneity:
     """Test with Pearson's chi-square whether all pairs agree equally often.
 
-    The pairs must have different items: an item with three raters would count in three pairs, which are then dependent.
-    `analysis.report` uses only items with exactly two first labels.
+    The pairs must have different items. An item with three raters would count in three pairs, which would then be
+    dependent. `analysis.report` therefore uses only items with exactly two first labels.
 
     Parameters
     ----------

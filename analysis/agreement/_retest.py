@@ -1,4 +1,4 @@
-"""Test-retest agreement: whether a reviewer gives the same label to the same item again."""
+"""Measure test-retest agreement: does a reviewer give the same label to the same item again?"""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ def retest_agreement(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> list[RetestAgreement]:
-    """Compute the agreement of each rater's first and second labels (test-retest).
+    """Compute the agreement between each rater's first and second labels (test-retest agreement).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Agreement if reviewers are a random sample, and agreement if missing labels are filled in."""
+"""Compute agreement if reviewers are a random sample, and agreement if missing labels are filled in."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LEAST_RATERS = 3
 
 @dataclass(frozen=True, repr=False)
 class IfGiven(Result):
-    """A coefficient with all missing labels set to the same category.
+    """A coefficient that is computed after all missing labels are set to the same category.
 
     Attributes
     ----------
@@ -42,8 +42,9 @@ def jackknife_over_raters(
 ) -> Estimate:
     """Compute a coefficient with an interval that covers new raters and new items (Gwet's unconditional variance [1]_).
 
-    The variance is the sum of the variance over items, as in the ordinary interval, and of the jackknife variance over
-    raters, (R - 1) / R sum (k_(-r) - mean)^2, where k_(-r) is the coefficient without rater r.
+    The variance is the sum of two parts: the variance over items, as in the ordinary interval, and the jackknife
+    variance over raters. The jackknife variance is (R - 1) / R sum (k_(-r) - mean)^2, where k_(-r) is the coefficient
+    without rater r.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def if_given(
     *,
     level: float = 0.95,
 ) -> list[IfGiven]:
-    """Compute a coefficient with all missing labels set to the same category, for each category.
+    """For each category, set all missing labels to this category and compute a coefficient.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tables of two raters: prevalence, bias, kappa adjusted for both, and agreement by category."""
+"""Analyse tables of two raters: prevalence, bias, kappa adjusted for both, and agreement by category."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
@@ -17,9 +17,10 @@ from analysis.tables import Floats, Ratings, positive_category
 
 @dataclass(frozen=True, repr=False)
 class TwoByTwo(Result):
-    """Number of items by the labels of two raters, or by the first and second label of one rater.
+    """The number of items for each combination of two labels.
 
-    Dissimilar stands for the positive category, similar for all other categories.
+    The labels come from two raters, or are the first and second label of one rater. Dissimilar stands for the positive
+    category, and similar for all other categories.
 
     Attributes
     ----------
@@ -45,12 +46,14 @@ class TwoByTwo(Result):
 
     @property
     def matrix(self) -> NDArray[np.int64]:
-        """Return the matrix (2, 2): rows by first label, columns by second label, dissimilar before similar."""
+        """Return the matrix (2, 2): rows by first label, columns by second label, both with dissimilar before
+        similar.
+        """
         return np.array([[self.a, self.b], [self.c, self.d]], dtype=np.int64)
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Return the count table, shape (n, 2), columns similar and dissimilar as in other tables."""
+        """Return the count table, shape (n, 2); its columns are similar and dissimilar, as in other tables."""
         rows = np.array([[0, 2], [1, 1], [2, 0]], dtype=np.int64)
         return np.repeat(rows, [self.a, self.b + self.c, self.d], axis=0)
 
@@ -58,7 +61,7 @@ class TwoByTwo(Result):
 def two_by_two_tables(
     labels: pd.DataFrame, categories: Categories = CATEGORIES, *, positive: Hashable | None = None
 ) -> dict[tuple[str, str], TwoByTwo]:
-    """Return the two-by-two table of each pair of raters with a common item.
+    """Return the two-by-two table of each pair of raters who have labelled a common item.
 
     Parameters
     ----------
@@ -90,7 +93,9 @@ def two_by_two(table: Floats | NDArray[np.int64], k: int = 1) -> TwoByTwo:
 
 
 def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
-    """Compute the prevalence index (a - d) / n [1]_; if it is far from 0, kappa is lower than PABAK.
+    """Compute the prevalence index (a - d) / n [1]_.
+
+    If the index is far from 0, kappa is lower than PABAK.
 
     Parameters
     ----------
@@ -116,7 +121,7 @@ def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 
 
 def bias_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
-    """Compute the bias index (b - c) / n [1]_, the difference of the raters' shares of dissimilar labels.
+    """Compute the bias index (b - c) / n [1]_: the difference between the raters' shares of dissimilar labels.
 
     Parameters
     ----------
@@ -163,7 +168,9 @@ def pabak(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 
 
 def pabak_of(percent: Estimate, q: int = 2) -> Estimate:
-    """Compute (q po - 1) / (q - 1) from an observed agreement with its interval, for q categories."""
+    """Compute (q po - 1) / (q - 1) for q categories from the observed agreement po, and transform the interval of
+    po.
+    """
     return _mapped(percent, lambda po: (q * po - 1) / (q - 1), NO_COMMON_ITEM)
 
 
@@ -209,7 +216,7 @@ def specific_agreement(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> dict[Hashable, Estimate]:
-    """Compute agreement by category [1]_: how often another rater of the item chooses it too.
+    """Compute agreement by category [1]_: how often another rater of the same item chooses the category, too.
 
     The formula is sum r_ik (r_ik - 1) / sum r_ik (r_i - 1), which is 2a / (2a + b + c) for two raters.
 
@@ -272,7 +279,9 @@ def _mean_sign(n_plus: int, n_minus: int, n: int, level: float) -> Estimate:
 
 
 def _mapped(share: Estimate, to: Callable[[float], float], reason: str | None = None) -> Estimate:
-    """Apply an increasing function to a share and its interval; `reason` is used if the share is undefined."""
+    """Apply an increasing function to a share and its interval; if the share is undefined, the result has this
+    `reason`.
+    """
     if share.ends is None:
         return Estimate(None, reason=reason)
     value, low, high = share.ends

@@ -1,4 +1,4 @@
-"""Verbal bands for kappa, and a warning if kappa is unreliable."""
+"""Describe kappa with verbal bands, and warn if kappa is unreliable."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,15 @@ from analysis.intervals import Estimate
 from analysis.results import Result
 from analysis.tables import Ratings, checked_counts
 
-ENOUGH = 5  # expected items with chance agreement on the rarer category, and items with disagreement
+ENOUGH = 5  # smallest expected number of items: with chance agreement on the rarer category, and with disagreement
 
 _BANDS = ((0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"), (1.0, "almost perfect"))
 
 
 def band(kappa: float | None) -> str | None:
-    """Return Landis and Koch's band of a kappa [1]_; show the bands of both limits of the interval, not of the value.
+    """Return Landis and Koch's band of a kappa [1]_.
+
+    Show the bands of both limits of the interval, and not the band of the value.
 
     Parameters
     ----------
@@ -76,7 +78,7 @@ class BandMembership(Result):
 def band_membership(kappa: Estimate, *, wanted: float = 0.95) -> BandMembership:
     """Compute the probability that a kappa is in each band of Landis and Koch, given its standard error [1]_.
 
-    The band of the value alone ignores its precision: with few items, a kappa of 0.62 may be almost as likely
+    The band of the value alone ignores the precision. With few items, a kappa of 0.62 can be almost as likely
     "moderate" as "substantial".
 
     Parameters
@@ -122,7 +124,7 @@ def band_membership(kappa: Estimate, *, wanted: float = 0.95) -> BandMembership:
 
 
 def minority_warning(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> str | None:
-    """Return a warning if the interval of a coefficient is unreliable, because too few items tell about it.
+    """Return a warning if too few items are informative for a reliable interval of a coefficient; otherwise None.
 
     Parameters
     ----------
