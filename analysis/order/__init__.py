@@ -1,4 +1,4 @@
-"""Test whether the order of the benchmarks matters, by comparing runs in one fixed order with runs in random order.
+"""Test whether the order of benchmarks matters, by comparing runs in one fixed order with runs in random order.
 
 Design and test follow Duplyakin et al. (2023), Avoiding the Ordering Trap in Systems Performance
 Measurement, USENIX ATC '23, https://www.usenix.org/conference/atc23/presentation/duplyakin. If only positions in

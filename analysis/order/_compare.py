@@ -1,4 +1,4 @@
-"""Compare a benchmark in fixed order with the same benchmark in random order."""
+"""Compare the runs of a benchmark in fixed order with its runs in random order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ RED_FLAG, UNLIKELY, EXAMINE = 1, 2, 3
 
 @dataclass(frozen=True)
 class Side:
-    """The runs in one of the two orders.
+    """The runs of a benchmark in one of the two orders.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One test: fixed against random order for one version of a benchmark.
+    """The result of one test that compares fixed and random order for one version of a benchmark.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Cell:
-    """Input of one test: the values of one version of a benchmark in both orders."""
+    """The input of one test: the values of one version of a benchmark in both orders."""
 
     benchmark: str
     application: str
@@ -99,7 +99,7 @@ class Cell:
 
 
 def delta_percent(fixed: ArrayLike, random: ArrayLike) -> Estimate:
-    """Compute the difference of the means relative to the fixed order: (fixed - random) / fixed * 100 [1]_.
+    """Compute the difference between the means in percent of the fixed order: (fixed - random) / fixed * 100 [1]_.
 
     Parameters
     ----------
@@ -180,7 +180,9 @@ def interval_case(fixed: Estimate, random: Estimate, *, compat: str | None = Non
 
 @lru_cache(maxsize=1024)  # cached, because a suite has few different numbers of runs
 def smallest_p(n_fixed: int, n_random: int) -> float:
-    """Compute the smallest p of `kruskal` for two samples of these sizes, without overlap and without equal values.
+    """Compute the smallest p that `kruskal` can reach for two samples of these sizes.
+
+    The samples that give this p do not overlap and have no equal values.
 
     Examples
     --------
@@ -192,7 +194,7 @@ def smallest_p(n_fixed: int, n_random: int) -> float:
 
 
 def compared(cells: Sequence[Cell], *, alpha: float, ci_level: float, compat: str | None) -> tuple[Comparison, ...]:
-    """Run all tests, with p corrected for their number and intervals at `ci_level`."""
+    """Run all tests; correct p for the number of tests, and compute intervals at `ci_level`."""
     tests = [kruskal([cell.fixed, cell.random]) for cell in cells]
     p = [test.p for test in tests]
     return tuple(
@@ -202,7 +204,7 @@ def compared(cells: Sequence[Cell], *, alpha: float, ci_level: float, compat: st
 
 
 def below(p: float | None, threshold: float) -> bool:
-    """Return whether p is known and below the limit."""
+    """Return whether p is known and below the threshold."""
     return p is not None and p < threshold
 
 
@@ -244,7 +246,7 @@ def _side(values: Floats, level: float, compat: str | None) -> Side:
 
 
 def _mean(values: Floats) -> float:
-    """Compute the mean: exactly if all values are equal, and without overflow for large values."""
+    """Compute the mean; it is exact if all values are equal, and large values do not overflow."""
     if values.min() == values.max():
         return float(values[0])
     exponent, scaled = _scaled(values)
@@ -252,6 +254,6 @@ def _mean(values: Floats) -> float:
 
 
 def _scaled(values: Floats) -> tuple[int, Floats]:
-    """Divide the values by a power of two, which is exact; return them with the exponent."""
+    """Divide the values by a power of two, which is exact; return the values and the exponent."""
     exponent = frexp(np.abs(values).max())[1]
     return exponent, np.ldexp(values, -exponent)

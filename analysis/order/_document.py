@@ -54,7 +54,7 @@ PUBLISHED_READ = (
 
 
 def document(survey: Survey) -> Document:
-    """Build the report on order.
+    """Build the report on the order of benchmarks.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _affected(survey: Survey) -> Iterator[str]:
 
 
 def _red_flags(survey: Survey) -> Iterator[str]:
-    """Describe the red flags with the requested intervals, and those that the paper's method would raise."""
+    """Describe the red flags with the requested intervals, and the red flags that the paper's method would raise."""
     flagged = [survey.title(test) for test in by_p(survey) if test.case == RED_FLAG]
     published = [survey.title(test) for test in by_p(survey) if test.published_case == RED_FLAG]
     of_tests, level = f"of {counted(survey.n_tests, 'test')}", f"{100 * (survey.level or 0):.4g} %"
@@ -192,7 +192,7 @@ def _positions_in_short(survey: Survey) -> Iterator[str]:
 
 
 def _strongest(row: Placed) -> tuple[Test, str]:
-    """Describe the effect in the test with the smaller p."""
+    """Return the test with the smaller p, and describe its effect."""
     trend, after = row.trend.p, row.after.p
     if after is None or (trend is not None and trend <= after):
         return row.trend, row.change or "no trend"
@@ -354,7 +354,7 @@ def _parameters(survey: Survey) -> Iterator[Block]:
 
 
 def _short(change: str | None) -> str | None:
-    """Describe a change without its subject, which the column header names."""
+    """Describe a change without its subject, which is in the column header."""
     return None if change is None else change.partition(" is ")[2] or change
 
 

@@ -1,4 +1,4 @@
-"""Leave out runs with a failed benchmark: in fixed order, a failure changes the position of all later benchmarks."""
+"""Leave out runs with a failed benchmark, because in fixed order a failure shifts all later benchmarks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from analysis.benchmark import ALTERED, CONTEXT, ORDER_TYPE, RUN, VERSION, Benchmark, LeftOut
 
 FIXED, RANDOM = "fixed", "random"
-IDENTITY = (RUN, ORDER_TYPE, VERSION, CONTEXT, ALTERED)  # conditions that are equal for all benchmarks of the same run
+IDENTITY = (RUN, ORDER_TYPE, VERSION, CONTEXT, ALTERED)  # conditions that are the same for all benchmarks of a run
 
 Key = tuple[str, ...]
 
@@ -40,7 +40,9 @@ class Dropped:
 
 
 def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple[Dropped, ...], tuple[LeftOut, ...]]:
-    """Drop runs with a failed benchmark: the whole run in fixed order, only that benchmark in random order [1]_.
+    """Drop runs with a failed benchmark [1]_.
+
+    In fixed order, the whole run is dropped. In random order, only the failed benchmark is dropped.
 
     Parameters
     ----------
@@ -83,7 +85,7 @@ def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple
 
 
 def _runs_left(benchmark: Benchmark, lost: dict[Key, int]) -> Sequence[int]:
-    """Return the runs to keep, and count the dropped runs."""
+    """Return the positions of the runs to keep, and count the dropped runs."""
     runs = []
     for run, key in enumerate(run_keys(benchmark)):
         failed = next((mask for mask in lost if all(not a or a == b for a, b in zip(mask, key, strict=True))), None)
@@ -106,7 +108,10 @@ def _listed(failed: Mapping[Key, list[tuple[str, str]]], lost: Mapping[Key, int]
 
 
 def run_keys(benchmark: Benchmark) -> list[Key]:
-    """Return one key per run of this benchmark; benchmarks measured in the same run have the same key."""
+    """Return one key for each run of this benchmark.
+
+    Benchmarks that were measured in the same run have the same key.
+    """
     return list(zip(*(benchmark.of(name) for name in IDENTITY), strict=True))
 
 

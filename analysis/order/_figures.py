@@ -1,4 +1,4 @@
-"""Figures of the report on order: p values, differences, medians in both orders, values over positions."""
+"""Draw the figures of the report on order: p values, differences, medians in both orders, and values by position."""
 
 from collections.abc import Sequence
 from math import floor, log10
@@ -12,10 +12,10 @@ from analysis.document import clean, shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.order import Comparison, Placed, Side, Survey
 
-LEAST_P = 1e-30  # smaller p are drawn at this value
+LEAST_P = 1e-30  # smaller p values are drawn at this value
 MOST_ROWS, MOST_PANELS, COLUMNS = 40, 12, 3
-LONGEST, LONGEST_ABOVE = 56, 34  # maximum number of characters of a name beside and above a panel
-MOST_MEDIANS = 6  # with more positions, neighbouring positions share a median
+LONGEST, LONGEST_ABOVE = 56, 34  # maximum number of characters of a name next to a panel, and above a panel
+MOST_MEDIANS = 6  # if there are more positions, neighbouring positions share a median
 CASES = {
     1: "intervals do not overlap: red flag",
     2: "a median inside the other interval",
@@ -26,7 +26,7 @@ OUTCOMES = (BOTH, ONE, NEITHER)
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """Return all figures that have data, by file name."""
+    """Draw all figures that have data; return them by file name."""
     charts: dict[str, Chart] = {}
     if survey.tests:
         charts["order-p-values"] = p_values(survey)
@@ -40,7 +40,7 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 
 def p_values(survey: Survey) -> Chart:
-    """Draw the p of each test in ascending order, with alpha / |T| and alpha."""
+    """Draw the p values of all tests in ascending order, with lines at alpha / |T| and alpha."""
     tests = by_p(survey)[:MOST_ROWS]
     rows = pd.DataFrame({"row": range(len(tests)), "p": [_p(test) for test in tests], "outcome": _outcomes(tests)})
     x = _p_axis(alt.X, survey, "p:Q")
@@ -53,7 +53,10 @@ def p_values(survey: Survey) -> Chart:
 
 
 def p_by_effect(survey: Survey) -> Chart:
-    """Draw p against effect size; a small p with a small effect is the result of many runs."""
+    """Draw p against the effect size.
+
+    A small p with a small effect is the result of many runs.
+    """
     rows = pd.DataFrame(
         {
             "effect": [test.test.epsilon2 or 0.0 for test in survey.tests],
@@ -75,7 +78,10 @@ def p_by_effect(survey: Survey) -> Chart:
 
 
 def differences(survey: Survey) -> Chart:
-    """Draw the difference of the means (fixed minus random order, in percent of fixed order), sorted by size."""
+    """Draw the difference between the means, sorted by size.
+
+    The difference is fixed minus random order, in percent of the fixed order.
+    """
     with_difference = [test for test in survey.tests if test.delta_percent.value is not None]
     largest = sorted(with_difference, key=lambda test: -abs(_delta(test)))[:MOST_ROWS]
     tests = sorted(largest, key=_delta, reverse=True)
@@ -108,7 +114,7 @@ def differences(survey: Survey) -> Chart:
 
 
 def medians(survey: Survey) -> Chart:
-    """Draw runs, median and interval of each order; one panel per test, smallest p first."""
+    """Draw the runs, the median and the interval of each order, with one panel per test; the smallest p comes first."""
     tests = by_p(survey)[:MOST_PANELS]
     subtitle = [
         f"mark and line: median with its interval at {100 * (survey.level or 0):.4g} %; ticks: runs",
@@ -120,7 +126,7 @@ def medians(survey: Survey) -> Chart:
 
 
 def positions(survey: Survey) -> Chart:
-    """Draw runs over their position; one panel per benchmark, smallest p first."""
+    """Draw the runs by their position, with one panel per benchmark; the smallest p comes first."""
     ranked = by_least_p(survey)
     rows = ranked[:MOST_PANELS]
     subtitle = [
@@ -138,7 +144,7 @@ def by_p(survey: Survey) -> list[Comparison]:
 
 
 def by_least_p(survey: Survey) -> list[Placed]:
-    """Sort the weaker tests by the smallest p of each benchmark."""
+    """Sort the weaker tests by the smallest p of each benchmark; the smallest p comes first."""
     return sorted(survey.positions, key=lambda row: (_least(row), row.benchmark))
 
 
@@ -162,12 +168,12 @@ def _cut(noun: str, n_shown: int, n: int) -> str:
     return f"the {n_shown} {noun} of {n}" if n_shown < n else f"{n} test{'s' if n > 1 else ''}"
 
 
-_ROOMY = alt.Scale(zero=False, padding=6)  # keep marks inside the frame, so that titles stay aligned
+_ROOMY = alt.Scale(zero=False, padding=6)  # marks stay inside the frame, so that titles are aligned
 _POWERS = "datum.value == 1 ? '1' : format(datum.value, '.0e')"
 
 
 def _p_axis(kind: Any, survey: Survey, field: str, *, reverse: bool = False) -> Any:
-    """Build a logarithmic axis for p with whole powers of ten, cut at `LEAST_P`."""
+    """Build a logarithmic axis for p with ticks at powers of ten; the axis ends at `LEAST_P`."""
     least = min([*(_p(test) for test in survey.tests), survey.threshold or 1.0, 0.01])
     lowest = floor(log10(least))
     step = max(1, -lowest // 6)
@@ -181,7 +187,7 @@ def _p_axis(kind: Any, survey: Survey, field: str, *, reverse: bool = False) -> 
 
 
 def _marks(survey: Survey) -> dict[str, Any]:
-    """Encode outcomes as marks of different shape and fill."""
+    """Encode the outcomes of tests as marks that differ in shape and fill."""
     present = [outcome for outcome in OUTCOMES if outcome in _outcomes(survey.tests)]
     shapes = dict(zip(OUTCOMES, ("triangle-up", "diamond", "circle"), strict=True))
     fills = dict(zip(OUTCOMES, (INK, SOFT, PAPER), strict=True))
@@ -241,7 +247,7 @@ def _ends(side: Side, factor: float) -> dict[str, float | None]:
 
 
 def _readable(unit: str, values: Sequence[float]) -> tuple[float, str]:
-    """Return factor and unit for display: short times are shown in ms, µs or ns."""
+    """Return a factor and a unit for display, so that short times are shown in ms, µs or ns."""
     largest = max(map(abs, values))
     if unit != "s" or largest >= 1 or largest == 0:
         return 1.0, unit or "no unit"
@@ -279,7 +285,7 @@ def _over_positions(row: Placed, name: str) -> Chart:
 
 
 def _middle(runs: pd.DataFrame) -> pd.DataFrame:
-    """Compute the median at each position; neighbouring positions share a median if there are many."""
+    """Compute the median at each position; if there are many positions, neighbouring positions share a median."""
     at = runs["position"]
     parts = at if at.nunique() <= MOST_MEDIANS else pd.cut(at, MOST_MEDIANS, labels=False)
     return runs.groupby(parts.to_numpy()).median()
@@ -305,7 +311,7 @@ def _names(tests: Sequence[Comparison], survey: Survey) -> alt.Axis:
 
 
 def _grid(panels: list[Chart], title: str, subtitle: Sequence[str]) -> Chart:
-    # flush, so that wide labels do not move a panel and rows stay aligned
+    # align panels by their frames ("flush"), so that wide labels do not move a panel
     grid = alt.concat(
         *panels, columns=COLUMNS, spacing={"row": 84, "column": 86}, bounds="flush", title=_title(title, subtitle)
     )

@@ -11,14 +11,14 @@ from analysis.intervals import Estimate
 from analysis.runs import Floats
 
 COMPAT = ("ordersage",)
-PUBLISHED_LEVEL = 0.95  # confidence level of the published tool, per test
+PUBLISHED_LEVEL = 0.95  # confidence level of each test in the published tool
 
 
 def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | None = None) -> Estimate:
     """Compute the median with the exact interval from order statistics [1]_.
 
-    The interval goes from the j-th smallest to the j-th largest value, with the largest j for which 1 - 2 P(B < j) >=
-    level, where B is binomial (n, 1/2). The coverage is at least `level` for any distribution.
+    The interval goes from the j-th smallest to the j-th largest value. j is the largest number for which 1 - 2 P(B < j)
+    >= level, where B is binomial (n, 1/2). The coverage is at least `level` for any distribution.
 
     Parameters
     ----------
@@ -82,16 +82,22 @@ def checked_compat(compat: str | None) -> str | None:
 
 
 def middle(ascending: Floats) -> float:
-    """Compute the median of at least one value; values are halved before they are added, to avoid overflow."""
+    """Compute the median of at least one value.
+
+    Values are halved before they are added, which avoids overflow.
+    """
     low, high = float(ascending[(len(ascending) - 1) // 2]), float(ascending[len(ascending) // 2])
     return low if low == high else low / 2 + high / 2
 
 
 @lru_cache(maxsize=1024)  # cached, because a suite has few different numbers of runs
 def _exact_ranks(n: int, level: float) -> tuple[int, int] | None:
-    """Return the indices of both limits, from 0; None if even the interval of all values does not reach the level."""
+    """Return the indices of both limits, counted from 0.
+
+    Return None if even the interval from the smallest to the largest value does not reach the level.
+    """
     holds = 1 - 2 * stats.binom.cdf(np.arange((n + 1) // 2), n, 0.5)
-    j = int((holds >= level - 1e-12).sum())  # ignore rounding errors, so that a level such as 0.75 is reached
+    j = int((holds >= level - 1e-12).sum())  # rounding errors are ignored, so that a level such as 0.75 is reached
     return (j - 1, n - j) if j else None
 
 

@@ -1,7 +1,7 @@
 """Test whether values depend on the position in the run or on the previous benchmark.
 
-These tests are weaker than the comparison of two orders: they detect only effects of the position or of the previous
-benchmark, and random orders give few runs for each.
+These tests are weaker than the comparison of two orders. They detect only effects of the position or of the previous
+benchmark, and random orders contain few runs for each position and each previous benchmark.
 """
 
 from bisect import bisect_left
@@ -27,7 +27,7 @@ MIN_AFTER = 2  # minimum number of runs after the same benchmark
 
 @dataclass(frozen=True)
 class After:
-    """The runs directly after one benchmark; `before` is "" for benchmarks at the start of a run."""
+    """The runs directly after one benchmark; `before` is "" for the runs at the start of an order."""
 
     before: str
     n: int
@@ -36,7 +36,7 @@ class After:
 
 @dataclass(frozen=True)
 class Placed:
-    """The two weaker tests for one version of a benchmark; runs in fixed order are excluded.
+    """The two weaker tests for one version of a benchmark; runs in fixed order are left out.
 
     Attributes
     ----------
@@ -76,10 +76,10 @@ class Placed:
 
 
 def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
-    """Test whether values increase or decrease with the position: Kendall's tau-b [1]_, two-sided.
+    """Test with Kendall's tau-b [1]_ (two-sided) whether values increase or decrease with the position.
 
-    Kendall's tau-b is used instead of Spearman's rank correlation because many runs share a position, and its p is
-    corrected for ties.
+    Spearman's rank correlation is not used, because many runs share a position; the p of Kendall's tau-b is corrected
+    for such ties.
 
     Parameters
     ----------
@@ -155,7 +155,9 @@ def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalW
 
 
 def predecessors(benchmarks: Sequence[Benchmark]) -> list[list[str | None]]:
-    """Return the previous benchmark for each run of each benchmark, from the positions in the same run.
+    """Return the previous benchmark for each run of each benchmark.
+
+    The previous benchmark comes from the positions in the same run.
 
     Parameters
     ----------
@@ -180,7 +182,7 @@ def predecessors(benchmarks: Sequence[Benchmark]) -> list[list[str | None]]:
 def placed(
     benchmark: Benchmark, values: Floats, before: Sequence[str | None], versions: Sequence[str]
 ) -> Iterator[Placed]:
-    """Run both tests for each version of a benchmark, without correction."""
+    """Run both tests for each version of a benchmark; p is not yet corrected."""
     positions = [_number(entry) for entry in benchmark.of(ORDER_POSITION)]
     kinds, version_of = benchmark.of(ORDER_TYPE), benchmark.of(VERSION)
     for version in versions:
@@ -202,7 +204,7 @@ def placed(
 
 
 def corrected(tested: Sequence[Placed]) -> tuple[Placed, ...]:
-    """Correct p for both tests of all benchmarks."""
+    """Correct p for the number of tests, which is both tests of all benchmarks."""
     p = [test.p for benchmark in tested for test in (benchmark.trend, benchmark.after)]
     by_bonferroni, by_holm = bonferroni(p), holm(p)
     return tuple(
@@ -218,7 +220,7 @@ def corrected(tested: Sequence[Placed]) -> tuple[Placed, ...]:
 
 
 def _order_of_runs(benchmarks: Sequence[Benchmark]) -> dict[Key, tuple[list[float], list[str]]]:
-    """Map each run to its positions in ascending order and the benchmarks at each position."""
+    """Return, for each run, the positions in ascending order and the benchmark at each position."""
     entries: dict[Key, dict[float, dict[str, None]]] = {}
     for benchmark in benchmarks:
         failed = [tuple(f.conditions.get(name, "") for name in (*IDENTITY, ORDER_POSITION)) for f in benchmark.failures]

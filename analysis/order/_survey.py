@@ -32,7 +32,7 @@ from analysis.runs import Floats
 
 @dataclass(frozen=True)
 class Survey:
-    """Result of `survey`.
+    """The result of `survey`: whether order matters for these benchmarks.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Survey:
         return len({row.application for row in rows}) > 1, len({row.version for row in rows}) > 1
 
     def title(self, row: Comparison | Placed) -> str:
-        """Return the name of a benchmark, with its version and application if there are several."""
+        """Return the name of a benchmark; add version and application if there are several."""
         applications, versions = self._several
         name = f"{row.application}: {row.benchmark}" if applications and row.application else row.benchmark
         return f"{name} ({row.version})" if row.version and versions else name
@@ -112,7 +112,7 @@ def survey(
     seed: int = 1,
     advance: Advance = unwatched,
 ) -> Survey:
-    """Test whether order matters for these benchmarks, that is, if any p < alpha / |T| [1]_.
+    """Test whether order matters for these benchmarks, which is the case if any p < alpha / |T| [1]_.
 
     Parameters
     ----------
@@ -185,7 +185,10 @@ def survey(
 def _pair(
     benchmarks: Sequence[Benchmark], baseline: str | None, candidate: str | None
 ) -> tuple[tuple[str, str] | None, str | None]:
-    """Return baseline and candidate, or the reason if several choices exist; (None, None) with one version only."""
+    """Return baseline and candidate; if there are several choices, return the reason.
+
+    If there is only one version, return (None, None).
+    """
     pair = two_versions(benchmarks, baseline, candidate)
     if not isinstance(pair, str):
         return pair, None
@@ -231,10 +234,10 @@ def _read(
     pair: tuple[str, str] | None,
     readings: _Readings,
 ) -> None:
-    """Return the possible tests of a benchmark, and the reasons for missing tests."""
+    """Add the possible tests of a benchmark, and the reasons for missing tests, to `readings`."""
     try:
         values = sampling.values(benchmark.runs)
-    except ValueError as error:  # no iteration remains after the warm-up
+    except ValueError as error:  # no iteration is left after the warm-up
         readings.left_out.append(LeftOut(benchmark.name, str(error)))
         return
     versions = [version for version in dict.fromkeys(benchmark.of(VERSION)) if pair is None or version in pair]
@@ -267,7 +270,7 @@ def _unread(benchmark: Benchmark, versions: Sequence[str]) -> Iterator[LeftOut]:
 
 
 def _why_not(cell: Cell, row: Placed) -> str:
-    """Describe which data are missing for a test."""
+    """Return a text that names the data missing for a test."""
     if len(cell.fixed):
         return f"all runs are in fixed order: runs with {ORDER_TYPE} = {RANDOM} are needed for a comparison"
     if row.positions:

@@ -47,7 +47,9 @@ class Conclusion:
 
 
 def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower") -> str | None:
-    """Return the conclusion about the candidate from two medians: they differ if their intervals do not overlap.
+    """Return the conclusion about the candidate from two medians.
+
+    The medians differ if their intervals do not overlap.
 
     Parameters
     ----------
@@ -76,7 +78,7 @@ def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower"
 
 
 def flag(fixed: str | None, random: str | None) -> str | None:
-    """Compare the conclusions of the two orders [1]_.
+    """Compare the conclusions from the two orders [1]_.
 
     Parameters
     ----------
@@ -107,7 +109,7 @@ def flag(fixed: str | None, random: str | None) -> str | None:
 
 
 def count_flags(conclusions: Sequence[Conclusion]) -> dict[str, int]:
-    """Count the conclusions by flag; "none" counts conclusions without a flag."""
+    """Count the conclusions by flag; the key "none" counts conclusions without a flag."""
     counts = {RED: 0, AMBER: 0, SAME: 0, "none": 0}
     for row in conclusions:
         counts[row.flag or "none"] += 1

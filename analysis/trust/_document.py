@@ -245,7 +245,7 @@ def _benchmarks(survey: Survey) -> Iterator[Block]:
 
 
 def _remarks(benchmarks: Sequence[Trust]) -> Iterator[Block]:
-    """Explain missing numbers, and benchmarks without variation."""
+    """Explain missing numbers, and name the benchmarks without variation."""
     remarks = list(
         dict.fromkeys(
             f"{entry.name}, {name}: {rate.reason}"
@@ -260,7 +260,10 @@ def _remarks(benchmarks: Sequence[Trust]) -> Iterator[Block]:
 
 
 def _misleads(entry: Trust, test: str | None) -> tuple[float, float]:
-    """Return the sort key of the table: most false alarms of merged iterations first, then lowest coverage."""
+    """Return a sort key for the table.
+
+    Benchmarks with the most false alarms of merged iterations come first, then benchmarks with the lowest coverage.
+    """
     alarms = entry.type_1_error[MERGED][test].value if test else None
     coverage = entry.coverage[MERGED].value
     return -1.0 * (alarms or 0.0), 1.0 if coverage is None else coverage
@@ -323,7 +326,7 @@ def _rate(rate: Rate) -> str:
 
 
 def _whole_percent(share: float) -> str:
-    """Format a requested share without unnecessary decimals."""
+    """Format a requested share as a percentage without unnecessary decimals."""
     return f"{100 * share:g} %"
 
 

@@ -1,4 +1,4 @@
-"""Draw runs with replacement: all multisets with their probabilities, or random draws."""
+"""Draw runs with replacement: either enumerate all multisets with their probabilities, or draw at random."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,13 +10,13 @@ from scipy import special
 
 from analysis.runs import Floats
 
-MAX_MULTISETS = 20_000  # maximum number of enumerated multisets
-MAX_PAIRED = 6_000  # maximum number of multisets enumerated in pairs, unless more are requested
+MAX_MULTISETS = 20_000  # maximum number of multisets to enumerate
+MAX_PAIRED = 6_000  # maximum number of multisets for which all pairs are enumerated, unless more are requested
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws of runs with replacement.
+    """Several draws of runs with replacement.
 
     Attributes
     ----------
@@ -34,13 +34,13 @@ class Draws:
 
 
 def n_multisets(m: int, n_runs: int) -> int:
-    """Return the number of multisets of n_runs out of m runs: C(m + n_runs - 1, n_runs)."""
+    """Return the number of multisets that contain n_runs of m runs: C(m + n_runs - 1, n_runs)."""
     return comb(m + n_runs - 1, n_runs)
 
 
 @lru_cache(maxsize=16)
 def all_draws(m: int, n_runs: int) -> Draws:
-    """Return every multiset with its multinomial weight n_runs! / (k_1! ... k_m!) / m^n_runs.
+    """Return every multiset with its multinomial probability, n_runs! / (k_1! ... k_m!) / m^n_runs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures of the report on reliability: coverage, rejections, false alarms."""
+"""Draw the figures of the report on reliability: coverage, rejections and false alarms."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVAL
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """Return all figures that have data, by file name."""
+    """Draw all figures that have data; return them by file name."""
     charts = {
         "coverage": coverage_against_runs(survey),
         "rejections": rejections(survey),
@@ -31,7 +31,7 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 
 def coverage_against_runs(survey: Survey) -> Chart | None:
-    """Draw how often the interval contains the mean, by number of drawn runs (Figure 2 of the paper).
+    """Draw how often the interval contains the mean, by the number of drawn runs (Figure 2 of the paper).
 
     Parameters
     ----------
@@ -74,7 +74,9 @@ def coverage_against_runs(survey: Survey) -> Chart | None:
 
 
 def rejections(survey: Survey) -> Chart | None:
-    """Draw how often a test finds a difference between two draws, by slowdown of the second (paper: Figures 3, 4).
+    """Draw how often a test finds a difference between two draws (Figures 3 and 4 of the paper).
+
+    The x axis is the slowdown of the second draw.
 
     Parameters
     ----------
@@ -132,7 +134,7 @@ def _panel(rows: pd.DataFrame, test: str, alpha: Any, slower: str, *, first: boo
 
 
 def false_alarms(survey: Survey) -> Chart | None:
-    """Draw the cumulative share of benchmarks by false alarms of Welch's test.
+    """Draw the cumulative share of benchmarks by the number of false alarms of Welch's test.
 
     Parameters
     ----------
@@ -173,19 +175,19 @@ def false_alarms(survey: Survey) -> Chart | None:
 
 
 def _some_points(curve: pd.DataFrame) -> pd.DataFrame:
-    """Return the points of a curve that are marked."""
+    """Return the points of a curve that the figure marks."""
     return curve.iloc[np.unique(np.linspace(0, len(curve) - 1, 10).round().astype(int))[1:-1]]
 
 
 def _over_benchmarks(points: Sequence[dict[str, Any]], by: Sequence[str]) -> pd.DataFrame:
-    """Return the median and the middle half of the defined values."""
+    """Return the median and the middle half of the defined values over all benchmarks."""
     grouped = pd.DataFrame(points).dropna(subset=["value"]).groupby(list(by), sort=False)["value"]
     quartiles = {"low": grouped.quantile(0.25), "value": grouped.median(), "high": grouped.quantile(0.75)}
     return pd.DataFrame(quartiles).reset_index()
 
 
 def _band(rows: pd.DataFrame, x: alt.X, n: int, title: str | None) -> list[alt.Chart]:
-    """Return the middle half of the benchmarks; empty for a single benchmark."""
+    """Draw the middle half of the benchmarks; return an empty list for a single benchmark."""
     if n == 1:
         return []
     band = alt.Chart(rows).mark_area(opacity=0.18, interpolate="linear")
@@ -214,7 +216,10 @@ def _subject(chosen: Sequence[Trust], mark: str, survey: Survey) -> str:
 
 
 def change_of(survey: Survey) -> tuple[str, str]:
-    """Return "slower", or "higher" if the better direction is unknown for all benchmarks."""
+    """Return a noun and an adjective for the change: "slowdown" and "slower".
+
+    If no benchmark has a known better direction, return "increase" and "higher".
+    """
     return ("slowdown", "slower") if any(trust.better for trust in survey.benchmarks) else ("increase", "higher")
 
 

@@ -19,8 +19,8 @@ DEGREES = (8, 16, 32, 64, 128)
 def welch_rejects(distance: Floats, a: Moments, b: Moments, alpha: float) -> Bools:
     """Return whether p of Welch's test is at most alpha; the shapes of the draws are broadcast.
 
-    Degrees of freedom are computed only if t^2 lies between the smallest and the largest possible critical value; the
-    critical value then comes from a polynomial.
+    Degrees of freedom are computed only if t^2 lies between the smallest and the largest possible critical value. In
+    this case, the critical value comes from a polynomial.
 
     Parameters
     ----------
@@ -43,13 +43,16 @@ def welch_rejects(distance: Floats, a: Moments, b: Moments, alpha: float) -> Boo
 
 
 def _inverse_df_range(a: Moments, b: Moments) -> tuple[float, float]:
-    """Return the range of 1 / df: from both draws together to the smaller draw alone."""
+    """Return the range of 1 / df, from the df of both draws together to the df of the smaller draw alone."""
     return 1 / float(a.n.max() + b.n.max() - 2), 1 / float(min(a.n.min(), b.n.min()) - 1)
 
 
 @lru_cache(maxsize=64)
 def _critical(ends: tuple[float, float], alpha: float) -> tuple[float, float, Chebyshev]:
-    """Return critical t^2 at both limits, slightly widened, and its logarithm in between as a polynomial in 1 / df."""
+    """Return the critical t^2 at both limits, slightly widened.
+
+    Also return its logarithm between the limits, as a polynomial in 1 / df.
+    """
 
     def logarithm(inverse_df: Floats) -> Floats:
         return 2 * np.log(-special.stdtrit(1 / inverse_df, alpha / 2))
@@ -64,7 +67,7 @@ def _critical(ends: tuple[float, float], alpha: float) -> tuple[float, float, Ch
 
 
 def disjoint(distance: Floats, a_half: Floats, b_half: Floats) -> Bools:
-    """Return whether two intervals are disjoint, from the squared difference of their centres."""
+    """Return whether two intervals are disjoint, from the squared difference between their centres."""
     reach = a_half + b_half
     reach *= reach
     apart: Bools = distance > reach

@@ -21,7 +21,7 @@ Shares = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Question:
-    """The requested tests, their significance level, and the level of the intervals."""
+    """The tests to run, their significance level, and the level of the intervals."""
 
     tests: Sequence[str]
     alpha: float
@@ -50,7 +50,7 @@ class Pairs:
 
 
 def pairs_of(m: int, n_runs: int, n_pairs: int, rng: np.random.Generator, *, every: bool = True) -> Pairs:
-    """Return all pairs of multisets if requested and not too many, otherwise random pairs."""
+    """Return all pairs of multisets if they are requested and not too many; otherwise, draw random pairs."""
     if every and n_multisets(m, n_runs) <= MAX_MULTISETS:
         draws = all_draws(m, n_runs)
         return Pairs(draws, draws, True)
@@ -58,7 +58,7 @@ def pairs_of(m: int, n_runs: int, n_pairs: int, rng: np.random.Generator, *, eve
 
 
 def shares(population: Population, pairs: Pairs, factors: Sequence[float], question: Question) -> Iterator[Shares]:
-    """Compute the share of pairs that each test rejects, for each factor on the second draw."""
+    """Yield, for each factor on the second draw, the share of pairs that each test rejects."""
     first, second = (population.moments(draws.counts) for draws in (pairs.first, pairs.second))
     values = counted(population.values) if MANN_WHITNEY in question.tests else None
     for factor in factors:
@@ -88,7 +88,7 @@ def _moment_shares(a: Moments, b: Moments, pairs: Pairs, alike: bool, question: 
 
 def _rank_share(population: Population, values: Values, pairs: Pairs, factor: float, alpha: float) -> float:
     if factor == 1 and pairs.every and population.n.max() == 1:
-        # one number per run: the result depends only on the order, which many benchmarks share
+        # with one number per run, the result depends only on the order, which many benchmarks share
         _, order = np.unique([run[0] for run in population.values], return_inverse=True)
         return _share_by_order(tuple(sorted(map(int, order + 1))), int(pairs.first.counts[0].sum()), alpha)
     return _sum_of_blocks(compared(values, factor), pairs, factor == 1, alpha)
@@ -110,16 +110,16 @@ def _sum_of_blocks(runs: Compared, pairs: Pairs, alike: bool, alpha: float) -> f
 
 @dataclass(frozen=True)
 class _Block:
-    """A block of pairs, with the draws, their indices and their weights."""
+    """A block of pairs: the draws, their indices and their weights."""
 
     rows: tuple[slice | None, ...]
     columns: tuple[slice | None, ...]
     row_weights: Floats
     column_weights: Floats | None
-    n_once: int  # the first columns count once; all others also represent the reversed pair
+    n_once: int  # the first columns count once; all other columns also represent the reversed pair
 
     def share(self, rejects: Bools) -> float:
-        """Return the total weight of the rejecting pairs."""
+        """Return the total weight of the pairs that the test rejects."""
         if self.column_weights is None:
             return float(rejects @ self.row_weights)
         by_row = rejects @ self.column_weights
@@ -129,7 +129,10 @@ class _Block:
 
 
 def _blocks(pairs: Pairs, alike: bool) -> Iterator[_Block]:
-    """Yield blocks small enough for the cache; if both draws are `alike`, each unordered pair occurs once."""
+    """Yield blocks that are small enough for the cache.
+
+    If both draws are `alike`, each unordered pair occurs once.
+    """
     weights = pairs.first.weights
     n = len(weights)
     if not pairs.every:
@@ -151,7 +154,7 @@ def value_shares(
     question: Question,
     rng: np.random.Generator,
 ) -> Iterator[Shares]:
-    """Compute the same shares as `shares`, with one random value from each drawn run."""
+    """Compute the same shares as `shares`, but with one random value from each drawn run."""
     first, second = (one_value_a_run(population.scaled, n_runs, n_pairs, rng) for _ in range(2))
     a, b = value_moments(first), value_moments(second)
     for factor in factors:

@@ -1,4 +1,4 @@
-"""The runs of a benchmark as a population, and the mean and variance of draws from it."""
+"""Treat the runs of a benchmark as a population, and compute the mean and variance of draws from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,12 +13,12 @@ from analysis.runs import Floats
 
 MERGED, RUN_MEANS, ONE_SAMPLE = "merged", "run means", "one sample"
 AGGREGATIONS = (MERGED, RUN_MEANS, ONE_SAMPLE)
-TINY = 1e-300  # replaces a variance of 0, so that 0 / 0 becomes 0, and any difference is significant
+TINY = 1e-300  # replaces a variance of 0, so that 0 / 0 becomes 0 and any difference is significant
 
 
 @dataclass(frozen=True)
 class Moments:
-    """The mean of each draw and the variance of that mean, in the units of the population.
+    """The mean of each draw, and the variance of this mean, in the units of the population.
 
     Attributes
     ----------
@@ -36,11 +36,11 @@ class Moments:
     constant: NDArray[np.bool_]
 
     def __getitem__(self, index: Any) -> "Moments":
-        """Select draws; an index with None gives rows or columns."""
+        """Select draws by index; an index with None gives rows or columns."""
         return Moments(self.mean[index], self.variance[index], self.n[index], self.constant[index])
 
     def times(self, factor: float, zero: float) -> "Moments":
-        """Multiply every value of the draws by a factor; `zero` is the position of 0 in these units."""
+        """Multiply all values of the draws by a factor; `zero` is the position of 0 in the population's units."""
         mean = factor * self.mean - (factor - 1) * zero
         return replace(self, mean=mean, variance=np.maximum(factor**2 * self.variance, TINY))
 
@@ -54,7 +54,9 @@ class Moments:
 
 @dataclass(frozen=True)
 class Population:
-    """The runs to draw from, centred on their mean and scaled so that the largest distance from it is 1.
+    """The runs to draw from.
+
+    The values are centred on their mean, and scaled so that the largest distance from the mean is 1.
 
     Attributes
     ----------
@@ -90,16 +92,16 @@ class Population:
         apart = np.square(self.means[:, None] - self.means)
         squares = counts @ self.squares + ((weights @ apart) * weights).sum(axis=1) / (2 * n)
         constant = squares == 0
-        # if all values are equal, use the exact mean, without rounding of a sum
+        # if all values are equal, use the exact mean, because a sum has rounding errors
         mean = np.where(constant, self.means[counts.argmax(axis=1)], weights @ self.means / n)
         return Moments(mean, np.maximum(squares / ((n - 1) * n), TINY), n, constant)
 
 
 def population(runs: Sequence[ArrayLike], aggregation: str, sampling: Sampling) -> Population:
-    """Build the population for an aggregation: all values of a run, its one number, or one random value.
+    """Build the population for an aggregation: all values of a run, one number per run, or one random value.
 
-    The target is the mean of all values for "merged", and the mean of one number per run for "run means". For "one
-    sample" it is the mean of the run means, because every run is equally likely.
+    The target depends on the aggregation. For "merged" it is the mean of all values, and for "run means" the mean of
+    one number per run. For "one sample" it is the mean of the run means, because every run is equally likely.
     """
     values = tuple(sampling.steady(run) for run in runs)
     if aggregation == RUN_MEANS:
@@ -120,7 +122,7 @@ def _mean(values: Floats) -> float:
 
 
 def value_moments(values: Floats) -> Moments:
-    """Compute the moments of draws from their values, one draw per row."""
+    """Compute the moments of draws from the drawn values, with one draw per row."""
     n = values.shape[1]
     constant = values.min(axis=1) == values.max(axis=1)
     mean = np.where(constant, values[:, 0], values.mean(axis=1))
@@ -129,7 +131,7 @@ def value_moments(values: Floats) -> Moments:
 
 
 def one_value_a_run(scaled: Sequence[Floats], n_runs: int, n_draws: int, rng: np.random.Generator) -> Floats:
-    """Draw one random value from each of n_runs random runs, shape (n_draws, n_runs)."""
+    """Draw one random value from each of n_runs randomly chosen runs, shape (n_draws, n_runs)."""
     n = np.array([len(run) for run in scaled])
     starts = np.cumsum(n) - n
     run = rng.integers(len(scaled), size=(n_draws, n_runs))

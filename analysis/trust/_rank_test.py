@@ -1,4 +1,6 @@
-"""Run the Mann-Whitney test for many pairs of draws at once, with the same decisions as `analysis.samples.rank_sum`."""
+"""Run the Mann-Whitney test for many pairs of draws at once; decisions are the same as in
+`analysis.samples.rank_sum`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +15,17 @@ from scipy import special
 from analysis.runs import Floats
 from analysis.trust._moment_tests import Bools
 
-EXACT_BELOW = 50  # maximum number of values on each side for the exact test, without ties
+EXACT_BELOW = 50  # maximum number of values on each side for the exact test, which requires data without ties
 AT_ONCE = 1 << 20  # maximum number of array elements
-ONE_THREAD = 1 << 18  # maximum number of multiplications in one piece
+ONE_THREAD = 1 << 18  # maximum number of multiplications in one piece of a matrix product
 
 
 @dataclass(frozen=True)
 class Alike:
-    """Patterns of values that occur on both sides: how often in each run of either side, and the number of values."""
+    """Patterns of values that occur on both sides.
+
+    A pattern says how often its values occur in each run of either side; the number of its values is stored, too.
+    """
 
     first: Floats  # (n_patterns, m)
     second: Floats  # (n_patterns, m)
@@ -84,7 +89,7 @@ def counted(runs: Sequence[Floats]) -> Values:
 
 
 def compared(values: Values, factor: float) -> Compared:
-    """Compare each run with each run multiplied by a factor."""
+    """Compare each run with each run that is multiplied by a factor."""
     different, table = values.different, values.table
     scaled = different * factor
     at = np.searchsorted(different, scaled) if factor != 1 else np.arange(len(scaled))
@@ -96,7 +101,7 @@ def compared(values: Values, factor: float) -> Compared:
 
 
 def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bools:
-    """Return whether the two-sided p is at most alpha.
+    """Return whether the two-sided p of the Mann-Whitney test is at most alpha.
 
     Parameters
     ----------
@@ -122,7 +127,7 @@ def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bool
     rejects: Bools = distance >= z * _sd(n_a, n_b, few)
     unclear = (distance >= z * _sd(n_a, n_b, many)) != rejects
     if max(np.max(n_a), np.max(n_b)) < EXACT_BELOW:
-        unclear[...] = True  # here the exact test may decide differently
+        unclear[...] = True  # here the decision of the exact test can differ
     where = np.unravel_index(np.flatnonzero(unclear), u.shape)
     a, b = (np.broadcast_to(side, (*u.shape, a.shape[-1]))[where] for side in (a, b))
     n_a, n_b = (np.broadcast_to(n, u.shape)[where] for n in (n_a, n_b))
@@ -131,7 +136,9 @@ def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bool
 
 
 def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) -> Bools:
-    """Return whether U is far enough from its mean for p <= alpha; exact for few values without ties, otherwise normal.
+    """Return whether U is far enough from its mean for p <= alpha.
+
+    The test is exact for few values without ties; otherwise, it uses the normal approximation.
 
     Parameters
     ----------
@@ -156,7 +163,7 @@ def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) ->
 
 @lru_cache(maxsize=256)
 def smallest_distance(n_a: int, n_b: int, alpha: float) -> float:
-    """Return the smallest distance of U from its mean at which the exact p is at most alpha, without ties.
+    """Return the smallest distance between U and its mean at which the exact p is at most alpha; assumes no ties.
 
     The number of orders with each value of U is a coefficient of a Gaussian binomial [1]_.
 
@@ -183,7 +190,10 @@ def smallest_distance(n_a: int, n_b: int, alpha: float) -> float:
 
 
 def _product(a: Floats, b: Floats) -> Floats:
-    """Compute a matrix product in pieces small enough for one BLAS thread, because threads wait for busy cores."""
+    """Compute a matrix product in pieces that are small enough for one BLAS thread.
+
+    Several threads would be slower, because they wait for busy cores.
+    """
     product = np.zeros((len(a), b.shape[1]))
     size = min(8, max(2, ONE_THREAD // max(1, b.size)))
     length = max(1, ONE_THREAD // (size * b.shape[1]))
@@ -198,7 +208,7 @@ def _cube(x: Floats) -> Floats:
 
 
 def _constant(n: Floats) -> Any:
-    """Return a single number if all are equal, which saves arrays of pairs."""
+    """Return a single number if all entries are equal, which avoids arrays of pairs."""
     return n.flat[0] if n.min() == n.max() else n
 
 
@@ -208,7 +218,10 @@ def _sd(n_a: Any, n_b: Any, ties: Any) -> Any:
 
 
 def _least_and_most_ties(values: Values, a: Floats, b: Floats) -> tuple[float, float]:
-    """Return bounds of third powers: (sum k x)^3 is between the sum of (k x)^3 and (sum of k)^2 (sum of k x^3)."""
+    """Return bounds for third powers.
+
+    (sum k x)^3 is between the sum of (k x)^3 and (sum of k)^2 (sum of k x^3).
+    """
     drawn = a.flat[: a.shape[-1]].sum() + b.flat[: b.shape[-1]].sum()  # equal in each draw
     few = sum((_cube(side) @ values.cubes).min() for side in (a, b))
     many = drawn**2 * sum((side @ values.cubes).max() for side in (a, b))
@@ -216,7 +229,7 @@ def _least_and_most_ties(values: Values, a: Floats, b: Floats) -> tuple[float, f
 
 
 def _ties(runs: Compared, a: Floats, b: Floats) -> Floats:
-    """Return the sum over the distinct values of the third power of their number, for each pair."""
+    """For each pair, return the sum of n^3 over the distinct values, where n is how often a value occurs."""
     ties = np.empty(len(a))
     own, shared = runs.values.alike, runs.alike
     size = max(1, AT_ONCE // max(len(own.n), len(shared.n)))
@@ -229,7 +242,7 @@ def _ties(runs: Compared, a: Floats, b: Floats) -> Floats:
 
 
 def _ties_of_all(runs: Compared, a: Floats, b: Floats) -> Floats:
-    """Return the same as `_ties` for each draw of `a` (rows) with each of `b`, by expanding the power of the sum."""
+    """Compute `_ties` for each draw of `a` (rows) with each draw of `b`, by expanding the power of the sum."""
     own, shared = runs.values.alike, runs.alike
     alone = [_cube(side @ own.first.T) @ own.n for side in (a, b)]
     x, y = a @ shared.first.T, b @ shared.second.T
@@ -238,7 +251,7 @@ def _ties_of_all(runs: Compared, a: Floats, b: Floats) -> Floats:
 
 
 def values_reject(a: Floats, b: Floats, alpha: float) -> Bools:
-    """Return the same as `rank_sum_rejects` for drawn values, one draw per row of each array; shape (n_draws,)."""
+    """Run `rank_sum_rejects` on drawn values, with one draw per row of each array; shape (n_draws,)."""
     x, y = a.T.copy(), b.T.copy()  # sums over few values are faster along the first axis
     u = sum((x > value).sum(axis=0) + (x == value).sum(axis=0) / 2 for value in y)
     pooled = np.sort(np.hstack([a, b]), axis=1)

@@ -1,4 +1,4 @@
-"""Coverage of intervals, type I error of tests, and the slowdown that a test detects."""
+"""Compute the coverage of intervals, the type I error of tests, and the slowdown that a test detects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Coverage(Rate):
-    """The share of draws whose interval contains the mean; `zero_width` is the share of intervals of width 0."""
+    """The share of draws whose interval contains the mean; `zero_width` is the share of intervals with width 0."""
 
     zero_width: float | None = None
 
@@ -104,8 +104,8 @@ def coverage(
 ) -> dict[str, Coverage]:
     """Compute how often Student's interval from n_runs drawn runs contains the mean of all runs [1]_.
 
-    "merged" and "run means" depend only on which runs were drawn, so every multiset is enumerated with its probability.
-    Draws are with replacement. Random draws are used for "one sample", and for more than 20 000 multisets.
+    "merged" and "run means" depend only on the drawn runs, so every multiset is enumerated with its probability. Draws
+    are with replacement. For "one sample", and if there are more than 20 000 multisets, random draws are used instead.
 
     Parameters
     ----------
@@ -186,10 +186,11 @@ def type_1_error(
     resamples: int = RESAMPLES,
     rng: np.random.Generator,
 ) -> dict[str, dict[str, Rate]]:
-    """Compute how often a test finds a difference between two draws of the same runs [1]_ (a false alarm).
+    """Compute how often a test finds a difference between two draws of the same runs, which is a false alarm [1]_.
 
-    All pairs of multisets are enumerated with their probabilities. Random pairs are used for "one sample", and for more
-    than 6 000 multisets; draws of 5 from 12 runs have 4 368 multisets, 5 from 13 runs 6 188.
+    All pairs of multisets are enumerated with their probabilities. For "one sample", and if there are more than 6 000
+    multisets, random pairs are used instead. For example, 5 of 12 runs have 4 368 multisets, and 5 of 13 runs have 6
+    188.
 
     Parameters
     ----------
@@ -258,7 +259,7 @@ def sensitivity(
     exact: bool = False,
     rng: np.random.Generator,
 ) -> tuple[Curve, ...]:
-    """Compute how often a test finds a difference between two draws of the same runs if the second is slower [1]_.
+    """Compute how often a test finds a difference between two draws of the same runs if the second draw is slower [1]_.
 
     Parameters
     ----------
@@ -312,7 +313,7 @@ def sensitivity(
 
 
 def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
-    """Return the smallest factor above 1 at which the test rejects at least this often.
+    """Return the smallest factor above 1 at which the test rejects at least as often as the power requires.
 
     Parameters
     ----------
@@ -336,7 +337,7 @@ def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
         raise ValueError(f"power must be within (0, 1], got {power}")
     if not curve.power:
         return Estimate(None, reason=curve.reason)
-    reached = np.array(curve.power) >= power - 1e-12  # weights of all pairs sum to 1, except for rounding
+    reached = np.array(curve.power) >= power - 1e-12  # the weights of all pairs sum to 1, except for rounding errors
     from_here = np.logical_and.accumulate(reached[::-1])[::-1] & (np.array(curve.gammas) > 1)
     if not from_here.any():
         return Estimate(None, reason=f"not reached up to {curve.gammas[-1]:.2f}")
@@ -356,7 +357,10 @@ def _shares(
     *,
     every: bool,
 ) -> tuple[list[Shares], int, bool]:
-    """Return the shares of rejections for each factor, the number of pairs, and whether all pairs were used."""
+    """Compute, for each factor, the share of pairs that a test rejects.
+
+    Also return the number of pairs, and whether all pairs were used.
+    """
     if aggregation == ONE_SAMPLE:
         return list(value_shares(drawn, n_runs, resamples, factors, question, rng)), resamples, False
     pairs = pairs_of(len(drawn.n), n_runs, resamples, rng, every=every)

@@ -45,7 +45,7 @@ class CoverageAt:
 
 @dataclass(frozen=True)
 class Slowdown:
-    """The smallest factor that a test detects with the given power, or the reason if it is undefined."""
+    """The smallest factor that a test detects with the given power; if it is undefined, the reason."""
 
     aggregation: str
     test: str
@@ -55,7 +55,7 @@ class Slowdown:
 
 @dataclass(frozen=True)
 class Trust:
-    """Reliability of intervals and tests for one benchmark.
+    """How reliable intervals and tests are for one benchmark.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Trust:
 
 @dataclass(frozen=True)
 class Quartiles:
-    """Median and middle half over the n benchmarks with a defined value; None if n is 0."""
+    """The median and the middle half over the n benchmarks with a defined value; both are None if n is 0."""
 
     n: int
     low: float | None
@@ -100,10 +100,10 @@ class Quartiles:
 
 @dataclass(frozen=True)
 class SlowdownSummary:
-    """The smallest detected slowdown over n benchmarks: its median, and how many benchmarks have one.
+    """The median of the smallest detected slowdowns over n benchmarks, and the number of benchmarks that have one.
 
-    A benchmark without a detected factor counts as larger than all others; the median is None if these are half or
-    more.
+    A benchmark without a detected slowdown counts as larger than all others. The median is None if at least half of the
+    benchmarks have no detected slowdown.
     """
 
     aggregation: str
@@ -116,7 +116,7 @@ class SlowdownSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """Results of one aggregation over all benchmarks.
+    """The results of one aggregation over all benchmarks.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Survey:
-    """Reliability of intervals and tests for many benchmarks.
+    """How reliable intervals and tests are for many benchmarks.
 
     Attributes
     ----------
@@ -188,7 +188,9 @@ def trust_of(
     by_n_runs: bool = False,
     rng: np.random.Generator,
 ) -> Trust:
-    """Measure how reliable intervals and tests are for one benchmark; the result can be pickled.
+    """Measure how reliable intervals and tests are for one benchmark.
+
+    The result can be pickled.
 
     Parameters
     ----------
@@ -353,7 +355,7 @@ def _quartiles(values: Iterable[float | None]) -> Quartiles:
 
 
 def _slowdowns(trusts: Sequence[Trust]) -> tuple[SlowdownSummary, ...]:
-    """Summarise slowdowns over benchmarks, in the order of the first benchmark that has them."""
+    """Summarise the slowdowns over benchmarks, in the order of the first benchmark that has slowdowns."""
     by_question: dict[tuple[str, str, float], list[float]] = {}
     for trust in trusts:
         for curve in trust.curves:
