@@ -1,6 +1,6 @@
-"""The content of a document, independent of its format: sections of paragraphs, lists, tables and figures.
+"""Represent the content of a document, independently of its format: sections of paragraphs, lists, tables and figures.
 
-All texts are plain; each renderer escapes them.
+All texts are plain text; each renderer escapes them.
 """
 
 import re
@@ -12,13 +12,16 @@ if TYPE_CHECKING:  # imported only for types, because it loads SciPy
     from analysis.intervals import Estimate
 
 DASH = "–"
-N_ROWS = 40  # maximum number of rows of a displayed table; the JSON has all rows
-N_NAMED = 3  # maximum number of names in a sentence
+N_ROWS = 40  # maximum number of rows of a table in a document; the JSON has all rows
+N_NAMED = 3  # maximum number of names that a sentence lists
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph; `role` is "text", "note" (small print), "warning" or "command" (lines for a shell)."""
+    """A paragraph.
+
+    `role` is "text", "note" (small print), "warning" or "command" (lines for a shell).
+    """
 
     text: str
     role: str = "text"
@@ -33,10 +36,10 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts; `numeric` holds the numbers of right-aligned columns, from 0.
+    """A table of texts; `numeric` contains the positions of right-aligned columns, counted from 0.
 
-    `notes` are shown below the table. `name` is used in file names and references; empty if nothing refers to the
-    table.
+    `notes` are shown below the table. `name` is used in file names and references, and is empty if nothing refers to
+    the table.
     """
 
     caption: str
@@ -49,7 +52,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, identified by its name in the result of `draw`."""
+    """A figure, identified by its key in the result of `draw`."""
 
     name: str
     caption: str
@@ -60,7 +63,10 @@ Block = Paragraph | Bullets | Table | Figure
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with its content; level 2, or 3 for a subsection of the previous section."""
+    """A heading with its content.
+
+    The level is 2, or 3 for a subsection of the previous section.
+    """
 
     title: str
     blocks: tuple[Block, ...]
@@ -74,7 +80,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A whole document: main sections, and an appendix with a table of contents."""
+    """A whole document with main sections, and an appendix with a table of contents."""
 
     title: str
     lead: str
@@ -85,7 +91,7 @@ class Document:
 
 
 def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> Table:
-    """Build a table from any values; None becomes a dash."""
+    """Build a table from values of any type; None becomes a dash."""
     cells = tuple(tuple(DASH if cell is None else str(cell) for cell in row) for row in rows)
     return Table(caption, tuple(header), cells, frozenset(numeric))
 
@@ -105,7 +111,7 @@ def first_rows(
 
 
 def listed(names: Sequence[str], n_named: int = N_NAMED) -> str:
-    """List the first names for a sentence, and the number of further names.
+    """List the first names for a sentence, and count the names that are left out.
 
     Examples
     --------
@@ -117,7 +123,7 @@ def listed(names: Sequence[str], n_named: int = N_NAMED) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """Return a number with its noun.
+    """Return a number with its noun, such as "2 items".
 
     Examples
     --------
@@ -138,7 +144,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def interval(statistic: "Estimate", *, as_percent: bool = True) -> str:
-    """Format the ends of an interval; empty if there is no interval."""
+    """Format the ends of an interval; return "" if there is no interval."""
     if statistic.low is None or statistic.high is None:
         return ""
     write = percent if as_percent else number
@@ -146,7 +152,7 @@ def interval(statistic: "Estimate", *, as_percent: bool = True) -> str:
 
 
 def estimate(statistic: "Estimate", *, as_percent: bool = True) -> str:
-    """Format a statistic with its interval, or with the reason for a missing value or interval.
+    """Format a statistic with its interval; if the value or the interval is missing, give the reason.
 
     Examples
     --------
@@ -203,7 +209,7 @@ def value_in_words(value: Any) -> str:
 
 
 def clean(value: Any) -> Any:
-    """Remove characters that are forbidden in XML, which would break figures, from texts, lists and dictionaries."""
+    """Remove characters that XML forbids from texts, lists and dictionaries, because they would break figures."""
     if isinstance(value, str):
         return _NOT_XML.sub("\ufffd", value)
     if isinstance(value, dict):

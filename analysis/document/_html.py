@@ -1,4 +1,4 @@
-"""Render documents as one self-contained HTML page, without fonts or other external files."""
+"""Render documents as one self-contained HTML page that needs no fonts or other external files."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _INTERVAL = re.compile(r"([^()]{1,12}) (\([^()]{1,24} to [^()]{1,12}\))((?: \([a
 
 
 def to_html(document: Document, figures: Mapping[str, str]) -> str:
-    """Render a document as one self-contained page; all external texts are escaped.
+    """Render a document as one self-contained page; escape all external texts.
 
     Parameters
     ----------
@@ -33,11 +33,13 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
 
 
 def _lines_of_cell(text: str) -> tuple[str, ...]:
-    """Split a cell such as "50.0 % (25.0 to 75.0 %)" into value and interval, each of which stays on one line."""
+    """Split a cell such as "50.0 % (25.0 to 75.0 %)" into the value and the interval; neither part is broken over
+    lines.
+    """
     match = _INTERVAL.fullmatch(clean(text))
     return (text,) if match is None else (match[1], match[2] + match[3])
 
 
 def _cleaned(value: Any) -> Any:
-    """Remove characters that are forbidden in HTML from external texts; figures are marked as safe and not changed."""
+    """Remove characters that HTML forbids from external texts; mark figures as safe and do not change them."""
     return value if hasattr(value, "__html__") else clean(value)

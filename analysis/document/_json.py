@@ -1,4 +1,4 @@
-"""Convert results to plain values for JSON; an undefined number becomes null with a reason, never NaN."""
+"""Convert results to plain values for JSON; an undefined number becomes null with a reason, and never NaN."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def plain(value: Any) -> Any:
 
 
 def to_json(content: Mapping[str, Any]) -> str:
-    """Return JSON text without terminal control characters; raise ValueError for numbers that are not finite.
+    """Return JSON text without terminal control characters; raise ValueError if a number is not finite.
 
     Examples
     --------

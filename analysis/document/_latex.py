@@ -6,9 +6,9 @@ from itertools import count
 
 from analysis.document._content import Bullets, Document, Figure, Paragraph, Section, Table
 
-LONG = 35  # maximum number of rows of a table on one page
-LINE, GAP = 116, 2  # number of characters of a line in small print, and between two columns
-LONG_WORD, PIECE = 24, 8  # longer words may be broken, after each piece of this length
+LONG = 35  # maximum number of rows of a table that stays on one page
+LINE, GAP = 116, 2  # number of characters in a line of small print, and number of characters between two columns
+LONG_WORD, PIECE = 24, 8  # longer words can be broken after each piece of this length
 PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
@@ -64,7 +64,7 @@ def to_latex(document: Document, figures: Collection[str] | None = None) -> dict
 
 
 def _section(section: Section, files: dict[str, str], figures: Collection[str] | None) -> Iterator[str]:
-    """Return the lines of a section; write tables and figures to separate files."""
+    """Yield the lines of a section; write tables and figures to separate files."""
     yield f"\\{'sub' * (section.level - 2)}section{{{_escaped(section.title)}}}"
     for block in section.blocks:
         if isinstance(block, Paragraph):
@@ -85,7 +85,7 @@ def _section(section: Section, files: dict[str, str], figures: Collection[str] |
 
 
 def _free_name(name: str, files: Collection[str]) -> str:
-    """Return the name, with a number if another table has the same name."""
+    """Return the name; if another table has this name, add a number."""
     numbered = (name if n == 1 else f"{name}-{n}" for n in count(1))
     return next(candidate for candidate in numbered if f"tables/{candidate}.tex" not in files)
 
@@ -99,7 +99,7 @@ def _figure(block: Figure) -> str:
 
 
 def _table(block: Table, name: str) -> str:
-    """Write a floating table, or a long table over several pages; texts wrap to fit the text width."""
+    """Write a floating table, or a long table over several pages; wrap texts to fit the text width."""
     widths = _widths(block)
     columns = "".join(_column(block, at, width) for at, width in enumerate(widths))
     caption = f"\\caption{{{_escaped(block.caption)}}}\\label{{tab:{name}}}"
@@ -123,9 +123,10 @@ def _table(block: Table, name: str) -> str:
 
 
 def _widths(block: Table) -> list[float | None]:
-    """Return the share of the text width of each column whose texts wrap, and None for columns that need no wrapping.
+    """Return, for each column, its share of the text width if texts wrap; None for a column that needs no wrapping.
 
-    Texts wrap only if the table is wider than a line; the widest column first, and no column below its longest word.
+    Texts wrap only if the table is wider than a line. The widest column is wrapped first, and no column becomes
+    narrower than its longest word.
     """
     columns = list(zip(block.header, *block.rows, strict=True))
     natural = [max(map(len, cells)) for cells in columns]
@@ -142,12 +143,12 @@ def _widths(block: Table) -> list[float | None]:
 
 
 def _column(block: Table, at: int, width: float | None) -> str:
-    """Return the column type: a paragraph if texts wrap, otherwise right-aligned for numbers."""
+    """Return the type of a column: a paragraph if texts wrap, right-aligned for numbers, and left-aligned otherwise."""
     return f"{LEFT}p{{{width:.3f}\\linewidth}}" if width else "r" if at in block.numeric else "l"
 
 
 def _breakable(text: str) -> str:
-    """Escape a cell; very long words may be broken."""
+    """Escape a cell, and allow breaks in very long words."""
     return " ".join(
         "\\allowbreak{}".join(_escaped(word[at : at + PIECE]) for at in range(0, len(word), PIECE))
         if len(word) > LONG_WORD
@@ -161,7 +162,9 @@ def _in_small(notes: Sequence[str]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Escape a text as one line without commands or options; characters missing in T1 fonts become question marks."""
+    """Escape a text as one line without commands or options; replace characters that T1 fonts lack by question
+    marks.
+    """
     line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
     line = "".join(c if ord(c) <= LAST_OF_T1 or c in _ESCAPES else "?" for c in line)
     return ("{}" if line[:1] in ("[", "*") else "") + _SPECIAL.sub(lambda match: _ESCAPES[match.group()], line)

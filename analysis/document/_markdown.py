@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from analysis.document._content import Block, Bullets, Document, Figure, Paragraph, Section, Table, clean
 
-_LIST = re.compile(r"^(\d*)([-+.)])")  # characters that start a list item or a rule
+_LIST = re.compile(r"^(\d*)([-+.)])")  # characters that would start a list item or a rule
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$!&@])")
 
 
 def to_markdown(document: Document) -> str:
-    """Render a document as Markdown; figures are linked as `figures/NAME.svg`, external texts are escaped."""
+    """Render a document as Markdown; link figures as `figures/NAME.svg` and escape external texts."""
     parts = [f"# {_escaped(document.title)}", _escaped(document.lead)]
     parts += [f"**{_escaped(document.interim)}**"] if document.interim else []
     parts += [text for section in document.sections for text in _section(section)]
@@ -55,5 +55,5 @@ def _escaped(text: str) -> str:
 
 
 def _inline(text: str) -> str:
-    """Escape a text inside a line, where no list can start, for example in a cell."""
+    """Escape a text that is inside a line, for example in a cell, where no list can start."""
     return _SPECIAL.sub(r"\\\1", " ".join(clean(text).split()))

@@ -1,4 +1,4 @@
-"""Shorten names of benchmarks for columns and figures; different names stay different."""
+"""Shorten names of benchmarks for columns and figures, so that different names stay different."""
 
 import re
 from collections import Counter
@@ -9,10 +9,10 @@ _PART = re.compile(r"\W*\w+|\W+")
 
 
 def shortened(names: Iterable[str], width: int) -> dict[str, str]:
-    """Shorten names to at most `width` characters; different names stay different.
+    """Shorten names to at most `width` characters, so that different names stay different.
 
-    Names that fit are not changed. Longer names keep the parts that the fewest other names share, and then as many
-    neighbouring parts as fit. Names that are still equal are numbered.
+    Names that fit are not changed. A longer name keeps the parts that occur in the fewest other names, and then as many
+    neighbouring parts as fit. If names are still equal, they get numbers.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
 
 
 def _apart(names: Sequence[str], width: int) -> dict[str, str]:
-    """Shorten names to their distinctive parts; names that become equal are shortened again among themselves."""
+    """Shorten names to their distinctive parts; if some names become equal, shorten these names again."""
     parts = {name: _parts(name, width) for name in names}
     n_names = Counter(part for split in parts.values() for part in set(split))
     short = {name: _cut(split, n_names, width) for name, split in parts.items()}
@@ -63,16 +63,18 @@ def _apart(names: Sequence[str], width: int) -> dict[str, str]:
 
 
 def _parts(name: str, width: int) -> list[str]:
-    """Split a name into words with preceding characters; words longer than the width are split into pieces."""
+    """Split a name into words with the characters before them; split words that are longer than the width into
+    pieces.
+    """
     size = width // 2
     words = [match.group() for match in _PART.finditer(name)]
     return [word[at : at + size] for word in words for at in range(0, len(word), size)]
 
 
 def _cut(parts: Sequence[str], n_names: Counter[str], width: int) -> str:
-    """Keep the rarest parts that fit, and the last of equally rare parts; gaps replace removed parts."""
+    """Keep the rarest parts that fit; of equally rare parts, keep the last. Gaps replace the removed parts."""
     is_kept = [False] * len(parts)
-    length = 1  # length if a single gap replaces all removed parts
+    length = 1  # the length if a single gap replaces all removed parts
     for at in sorted(range(len(parts)), key=lambda at: (n_names[parts[at]], -at)):
         gaps_beside = (at > 0 and not is_kept[at - 1]) + (at + 1 < len(parts) and not is_kept[at + 1])
         longer = length + len(parts[at]) + gaps_beside - 1
@@ -86,7 +88,7 @@ def _cut(parts: Sequence[str], n_names: Counter[str], width: int) -> str:
 
 
 def _numbered(text: str, used: set[str], width: int) -> str:
-    """Return the text, with a number if it is already used."""
+    """Return the text; if it is already used, add a number."""
     number, candidate = 1, text
     while candidate in used:
         number += 1

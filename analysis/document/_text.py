@@ -8,17 +8,17 @@ from analysis.document._content import Block, Bullets, Document, Paragraph, Tabl
 from analysis.document._names import shortened
 
 JOINED = "\N{WORD JOINER}"
-WIDTH = 100  # width of text and of tables, in characters
-LEAST_NAME, LEAST_TEXT = 28, 14  # smallest width of a column of names and of text, in characters
+WIDTH = 100  # width of text and tables, in characters
+LEAST_NAME, LEAST_TEXT = 28, 14  # smallest width of a column of names, and of a column of text, in characters
 BETWEEN = 2  # characters between two columns of a table
 
 
 def to_text(document: Document) -> str:
     """Render a document for a terminal of 100 columns.
 
-    Figures are left out; control characters in external names become spaces. In tables that are too wide, headers and
-    texts are wrapped, and names are shortened but stay different. Columns that still do not fit follow below, and the
-    names are repeated.
+    Figures are left out, and control characters in external names become spaces. If a table is too wide, headers and
+    texts are wrapped, and names are shortened but stay different. If some columns still do not fit, they follow below,
+    and the names are repeated.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def _command(line: str) -> str:
 
 @dataclass
 class _Column:
-    """A column of a table with its width; names are shortened, other texts are wrapped."""
+    """A column of a table with its width; a column shortens names and wraps other texts."""
 
     header: str
     cells: list[str]
@@ -68,12 +68,12 @@ class _Column:
     width: int = 0
 
     def __post_init__(self) -> None:
-        """Set the width to the longest cell."""
+        """Set the width to the length of the longest cell."""
         self.width = max(map(len, (self.header, *self.cells)))
 
     @property
     def body(self) -> int:
-        """Return the width of the cells, with a wrapped header."""
+        """Return the width of the cells if the header is wrapped."""
         return max(map(len, (*self.header.split(), *self.cells)), default=0)
 
     @property
@@ -83,14 +83,17 @@ class _Column:
         return min(self.body, max(longest_word, LEAST_NAME if self.is_name else LEAST_TEXT))
 
     def lines(self) -> list[list[str]]:
-        """Return header and cells, each as a list of lines."""
+        """Return the header and the cells, each as a list of lines."""
         names = shortened(self.cells, max(self.width, 8)) if self.is_name else {}
         cells = [[names[cell]] if self.is_name else _wrapped_cell(cell, self.width) for cell in self.cells]
         return [_wrapped_cell(self.header, self.width), *cells]
 
 
 def _columns(table: Table) -> list[_Column]:
-    """Build columns; the first column and all columns of single words contain names."""
+    """Build the columns of a table.
+
+    The first column, and all columns of single words, contain names.
+    """
     columns = list(zip(*([_clean(cell) for cell in row] for row in (table.header, *table.rows)), strict=True))
     return [
         _Column(header, cells, at in table.numeric, at not in table.numeric and (at == 0 or " " not in "".join(cells)))
@@ -99,7 +102,10 @@ def _columns(table: Table) -> list[_Column]:
 
 
 def _parts(columns: Sequence[_Column]) -> list[list[_Column]]:
-    """Fit the columns; split into several parts with the first column if even the smallest widths do not fit."""
+    """Fit the columns to the width.
+
+    If even the smallest widths do not fit, split the columns into several parts, each with the first column.
+    """
     parts: list[list[_Column]] = [[]]
     for column in columns:
         if len(parts[-1]) > 1 and _total([*(c.least for c in parts[-1]), column.least]) > WIDTH:
@@ -112,7 +118,7 @@ def _parts(columns: Sequence[_Column]) -> list[list[_Column]]:
 
 
 def _fit(columns: Sequence[_Column]) -> None:
-    """Shrink the widest columns until the table fits, headers first."""
+    """Shrink the widest columns until the table fits; wrap headers first."""
     if _total([column.width for column in columns]) > WIDTH:
         for column in columns:
             column.width = column.body
@@ -129,7 +135,7 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _lines(columns: Sequence[_Column]) -> Iterator[str]:
-    """Return the lines of a table, with numbers aligned to the right."""
+    """Yield the lines of a table, with numbers aligned to the right."""
     for row in zip(*(column.lines() for column in columns), strict=True):
         for at in range(max(map(len, row), default=0)):
             texts = (lines[at] if at < len(lines) else "" for lines in row)

@@ -1,6 +1,6 @@
-"""Common style of all figures: readable in greyscale, every axis with its unit.
+"""Define the common style of all figures: readable in greyscale, with the unit on every axis.
 
-Colour is never the only information: dark and light colours also differ in greyscale, and important parts have marks or
+Colour is never the only information. Dark and light colours also differ in greyscale, and important parts have marks or
 words.
 """
 
@@ -62,16 +62,17 @@ def svg_to_pdf(svg: str) -> bytes:
 
 
 def names_axis(names: Sequence[str | Sequence[str]], **more: Any) -> alt.Axis:
-    """Build an axis of names with one or several lines at positions 0, 1, ...; equal names stay separate."""
+    """Build an axis of names with one or several lines at positions 0, 1, ...; equal names keep separate positions."""
     texts = json.dumps(clean(list(names)))
     options = {"labelLimit": 0, "labelOverlap": False, "ticks": False, "domain": False} | more
     return alt.Axis(labelExpr=f"{texts}[datum.value]", **options)
 
 
 def _with_own_ids(svg: str) -> str:
-    """Replace ids, so that equal figures have equal bytes, and different figures on a page have different ids.
+    """Replace the ids in a figure by ids that depend on its content.
 
-    Vega numbers clip paths across all figures of a process. Here, the ids contain a hash of the figure and a number.
+    Vega numbers clip paths across all figures of a process. Here, an id contains a hash of the figure and a number.
+    Equal figures therefore have equal bytes, and different figures on a page have different ids.
     """
     numbers: dict[str, int] = {}
     numbered = _CLIP.sub(lambda match: f"clip{numbers.setdefault(match[1], len(numbers))}", svg)
@@ -90,6 +91,6 @@ def _svg_of(spec: str) -> str:
 
 
 def _spec(chart: Chart) -> str:
-    """Return the figure with all data as JSON that is valid in XML, without Altair's row limit for browsers."""
+    """Return the figure with all data as JSON that is valid in XML, without Altair's limit on the number of rows."""
     with alt.data_transformers.enable("default", max_rows=None):
         return json.dumps(clean(chart.to_dict(validate=False)))

@@ -1,4 +1,4 @@
-"""Compute a report from labels and verdicts: all numbers as JSON, and the same numbers as a document."""
+"""Compute a report from labels and verdicts: all numbers as JSON, and a document that shows the same numbers."""
 
 from analysis.report._differences import Difference, differences
 from analysis.report._figures import draw

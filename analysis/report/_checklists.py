@@ -1,4 +1,4 @@
-"""Checklists of GRRAS and STARD 2015: where the report answers each item, or what the author must add."""
+"""Build the GRRAS and STARD 2015 checklists: where the report answers each item, or what the author must add."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ AUTHOR = "(author)"
 
 
 def checklist_sections(content: Content) -> Iterator[Section]:
-    """Yield the GRRAS checklist, and the STARD checklist if there are classifiers."""
+    """Yield the GRRAS checklist and, if there are classifiers, the STARD checklist."""
     yield Section("GRRAS checklist", tuple(_table(content, "grras", GRRAS_TITLE, GRRAS)))
     if content["classifiers"]:
         yield Section("STARD checklist", tuple(_table(content, "stard", STARD_TITLE, STARD)))

@@ -1,4 +1,4 @@
-"""Compare two reports number by number, for example a stored report with a new computation."""
+"""Compare two reports number by number, for example a stored report and a new computation."""
 
 import json
 import math
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-ROUNDING = 1e-15  # treat smaller numbers as rounding errors of 0
+ROUNDING = 1e-15  # a smaller number is a rounding error of 0
 
-# time and versions may differ, and published numbers are not computed
+# time and versions can differ, and published numbers are not computed
 NOT_COMPARED = re.compile(r"(study\.(reported_utc|chain)|versions|published|agreement\.by_time_on_task)($|[.\[])")
 QUARTILES = "agreement.by_time_quartile"  # replaced by_time_on_task (thirds), together with another interval of kappa
 WITH_QUARTILES = re.compile(
@@ -17,10 +17,10 @@ WITH_QUARTILES = re.compile(
 )
 
 
-# sentences that explain a value, which may have other words in later versions
+# sentences that explain a value; later versions can use other words
 EXPLANATION = re.compile(r".*(^|\.)(reason|words|state_words|warning|remedies\[\d+\])$")
 
-# values that reports without `show_rejected` lack, or computed or worded differently
+# values that reports without `show_rejected` lack, compute differently, or word differently
 OF_LATER_FORM = re.compile(
     r"parameters\.show_rejected$|course\.(flags|selection)($|\[|\.)|reviewers_follow($|\.)|consensus\.latent\.|"
     r"agreement\.(jackknife|if_given|confidence|time_on_task|disputed)|"
@@ -31,7 +31,7 @@ OF_LATER_FORM = re.compile(
 
 @dataclass(frozen=True)
 class Difference:
-    """A place where two reports differ, with both values; None if a report has no value there."""
+    """A place where two reports differ, with both values; a value is None if the report lacks this place."""
 
     place: str
     reported: Any
@@ -80,7 +80,7 @@ def differences(
 
 
 def is_of_earlier_form(report: Mapping[str, Any]) -> bool:
-    """Return whether a report was made before numbers of rejected models were withheld."""
+    """Return whether a report comes from a version that did not yet withhold the numbers of rejected models."""
     parameters = report.get("parameters")
     return isinstance(parameters, Mapping) and "show_rejected" not in parameters
 
@@ -98,7 +98,7 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _entry_place(place: str, name: str) -> str:
-    """Return the place of an entry; quote a name that looks like a place."""
+    """Return the place of an entry; quote the name if it looks like a place."""
     if not re.fullmatch(r"[\w -]+", name):
         return f"{place}[{json.dumps(name)}]"
     return f"{place}.{name}" if place else name

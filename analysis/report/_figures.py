@@ -1,4 +1,4 @@
-"""The figures of the report."""
+"""Draw the figures of the report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ MAX_STEPS = 200  # maximum number of points of a curve; more points would be inv
 
 
 def draw(content: Mapping[str, Any]) -> dict[str, str]:
-    """Draw the figures of a report as SVG text by name; figures without data are left out."""
+    """Draw the figures of a report that have data; return SVG text by name."""
     charts = {
         "classifiers": classifier_rates(content),
         "pair-agreement": pair_agreement(content),
@@ -33,7 +33,9 @@ def draw(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def classifier_rates(content: Mapping[str, Any]) -> Chart | None:
-    """Draw sensitivity, specificity and accuracy of each classifier with intervals; None without agreed items."""
+    """Draw sensitivity, specificity and accuracy of each classifier with intervals; return None without agreed
+    items.
+    """
     rows, rules = [], []
     for name, row in content["classifiers"].items():
         for rate in RATES:
@@ -68,7 +70,7 @@ def classifier_rates(content: Mapping[str, Any]) -> Chart | None:
 
 
 def measure_figure(content: Mapping[str, Any], classifier: str = "heuristic") -> Chart | None:
-    """Draw the measures of a classifier by application; None if there are no measures."""
+    """Draw the measures of a classifier by application; return None if there are no measures."""
     rows = content["measures"].get(classifier)
     if not rows:
         return None
@@ -78,7 +80,7 @@ def measure_figure(content: Mapping[str, Any], classifier: str = "heuristic") ->
 
 
 def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
-    """Draw the agreement of each pair with its interval, and the overall agreement; None without pairs."""
+    """Draw the agreement of each pair with its interval, and the overall agreement; return None without pairs."""
     pairs = content["agreement"]["pairs"]
     if not pairs:
         return None
@@ -102,7 +104,7 @@ def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
 
 
 def pair_heat_map(content: Mapping[str, Any]) -> Chart | None:
-    """Draw the percent agreement of every pair as a matrix; None with fewer than three reviewers."""
+    """Draw the percent agreement of every pair as a matrix; return None if there are fewer than three reviewers."""
     pairs = content["agreement"]["pairs"]
     names = list(dict.fromkeys(name for pair in pairs for name in (pair["a"], pair["b"])))
     if len(names) < 3:
@@ -131,7 +133,7 @@ def pair_heat_map(content: Mapping[str, Any]) -> Chart | None:
 
 
 def label_strip(content: Mapping[str, Any]) -> Chart | None:
-    """Draw the labels of all reviewers, sorted from all similar to all dissimilar; None without labels."""
+    """Draw the labels of all reviewers, sorted from all similar to all dissimilar; return None without labels."""
     disputed = content["agreement"].get("disputed")
     if not disputed or not disputed["patterns"]:
         return None
@@ -167,7 +169,10 @@ def _share_dissimilar(labels: str) -> float:
 
 
 def residual_correlations(content: Mapping[str, Any]) -> Chart | None:
-    """Draw residual correlations of the latent class model; None if it was not fitted or is not identified."""
+    """Draw the residual correlations of the latent class model.
+
+    Return None if the model was not fitted or is not identified.
+    """
     latent = content["consensus"]["latent"]
     if not latent.get("residuals") or not latent["identifiability"]["identified"]:
         return None
@@ -195,7 +200,7 @@ def residual_correlations(content: Mapping[str, Any]) -> Chart | None:
 
 
 def roc(content: Mapping[str, Any]) -> Chart | None:
-    """Draw the ROC curve, one panel per classifier; None if no classifier has scores."""
+    """Draw the ROC curves with one panel per classifier; return None if no classifier has scores."""
     curves, points, chance = [], [], []
     for name, row, scores in _scored(content):
         curves += _steps(name, scores["roc"]["false_positive_rate"], scores["roc"]["sensitivity"])
@@ -206,7 +211,7 @@ def roc(content: Mapping[str, Any]) -> Chart | None:
 
 
 def precision_recall(content: Mapping[str, Any]) -> Chart | None:
-    """Draw precision against sensitivity, one panel per classifier; None if no classifier has scores."""
+    """Draw precision against sensitivity with one panel per classifier; return None if no classifier has scores."""
     curves, points, chance = [], [], []
     for name, row, scores in _scored(content):
         curves += _steps(name, scores["precision_recall"]["recall"], scores["precision_recall"]["precision"])
@@ -218,14 +223,14 @@ def precision_recall(content: Mapping[str, Any]) -> Chart | None:
 
 
 def _scored(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-    """Yield name, numbers and score numbers of each classifier whose scores give a curve."""
+    """Yield each classifier whose scores give a curve: its name, its numbers and the numbers on its scores."""
     for name, row in content["classifiers"].items():
         if row["scores"] and row["scores"]["roc"]["threshold"]:
             yield name, row, row["scores"]
 
 
 def _steps(name: str, x: Sequence[float], y: Sequence[float]) -> list[dict[str, Any]]:
-    """Return the points of a curve in order, thinned to a visible number."""
+    """Return the points of a curve in order; leave out points that would be invisible."""
     points = list(zip(x, y, strict=True))
     drawn = [*points[:: max(1, len(points) // MAX_STEPS)], points[-1]]
     return [{"classifier": name, "step": i, "x": x, "y": y} for i, (x, y) in enumerate(drawn)]

@@ -1,4 +1,4 @@
-"""Write a paragraph for the methods section of a paper from the parameters of the report."""
+"""Write a paragraph for the methods section of a paper, based on the parameters of the report."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -60,7 +60,7 @@ def _plan(plan: Content | None) -> Iterator[str]:
 
 
 def _tests(agreement: Content) -> Iterator[str]:
-    """List the tests of agreement in this report."""
+    """Yield the tests of agreement in this report."""
     made = []
     if agreement["homogeneity"]["p"] is not None:
         made.append("Pearson's chi-square test of equal agreement of all pairs (items with exactly two labels)")

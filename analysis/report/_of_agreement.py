@@ -1,4 +1,4 @@
-"""Compute the numbers on agreement: overall, by pair of reviewers, by group, over time, and test-retest."""
+"""Compute the numbers on agreement: overall, by pair of reviewers, by group, over time, and for retests."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ COEFFICIENTS: Mapping[str, Callable[..., Estimate]] = {
     "brennan_prediger": agreement.brennan_prediger,
     "krippendorff_alpha": agreement.krippendorff_alpha,
 }
-N_PARTS, N_TIME_PARTS = 3, 4  # parts of each reviewer's labels in order, and by time on task
+N_PARTS, N_TIME_PARTS = 3, 4  # number of parts of each reviewer's labels: in order, and by time on task
 CONFIDENCES = (1, 2, 3)
-IMPLAUSIBLE_S = 1.0  # in milliseconds; nobody can look at ten runs in a shorter time
+IMPLAUSIBLE_S = 1.0  # in milliseconds; nobody can look at ten runs in less time
 MOST_DISPUTED = 10
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The label tables of a study by purpose, each with all columns of the answers.
+    """The label tables of a study by purpose; each table has all columns of the answers.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ def _pairs(first: pd.DataFrame, level: float) -> list[dict[str, Any]]:
 
 
 def _retest(pairs: pd.DataFrame, level: float) -> list[dict[str, Any]]:
-    """Compute test-retest agreement; tests of drift are corrected for the number of reviewers."""
+    """Compute test-retest agreement; correct the tests of drift for the number of reviewers."""
     rows = plain(agreement.retest_agreement(pairs, level=level))
     corrected = holm([row["drift"]["p_mid"] for row in rows])
     return [{**row, "p_holm": p} for row, p in zip(rows, corrected, strict=True)]
@@ -138,7 +138,10 @@ def _bootstrap(counts: pd.DataFrame, level: float, resampling: Resampling) -> di
 
 
 def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
-    """Compute agreement after own revisions, and with third labels; the overall agreement uses first labels."""
+    """Compute agreement after own revisions, and agreement including third labels.
+
+    The overall agreement of the report uses first labels only.
+    """
     used = {"after own revisions": labels.current}
     if len(labels.third):
         used["first and third"] = pd.concat([labels.first, labels.third], ignore_index=True)
@@ -157,7 +160,7 @@ def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
 
 
 def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
-    """Compute agreement by application, date and axis rule, by thirds of the order and by quartiles of the time."""
+    """Compute agreement by application, by date, by axis rule, by thirds of the order and by quartiles of the time."""
     parts: dict[str, Any] = {}
     dated = first.assign(date=first["created_utc"].astype("string").str[:10]) if "created_utc" in first else first
     for name, column in (("by_application", "application"), ("by_date", "date")):
@@ -166,13 +169,13 @@ def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
     for name, column, n_bins in (("by_position", "position", N_PARTS), ("by_time_quartile", "dwell_ms", N_TIME_PARTS)):
         groups = agreement.by_order(first, column, n_bins=n_bins, level=level) if _has(first, column) else []
         parts[name] = plain(groups)
-    if _has(first, "axis_rule") and first["axis_rule"].nunique() > 1:  # missing in reports of earlier versions
+    if _has(first, "axis_rule") and first["axis_rule"].nunique() > 1:  # reports of earlier versions lack this
         parts["by_axis_rule"] = plain(agreement.by_group(first, "axis_rule", level=level))
     return parts
 
 
 def _if_given(labels: Labels, level: float) -> list[dict[str, Any]]:
-    """Compute agreement as if all missing labels had the same category."""
+    """For each category, set all missing labels to this category and compute agreement."""
     if not len(labels.missing):
         return []
     kappas = agreement.if_given(labels.first, labels.missing, agreement.fleiss_kappa, level=level)
@@ -184,7 +187,9 @@ def _if_given(labels: Labels, level: float) -> list[dict[str, Any]]:
 
 
 def _confidence(first: pd.DataFrame, level: float) -> dict[str, Any] | None:
-    """Compute agreement by confidence, and weighted kappa of the confidences (1 to 3); None without confidences."""
+    """Compute agreement by confidence, and weighted kappa of the confidences (1 to 3); return None without
+    confidences.
+    """
     if not _has(first, "confidence"):
         return None
     stated = first[first["confidence"].notna()].assign(confidence=first["confidence"].dropna().astype(int))
@@ -200,7 +205,7 @@ def _confidence(first: pd.DataFrame, level: float) -> dict[str, Any] | None:
 
 
 def _times(first: pd.DataFrame) -> list[dict[str, Any]]:
-    """Compute the median time on task of each reviewer, and the number of implausibly fast labels."""
+    """Compute the median time on task of each reviewer, and count the implausibly fast labels."""
     if not _has(first, "dwell_ms"):
         return []
     seconds = pd.to_numeric(first["dwell_ms"]) / 1000
@@ -247,7 +252,7 @@ def _has(labels: pd.DataFrame, column: str) -> bool:
 
 
 def _order(first: pd.DataFrame) -> dict[str, Any] | None:
-    """Test whether labels or agreement change over each reviewer's items; None without positions."""
+    """Test whether labels or agreement change over each reviewer's items; return None without positions."""
     if not _has(first, "position"):
         return None
     outcomes = ["dissimilar", "agreement", *(["dwell_ms"] if _has(first, "dwell_ms") else [])]

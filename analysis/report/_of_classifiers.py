@@ -1,4 +1,4 @@
-"""Compute the numbers on classifiers: against each consensus, over thresholds, and compared with each other."""
+"""Compute the numbers on classifiers: comparison with each consensus, results over thresholds, paired comparisons."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -16,7 +16,7 @@ from analysis.report._of_consensus import Truths
 from analysis.report._resampling import Resampling
 
 BY_CONSTRUCTION = "fixed by construction"
-NEAR = 0.1  # a threshold is nearly the best if its cost is at most this share above the lowest cost
+NEAR = 0.1  # the cost of a nearly best threshold is at most this share above the lowest cost
 STATISTICS = {
     name: getattr(evaluation, name)
     for name in ("sensitivity", "specificity", "precision", "npv", "accuracy", "f1", "balanced_accuracy", "youden")
@@ -79,7 +79,7 @@ def with_holm_of_baseline(classifiers: dict[str, dict[str, Any]], level: float) 
 
 
 def _always_dissimilar(confusion: Confusion, level: float) -> dict[str, Any]:
-    """Return the published baseline "always dissimilar"; rates that follow from the rule have no interval."""
+    """Return the published baseline "always dissimilar"; rates that the rule determines have no interval."""
     shares = _shares(evaluation.always(confusion), level)
     for name in ("sensitivity", "specificity", "balanced_accuracy", "youden"):
         value = shares[name]["value"]
@@ -89,7 +89,7 @@ def _always_dissimilar(confusion: Confusion, level: float) -> dict[str, Any]:
 
 
 def _baseline(confusion: Confusion, level: float) -> dict[str, Any]:
-    """Return the majority rule on the same items; its rates follow from the rule and have no interval."""
+    """Return the majority rule on the same items; rates that the rule determines have no interval."""
     compared = evaluation.against_majority(confusion, level=level)
     is_dissimilar = compared.category == DISSIMILAR
     return {
@@ -101,7 +101,10 @@ def _baseline(confusion: Confusion, level: float) -> dict[str, Any]:
 
 
 def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> list[dict[str, Any]]:
-    """Compare each pair of classifiers on the same agreed items: McNemar overall and by category, and AUC."""
+    """Compare each pair of classifiers on the same agreed items.
+
+    The comparison uses McNemar's test, overall and by category, and the AUC.
+    """
     by_name = {str(name): rows.set_index("item") for name, rows in verdicts.groupby("classifier", sort=True)}
     agreed = _decided(truth.agreed)
     pairs = []
@@ -120,7 +123,7 @@ def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> list[dic
 
 
 def _p_of(shares: Mapping[str, Any]) -> float | None:
-    """Return the mid-p value of a paired comparison; None without common items."""
+    """Return the mid-p value of a paired comparison; None if there are no common items."""
     p: float | None = shares["mcnemar"]["p_mid"] if shares["n"] else None
     return p
 
@@ -133,13 +136,13 @@ def _compared_scores(agreed: pd.Series, of_a: pd.DataFrame, of_b: pd.DataFrame, 
 
 
 def _decided(table: pd.DataFrame) -> pd.Series:
-    """Return the items that have a category."""
+    """Return the category of each item that has one."""
     category: pd.Series = table["category"].dropna()
     return category
 
 
 def _with_split(agreed: pd.DataFrame, verdict: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return agreed and split items with their category or None, and their verdicts."""
+    """Return the category of agreed items and None for split items, and the verdicts on all these items."""
     category = agreed.loc[agreed["status"] != "incomplete", "category"].astype(object)
     return category.where(category.notna(), None), verdict.reindex(category.index)
 
@@ -175,7 +178,7 @@ def _scores(
     level: float,
     resampling: Resampling,
 ) -> dict[str, Any] | None:
-    """Compute the numbers that need scores; None if the classifier has no scores."""
+    """Compute the numbers that need scores; return None if the classifier has no scores."""
     if "score" not in rows or not pd.to_numeric(rows["score"]).notna().any():
         return None
     truth = _decided(agreed).sort_index()  # sorted, so that folds do not depend on the order of rows

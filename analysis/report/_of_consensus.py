@@ -1,4 +1,4 @@
-"""Compute the numbers on the consensus: agreed only, adjudicated majority, latent class."""
+"""Compute the numbers on each consensus: agreed labels only, adjudicated majority, and latent class."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from analysis.intervals import Estimate, wilson
 from analysis.report._of_agreement import Labels
 from analysis.report._resampling import Resampling
 
-Done = Callable[[Any], Any]  # receives the result of each finished part, and returns it
+Done = Callable[[Any], Any]  # a function that receives the result of each finished part, and returns it
 
 
 @dataclass(frozen=True)
 class Truths:
-    """The kinds of consensus by counting that classifiers are compared with; each table has one row per item.
+    """The two kinds of consensus by counting, with which classifiers are compared; a table has one row per item.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Truths:
 
 
 def truths(labels: Labels, decisions: Mapping[object, str]) -> Truths:
-    """Return the two kinds of consensus by counting, and the labels for the latent class model."""
+    """Compute the two kinds of consensus by counting, and the labels for the latent class model."""
     third = labels.third if len(labels.third) else None
     columns = ["item", "rater", "category"]
     return Truths(
@@ -89,8 +89,8 @@ def latent_numbers(
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Fit the latent class model to the reviewers' labels, and compute the rates of each classifier against it.
 
-    Every row states the status of its model. The numbers of a rejected model are withheld unless they are
-    requested. Without sweeps, the result only says whether the model is identifiable.
+    Every row states the status of its model. The numbers of a rejected model are withheld unless they are requested.
+    Without Gibbs sweeps, the result only says whether the model is identifiable.
     """
     if not resampling.n_sweeps:
         return {"identifiability": plain(consensus.identifiability(truth.all_labels))}, {}
@@ -139,7 +139,7 @@ def latent_numbers(
 
 
 def _alternatives(first: pd.DataFrame, verdicts: pd.DataFrame, level: float, done: Done) -> dict[str, Any]:
-    """Fit models of dependent errors to the reviewers, and to the reviewers with each classifier."""
+    """Fit models of dependent errors to the reviewers alone, and to the reviewers with each classifier."""
     return {
         "reviewers": done(consensus.dependence(first, level=level)),
         "with_classifier": {
@@ -150,7 +150,7 @@ def _alternatives(first: pd.DataFrame, verdicts: pd.DataFrame, level: float, don
 
 
 def _dependence(alternatives: dict[str, Any], state: consensus.ModelState) -> dict[str, Any]:
-    """List the models that were tried and, if independence is rejected, the numbers of the best alternative."""
+    """List the fitted models; if independence is rejected, also give the numbers of the best alternative."""
     tried = [("reviewers", alternatives["reviewers"]), *alternatives["with_classifier"].items()]
     rows = [
         {"raters_of": who, "model": model.words, **_without_rates(plain(model))}
@@ -171,10 +171,10 @@ def _without_rates(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tests(first: pd.DataFrame, verdicts: pd.DataFrame, resampling: Resampling, done: Done) -> dict[str, Any]:
-    """Test the fit of the reviewers' model, alone and with each classifier as an additional rater.
+    """Test how well the model fits the reviewers alone, and the reviewers with each classifier as an additional rater.
 
-    Only labels that were assigned before any label was known are used. Classifiers are added one at a time, because
-    similar errors of two classifiers do not contradict the rates of either.
+    Only labels are used that were assigned before any label was known. Classifiers are added one at a time: if two
+    classifiers make similar errors, this does not contradict the rates of either classifier.
     """
     return {
         "reviewers": done(consensus.misfit(first, n_draws=resampling.n_misfit, rng=resampling.rng("misfit"))),
@@ -198,7 +198,7 @@ def _by_classifier(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _shown(row: dict[str, Any], state: consensus.ModelState, *, show_rejected: bool) -> dict[str, Any]:
-    """Add the status of the model to a row; withhold its numbers if the model is rejected."""
+    """Add the status of the model to a row; if the model is rejected, withhold its numbers."""
     marked = {**row, "state": state.state, "state_words": state.words}
     if state.state != consensus.REJECTED or show_rejected:
         return marked

@@ -1,4 +1,4 @@
-"""Compute the numbers on reasons for disagreement: the measures that predict each reviewer's labels."""
+"""Compute the numbers on reasons for disagreement: which measures predict the labels of each reviewer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ IN_VERDICT_FILES = (
     "same_height",
     "spread",
     "kruskal",
-)  # rounded, so that results from files are equal
+)  # values are rounded, so that results from files are equal
 
 
 def habit_numbers(
@@ -28,7 +28,9 @@ def habit_numbers(
     resampling: Resampling,
     level: float,
 ) -> dict[str, Any]:
-    """Compute which measures predict each reviewer's labels; empty without enough labels or without resampling.
+    """Compute which measures predict each reviewer's labels.
+
+    Return an empty dict if there are too few labels or no resampling.
 
     Parameters
     ----------

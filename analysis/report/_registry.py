@@ -1,4 +1,4 @@
-"""Export the registries of measures and classifiers, for the parameter table of reports and the documentation."""
+"""Export the registries of measures and classifiers for the documentation and for the parameter table of reports."""
 
 from dataclasses import fields
 from typing import Any

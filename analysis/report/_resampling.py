@@ -1,4 +1,4 @@
-"""Settings of the resampling in a report: numbers of draws and the random seed."""
+"""Define the settings for resampling in a report: numbers of draws and the random seed."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
-MIN_MISFIT = 19  # the smallest number with which p = 0.05 is possible
+MIN_MISFIT = 19  # the smallest number of draws with which p = 0.05 is possible
 
 
 @dataclass(frozen=True)
 class Resampling:
-    """Numbers of draws and the seed; the same settings and data give the same report.
+    """The numbers of draws and the random seed; the same settings and data give the same report.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Resampling:
     n_misfit: int = 199
 
     def __post_init__(self) -> None:
-        """Check the numbers of draws."""
+        """Check the numbers of draws; raise ValueError if one is invalid."""
         for name, value in asdict(self).items():
             if value < 0:
                 raise ValueError(f"{name} must not be negative, got {value}")
@@ -44,17 +44,19 @@ class Resampling:
 
     @classmethod
     def none(cls, seed: int = 1) -> Self:
-        """Return settings without any resampling."""
+        """Return settings that turn off all resampling."""
         return cls(seed, 0, 0, 0)
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Self:
-        """Read the settings from a report; raises ValueError if they are invalid."""
+        """Read the settings from a report; raise ValueError if they are invalid."""
         try:
             return cls(**{name: int(value) for name, value in settings.items()})
         except (AttributeError, OverflowError, TypeError) as error:
             raise ValueError(f"resampling: {error}") from None
 
     def rng(self, part: str) -> np.random.Generator:
-        """Return the random generator of one part, independent of all other parts."""
+        """Return the random generator for one part of the report; it is independent of the generators of other
+        parts.
+        """
         return np.random.default_rng([self.seed, *part.encode()])

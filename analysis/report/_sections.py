@@ -110,7 +110,9 @@ def _kappa_in_words(content: Content) -> str:
 
 
 def _classifiers_in_words(content: Content) -> Iterator[str]:
-    """Compare each classifier with the majority rule; describe a rule that several classifiers share only once."""
+    """Compare each classifier with the majority rule; if several classifiers share a rule, describe the rule only
+    once.
+    """
     scored = {name: row for name, row in content["classifiers"].items() if row["n"]}
     rules = {(row["n"], row["baseline"]["category"]) for row in scored.values()}
     if len(rules) == 1 < len(scored):
@@ -165,7 +167,7 @@ def _dropped_in_words(content: Content) -> str:
 
 
 def _model_in_words(content: Content) -> str:
-    """Describe how reliable the latent class model is, or what it cannot estimate."""
+    """Describe how reliable the latent class model is; if it is not identified, describe what it cannot estimate."""
     latent = content["consensus"]["latent"]
     judged = latent.get("state")
     if judged is None:
@@ -238,7 +240,7 @@ def _agreement(content: Content) -> Iterator[Block]:
 
 
 def _published(content: Content) -> Iterator[Section]:
-    """Compare published numbers with the numbers of this report, if it contains published numbers."""
+    """Compare the published numbers, if the report contains any, with the numbers of this report."""
     if content.get("published"):
         rows = [
             (row["where"], row["what"], row["paper"], row["ours"], "yes" if row["agrees"] else "NO", row["note"])

@@ -7,7 +7,7 @@ from analysis.document import DASH, Block, Figure, Paragraph, Section, number, p
 from analysis.report._wording import Cell, alpha_of, estimate, interval, level_of, plain_number, share, stat_table
 
 Content = Mapping[str, Any]
-PICTURES = "disputed-items"  # figure for studies with measurements
+PICTURES = "disputed-items"  # the name of a figure that needs measurements
 
 COEFFICIENTS = (
     ("fleiss_kappa", "Fleiss' kappa"),
@@ -22,7 +22,7 @@ MANY = 40  # maximum number of rows in a table of groups; the JSON has all rows
 
 
 def agreement_sections(content: Content, *, with_pictures: bool) -> tuple[Section, ...]:
-    """Return the sections on agreement."""
+    """Build the sections on agreement."""
     return (
         Section("Agreement of pairs", tuple(_pairs(content))),
         Section("Overall agreement", tuple(_overall(content))),

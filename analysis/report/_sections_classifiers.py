@@ -23,7 +23,7 @@ RATES = ("sensitivity", "specificity")
 
 
 def classifier_sections(content: Content) -> Iterator[Section]:
-    """Yield the sections on classifiers; no sections without classifiers."""
+    """Yield the sections on classifiers; yield nothing if there are no classifiers."""
     if not content["classifiers"]:
         return
     yield Section("Confusion matrices", tuple(_confusion(content)))
@@ -68,7 +68,7 @@ def _confusion(content: Content) -> Iterator[Block]:
 
 
 def _by_consensus(content: Content) -> Iterator[Block]:
-    """Compare the three kinds of consensus, and show how much the split items could change."""
+    """Compare the three kinds of consensus, and show how much the split items could change the results."""
     rows: list[tuple[Any, ...]] = []
     dropped = DASH
     for name, row in content["classifiers"].items():
@@ -172,7 +172,7 @@ def _cells(confusion: Content) -> Sequence[Any]:
 
 
 def _threshold_costs(scores: Content) -> tuple[str, str, str]:
-    """Return the fixed threshold, and the cost ratios for which it is best or nearly best."""
+    """Return the fixed threshold, and the cost ratios at which its cost is the lowest or nearly the lowest."""
     choice = scores["threshold"]
     if choice is None:
         return DASH, DASH, DASH

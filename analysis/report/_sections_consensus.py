@@ -1,4 +1,4 @@
-"""Build the sections on consensus: numbers of items, left-out items, and the latent class model."""
+"""Build the sections on consensus: numbers of items, items that are left out, and the latent class model."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -22,11 +22,11 @@ from analysis.report._wording import estimate, level_of, sentence, share, stat_t
 Content = Mapping[str, Any]
 
 MOST_DEPENDENT = 10  # maximum number of models of dependent errors in the table
-NO_STRENGTH = 0.01  # weaker dependence counts as independence
+NO_STRENGTH = 0.01  # weaker dependence is treated as independence
 
 
 def consensus_sections(content: Content) -> tuple[Section, ...]:
-    """Return the sections on consensus and latent class."""
+    """Build the sections on consensus and the latent class model."""
     return (
         Section("Consensus and items left out", tuple(_consensus(content))),
         Section("Latent class", tuple(_latent(content))),
@@ -88,7 +88,7 @@ def _latent(content: Content) -> Iterator[Block]:
 
 
 def _fit(tests: Content) -> Table:
-    """Show the tests of fit of the reviewers, alone and with each classifier."""
+    """Build a table of the tests of fit: the reviewers alone, and the reviewers with each classifier."""
     all_tests = {"reviewers": tests["reviewers"], **tests["with_classifier"]}
     rows = [
         (_raters(name), p_value(test["p"]), percent(test.get("power")), _outcome(test))
@@ -104,7 +104,7 @@ def _fit(tests: Content) -> Table:
 
 
 def _outcome(test: Content) -> str:
-    """Return the result of a test of fit without its power, which is in a separate column."""
+    """Return the result of a test of fit in words, without the power, which has its own column."""
     return sentence(str(test["words"]).partition(";")[0])
 
 

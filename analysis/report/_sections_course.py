@@ -10,18 +10,21 @@ Content = Mapping[str, Any]
 
 
 def course_sections(content: Content) -> Iterator[Section]:
-    """Yield the section on the course of the study, if the report is about a study."""
+    """Yield the section on the course of the study; yield nothing if the report is not about a study."""
     course = content.get("course")
     if course:
         yield Section("Course of the study", tuple(_course(course)))
         if course["calibration"]:
             yield Section("Calibration round", tuple(_calibration(course["calibration"], level_of(content))))
-        if course.get("selection"):  # missing in reports of earlier versions
+        if course.get("selection"):  # reports of earlier versions lack this
             yield Section("Random and chosen items", tuple(_selection(course["selection"], level_of(content))))
 
 
 def unblinded_in_words(content: Content) -> str:
-    """Describe when, by whom and why the study was unblinded; empty if it was not unblinded, or without a study."""
+    """Describe when, by whom and why the study was unblinded.
+
+    Return "" if the study was not unblinded, or if the report is not about a study.
+    """
     unblinded = (content.get("course") or {}).get("unblinded")
     if not unblinded:
         return ""
@@ -44,7 +47,7 @@ def _course(course: Content) -> Iterator[Block]:
         pairs = [(row["a"], row["b"], row["items"]) for row in course["changed_pairs"]]
         words = "Pairs that share items only because one reviewer took over items; this was not in the plan."
         yield table(words, ("Reviewer", "Reviewer", "Items"), pairs, numeric=(2,))
-    if course.get("flags"):  # missing in reports of earlier versions
+    if course.get("flags"):  # reports of earlier versions lack this
         flags = [
             (row["item"], row["code"], row["reviewer"], "yes" if row["flag"] else "", row["comment"])
             for row in course["flags"]

@@ -19,7 +19,7 @@ from analysis.report._resampling import Resampling
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
 NO_RESAMPLING = Resampling.none()
-# kinds of assignments with separate tables, and calibration, which is never counted
+# the kinds of assignments with separate tables, and calibration, which never counts
 THIRD, RETEST, ADJUDICATED, CALIBRATION = "third", "retest", "adjudicated", "calibration"
 
 
@@ -131,7 +131,7 @@ def summarise(
 
 
 def _counted(progress: Callable[[float], object] | None, n_parts: int) -> Done:
-    """Return a function that receives the result of each finished part and reports the progress."""
+    """Return a function that reports the progress each time it receives the result of a finished part."""
     numbers = count(1)
 
     def done(result: Any) -> Any:
@@ -154,14 +154,14 @@ def _labels(table: pd.DataFrame, first: pd.DataFrame) -> Labels:
     return Labels(
         first=counted,
         current=standing.rename(columns={"reviewer": "rater", "label": "category"}),
-        third=further[~of_further.isin(of_counted)],  # a reviewer with a first label cannot add a third label
+        third=further[~of_further.isin(of_counted)],  # a reviewer who gave a first label cannot add a third label
         missing=_not_given(table, counted),
         retest=pairs.rename(columns={"category": "first", "category_again": "second"})[["rater", "first", "second"]],
     )
 
 
 def _not_given(table: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:
-    """Return the reviewers and items without a first label, although the item was shown to the reviewer."""
+    """Return the pairs of reviewer and item without a first label, although the reviewer saw the item."""
     met = table[table["kind"].isin(COUNTED_KINDS)][["item", "reviewer"]].drop_duplicates()
     met = met.rename(columns={"reviewer": "rater"})
     labelled = pd.MultiIndex.from_frame(counted[["item", "rater"]])
@@ -169,7 +169,7 @@ def _not_given(table: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:
 
 
 def _decisions(table: pd.DataFrame) -> dict[object, str]:
-    """Return the adjudicated category of each split item; the last decision counts."""
+    """Return the adjudicated category of each split item; if there are several decisions, the last counts."""
     decided = table[(table["kind"] == ADJUDICATED) & table["label"].isin(CATEGORIES)]
     return dict(zip(decided["item"], decided["label"], strict=True))
 
@@ -183,7 +183,7 @@ def _applications(table: pd.DataFrame, verdicts: pd.DataFrame) -> dict[object, o
 
 
 def _left_out(table: pd.DataFrame, first: pd.DataFrame) -> dict[str, int]:
-    """Count the answers that are left out of the tables, by reason."""
+    """Count the answers that the tables leave out, by reason."""
     task = ["reviewer", "assignment"]
     current = table.groupby(task, sort=False)["label"].last()
     order = pd.Series(range(len(table)), index=table.index)
@@ -213,7 +213,10 @@ def _checked_verdicts(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _used(verdicts: pd.DataFrame) -> dict[str, Any]:
-    """Return the parameters of the verdicts by classifier: one entry, or more if the parameters changed."""
+    """Return the parameters of the verdicts for each classifier.
+
+    There is one entry per classifier, or several if the parameters changed.
+    """
     if not {"parameters", "version"} <= set(verdicts):
         return {}
     used = verdicts[["classifier", "parameters", "version"]].drop_duplicates().sort_values(["classifier", "version"])

@@ -7,7 +7,9 @@ from analysis.tables import counted_labels
 
 
 def wide(answers: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per item: first label of each reviewer, consensus, and verdict and score of each classifier.
+    """Return one row per item.
+
+    The columns are the first label of each reviewer, the consensus, and the verdict and score of each classifier.
 
     Parameters
     ----------

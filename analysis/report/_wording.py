@@ -22,19 +22,19 @@ class Cell:
 
 
 def share(content: Content) -> Cell:
-    """Mark a statistic to be shown as a percentage."""
+    """Return a cell that shows a statistic as a percentage."""
     return Cell(content, True)
 
 
 def plain_number(content: Content) -> Cell:
-    """Mark a statistic to be shown as a number."""
+    """Return a cell that shows a statistic as a number."""
     return Cell(content, False)
 
 
 def stat_table(
     name: str, caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()
 ) -> Table:
-    """Build a table of statistics; reasons for missing values are given once below the table.
+    """Build a table of statistics; each reason for a missing value appears once, below the table.
 
     Parameters
     ----------
@@ -68,13 +68,13 @@ def _value(value: float, *, as_percent: bool) -> str:
 
 
 def _mark(n: int) -> str:
-    """Return the mark of a note: (a), (b), ..., (aa)."""
+    """Return the letter that marks a note: (a), (b), ..., (aa)."""
     letters = ascii_lowercase[n % 26]
     return f"({letters * (n // 26 + 1)})"
 
 
 def estimate(content: Content, *, as_percent: bool = True) -> str:
-    """Format a statistic with its interval, or with the reason for a missing value or interval.
+    """Format a statistic with its interval; if the value or the interval is missing, give the reason.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def estimate(content: Content, *, as_percent: bool = True) -> str:
 
 
 def interval(content: Content, *, as_percent: bool = True) -> str:
-    """Format the limits of an interval; empty if there is no interval."""
+    """Format the limits of an interval; return "" if there is no interval."""
     return document.interval(_read_back(content), as_percent=as_percent)
 
 
@@ -128,5 +128,5 @@ def sentence(text: str) -> str:
 
 
 def _read_back(content: Content) -> Estimate:
-    """Convert plain values from JSON back to an `Estimate`; additional fields are ignored."""
+    """Convert plain values from JSON back to an `Estimate`, and ignore additional fields."""
     return Estimate(**{field.name: content.get(field.name) for field in fields(Estimate)})
