@@ -32,7 +32,7 @@ LOWER, HIGHER, UNKNOWN = "lower", "higher", ""
 DIRECTIONS = (LOWER, HIGHER, UNKNOWN)
 FASTER, SLOWER = "faster", "slower"
 
-NOTHING_KNOWN: Mapping[str, str] = {}  # runs share these objects, which saves memory in large suites
+NOTHING_KNOWN: Mapping[str, str] = {}  # all runs share this object, which saves memory in large suites
 
 AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": np.median, "min": np.min}
 

@@ -1,4 +1,4 @@
-"""Bootstrap intervals: items, or whole groups of items, are resampled with replacement."""
+"""Compute bootstrap intervals: resample items, or whole groups of items, with replacement."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from analysis.intervals import Estimate, Groups, group_numbers
 Floats = NDArray[np.float64]
 
 N_DRAWS = 2000
-CELLS_AT_ONCE = 4_000_000  # elements of the weight matrix: 32 MB, so few calls are needed
+CELLS_AT_ONCE = 4_000_000  # maximum number of elements of the weight matrix (32 MB), large enough for few calls
 
 
 def bootstrap(
@@ -82,7 +82,7 @@ def bootstrap(
 
 
 def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> Estimate:
-    """Return a statistic with the central `level` of its bootstrap draws as the interval.
+    """Return a statistic with an interval that contains the central `level` of its bootstrap draws.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The two categories, and the answers a reviewer can give."""
+"""Define the two categories, and the answers that a reviewer can give."""
 
 SIMILAR, DISSIMILAR = "similar", "dissimilar"
 CATEGORIES = (SIMILAR, DISSIMILAR)

@@ -1,4 +1,4 @@
-"""Compare the runs of a candidate with those of a baseline, with one number per run: has a benchmark changed?
+"""Test whether benchmarks have changed: compare candidate and baseline with one number per run.
 
 Only numpy is imported here; functions import the rest when called, so that commands start fast.
 """
@@ -22,7 +22,7 @@ TIMES = ("s", "ms", "us", "µs", "ns", "min", "h")
 
 @dataclass(frozen=True)
 class Pair:
-    """The numbers of a benchmark in baseline and candidate, in one unit.
+    """The numbers of a benchmark in the baseline and in the candidate, in the same unit.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Change:
 
     @property
     def has_changed(self) -> bool:
-        """Return whether there is a significant change, for the better or for the worse."""
+        """Return whether there is a significant change, either for the better or for the worse."""
         return self.verdict not in (None, NOT_SHOWN)
 
 
@@ -110,7 +110,7 @@ def compare(
 ) -> list[Change]:
     """Test which benchmarks have changed.
 
-    Only runs are independent, so each run contributes one number; iterations of different runs are never pooled.
+    Only runs are independent, so each run contributes one number. Iterations of different runs are never pooled.
 
     Parameters
     ----------
@@ -236,7 +236,9 @@ def _change(
 
 
 def _rise(a: Floats, b: Floats, ratio: Estimate) -> float:
-    """Return a number above 0 if the candidate's numbers are higher, below 0 if they are lower."""
+    """Return a positive number if the candidate's numbers are higher than the baseline's, and a negative number if
+    lower.
+    """
     if ratio.value is not None and ratio.value != 1:
         return ratio.value - 1
     return float(a.mean() - b.mean())
@@ -250,7 +252,7 @@ def _verdict(rise: float, unit: str, better: str) -> str:
 
 
 def _excluded(ratio: Estimate, better: str, limit: float) -> bool:
-    """Return whether the interval excludes a change for the worse of more than the limit."""
+    """Return whether the interval excludes that the benchmark became worse by more than the limit."""
     if ratio.low is None or ratio.high is None:
         return False
     return (better == "higher" or ratio.high <= 1 + limit) and (better == "lower" or ratio.low >= 1 - limit)
@@ -264,7 +266,7 @@ def _in_words(ratio: Estimate, alpha: float, a: Floats, b: Floats, unit: str) ->
 
 
 def change_and_interval(ratio: Estimate) -> tuple[str, str]:
-    """Format the change in percent and the limits of its interval, "" without an interval.
+    """Format the change in percent and the limits of its interval; without an interval, the limits are "".
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Dissimilarity measures of two runs: M1 to M5 of the heuristic, and the four measures of SAME.
+"""Compute dissimilarity measures of two runs: M1 to M5 of the heuristic, and the four measures of SAME.
 
 Each measure is computed for all pairs i < j of k runs at once. Intermediate results that several measures share (inner
 products of the runs, the pooled order of their values) are computed once and kept in `Runs`.
@@ -87,7 +87,7 @@ class Measure:
         return float(self.of_pairs(Runs([x, y], drop))[0])
 
     def of_pairs(self, runs: Runs) -> Floats:
-        """Compute the dissimilarities of all pairs i < j, shape (k(k-1)/2,); raises as `function`."""
+        """Compute the dissimilarities of all pairs i < j, shape (k(k-1)/2,); raise the same errors as `function`."""
         if self.name not in runs.computed:  # cached, because two classifiers may use the same measure
             if self.needs_nonnegative:
                 runs.require_nonnegative()
@@ -100,14 +100,17 @@ class Measure:
 
 
 def correlation(runs: Runs) -> Floats:
-    """M1: 1 - max(rho, 0) with Pearson's rho; rho = 0 if one run is constant, 1 if both are."""
+    """Compute M1: 1 - max(rho, 0), where rho is Pearson's correlation.
+
+    rho is 0 if one run is constant, and 1 if both are constant.
+    """
     rho = _cosines(runs.centred_gram, runs)
     both_constant = runs.is_constant[runs.i] & runs.is_constant[runs.j]
     return 1 - _within_unit(np.where(both_constant, 1.0, rho))
 
 
 def compression(runs: Runs) -> Floats:
-    """M2: clip(2 c(xy) / (c(x) + c(y)) - 1, 0, 1), where c is the length of the compressed SAX string."""
+    """Compute M2: clip(2 c(xy) / (c(x) + c(y)) - 1, 0, 1), where c is the length of the compressed SAX string."""
     lengths = np.zeros((runs.k, runs.k))
     for i, j, length in _compressed_lengths(runs.sax_strings):
         lengths[i, j] = length
@@ -116,7 +119,7 @@ def compression(runs: Runs) -> Floats:
 
 
 def fourier(runs: Runs) -> Floats:
-    """M3: ||X - Y|| / (||X|| + ||Y||) of the Fourier coefficients without the mean.
+    """Compute M3: ||X - Y|| / (||X|| + ||Y||), where X and Y are the Fourier coefficients without the mean.
 
     By Parseval's theorem, this equals the same ratio of the centred series, so no transform is needed.
     """
@@ -124,17 +127,17 @@ def fourier(runs: Runs) -> Floats:
 
 
 def fourier_with_mean(runs: Runs) -> Floats:
-    """M3 as printed in the paper: all Fourier coefficients, including the mean."""
+    """Compute M3 as printed in the paper, from all Fourier coefficients, including the mean."""
     return _normratio(runs, centred=False)
 
 
 def cosine_clipped(runs: Runs) -> Floats:
-    """M4: 1 - max(<x, y> / (||x|| ||y||), 0)."""
+    """Compute M4: 1 - max(<x, y> / (||x|| ||y||), 0)."""
     return 1 - _within_unit(_cosines(runs.gram, runs))
 
 
 def kolmogorov_smirnov(runs: Runs) -> Floats:
-    """M5: the largest distance between the two empirical distribution functions; exact for ties."""
+    """Compute M5: the largest distance between the two empirical distribution functions; ties are exact."""
     pooled = runs.values.ravel()
     order = np.argsort(pooled)
     ordered = pooled[order]
@@ -153,12 +156,12 @@ def kolmogorov_smirnov(runs: Runs) -> Floats:
 
 
 def cosine(runs: Runs) -> Floats:
-    """SAME, cosine: 1 - <x, y> / (||x|| ||y||)."""
+    """Compute the cosine dissimilarity of SAME: 1 - <x, y> / (||x|| ||y||)."""
     return 1 - _within_unit(_cosines(runs.gram, runs))  # no cosine of non-negative runs is below 0
 
 
 def wave_hedges(runs: Runs) -> Floats:
-    """SAME, Wave-Hedges: mean over t of |x_t - y_t| / max(x_t, y_t), 0 if both are 0."""
+    """Compute Wave-Hedges of SAME: the mean over t of |x_t - y_t| / max(x_t, y_t); a term is 0 if both values are 0."""
     means = []
     for i in range(runs.k - 1):
         x, y = runs.values[i], runs.values[i + 1 :]
@@ -169,7 +172,7 @@ def wave_hedges(runs: Runs) -> Floats:
 
 
 def kumar_hassebrook(runs: Runs) -> Floats:
-    """SAME, Kumar-Hassebrook: 1 - <x, y> / (||x||^2 + ||y||^2 - <x, y>), 0 if both runs are zero."""
+    """Compute Kumar-Hassebrook of SAME: 1 - <x, y> / (||x||^2 + ||y||^2 - <x, y>); 0 if both runs are zero."""
     square = np.diag(runs.gram)
     squared_distance = _squared_distances(runs, centred=False)
     union = square[runs.i] + square[runs.j] - runs.gram[runs.i, runs.j]
@@ -178,7 +181,10 @@ def kumar_hassebrook(runs: Runs) -> Floats:
 
 
 def scaled_rmse(runs: Runs) -> Floats:
-    """SAME, scaled RMSE: root mean squared difference divided by the range of both runs, 0 if the range is 0."""
+    """Compute the scaled RMSE of SAME: the root mean squared difference, divided by the range of both runs.
+
+    The result is 0 if the range is 0.
+    """
     low, high = runs.scaled.min(axis=1), runs.scaled.max(axis=1)
     span = np.maximum(high[runs.i], high[runs.j]) - np.minimum(low[runs.i], low[runs.j])
     rmse = np.sqrt(_squared_distances(runs, centred=False) / runs.n)
@@ -209,7 +215,7 @@ MEASURES: dict[str, Measure] = _registry(
 
 
 def title_of(measure: str) -> str:
-    """Return the display name of a measure, such as "M1 correlation"; the key itself if the measure is unknown.
+    """Return the display name of a measure, such as "M1 correlation"; return the key if the measure is unknown.
 
     Examples
     --------
@@ -228,7 +234,7 @@ _BLOCK = 1 << 18  # number of counts to compare at a time
 def _counts_below(
     owner: NDArray[np.intp], ends: NDArray[np.intp], k: int, n: int
 ) -> NDArray[np.int16] | NDArray[np.int32]:
-    """Return counts, shape (k, len(ends)): entry [r, t] is how often r occurs in owner[: ends[t] + 1].
+    """Return counts, shape (k, len(ends)): entry [r, t] is the number of times that r occurs in owner[: ends[t] + 1].
 
     The counts of four runs share one 64-bit word, so one cumulative sum counts for four runs.
     """
@@ -259,7 +265,10 @@ def _cosines(gram: Floats, runs: Runs) -> Floats:
 
 
 def _squared_distances(runs: Runs, *, centred: bool) -> Floats:
-    """Return ||x - y||^2 of all pairs: from the inner products if this is precise, otherwise from the runs."""
+    """Return ||x - y||^2 of all pairs.
+
+    The inner products are used if they are precise enough; otherwise, the runs are used.
+    """
     gram = runs.centred_gram if centred else runs.gram
     square = np.diag(gram)
     total = square[runs.i] + square[runs.j]
@@ -281,7 +290,7 @@ def _normratio(runs: Runs, *, centred: bool) -> Floats:
 
 
 def compression_exceeds(runs: Runs, theta: float) -> bool:
-    """Return whether the mean of M2 over all pairs exceeds theta; stops compressing once this is decided.
+    """Return whether the mean of M2 over all pairs exceeds theta; stop compressing as soon as this is decided.
 
     Parameters
     ----------
@@ -313,15 +322,15 @@ def _compression_exceeds(runs: Runs, theta: float) -> bool:
             return True
         if total + (n_pairs - n_done) < theta * n_pairs - tolerance:
             return False
-    return bool(compression(runs).mean() > theta)  # too close: compute the exact sum
+    return bool(compression(runs).mean() > theta)  # the mean is too close to theta, so compute the exact sum
 
 
 def _compressed_lengths(strings: Sequence[bytes]) -> Iterator[tuple[int, int, int]]:
     """Yield (j, j, compressed length of string j) for each j, then (i, j, length for string i followed by j) for i < j.
 
-    All strings have the same length. The state of the compressor after string i is kept and copied for each j. A window
-    of 8 kB, instead of zlib's 32 kB, makes the copy cheap. The lengths are the same as long as both strings fit into
-    the window and into one block.
+    All strings have the same length. The compressor's state after string i is saved and copied for each j. A window of
+    8 kB, instead of zlib's 32 kB, makes the copy fast. The lengths do not depend on the window as long as both strings
+    fit into the window and into one block.
     """
     fits = 2 * len(strings[0]) + 262 <= 1 << _WINDOW_BITS
     started: list[tuple[int, Any]] = []  # bytes written so far, and the compressor's state

@@ -1,4 +1,4 @@
-"""The result type `Estimate`, and confidence intervals for proportions and for means over items."""
+"""Define the result type `Estimate`, and compute confidence intervals for proportions and for means over items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ else:  # only for types, because pandas takes a second to import
 
 @dataclass(frozen=True, repr=False)
 class Estimate(Result):
-    """A statistic with its interval; if it is undefined, `value` is None and `reason` explains it.
+    """A statistic with its interval. If the statistic is undefined, `value` is None and `reason` explains why.
 
-    `reason` may also explain why a defined value has no standard error or interval.
+    `reason` can also explain why a defined value has no standard error or interval.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Estimate(Result):
     reason: str | None = None
 
     def __repr__(self) -> str:
-        """Return the value with its interval, or the reason."""
+        """Return the value with its interval; if the value is undefined, return the reason."""
         if self.value is None:
             return f"Estimate(undefined: {self.reason})"
         interval = "" if self.low is None or self.high is None else f", {number(self.low)} to {number(self.high)}"
@@ -48,19 +48,21 @@ class Estimate(Result):
 
     @property
     def ends(self) -> tuple[float, float, float] | None:
-        """Return (value, low, high), or None if one of them is missing."""
+        """Return (value, low, high); None if a number is missing."""
         if self.value is None or self.low is None or self.high is None:
             return None
         return self.value, self.low, self.high
 
     @property
     def half_width(self) -> float | None:
-        """Return half the length of the interval, or None without an interval."""
+        """Return half the width of the interval; None without an interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
 def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
-    """Compute the proportion x / n with Wilson's score interval [1]_, the interval for every simple share.
+    """Compute the proportion x / n with Wilson's score interval [1]_.
+
+    Every simple share in this package has this interval.
 
     Parameters
     ----------
@@ -95,7 +97,9 @@ def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
 
 
 def clopper_pearson(x: float, n: float, level: float = 0.95) -> Estimate:
-    """Compute the proportion x / n with the exact Clopper-Pearson interval [1]_, whose coverage is at least the level.
+    """Compute the proportion x / n with the exact Clopper-Pearson interval [1]_.
+
+    The coverage of this interval is never below the confidence level.
 
     Parameters
     ----------
@@ -133,7 +137,7 @@ def linearised(
     lowest: float = -1.0,
     highest: float = 1.0,
 ) -> Estimate:
-    """Return a statistic with a linearised standard error, from one linear term per item [1]_.
+    """Return a statistic with a linearised standard error, computed from one linear term per item [1]_.
 
     Parameters
     ----------
@@ -173,7 +177,7 @@ def linearised(
     if n < 2:
         return Estimate(value, reason="one item: no standard error")
     deviations = terms - value
-    deviations[np.abs(deviations) < 1e-9] = 0.0  # ignore rounding errors of equal terms
+    deviations[np.abs(deviations) < 1e-9] = 0.0  # equal terms can differ by rounding errors, which are ignored
     sums = deviations if numbers is None else np.bincount(numbers, weights=deviations)
     m = len(sums)
     se = float(np.sqrt(m / (m - 1) * (sums**2).sum()) / n)
@@ -186,7 +190,7 @@ def linearised(
 
 
 def numbered_groups(n_items: int, groups: Groups | None) -> tuple[NDArray[np.intp] | None, str | None]:
-    """Return the group number of each item, or None with a reason if there are too few groups.
+    """Return the group number of each item; if there are too few groups, return None and a reason.
 
     Parameters
     ----------
@@ -213,7 +217,10 @@ def numbered_groups(n_items: int, groups: Groups | None) -> tuple[NDArray[np.int
 
 
 def group_numbers(n_items: int, groups: Groups) -> tuple[NDArray[np.intp], int]:
-    """Return the group number of each item, and the number of groups; raise ValueError as `numbered_groups`."""
+    """Return the group number of each item and the number of groups.
+
+    Raise ValueError for the same reasons as `numbered_groups`.
+    """
     if len(groups) != n_items:
         raise ValueError(f"groups has {len(groups)} entries for {n_items} items")
     import pandas as pd
@@ -232,5 +239,5 @@ def _proportion(x: float, n: float, level: float, method: str) -> Estimate:
     from statsmodels.stats.proportion import proportion_confint  # slow to import
 
     low, high = proportion_confint(x, n, alpha=1 - level, method=method)
-    # At x = 0 and x = n the limits are exactly 0 and 1; do not let rounding change them.
+    # At x = 0 and x = n, the limits are exactly 0 and 1, without rounding errors.
     return Estimate(x / n, low=0.0 if x == 0 else float(low), high=1.0 if x == n else float(high))

@@ -1,10 +1,10 @@
-"""Corrections of p-values for multiple tests."""
+"""Correct p values for multiple tests."""
 
 from collections.abc import Sequence
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
-    """Apply Holm's step-down correction [1]_; None stays None and is not counted.
+    """Apply Holm's step-down correction [1]_; a p of None stays None and does not count as a test.
 
     Parameters
     ----------
@@ -35,7 +35,9 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
 
 
 def bonferroni(p: Sequence[float | None]) -> list[float | None]:
-    """Apply Bonferroni's correction: p times the number of tests, at most 1; None stays None and is not counted.
+    """Apply Bonferroni's correction: multiply p by the number of tests, up to 1.
+
+    A p of None stays None and does not count as a test.
 
     Parameters
     ----------

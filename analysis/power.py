@@ -1,7 +1,7 @@
-"""Power of a comparison of two sets of runs: the smallest detectable difference, and the required number of runs.
+"""Compute the power of a comparison of two sets of runs: detectable differences and the required number of runs.
 
-All results are for one benchmark in a family of `n_tests` that are corrected together. They take into account that the
-spread is estimated from only a few runs.
+All results are for one benchmark in a family of `n_tests` tests that are corrected together. The results take into
+account that the spread is estimated from only a few runs.
 """
 
 from collections.abc import Callable
@@ -15,16 +15,16 @@ from analysis.intervals import Estimate
 from analysis.two_samples import NO_VARIATION
 
 MAX_RUNS = 100_000
-N_NODES = 24  # nodes per numerical integral; more nodes change the power by less than 0.002
+N_NODES = 24  # number of nodes per numerical integral; more nodes change the power by less than 0.002
 LARGEST_EFFECT = 1e6  # maximum effect, in standard deviations
 
 
 def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, n_known: int | None = None) -> float:
     """Compute the probability that Welch's test of two sets of runs detects a difference of their means.
 
-    The test is at level alpha / n_tests: Holm's correction is never stricter, and only slightly less strict if few
-    benchmarks have changed. Runs are assumed to be normal, with the same spread on both sides. For such runs, the
-    combined test of `analysis.two_samples` has at most 0.02 less power than Welch's test.
+    The test has level alpha / n_tests. Holm's correction is never stricter than this level, and only slightly less
+    strict if few benchmarks have changed. Runs are assumed to be normal, with the same spread on both sides. For such
+    runs, the combined test of `analysis.two_samples` has at most 0.02 less power than Welch's test.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, 
     scale, reject, weights = _nodes(n_runs, alpha / n_tests, n_known)
     shift = abs(effect) * np.sqrt(n_runs / 2) * scale
     terms = weights * (special.ndtr(shift - reject) + special.ndtr(-shift - reject))
-    return float(terms.sum())  # not with @, which would start threads
+    return float(terms.sum())  # matrix multiplication with @ would start threads
 
 
 def smallest_difference(
     values: ArrayLike, *, alpha: float = 0.05, wanted: float = 0.8, n_tests: int = 1, n_runs: int | None = None
 ) -> Estimate:
-    """Compute the smallest relative difference of means that new runs detect with the required power.
+    """Compute the smallest relative difference between means that new runs detect with the required power.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def smallest_difference(
 def runs_needed(
     values: ArrayLike, difference: float, *, alpha: float = 0.05, wanted: float = 0.8, n_tests: int = 1
 ) -> Estimate:
-    """Compute the number of runs on each side that detects a relative difference of means with the required power.
+    """Compute how many runs each side needs to detect a relative difference between means with the required power.
 
     Parameters
     ----------
@@ -150,14 +150,17 @@ def _variation(values: ArrayLike) -> Estimate:
 
 @lru_cache(maxsize=4096)
 def _smallest_effect(n_runs: int, level: float, target_power: float, n_known: int) -> float:
-    """Return the smallest detectable effect in estimated standard deviations; infinite if no effect is large enough."""
+    """Return the smallest detectable effect, in estimated standard deviations.
+
+    If no effect is large enough, return infinity.
+    """
     from scipy import special
 
     def lacking(log_effect: float) -> float:
         return power(float(np.exp(log_effect)), n_runs, alpha=level, n_known=n_known) - target_power
 
     largest = float(np.log(LARGEST_EFFECT))
-    low = float(np.log(-special.ndtri(level / 2) / np.sqrt(n_runs / 2)))  # half of the power or less
+    low = float(np.log(-special.ndtri(level / 2) / np.sqrt(n_runs / 2)))  # the power is at most one half
     at_low, step = lacking(low), 0.5
     if at_low >= 0:
         low, at_low = -20.0, lacking(-20.0)
@@ -171,15 +174,15 @@ def _smallest_effect(n_runs: int, level: float, target_power: float, n_known: in
 
 
 def _root(function: Callable[[float], float], low: float, at_low: float, high: float, at_high: float) -> float:
-    """Find the root of an increasing function, within 1e-6, without the slow import of scipy's solvers.
+    """Find the root of an increasing function to within 1e-6.
 
-    Uses the Illinois variant of regula falsi [1]_.
+    The Illinois variant of regula falsi [1]_ avoids the slow import of scipy's solvers.
 
     References
     ----------
     .. [1] Dowell, Jarratt (1971), BIT 11:168-174, doi:10.1007/BF01934364
     """
-    last_end = 0  # the limit kept in the last step: -1 for the lower, 1 for the upper limit
+    last_end = 0  # which limit the last step kept: -1 the lower limit, 1 the upper limit
     while high - low > 1e-6:
         middle = low - at_low * (high - low) / (at_high - at_low)
         value = function(middle)

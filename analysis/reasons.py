@@ -1,4 +1,4 @@
-"""Explain in sentences how the runs of a benchmark differ: reasons for a verdict, not another verdict."""
+"""Explain in sentences how the runs of a benchmark differ; the result contains reasons, not another verdict."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,10 @@ from analysis.samples import change_in_words, kruskal
 from analysis.spread import bucket, max_spread
 from analysis.trust import MERGED, WELCH, type_1_error
 
-FIRST = 0.1  # first share of a run, whose level is compared with the rest
-MIN_FOR_WARMUP = 20  # minimum number of iterations; a tenth of fewer is a single iteration
+FIRST = 0.1  # the level of the first share of a run is compared with the level of the rest
+MIN_FOR_WARMUP = 20  # minimum number of iterations; with fewer, a tenth of the run is a single iteration
 DIFFERENCE = 0.05
-DRAWN = 5  # number of simulated runs for the type I error
+DRAWN = 5  # number of simulated runs to estimate the type I error
 WARMUP_MATTERS = 0.02
 FEW = 0.01
 ONE_RUN = "only one run: nothing can be compared"
@@ -24,7 +24,7 @@ ONE_RUN = "only one run: nothing can be compared"
 
 @dataclass(frozen=True)
 class Reasons:
-    """How the runs of a benchmark differ, independent of any verdict.
+    """Reasons that describe how the runs of a benchmark differ, independently of any verdict.
 
     Attributes
     ----------

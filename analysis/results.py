@@ -1,4 +1,4 @@
-"""Base class of all results: prints them in one line, and converts them to a DataFrame."""
+"""Define the base class of all results, which prints a result in one line and converts it to a DataFrame."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -9,18 +9,18 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_ENTRIES = 3  # maximum number of displayed entries of a sequence
+MOST_ENTRIES = 3  # maximum number of entries of a sequence that are displayed
 
 
 class Result:
-    """Base class of the frozen dataclasses that statistics return; declare subclasses with `repr=False`."""
+    """The base class of the frozen dataclasses that statistics return; declare subclasses with `repr=False`."""
 
     rows_of: ClassVar[str | None] = (
-        None  # name of the field that holds the rows of the table, if the result is a list of results
+        None  # if the result is a list of results, the name of the field with the rows of the table
     )
 
     def __repr__(self) -> str:
-        """Return all fields in one line, with rounded numbers, and long sequences as their length."""
+        """Return all fields in one line; numbers are rounded, and long sequences are replaced by their length."""
         values = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)  # type: ignore[arg-type]
         return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in values)})"
 
@@ -64,7 +64,7 @@ def to_frame(results: Iterable[Result]) -> "pd.DataFrame":
             continue
         columns = _columns(result)
         lengths = {len(value) for value in columns.values() if isinstance(value, tuple)}
-        if len(lengths) == 1:  # points of a curve: one row per point
+        if len(lengths) == 1:  # the points of a curve become one row each
             rows += [
                 {name: value[i] if isinstance(value, tuple) else value for name, value in columns.items()}
                 for i in range(lengths.pop())
@@ -95,7 +95,7 @@ def _columns(result: Result, prefix: str = "") -> dict[str, Any]:
 def _short(value: object) -> str:
     if isinstance(value, (float, np.floating)):
         return number(float(value))
-    shape = getattr(value, "shape", ())  # arrays, and tables of pandas without importing pandas
+    shape = getattr(value, "shape", ())  # detects arrays, and also tables of pandas without importing pandas
     if shape:
         return f"<{' x '.join(map(str, shape))} {type(value).__name__}>"
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], Result):

@@ -8,15 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-SAX_CUTS = (-0.6744897501960817, 0.0, 0.6744897501960817)  # quartiles of the standard normal distribution
+SAX_CUTS = (-0.6744897501960817, 0.0, 0.6744897501960817)  # the quartiles of the standard normal distribution
 
 
 class MeasurementError(ValueError):
-    """An invalid measurement: NaN, infinite, or negative if a measure does not allow this."""
+    """The error for an invalid measurement: NaN, infinity, or a negative number if a measure does not allow it."""
 
 
 class Runs:
-    """The runs of a benchmark, cut to the shortest, with intermediate results that several measures share.
+    """The runs of a benchmark, cut to the length of the shortest run, with intermediate results for several measures.
 
     Parameters
     ----------
@@ -69,7 +69,10 @@ class Runs:
 
     @classmethod
     def of(cls, runs: "Sequence[ArrayLike] | Runs", drop: float = 0) -> "Runs":
-        """Return `runs` itself if it is already prepared; raise ValueError if its warm-up differs."""
+        """Prepare the runs; return `runs` itself if they are already prepared.
+
+        Raise ValueError if prepared runs have a different warm-up.
+        """
         if not isinstance(runs, Runs):
             return cls(runs, drop)
         if runs.drop != drop:
@@ -84,14 +87,17 @@ class Runs:
 
     @cached_property
     def scaled(self) -> Floats:
-        """Return the values times a power of two, so that the largest is near 1: exact, without overflow of squares."""
+        """Return the values, scaled so that the largest is near 1.
+
+        The factor is a power of two, so the scaling is exact and squares cannot overflow.
+        """
         exponent = int(np.frexp(np.abs(self.values).max())[1])
         scaled: Floats = np.ldexp(self.values, -exponent)
         return scaled
 
     @cached_property
     def centred(self) -> Floats:
-        """Return the scaled values minus the mean of their run; exactly 0 for a constant run."""
+        """Return the scaled values minus the mean of their run; the result is exactly 0 for a constant run."""
         centred: Floats = self.scaled - self.scaled.mean(axis=1, keepdims=True)
         centred[self.is_constant] = 0.0
         return centred
@@ -104,7 +110,7 @@ class Runs:
     @cached_property
     def centred_gram(self) -> Floats:
         """Return the inner products of the centred runs, shape (k, k)."""
-        residue = self.centred.mean(axis=1)  # rounding error of the mean, which matters if a run hardly varies
+        residue = self.centred.mean(axis=1)  # rounding error of the mean, which is important if a run hardly varies
         products: Floats = _gram(self.centred) - self.n * np.outer(residue, residue)
         return products
 
@@ -117,7 +123,7 @@ class Runs:
         return [row.tobytes() for row in np.asarray(letters, dtype=np.uint8)]
 
     def require_nonnegative(self) -> None:
-        """Raise `MeasurementError` at the first negative measurement."""
+        """Raise `MeasurementError` for the first negative measurement."""
         if (self.values < 0).any():
             run, at = (int(x) for x in np.argwhere(self.values < 0)[0])
             raise MeasurementError(
@@ -137,7 +143,7 @@ def n_warmup(n_iterations: int, drop: float, which: str = "a run") -> int:
     if drop < 1:
         return min(
             int(drop * n_iterations + 1e-9), n_iterations - 1
-        )  # avoids rounding errors: 0.29 of 3000 must be 870
+        )  # rounding must not change the number: 0.29 of 3000 is 870
     n_dropped = int(drop)
     if n_dropped >= n_iterations:
         raise ValueError(f"{which} has {n_iterations} iterations, all of them warm-up with drop = {drop}")

@@ -1,4 +1,4 @@
-"""Statistics of one or more samples: tests, intervals, and ratios in words; undefined results have a reason."""
+"""Compute statistics of samples: tests, intervals, and ratios in words; an undefined result has a reason."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class KruskalWallis(Test):
 
 
 def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
-    """Test whether values in one group tend to be larger than in another (Kruskal-Wallis [1]_), corrected for ties.
+    """Run the Kruskal-Wallis test [1]_, corrected for ties: do values in one group tend to be larger than in another?
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
 
 
 def welch(x: ArrayLike, y: ArrayLike) -> Test:
-    """Test whether two means differ, without assuming equal variances [1]_; two-sided.
+    """Run Welch's two-sided test [1]_ of two means, which does not assume equal variances.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def welch(x: ArrayLike, y: ArrayLike) -> Test:
     if min(len(a), len(b)) < 2:
         return Test(None, reason="at least two values on each side are needed")
     _, (a, b) = _scaled(a, b)
-    # set the variance of a constant sample to 0, because rounding of its mean may leave more
+    # The variance of a constant sample is 0, but rounding of the mean can leave more.
     va, vb = (0.0 if s.min() == s.max() else float(s.var(ddof=1)) / len(s) for s in (a, b))
     if va + vb == 0:
         return Test(float(a[0] == b[0]), reason=NO_VARIATION)
@@ -170,7 +170,9 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
 
 
 def smallest_rank_sum_p(n_x: int, n_y: int) -> float:
-    """Compute the smallest p of the exact rank-sum test for these sizes: 2 / C(n_x + n_y, n_x), at most 1.
+    """Compute the smallest possible p of the exact rank-sum test for these sample sizes.
+
+    This p is 2 / C(n_x + n_y, n_x), but at most 1.
 
     Raises
     ------
@@ -229,7 +231,7 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def change_in_words(ratio: float, better: str = "lower", *, who: str = "the candidate") -> str:
-    """Describe the ratio of candidate to baseline as a change.
+    """Describe the ratio of candidate to baseline as a change of the measurements.
 
     Parameters
     ----------
@@ -262,7 +264,7 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
 
 
 def _in_digits(share: float) -> str:
-    """Format a number with three digits, or all digits before the decimal point, and never with an exponent."""
+    """Format a number with three digits, but with all digits before the decimal point and never with an exponent."""
     if share < 0.001:
         return "less than 0.001"
     if share > 1e6:
@@ -271,7 +273,10 @@ def _in_digits(share: float) -> str:
 
 
 def _scaled(*samples: Floats) -> tuple[int, list[Floats]]:
-    """Divide samples by a power of two, which is exact, to avoid overflow of squares; return them and the exponent."""
+    """Divide samples by a power of two, and return the samples and the exponent.
+
+    The division is exact and avoids overflow of squares.
+    """
     largest = max((float(np.abs(sample).max()) for sample in samples if len(sample)), default=0.0)
     exponent = frexp(largest)[1]
     return exponent, [np.ldexp(sample, -exponent) for sample in samples]

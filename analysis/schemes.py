@@ -1,4 +1,4 @@
-"""Artificial pairs of runs, each with one kind of difference, to show what a measure detects."""
+"""Generate artificial pairs of runs that differ in only one way, to show what a measure detects."""
 
 from collections.abc import Mapping
 
@@ -15,9 +15,13 @@ N_CYCLES = 3
 def figure_1_signals(*, rng: np.random.Generator) -> Mapping[str, Pair]:
     """Generate the four pairs of the paper's Figure 1 as signals around zero.
 
-    The paper does not publish its signals. Here, x(t) = sin(6 pi t), with t from 0 to 1, is paired with x + 2 (offset
-    in level), x half a period later (offset in time), sin(12 pi t) (double frequency), and x plus normal noise with
-    standard deviation 0.2.
+    The paper does not publish its signals. Here, t goes from 0 to 1, and x(t) = sin(6 pi t) is paired with four
+    signals:
+
+    - x + 2 (offset in level),
+    - x half a period later (offset in time),
+    - sin(12 pi t) (double frequency),
+    - x plus normal noise with standard deviation 0.2.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Simulate studies with known truth, to see what a study of a given size and design can find."""
+"""Simulate studies whose true categories are known, to see what a study of a given size and design can find."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Rater:
 
 @dataclass(frozen=True)
 class Difficulty:
-    """The difficulty of items, which is subtracted from each rater's log-odds of a correct label.
+    """The difficulty of items; it lowers each rater's log-odds of a correct label.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Difficulty:
 
 @dataclass(frozen=True)
 class SharedError:
-    """Items that mislead some raters in the same way.
+    """Items on which several raters make the same error.
 
     Attributes
     ----------
@@ -174,7 +174,10 @@ def _chance_right(
 
 
 def _labelling(design: Design, n_reviewers: int, rng: np.random.Generator) -> Bools:
-    """Return which reviewers label which items, shape (n_items, n_reviewers): all reviewers, or rotating blocks."""
+    """Return which reviewers label which items, shape (n_items, n_reviewers).
+
+    Either all reviewers label each item, or blocks of reviewers rotate.
+    """
     blocks = np.array(list(combinations(range(n_reviewers), design.k)), dtype=np.int64)
     order = rng.permutation(design.n_items)
     n_overlap = int(design.overlap * design.n_items + 0.5)

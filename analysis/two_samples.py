@@ -1,4 +1,4 @@
-"""Compare two samples with one number per run: tests for many pairs at once, and ratios with the interval of the test.
+"""Compare two samples with one number per run: run tests for many pairs at once, and compute ratios with intervals.
 
 Only numpy is imported here; functions import the rest when called, so that commands start fast.
 """
@@ -20,26 +20,30 @@ NO_VARIATION = "no variation"
 NO_END = "the baseline varies so much that the interval has no limit"
 TOO_VARIABLE = "the runs are too few or vary too much for an interval"
 
-EXACT_RUNS = 50  # for smaller samples, the rank-sum test is exact if there are no ties
+EXACT_RUNS = 50  # with fewer values, the rank-sum test is exact if there are no ties
 EXACT_TIED = 400  # maximum number of pairs of runs for the exact test with ties
-FURTHEST = 40.0  # search range for the limits of an interval, in natural logarithms of the ratio
+FURTHEST = 40.0  # the limits of an interval are searched in this range of natural logarithms of the ratio
 HALVINGS = 28
-DECIMALS = 13  # tolerance for equal values in the search for an interval
-AT_ONCE = 500_000  # maximum number of array elements in comparisons of pairs of runs
+DECIMALS = 13  # in the search for an interval, values that differ by less are equal
+AT_ONCE = 500_000  # maximum number of array elements when pairs of runs are compared
 
 
 def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
-    """Compute two-sided p of many pairs of samples with the same sizes.
+    """Compute the two-sided p of many pairs of samples that have the same sizes.
 
-    "welch" compares means without assuming equal variances [1]_. "mann-whitney" compares ranks [2]_; it is exact given
-    the ties for small samples, and normal with corrections for large samples. "combined" takes the smaller p of both
-    tests and corrects for this choice. If nothing changed, shuffling the runs between both sides would give two
-    statistics, whose correlation rho is that between the pooled values and their ranks. A bivariate normal distribution
-    with this correlation gives the probability that either statistic is as extreme, with the rank test at one of its
-    attainable levels. If samples are too small for the rank test, Welch's test thus decides alone. Welch's p is
-    multiplied by 0.85 / rho^4, a weight chosen by simulation, which lowers its influence if the pooled values are not
-    normal. For sides of unequal size, the larger p of Welch's and Student's test replaces Welch's p, because Welch's
-    test rejects too often if one side has very few runs.
+    - "welch" compares means without assuming equal variances [1]_.
+    - "mann-whitney" compares ranks [2]_. For small samples it is exact, even with ties; for large samples it uses a
+    corrected normal approximation.
+    - "combined" takes the smaller p of both tests and corrects it for this choice.
+
+    The correction works as follows. If nothing has changed, shuffling the runs between both sides gives two test
+    statistics. Their correlation rho is the correlation between the pooled values and their ranks. A bivariate normal
+    distribution with this correlation gives the probability that either statistic is as extreme, with the rank test at
+    one of its attainable levels. If samples are too small for the rank test, Welch's test therefore decides alone.
+
+    Welch's p is multiplied by 0.85 / rho^4, a weight chosen by simulation. This lowers the influence of Welch's test if
+    the pooled values are not normal. If the sides have different sizes, the larger p of Welch's and Student's test
+    replaces Welch's p, because Welch's test rejects too often if one side has very few runs.
 
     Parameters
     ----------
@@ -66,7 +70,7 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
 
 
 def _p_values(a: Floats, b: Floats, test: str, *, ties: bool = True) -> Floats:
-    """Compute `p_values`; `ties=False` uses the exact distribution of ranks without ties, which is faster."""
+    """Compute `p_values`; if `ties` is False, use the exact distribution of ranks without ties, which is faster."""
     _, exponent = np.frexp(np.maximum(np.abs(a).max(1), np.abs(b).max(1)))
     a, b = np.ldexp(a, -exponent[:, None]), np.ldexp(b, -exponent[:, None])  # exact, and avoids overflow of squares
     if test == WELCH:
@@ -87,8 +91,8 @@ def _p_values(a: Floats, b: Floats, test: str, *, ties: bool = True) -> Floats:
 def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     """Compute mean(x) / mean(y) of two independent samples with Fieller's interval [1]_.
 
-    The interval contains 1 if and only if Welch's test does not reject at 1 - level, because both use the same degrees
-    of freedom.
+    The interval contains 1 if and only if Welch's test does not reject at 1 - level, because the interval and the test
+    use the same degrees of freedom.
 
     Parameters
     ----------
@@ -131,7 +135,7 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def _student(a: Floats, b: Floats) -> Floats:
-    """Compute the two-sided p of Student's t test; only used if there is some variation."""
+    """Compute the two-sided p of Student's t test; the result is only used if the values vary."""
     from scipy import special
 
     n_a, n_b = a.shape[1], b.shape[1]
@@ -146,7 +150,7 @@ def _student(a: Floats, b: Floats) -> Floats:
 def _welch(a: Floats, b: Floats) -> Floats:
     from scipy import special
 
-    # set the variance of a constant sample to 0, because rounding of its mean may leave more
+    # The variance of a constant sample is 0, but rounding of the mean can leave more.
     va, vb = (np.where(s.min(1) == s.max(1), 0.0, s.var(1, ddof=1) / s.shape[1]) for s in (a, b))
     total = va + vb
     some = np.where(total > 0, total, 1.0)
@@ -157,7 +161,10 @@ def _welch(a: Floats, b: Floats) -> Floats:
 
 
 def _rank_sum(a: Floats, b: Floats, pooled: Floats, *, ties: bool) -> tuple[Floats, Callable[[Floats], Floats]]:
-    """Return p of the rank-sum test, and a function for the largest attainable p at or below a level, or 0."""
+    """Return p of the rank-sum test, and a function of a level.
+
+    The function returns the largest attainable p at or below this level, or 0.
+    """
     from scipy import special
 
     n_a, n_b = a.shape[1], b.shape[1]
@@ -197,7 +204,7 @@ def _rank_sum(a: Floats, b: Floats, pooled: Floats, *, ties: bool) -> tuple[Floa
 
 
 def _distance(a: Floats, b: Floats) -> NDArray[np.int64]:
-    """Return twice the distance of the Mann-Whitney U from its centre: an integer from 0 to n_a n_b."""
+    """Return twice the distance between the Mann-Whitney U and its centre, an integer from 0 to n_a n_b."""
     pairs = a.shape[1] * b.shape[1]
     distances = np.empty(len(a), dtype=np.int64)
     step = max(1, AT_ONCE // pairs)
@@ -210,9 +217,10 @@ def _distance(a: Floats, b: Floats) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=20_000)
 def _tail(n: int, is_tie: bytes) -> Floats:
-    """Compute P(distance >= d) for d from 0, if every choice of n runs is equally likely; exact given the ties.
+    """Compute P(distance >= d) for d = 0, 1, ... if every choice of n runs is equally likely; ties are exact.
 
-    `is_tie` has one byte per value except the first: whether it equals the previous one, in ascending order.
+    `is_tie` has one byte for each value except the first, in ascending order: whether the value equals the previous
+    value.
     """
     ranks = _doubled_ranks(np.frombuffer(is_tie, dtype=bool))
     n_all = len(ranks)
@@ -250,9 +258,9 @@ def _correlation_with_ranks(pooled: Floats) -> Floats:
 
 
 def _either(p: Floats, q: Floats, rho: Floats) -> Floats:
-    """Compute P(|Z| >= z_p or |W| >= z_q) of two standard normal variables with correlation rho, for two-sided p, q.
+    """Compute P(|Z| >= z_p or |W| >= z_q) for two standard normal variables with correlation rho.
 
-    Uses Owen's T function [1]_.
+    z_p and z_q are the limits whose two-sided p values are p and q. The computation uses Owen's T function [1]_.
 
     References
     ----------
@@ -272,10 +280,10 @@ def _either(p: Floats, q: Floats, rho: Floats) -> Floats:
 
 
 def ratios(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> list[Estimate]:
-    """Compute candidate / baseline for each row, with an interval of the ratios that the test does not reject.
+    """Compute candidate / baseline for each row; the interval contains the ratios that the test does not reject.
 
-    The estimate is the median of the ratios of all pairs of runs (Hodges-Lehmann [1]_), or, with Welch's test, the
-    ratio of means. If there are ties, the interval is widened by half a step between values. If a value is not
+    The estimate is the median of the ratios of all pairs of runs (Hodges-Lehmann [1]_). With Welch's test, the estimate
+    is the ratio of means. If there are ties, the interval is widened by half a step between values. If a value is not
     positive, the result is the ratio of means with Fieller's interval.
 
     References
@@ -297,7 +305,7 @@ def ratios(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> l
 
 
 def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the logarithms of the estimate and of both limits; NaN for a missing limit."""
+    """Return the logarithms of the estimate and of both limits; a missing limit is NaN."""
     coarse = 0.0 if test == WELCH else _coarseness(a, b)
     log_one = np.log(b.max(1)) - np.log(a.max(1))  # both sides are scaled, so the ratio is 1 here
     a, b = a / a.max(1, keepdims=True), b / b.max(1, keepdims=True)
@@ -314,7 +322,7 @@ def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -
     estimate = of_means if test == WELCH else _hodges_lehmann(np.log(a), np.log(b))
     refused = np.flatnonzero(
         p_at(estimate, every) <= alpha
-    )  # distributions differ in shape, but means may still be equal
+    )  # the distributions differ in shape, but the means can still be equal
     estimate[refused] = of_means[refused]
     fits = np.ones(len(a), dtype=bool)
     fits[refused] = p_at(estimate, refused) > alpha if len(refused) else False
@@ -347,10 +355,10 @@ def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -
 
 
 def _coarseness(a: Floats, b: Floats) -> Floats:
-    """Return half the smallest step between the values of a row with ties, in logarithms; 0 for rows without ties.
+    """Return half the smallest step between the values of a row with ties, in logarithms; 0 for a row without ties.
 
-    Ties are the result of coarse measurement or rounding. Ranks change only at whole steps, so the interval would be
-    too short by up to this amount; for mostly equal counts, it would be a single ratio.
+    Ties result from coarse measurement or rounding. Ranks change only at whole steps, so the interval would be too
+    short by up to half a step. If most counts are equal, the interval would contain only one ratio.
     """
     steps = np.diff(np.sort(np.concatenate([a, b], axis=1), axis=1), axis=1)
     smallest = np.where(steps > 0, steps, inf).min(1)

@@ -1,4 +1,4 @@
-"""Judge the runs of each benchmark, and compare them with a baseline. The outcome is an exit code for a build."""
+"""Judge the runs of each benchmark, compare them with a baseline, and return an exit code for a build."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,8 +23,8 @@ from analysis.two_samples import COMBINED
 if TYPE_CHECKING:  # imported only for types, because it loads pandas
     from analysis.learning import Model
 
-SPREAD = "spread"  # the default: it judges runs of any length and ignores noise within runs
-NOTHING_FOUND, FOUND, INCONCLUSIVE = 0, 1, 3  # outcomes, as exit codes
+SPREAD = "spread"  # the default classifier judges runs of any length and ignores noise within runs
+NOTHING_FOUND, FOUND, INCONCLUSIVE = 0, 1, 3  # outcomes of a check; each is an exit code
 SLOWER, CHANGE = FAIL_ON = ("slower", "change")
 CHANGED, MISSING, FAILED, UNDECIDED = KINDS = ("changed", "missing", "failed runs", "inconclusive")
 N_FEW, N_EXPLAINED = 3, 10
@@ -43,7 +43,7 @@ IN_BLOCKS = (
 
 @dataclass(frozen=True)
 class CheckedBenchmark:
-    """One benchmark of the candidate.
+    """The result for one benchmark of the candidate.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class KnownChange:
-    """A change that was reviewed and accepted.
+    """A change that somebody has reviewed and accepted.
 
     Attributes
     ----------
@@ -296,13 +296,16 @@ def check(
 
 
 def outcome_of(findings: Sequence[Finding]) -> int:
-    """Return the exit code of all findings together: a finding takes precedence over an inconclusive result."""
+    """Return the exit code for all findings; a finding takes precedence over an inconclusive result."""
     outcomes = {finding.outcome for finding in findings}
     return FOUND if FOUND in outcomes else max(outcomes, default=NOTHING_FOUND)
 
 
 def _levels(benchmarks: Sequence[Benchmark], sampling: Sampling) -> dict[tuple[str, str], _Level]:
-    """Return the levels to compare by application and name, independent of the order of files, rows and runs."""
+    """Return the runs to compare, by application and name.
+
+    The result does not depend on the order of files, rows and runs.
+    """
     levels = [level for benchmark in benchmarks for level in by_level(benchmark)]
     deciding: dict[tuple[Any, ...], str] = {}
     for level in levels:
@@ -319,13 +322,15 @@ def _levels(benchmarks: Sequence[Benchmark], sampling: Sampling) -> dict[tuple[s
 
 
 def _operation(level: Benchmark) -> tuple[Any, ...]:
-    """Return a key for the operation, without the unit: one operation may be measured in several units."""
+    """Return a key for the measured operation, without the unit, because files may measure one operation in several
+    units.
+    """
     suffix = level.name.partition(" @ ")[2]
     return level.application, level.benchmark, tuple(sorted(level.parameters.items())), suffix
 
 
 def _pair(before: _Level, after: _Level) -> Pair:
-    """Return one number per run of baseline and candidate, or the reason why they cannot be compared."""
+    """Return one number per run of baseline and candidate; if they cannot be compared, return the reason."""
     old, new = before.benchmark, after.benchmark
     reason = None
     if not old.runs or not new.runs:
@@ -369,7 +374,9 @@ def _checked(level: _Level, rules: Rules, sampling: Sampling, n_tests: int) -> C
 
 
 def _other_verdict(rules: Rules, benchmark: Benchmark, warmup: float) -> tuple[str | None, str | None, int]:
-    """Return verdict, reason for no verdict, and number of left-out iterations of the chosen classifier."""
+    """Return the verdict of the chosen classifier, the reason if there is none, and the number of left-out
+    iterations.
+    """
     try:
         if rules.model is not None:
             learned = rules.model.judge_runs(Runs(benchmark.runs, warmup))
@@ -400,7 +407,10 @@ def _reasons(level: _Level, rules: Rules, sampling: Sampling, n_tests: Mapping[s
 
 
 def _explained(checked: Sequence[CheckedBenchmark], changes: Sequence[Change]) -> list[CheckedBenchmark]:
-    """Return the benchmarks to explain: first changed, then dissimilar ones; all if there are only a few."""
+    """Return the benchmarks to explain: changed benchmarks first, then dissimilar ones.
+
+    If there are only a few benchmarks, return all of them.
+    """
     changed = {change.name for change in changes if change.has_changed}
     several = [row for row in checked if row.n_runs > 1]
     ordered = sorted(several, key=lambda row: (row.name not in changed, -(row.max_spread.value or 0)))
@@ -416,7 +426,9 @@ def _findings(
     before: Any,
     rules: Rules,
 ) -> list[Finding]:
-    """Return the findings by importance: changed or dissimilar, missing, failed, undecided."""
+    """Return the findings in order of importance: changed or dissimilar, then missing, failed and undecided
+    benchmarks.
+    """
     undecided = NOTHING_FOUND if rules.allow_inconclusive else INCONCLUSIVE
     absent = NOTHING_FOUND if rules.allow_missing else INCONCLUSIVE
     n_failed = {row.name: row.n_failed for row in checked}
@@ -443,7 +455,7 @@ def _findings(
         inconclusive += [
             Finding(UNDECIDED, row.name, row.reason or "no verdict", undecided)
             for row in checked
-            if row.verdict is None and row.n_runs  # without runs, it is reported as failed
+            if row.verdict is None and row.n_runs  # a benchmark without runs is reported as failed
         ]
     if not checked:
         inconclusive.insert(0, Finding(UNDECIDED, "", NO_BENCHMARK, undecided))

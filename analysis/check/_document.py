@@ -1,4 +1,4 @@
-"""The report of a check: the most important findings first, the next steps last."""
+"""Build the report of a check; the most important findings come first, the next steps last."""
 
 from collections.abc import Iterator, Sequence
 
@@ -35,7 +35,7 @@ from analysis.document import (
     value_in_words,
 )
 
-N_SHOWN = 20  # findings of each kind to list
+N_SHOWN = 20  # maximum number of findings of each kind in the list
 LESS = "The JSON output lists all."
 
 
@@ -165,7 +165,7 @@ def _undecided(checked: Check) -> Iterator[str]:
 
 
 def _without_findings(checked: Check) -> Iterator[str]:
-    """Yield further information: changes that are not findings, detectable changes, new benchmarks."""
+    """Yield further information: changes that are not findings, detectable changes and new benchmarks."""
     minor = [change for change in checked.changes if change.has_changed and not change.is_finding]
     if minor:
         examples = "; ".join(f"{change.name} {change.words}" for change in minor[:3])

@@ -1,4 +1,4 @@
-"""Known changes: findings that were reviewed and accepted, with a reason and an expiry date."""
+"""Mark known changes: findings that were reviewed and accepted, with a reason and an expiry date."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,8 @@ def acknowledge(checked: Check, known: Sequence[KnownChange]) -> Check:
     """Mark the findings that known changes cover: they are listed, but do not affect the outcome.
 
     A known change covers these findings of its benchmark: a change, a change that cannot be excluded, dissimilar runs,
-    and a missing benchmark. It never covers failed runs or runs of one process, because these say nothing about a
-    change. With `at_most`, it covers only changes up to this size.
+    and a missing benchmark. It never covers failed runs or benchmarks with runs of one process, because these findings
+    say nothing about a change. If `at_most` is set, the known change covers only changes up to this size.
 
     Parameters
     ----------
@@ -65,5 +65,8 @@ def _covers(entry: KnownChange, finding: Finding, changes: Mapping[str, Change])
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Match with * as the only wildcard, because names of benchmarks contain brackets and question marks."""
+    """Return whether a name matches a pattern.
+
+    The only wildcard is *, because names of benchmarks can contain brackets and question marks.
+    """
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, flags=re.DOTALL) is not None

@@ -1,6 +1,6 @@
-"""Classifiers turn the runs of a benchmark into a `Verdict`. `CLASSIFIERS` lists them by name.
+"""Judge the runs of benchmarks: each classifier returns a `Verdict`. `CLASSIFIERS` lists the classifiers by name.
 
-A classifier with another threshold is a *setting*, named after both: `heuristic@0.30`.
+A classifier with a different threshold is called a *setting*. Its name contains both: `heuristic@0.30`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +56,10 @@ class Classifier:
     min_iterations: int = MIN_ITERATIONS
 
     def __call__(self, runs: Sequence[ArrayLike] | Runs, **overrides: float | bool) -> Verdict:
-        """Judge the runs of one benchmark; `overrides` replace parameters. Raises as `function`."""
+        """Judge the runs of one benchmark; `overrides` replace parameters.
+
+        Raise the same errors as `function`.
+        """
         verdict = self.function(runs, **{**self.parameters, **overrides})
         return replace(verdict, classifier=self.name) if AT in self.name else verdict
 
@@ -116,7 +119,7 @@ CLASSIFIERS: dict[str, Classifier] = {
 
 
 def classifier_named(name: str) -> Classifier | None:
-    """Return the classifier or setting with this name; None if there is none.
+    """Return the classifier or setting with this name; None if there is no such classifier.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Explain a verdict in sentences: what decided it, and which runs differ from the rest."""
+"""Explain a verdict in sentences: what decided the verdict, and which runs differ from the others."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -46,7 +46,9 @@ def explain(verdict: Verdict) -> tuple[str, ...]:
 
 
 def runs_apart(clusters: Sequence[int]) -> tuple[int, ...]:
-    """Return the runs outside the largest cluster, from 0; the first of equally large clusters is used.
+    """Return the runs outside the largest cluster, numbered from 0.
+
+    If several clusters are equally large, the first is used.
 
     Examples
     --------
@@ -109,7 +111,10 @@ def _clusters(clusters: Sequence[int], cut: float | None) -> str:
 
 
 def _farthest(pairs: Floats) -> list[str]:
-    """Describe the run farthest from the others; empty for two runs, or if all are equally far."""
+    """Describe the run that is farthest from the others.
+
+    Return an empty list if there are two runs, or if all runs are equally far.
+    """
     k = int((1 + np.sqrt(1 + 8 * len(pairs))) / 2)
     if k < 3 or np.ptp(pairs) == 0:
         return []

@@ -1,4 +1,4 @@
-"""The heuristic: dissimilar when at least three of five mean dissimilarities exceed theta."""
+"""The heuristic judges runs dissimilar if at least three of five mean dissimilarities exceed theta."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def heuristic(
 ) -> Verdict:
     """Judge runs by Algorithm 1 of the paper [1]_: dissimilar if at least three of five means exceed theta.
 
-    The score is the median of the five means: it exceeds theta if and only if at least three means do.
+    The score is the median of the five means. It exceeds theta if and only if at least three means exceed theta.
 
     Parameters
     ----------
@@ -92,7 +92,10 @@ def heuristic(
 
 
 def _decide(shared: Runs, sources: dict[str, str], theta: float) -> tuple[bool, dict[str, float]]:
-    """Return whether three of five means exceed theta, and the computed means; the fastest measures come first."""
+    """Return whether three of five means exceed theta, and the means that were computed.
+
+    The fastest measures are computed first.
+    """
     means: dict[str, float] = {}
     for n_left, key in ((4, "m1"), (3, "m3"), (2, "m4"), (1, "m5")):
         means[key] = float(MEASURES[sources[key]].of_pairs(shared).mean())

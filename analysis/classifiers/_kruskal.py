@@ -1,4 +1,4 @@
-"""Kruskal: dissimilar if a large share of the variation of ranks is between the runs."""
+"""The Kruskal classifier judges runs dissimilar if a large share of the variation of ranks is between the runs."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ BY_CHANCE = "too short: chance alone would put much of the variation between run
 def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: float = 0) -> Verdict:
     """Judge runs dissimilar if epsilon squared [1]_, the effect size of the Kruskal-Wallis test, exceeds a limit.
 
-    The p value is not used: iterations of a run are not independent, so the test nearly always rejects.
+    The p value is not used. Iterations of a run are not independent, so the test would nearly always reject.
 
     Parameters
     ----------

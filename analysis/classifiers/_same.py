@@ -1,4 +1,4 @@
-"""SAME: similar if the runs form one cluster."""
+"""The SAME classifier judges runs similar if they form one cluster."""
 
 from collections.abc import Sequence
 
@@ -57,7 +57,7 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
         shared.require_nonnegative()
         return Verdict("same", None, reason=TOO_SHORT, **background)
     pairs = {name: MEASURES[name].of_pairs(shared) for name in MEASURE_NAMES}
-    # rounded, so that the unit of measurement does not decide, through rounding errors, which tie merges first
+    # rounding errors depend on the unit of measurement; without rounding, they would decide which tie merges first
     distances: Floats = np.mean(list(pairs.values()), axis=0).round(12)
     linkage = hierarchy.linkage(distances, method="average")
     height = float(linkage[-1, 2])

@@ -1,4 +1,4 @@
-"""Spread: dissimilar if the means of the runs are too far apart."""
+"""The spread classifier judges runs dissimilar if their means are too far apart."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ VERSION = 1
 def spread(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.10, drop: float = 0) -> Verdict:
     """Judge runs dissimilar if maxSpread [1]_, (largest - smallest) / mean of their means, exceeds a limit.
 
-    It compares only levels, not patterns over time, so it works for runs of any length.
+    The classifier compares only levels, and no patterns over time. It therefore works for runs of any length.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The result of a classifier."""
+"""Define the result of a classifier."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

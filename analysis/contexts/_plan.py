@@ -10,10 +10,7 @@ import pandas as pd
 from analysis.benchmark import CONDITIONS, INTERVENTION, VERSION
 
 MAX_RUNS = 200_000  # maximum number of rows of a plan
-OUTSIDE = (
-    VERSION,
-    INTERVENTION,
-)  # factors that are not part of the context; each of their levels is combined with every context
+OUTSIDE = (VERSION, INTERVENTION)  # not part of the context: each level is combined with every context
 
 
 def variant_plan(

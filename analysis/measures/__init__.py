@@ -1,4 +1,4 @@
-"""Tables and figures of the dissimilarity measures behind verdicts."""
+"""Build tables and figures of the dissimilarity measures on which verdicts depend."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Figures of the dissimilarity measures: schematic pairs, means by application or benchmark, and pairs of runs."""
+"""Draw the dissimilarity measures: schematic pairs, means by application or benchmark, and pairs of runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from analysis.measures._tables import measures_of
 from analysis.runs import Floats
 
 HEURISTIC_MEASURES = ("m1", "m2", "m3", "m4", "m5")
-DARK_FROM = 0.5  # darker cells, above this value, have white text
+DARK_FROM = 0.5  # cells above this value are dark and have white text
 
 
 def schematic_pairs(
@@ -24,7 +24,9 @@ def schematic_pairs(
     theta: float | None = 0.25,
     unit: str | None = "time per iteration (ms)",
 ) -> Chart:
-    """Draw pairs of runs side by side with their dissimilarities; values above theta are marked (the paper's Figure 1).
+    """Draw pairs of runs side by side with their dissimilarities (the paper's Figure 1).
+
+    Values above theta are marked.
 
     Parameters
     ----------
@@ -48,7 +50,7 @@ def schematic_pairs(
 
 
 def means(values: Mapping[str, float], *, theta: float | None) -> Chart:
-    """Draw mean dissimilarities as bars with the threshold; values above it are dark and marked.
+    """Draw mean dissimilarities as bars with the threshold; bars above the threshold are dark and marked.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def measures_by_application(table: pd.DataFrame, *, theta: float | None) -> Char
 
 
 def measures_by_benchmark(table: pd.DataFrame, application: str, *, theta: float | None) -> Chart:
-    """Draw a heat map of the mean of each measure by benchmark of one application (the paper's Figure 3).
+    """Draw a heat map of the mean of each measure for the benchmarks of one application (the paper's Figure 3).
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ def measures_by_benchmark(table: pd.DataFrame, application: str, *, theta: float
 def pair_matrix(
     pairs: Floats, clusters: Sequence[int] = (), linkage: Floats | None = None, *, cut: float | None = None
 ) -> Chart:
-    """Draw the dissimilarity of each pair of runs, with the clustering tree and a frame around each cluster.
+    """Draw the dissimilarity of each pair of runs, the clustering tree, and a frame around each cluster.
 
     Parameters
     ----------
@@ -180,7 +182,10 @@ def _bars(
 
 
 def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:
-    """Draw a heat map with a row per entry of the index and a column per measure; the largest median is at the top."""
+    """Draw a heat map with one row per entry of the index and one column per measure.
+
+    The row with the largest median is at the top.
+    """
     values = values.astype(float)
     ordered = values.iloc[np.argsort(-values.median(axis=1).fillna(0).to_numpy(), kind="stable")]
     names = [str(name).split("#") for name in ordered.index]
@@ -225,7 +230,7 @@ _SHADES = alt.Scale(domain=[0, 1], range=["#f4f6f9", INK])
 
 
 def _in_two_lines(title: str) -> list[str]:
-    """Return the title of a measure, with its number, if any, on a separate line."""
+    """Return the title of a measure in two lines: its number, if there is one, and the rest."""
     first, _, rest = title.partition(" ")
     return [first, rest] if first[:1] == "M" and first[1:].isdigit() else [title]
 
@@ -276,7 +281,7 @@ def _matrix(pairs: Floats, k: int, order: list[int], clusters: Sequence[int]) ->
     return alt.layer(*layers).resolve_scale(color="independent").properties(width=cell * k, height=cell * k)
 
 
-_CELL, MIN_CELLS = 32, 3  # minimum width in pixels, that of a matrix of three runs
+_CELL, MIN_CELLS = 32, 3  # minimum width in pixels: the width of a matrix of three runs
 
 
 def _run_axis(kind: Any, field: str, order: list[int], *, reverse: bool = False) -> Any:
@@ -301,11 +306,11 @@ def _blocks(clusters: Sequence[int]) -> list[tuple[int, int]]:
     """
     starts = [at for at in range(len(clusters)) if at == 0 or clusters[at] != clusters[at - 1]]
     ends = [start - 1 for start in [*starts[1:], len(clusters)]]
-    return list(zip(starts, ends, strict=False))  # without clusters, there is one end too many
+    return list(zip(starts, ends, strict=False))  # if there are no clusters, there is one end too many
 
 
 def _tree(tree: Mapping[str, Any], k: int, cut: float | None) -> Chart:
-    """Return the merges from bottom to top as lines; SciPy places leaf i at 10 i + 5."""
+    """Return the merges of the tree as lines, from bottom to top; SciPy places leaf i at 10 i + 5."""
     rows = pd.DataFrame(
         [
             {"merge": number, "corner": corner, "x": x / 10, "height": height}

@@ -1,4 +1,4 @@
-"""Tables of the dissimilarity measures behind verdicts: by benchmark, and means by application."""
+"""Build tables of the dissimilarity measures on which verdicts depend: by benchmark, and means by application."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pandas as pd
 
 
 def measure_table(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return the measures of one classifier by benchmark.
+    """Return the measures of one classifier for each benchmark.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def measures_of(table: pd.DataFrame) -> list[str]:
 
 
 def measure_numbers(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return application, n and the mean of each measure for each application; empty if no means are known."""
+    """Return the name, n and the mean of each measure for each application; an empty list if no means are known."""
     if not {"application", "means"} <= set(verdicts):
         return []
     table = measure_table(verdicts.assign(benchmark=""))

@@ -11,11 +11,7 @@ from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.spread._score import Score, percentage
 
-SHARES = (
-    0.1,
-    0.25,
-    0.5,
-)  # these parts are always computed; each number is a time limit as a share of the time of the suite
+SHARES = (0.1, 0.25, 0.5)  # time limits of the parts that are always computed; 1 is the time of the whole suite
 
 Key = tuple[str, str]  # application, benchmark
 
