@@ -236,9 +236,7 @@ def _change(
 
 
 def _rise(a: Floats, b: Floats, ratio: Estimate) -> float:
-    """Return a positive number if the candidate's numbers are higher than the baseline's, and a negative number if
-    lower.
-    """
+    """Return a positive number if the candidate's numbers are higher, and a negative number if they are lower."""
     if ratio.value is not None and ratio.value != 1:
         return ratio.value - 1
     return float(a.mean() - b.mean())

@@ -33,7 +33,7 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
 
     - "welch" compares means without assuming equal variances [1]_.
     - "mann-whitney" compares ranks [2]_. For small samples it is exact, even with ties; for large samples it uses a
-    corrected normal approximation.
+      corrected normal approximation.
     - "combined" takes the smaller p of both tests and corrects it for this choice.
 
     The correction works as follows. If nothing has changed, shuffling the runs between both sides gives two test

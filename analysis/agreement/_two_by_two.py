@@ -46,8 +46,9 @@ class TwoByTwo(Result):
 
     @property
     def matrix(self) -> NDArray[np.int64]:
-        """Return the matrix (2, 2): rows by first label, columns by second label, both with dissimilar before
-        similar.
+        """Return the matrix (2, 2) of counts.
+
+        Rows are the first label, columns the second label; dissimilar comes before similar.
         """
         return np.array([[self.a, self.b], [self.c, self.d]], dtype=np.int64)
 
@@ -168,8 +169,8 @@ def pabak(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 
 
 def pabak_of(percent: Estimate, q: int = 2) -> Estimate:
-    """Compute (q po - 1) / (q - 1) for q categories from the observed agreement po, and transform the interval of
-    po.
+    """Compute (q po - 1) / (q - 1) for q categories, where po is the observed agreement; transform the interval,
+    too.
     """
     return _mapped(percent, lambda po: (q * po - 1) / (q - 1), NO_COMMON_ITEM)
 
@@ -279,7 +280,7 @@ def _mean_sign(n_plus: int, n_minus: int, n: int, level: float) -> Estimate:
 
 
 def _mapped(share: Estimate, to: Callable[[float], float], reason: str | None = None) -> Estimate:
-    """Apply an increasing function to a share and its interval; if the share is undefined, the result has this
+    """Apply an increasing function to a share and its interval; an undefined share gives a result with this
     `reason`.
     """
     if share.ends is None:

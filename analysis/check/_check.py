@@ -322,8 +322,9 @@ def _levels(benchmarks: Sequence[Benchmark], sampling: Sampling) -> dict[tuple[s
 
 
 def _operation(level: Benchmark) -> tuple[Any, ...]:
-    """Return a key for the measured operation, without the unit, because files may measure one operation in several
-    units.
+    """Return a key for the measured operation.
+
+    The key does not contain the unit, because files may measure one operation in several units.
     """
     suffix = level.name.partition(" @ ")[2]
     return level.application, level.benchmark, tuple(sorted(level.parameters.items())), suffix
@@ -374,8 +375,9 @@ def _checked(level: _Level, rules: Rules, sampling: Sampling, n_tests: int) -> C
 
 
 def _other_verdict(rules: Rules, benchmark: Benchmark, warmup: float) -> tuple[str | None, str | None, int]:
-    """Return the verdict of the chosen classifier, the reason if there is none, and the number of left-out
-    iterations.
+    """Judge a benchmark with the chosen classifier.
+
+    Return the verdict, the reason if there is none, and the number of left-out iterations.
     """
     try:
         if rules.model is not None:
@@ -426,8 +428,9 @@ def _findings(
     before: Any,
     rules: Rules,
 ) -> list[Finding]:
-    """Return the findings in order of importance: changed or dissimilar, then missing, failed and undecided
-    benchmarks.
+    """Return the findings in order of importance.
+
+    Changed and dissimilar benchmarks come first, then missing, failed and undecided benchmarks.
     """
     undecided = NOTHING_FOUND if rules.allow_inconclusive else INCONCLUSIVE
     absent = NOTHING_FOUND if rules.allow_missing else INCONCLUSIVE

@@ -203,8 +203,9 @@ def _correlations(patterns: Patterns, mode: Theta) -> list[tuple[int, int, float
 
 
 def _pairs(patterns: Patterns, mode: Theta) -> list[tuple[int, int]]:
-    """Return the pairs of raters to fit: the pairs whose residual correlation is largest compared with its standard
-    error.
+    """Return the pairs of raters to fit.
+
+    These are the pairs whose residual correlation is largest compared with its standard error.
     """
     ranked = sorted(_correlations(patterns, mode), key=lambda row: -(row[3] - row[4]) * row[2] ** 0.5)
     return [(i, j) for i, j, *_ in ranked[:MAX_PAIRS]]
@@ -368,8 +369,9 @@ def _fitted(
 def _strongest(
     best: Floats, loss: Callable[[Floats], Floats], is_possible: Callable[[Floats], bool], which: str
 ) -> list[Floats]:
-    """Search by bisection for stronger dependence that the labels do not exclude; return the fits in increasing
-    strength.
+    """Search by bisection for stronger dependence that the labels do not exclude.
+
+    Return the fits in increasing strength.
     """
     low, high = float(_strength(best[-1:], which)[0]), MAX_STRENGTH[which]
     at, found, start = 0.99 * high, [], best

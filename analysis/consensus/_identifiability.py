@@ -161,8 +161,9 @@ def _with_precision(judgement: Identifiability, se: float) -> Identifiability:
 
 
 def identified_patterns(patterns: Patterns, is_known: Bools) -> Bools:
-    """Return which patterns have an identified posterior: the prevalence and all rates of their raters are
-    identified.
+    """Return which patterns have an identified posterior.
+
+    The posterior is identified if the prevalence and all rates of the pattern's raters are.
     """
     pi, se, sp = np.split(is_known, np.cumsum([len(patterns.strata), len(patterns.raters)]))
     is_identified: Bools = pi[patterns.stratum] & (patterns.seen @ ~(se & sp) == 0)

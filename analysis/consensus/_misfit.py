@@ -173,8 +173,9 @@ def _untestable(patterns: Patterns) -> str | None:
 def _drawn_x2(
     mode: Theta, patterns: Patterns, n_draws: int, rng: np.random.Generator, *, copying: bool = False
 ) -> Floats:
-    """Draw data sets from a fit and compute the statistic of each; if `copying`, one rater copies another in each data
-    set.
+    """Draw data sets from a fit, and compute the statistic of each data set.
+
+    If `copying` is true, one rater copies another in each data set.
     """
     n_aside = max(int(np.sqrt(_MAX_CELLS / len(patterns.items))), 1)
     sizes = [min(n_aside, n_draws - begin) for begin in range(0, n_draws, n_aside)]

@@ -67,8 +67,9 @@ class Patterns:
 
     @cached_property
     def marks(self) -> tuple[Any, Any]:
-        """Return `positive` and `negative` for matrix products; they are sparse if most entries of many raters are
-        0.
+        """Return `positive` and `negative` for matrix products.
+
+        Both are sparse if there are many raters and most entries are 0.
         """
         is_sparse = len(self.raters) >= _MIN_RATERS and self.seen.mean() <= _MAX_SHARE if self.seen.size else False
         if not is_sparse:

@@ -84,8 +84,9 @@ def classifier_rates(
 
 
 def two_step(q: Floats, counts: Ints) -> Floats:
-    """Estimate each classifier's rates by maximum likelihood; `q` is the probability that items of a pattern are
-    dissimilar.
+    """Estimate each classifier's rates by maximum likelihood.
+
+    `q` is the probability that an item with this pattern is dissimilar.
 
     The likelihood is concave in (Se, Sp), so one start is enough.
 

@@ -1,6 +1,4 @@
-"""Compare two versions in many measurement contexts: compute speed-ups, and test factors, instrumentation and
-causes.
-"""
+"""Compare two versions in many measurement contexts: speed-ups, factors, instrumentation and causes."""
 
 from typing import TYPE_CHECKING
 

@@ -67,8 +67,7 @@ def parse_context(text: str) -> dict[str, str]:
 
 
 def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level: float = 0.95) -> FactorEffect:
-    """Test whether the speed-up depends on the levels of a factor, and compute the share of variation that they
-    explain.
+    """Test whether the speed-up depends on the levels of a factor, and how much of the variation they explain.
 
     Parameters
     ----------

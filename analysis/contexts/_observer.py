@@ -376,8 +376,9 @@ def _verdict(ratio: Estimate, p: float | None, alpha: float, better: str) -> str
 
 
 def _versions_differ(cells: Cells) -> Test:
-    """Test whether both versions differ at one level: by runs if there is one context, otherwise by ratios over
-    contexts.
+    """Test whether both versions differ at one level.
+
+    If there is one context, its runs are compared; otherwise, the ratios of the contexts are tested.
     """
     sides = [[_runs(side) for side in cell] for cell in cells.values()]
     if len(sides) == 1:

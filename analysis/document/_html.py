@@ -33,9 +33,7 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
 
 
 def _lines_of_cell(text: str) -> tuple[str, ...]:
-    """Split a cell such as "50.0 % (25.0 to 75.0 %)" into the value and the interval; neither part is broken over
-    lines.
-    """
+    """Split a cell such as "50.0 % (25.0 to 75.0 %)" into value and interval, so that neither breaks over lines."""
     match = _INTERVAL.fullmatch(clean(text))
     return (text,) if match is None else (match[1], match[2] + match[3])
 

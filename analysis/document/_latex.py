@@ -162,8 +162,9 @@ def _in_small(notes: Sequence[str]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Escape a text as one line without commands or options; replace characters that T1 fonts lack by question
-    marks.
+    """Escape a text as one line without commands or options.
+
+    Characters that T1 fonts lack become question marks.
     """
     line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
     line = "".join(c if ord(c) <= LAST_OF_T1 or c in _ESCAPES else "?" for c in line)

@@ -63,9 +63,7 @@ def _apart(names: Sequence[str], width: int) -> dict[str, str]:
 
 
 def _parts(name: str, width: int) -> list[str]:
-    """Split a name into words with the characters before them; split words that are longer than the width into
-    pieces.
-    """
+    """Split a name into words, each with the characters before it; split longer words into pieces of the width."""
     size = width // 2
     words = [match.group() for match in _PART.finditer(name)]
     return [word[at : at + size] for word in words for at in range(0, len(word), size)]

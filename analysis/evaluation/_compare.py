@@ -265,8 +265,9 @@ def compare(
 
 
 def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, level: float = 0.95) -> Estimate:
-    """Estimate the difference between two proportions of the same items, with Newcombe's paired score interval
-    (method 10) [1]_.
+    """Estimate the difference between two proportions of the same items.
+
+    The interval is Newcombe's paired score interval (method 10) [1]_.
 
     Parameters
     ----------
@@ -311,8 +312,9 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, leve
 
 
 def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
-    """Return the correlation (phi) of the two properties; a positive value includes the published continuity
-    correction.
+    """Return the correlation (phi) of the two properties.
+
+    A positive value includes the published continuity correction.
     """
     n = both + only_a + only_b + neither
     product = float(both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)

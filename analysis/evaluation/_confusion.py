@@ -93,8 +93,9 @@ def always(confusion: Confusion) -> Confusion:
 
 
 def sensitivity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Return the share of dissimilar items called dissimilar, with Wilson's interval; undefined without dissimilar
-    items.
+    """Return the share of dissimilar items called dissimilar, with Wilson's interval.
+
+    The share is undefined without dissimilar items.
     """
     return _share(confusion.tp, confusion.tp + confusion.fn, level, "no item is dissimilar")
 

@@ -270,8 +270,9 @@ def compare_auc(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> AucComparison:
-    """Compare the areas under the ROC curves of two scores on the same items with the paired test of DeLong et al.
-    [1]_.
+    """Compare the areas under the ROC curves of two scores on the same items.
+
+    The test is the paired test of DeLong et al. [1]_.
 
     Parameters
     ----------

@@ -60,9 +60,7 @@ class Feature:
 
     @property
     def version(self) -> str:
-        """Return the version of the definition and of the classifier; a model can only use features of the same
-        version.
-        """
+        """Return the version of the definition and of the classifier; a model requires features of the same version."""
         return f"{DEFINITION}.{CLASSIFIERS[self.source].version}"
 
 

@@ -51,8 +51,9 @@ def habit_charts(found: Habits) -> dict[str, Chart]:
 
 
 def dose_charts(rows: Sequence[Response]) -> dict[str, Chart]:
-    """Draw the share of items called dissimilar by amount of change: one column per kind of change, one row per
-    rater.
+    """Draw the share of items called dissimilar by amount of change.
+
+    There is one column per kind of change, and one row per rater.
     """
     changed = [row for row in rows if row.amount]
     if not changed:

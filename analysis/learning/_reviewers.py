@@ -184,8 +184,9 @@ def _joint(
     names: Sequence[str],
     level: float,
 ) -> tuple[dict[str, dict[str, Estimate]], dict[str, Any]]:
-    """Fit all reviewers together; return slopes by reviewer and measure, and the test that all reviewers have equal
-    slopes.
+    """Fit all reviewers together.
+
+    Return the slopes by reviewer and measure, and the test that all reviewers have equal slopes.
     """
     if scale is None or len(raters) < 2:
         return {}, {"reason": f"fewer than two reviewers have {MIN_LABELS} labels"}

@@ -68,8 +68,9 @@ class Measured:
         return float(np.median([self.means[name] for name in OF_HEURISTIC[classifier]])) if self.means else None
 
     def is_dissimilar(self, classifier: str) -> bool | None:
-        """Return whether a classifier calls the benchmark dissimilar at its default threshold; None without a
-        verdict.
+        """Return whether a classifier calls the benchmark dissimilar at its default threshold.
+
+        Return None if there is no verdict.
         """
         score = self.score(classifier)
         return None if score is None else score > usual_threshold(classifier)

@@ -142,9 +142,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class AtThreshold:
-    """The number of benchmarks that each classifier calls dissimilar at one threshold; for SAME, the number by
-    linkage.
-    """
+    """The number of benchmarks called dissimilar at one threshold, by classifier; for SAME, by linkage."""
 
     threshold: float
     n_dissimilar: Mapping[str, int]

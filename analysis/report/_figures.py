@@ -33,8 +33,9 @@ def draw(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def classifier_rates(content: Mapping[str, Any]) -> Chart | None:
-    """Draw sensitivity, specificity and accuracy of each classifier with intervals; return None without agreed
-    items.
+    """Draw sensitivity, specificity and accuracy of each classifier with intervals.
+
+    Return None if there are no agreed items.
     """
     rows, rules = [], []
     for name, row in content["classifiers"].items():

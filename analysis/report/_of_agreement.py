@@ -187,8 +187,9 @@ def _if_given(labels: Labels, level: float) -> list[dict[str, Any]]:
 
 
 def _confidence(first: pd.DataFrame, level: float) -> dict[str, Any] | None:
-    """Compute agreement by confidence, and weighted kappa of the confidences (1 to 3); return None without
-    confidences.
+    """Compute agreement by confidence, and weighted kappa of the confidences (1 to 3).
+
+    Return None if no confidences are known.
     """
     if not _has(first, "confidence"):
         return None

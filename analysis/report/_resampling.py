@@ -56,7 +56,8 @@ class Resampling:
             raise ValueError(f"resampling: {error}") from None
 
     def rng(self, part: str) -> np.random.Generator:
-        """Return the random generator for one part of the report; it is independent of the generators of other
-        parts.
+        """Return the random generator for one part of the report.
+
+        Each part has its own generator, independent of all others.
         """
         return np.random.default_rng([self.seed, *part.encode()])

@@ -110,8 +110,9 @@ def _kappa_in_words(content: Content) -> str:
 
 
 def _classifiers_in_words(content: Content) -> Iterator[str]:
-    """Compare each classifier with the majority rule; if several classifiers share a rule, describe the rule only
-    once.
+    """Compare each classifier with the majority rule.
+
+    If several classifiers share a rule, the rule is described only once.
     """
     scored = {name: row for name, row in content["classifiers"].items() if row["n"]}
     rules = {(row["n"], row["baseline"]["category"]) for row in scored.values()}

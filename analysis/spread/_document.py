@@ -425,9 +425,7 @@ def _runs_in_words(survey: Survey, row: BucketRow) -> str:
 
 
 def _counted_apart(survey: Survey, environment: Environment) -> str:
-    """Return a phrase with the number of benchmarks if versions and altered methods are counted separately, otherwise
-    "".
-    """
+    """Count the benchmarks in words if versions and altered methods are counted separately; otherwise, return ""."""
     benchmarks = [(row.application, row.benchmark) for row in survey.within(environment)]
     n = len(set(benchmarks))
     return "" if n == len(benchmarks) else f"{n} benchmarks, each version and altered method counted separately; "

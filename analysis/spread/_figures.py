@@ -1,6 +1,4 @@
-"""Draw the figures of the report on spread: spreads by application, buckets, and altered methods that a suite
-notices.
-"""
+"""Draw the figures of the report on spread: spreads by application, buckets, and what a suite notices."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -229,8 +229,9 @@ def _questions(
 
 
 def _by_run(benchmark: Benchmark, level: str) -> dict[tuple[str, ...], Floats]:
-    """Return the runs of a level by key; the key (run, version, context and number) pairs them with runs of another
-    level.
+    """Return the runs of a level by key.
+
+    The key (run, version, context and number) pairs them with runs of another level.
     """
     runs: dict[tuple[str, ...], Floats] = {}
     n_of_key: Counter[tuple[str, ...]] = Counter()

@@ -1,5 +1,6 @@
-"""Run the Mann-Whitney test for many pairs of draws at once; decisions are the same as in
-`analysis.samples.rank_sum`.
+"""Run the Mann-Whitney test for many pairs of draws at once.
+
+The decisions are the same as in `analysis.samples.rank_sum`.
 """
 
 from collections.abc import Sequence
