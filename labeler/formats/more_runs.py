@@ -60,7 +60,7 @@ def false_alarms(format_name: str, title: str) -> str:
 
     Examples
     --------
-    >>> false_alarms("go", "Go").split(":")[0]
+    >>> false_alarms("go", "Go").split(".")[0]
     'With --values-are runs, every value is treated as a run'
     """
     known = FALSE_ALARMS.get(format_name)

@@ -228,7 +228,7 @@ def test_scores_that_are_not_numbers_are_rejected():
         roc(["similar", "similar"], [0, float("inf")])
     with pytest.raises(ValueError, match="truth has 1 items, scores has 2"):
         auc(["similar"], [1, 2])
-    with pytest.raises(ValueError, match="truth holds None"):
+    with pytest.raises(ValueError, match=r"truth.*None"):
         auc([None], [1])
     with pytest.raises(ValueError, match="scores_b must be numbers"):
         compare_auc(["similar"], [1], ["x"])

@@ -62,7 +62,7 @@ def test_invalid_tables_are_rejected():
     labels = label_table([[1, 0]])
     with pytest.raises(ValueError, match="lacks the column verdict"):
         patterns_of(labels, pd.DataFrame({"item": [0], "classifier": ["same"]}))
-    with pytest.raises(ValueError, match="'same' has two labels"):
+    with pytest.raises(ValueError, match="'same' has two"):
         patterns_of(labels, pd.concat([verdict_table([[1]], ["same"])] * 2))
     with pytest.raises(ValueError, match="is in no stratum"):
         patterns_of(labels, strata=pd.Series({1: "x"}))

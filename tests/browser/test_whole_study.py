@@ -110,7 +110,7 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     expect(page.get_by_role("radio", name="Dissimilar")).to_be_checked()
     page.get_by_label("Your own reason").fill("two levels")
     page.get_by_role("button", name="Save the decision").click()
-    expect(page.get_by_text("decided as dissimilar.")).to_be_visible()
+    expect(page.get_by_text("decided as dissimilar.").first).to_be_visible()
     go(page, url, "report", "Report")
     expect(page.get_by_text("Hidden until the study is unblinded")).to_be_visible()
     take_step(page, url, "Unblind the study", "labelling has ended")

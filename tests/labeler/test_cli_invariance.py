@@ -126,7 +126,7 @@ def test_two_files_that_contradict_each_other_are_named_by_every_command(tmp_pat
 def test_a_copy_is_counted_once_and_said(tmp_path, command):
     files = write(tmp_path / "files", {"a.csv": table(), "b.csv": table()})
     done = run(command, *files, *(word for option in OPTIONS[command] for word in option), code=None)
-    assert f"{files[1]}: the same content as {files[0]} and is counted once" in " ".join(done.stderr.split())
+    assert re.search(rf"{files[1]}: the same content as {files[0]}\W.* counted once", " ".join(done.stderr.split()))
 
 
 @pytest.mark.parametrize("command", ["check", "order", "trust", "contexts"])

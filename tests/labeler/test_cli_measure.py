@@ -144,6 +144,7 @@ def test_a_request_to_stop_ends_at_once_and_the_same_command_goes_on(folder, num
     with subprocess.Popen(
         [sys.executable, "-m", "labeler", "measure"], stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background inherits it ignored
     ) as child:  # fmt: skip
         table, deadline = folder / "results" / "measurements.csv", time.monotonic() + 60
         while time.monotonic() < deadline and not (table.exists() and table.read_bytes().count(b"\n") > 1):

@@ -92,7 +92,7 @@ def assert_a_rerun_completes(db, expected):
     assert N_FIRST <= n_stored < N_ITEMS
     assert computing.n_missing(db) == N_ITEMS - n_stored
     again = run("verdicts", "--study", db.path, "--jobs", 2)
-    assert f"Judged {N_ITEMS - n_stored} of {N_ITEMS} items" in again.stderr
+    assert f"{N_ITEMS - n_stored} of {N_ITEMS} items" in again.stderr
     assert rows(db) == expected
 
 

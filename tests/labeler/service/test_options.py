@@ -42,7 +42,7 @@ def test_warmup_that_is_dropped_is_dropped_by_every_classifier(study, drop, n_le
 def test_dropping_a_number_and_its_share_are_the_same_but_computed_each(study):
     verdicts(study, "--warmup", 6)
     by_number = kept(study)
-    assert "Judged 8 of 8 items" in verdicts(study, "--warmup", 0.1).stderr
+    assert "8 of 8 items" in verdicts(study, "--warmup", 0.1).stderr
     assert kept(study) == by_number
 
 
@@ -89,7 +89,7 @@ def test_only_verdicts_computes_nothing_where_everything_is_there(study):
 
 def test_everything_is_computed_where_only_verdicts_are_there(study):
     verdicts(study, "--only-verdict")
-    assert "Judged 8 of 8 items" in verdicts(study).stderr
+    assert "8 of 8 items" in verdicts(study).stderr
     assert kept(study) == direct(study)
 
 
