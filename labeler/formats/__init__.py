@@ -1,8 +1,10 @@
-"""Read benchmark result files as `Benchmark`. The format is detected from the content; each format has one module.
+"""Read benchmark result files as `Benchmark`.
 
-A reader is a function that takes the name and content of a file and yields benchmarks. If the content is invalid, it
-raises `ValueError` with the place and the reason. `read` turns this error into `Refused`, which also names the file.
-`read_benchmarks` reads many files.
+The format is detected from the content, and each format has its own module.
+
+A reader is a function that takes the name and content of a file and yields benchmarks. If the content is invalid, the
+reader raises `ValueError` with the place and the reason. `read` turns this error into `Refused`, which also names the
+file. `read_benchmarks` reads many files.
 """
 
 from analysis.benchmark import Benchmark, Failure, Run

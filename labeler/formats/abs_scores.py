@@ -1,4 +1,4 @@
-"""Tables of JavaABS and GoABS, the tools for the API benchmarking score, which slow down one method at a time.
+"""Tables of JavaABS and GoABS, which compute the API benchmarking score by slowing down one method after another.
 
 `Run;Method altered;Microbenchmark;Result`, or for Go `Run-SuiteExecution-BenchmarkExecution?-?;Function altered;
 Benchmark;Runtime in ns`; the tools write no header line. The first number of a Go run is the run; the others
@@ -29,7 +29,10 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks, with the condition `altered`; raises ValueError naming the invalid line."""
+    """Read the benchmarks, with the altered method as the condition `altered`.
+
+    Raises ValueError naming the invalid line.
+    """
     row = _ROW.match(json_text.first_signs(content, 4096))
     if row:
         added = _GO % (_MEMORY if row[2] else b"") if row[1] else _JAVA

@@ -1,10 +1,10 @@
-"""airspeed velocity (asv): `results[benchmark]` is a list; `result_columns` names its positions.
+"""airspeed velocity (asv): `results[benchmark]` is a list, and `result_columns` names the positions in the list.
 
 A file holds the results of one commit in one environment, so it is a run. With `--record-samples`, the column samples
-has a list for each combination of parameter values. The entries of the list are the iterations; `result` is their
-median. Memory and the results of `track_` functions are measured once and stored in `result`. null marks a combination
-that failed, NaN a combination that its setup skipped. The names of the parameters and the unit of `track_` are in
-another file.
+has a list for each combination of parameter values. The entries of the list are the iterations, and `result` is their
+median. Memory and the results of `track_` functions are measured once and stored in `result`. If a combination failed,
+its result is null; if its setup skipped the combination, its result is NaN. The names of the parameters and the unit of
+`track_` functions are in another file.
 """
 
 import itertools
@@ -41,7 +41,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Like `read`, but if samples were not recorded, asv's median is the only value of the run."""
+    """Like `read`, but if samples were not recorded, the only value of the run is the median that asv computed."""
     yield from _read(content, medians=True)
 
 
@@ -66,7 +66,10 @@ def _read(content: bytes, *, medians: bool) -> Iterator[Benchmark]:
 
 
 def _row(row: Any, columns: Sequence[Any], place: str) -> dict[str, Any]:
-    """Return the row of a benchmark as a mapping from column to value; asv leaves out nulls at the end."""
+    """Return the row of a benchmark as a mapping from column to value.
+
+    asv leaves out nulls at the end of a row.
+    """
     if not isinstance(row, list):
         raise ValueError(f"{place}: {reprlib.repr(row)} is not a list")
     return dict(zip(map(str, columns), row, strict=False))
@@ -85,7 +88,7 @@ def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 def _combinations(
     name: str, row: Mapping[str, Any], conditions: Mapping[str, tuple[str, ...]], *, medians: bool
 ) -> Iterator[Benchmark]:
-    """One benchmark for each combination of the parameter values of an asv benchmark."""
+    """Yield one benchmark for each combination of the parameter values of an asv benchmark."""
     place = f"benchmark {name!r}"
     levels = row.get("params") or []
     if not isinstance(levels, list) or not all(isinstance(values, list) for values in levels):
@@ -114,7 +117,10 @@ def _combinations(
 
 
 def _column(row: Mapping[str, Any], column: str, n: int, place: str) -> list[Any]:
-    """Return the entries of a column, one per combination; all None if asv wrote null for the whole column."""
+    """Return the entries of a column, one per combination.
+
+    All entries are None if asv wrote null for the whole column.
+    """
     entries = row.get(column)
     if entries is None:
         return [None] * n
@@ -124,7 +130,7 @@ def _column(row: Mapping[str, Any], column: str, n: int, place: str) -> list[Any
 
 
 def _run(name: str, result: Any, samples: Any, repeats: Any, place: str) -> tuple[Series | None, str, str]:
-    """Return the measurements, their unit, and the reason if there are no measurements."""
+    """Return the measurements and their unit; if there are no measurements, also the reason."""
     if samples:
         if not isinstance(samples, list):
             raise ValueError(f"{place}: {reprlib.repr(samples)} is not a list")

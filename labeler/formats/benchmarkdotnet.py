@@ -1,9 +1,10 @@
 """BenchmarkDotNet, full JSON report: `Benchmarks[].Measurements[]`, in nanoseconds for a number of operations.
 
 A launch is a process, so it is a run. Its iterations are the measurements of mode Workload and stage Result, from which
-BenchmarkDotNet computes its mean: the overhead of an empty method is subtracted, and the slowest outliers are removed.
-`--columns stage=Actual` uses stage Actual instead, with overhead and outliers. If a launch has no results, the mean of
-its overhead is subtracted from its actual times. If several jobs measured a benchmark, the job is part of the name.
+BenchmarkDotNet computes its mean. In these measurements, the overhead of an empty method is already subtracted, and the
+slowest outliers are removed. `--columns stage=Actual` uses stage Actual instead, with overhead and outliers. If a
+launch has no results, the mean of its overhead is subtracted from its actual times. If several jobs measured a
+benchmark, the job is part of the name.
 """
 
 import reprlib
@@ -40,7 +41,7 @@ def read(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Ben
 
 
 def read_means(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Like `read`, but if the report is brief, the mean of all launches is a single run."""
+    """Like `read`, but if the report is brief, the only run has one value, which is the mean of all launches."""
     yield from _read(content, _stage(columns), means=True)
 
 
@@ -134,7 +135,7 @@ def _index(measurement: Mapping[str, Any], key: str, place: str) -> int:
 
 
 def _seconds(measurement: Mapping[str, Any], place: str) -> float:
-    """Return the mean time of an operation."""
+    """Return the mean time of one operation, in seconds."""
     nanoseconds, operations = (
         json_text.number(measurement.get(key), f"{place}, {key!r}") for key in ("Nanoseconds", "Operations")
     )

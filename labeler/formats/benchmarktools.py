@@ -1,8 +1,11 @@
-"""BenchmarkTools.jl, `BenchmarkTools.save`: a list of versions and results, `["Trial", {"times": [...], ...}]`.
+"""Files written by `BenchmarkTools.save` (BenchmarkTools.jl): a list of versions and results.
+
+A result is `["Trial", {"times": [...], ...}]`.
 
 Groups contain groups and trials by name; the name of a benchmark joins the names from the outermost group to the trial.
-A file is written by one process, so it is a run. Its only value is the mean of the trial's times, in nanoseconds,
-because BenchmarkTools sorts the times and their order is lost. An estimate (`TrialEstimate`) is already a single value.
+One process writes a file, so the file is a run. BenchmarkTools sorts the times of a trial, so their order is lost.
+Therefore, the only value of the run is the mean of the times, in nanoseconds. An estimate (`TrialEstimate`) is already
+a single value.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,6 @@
-"""Limits on the content of a file, checked before it is read, so that a small file cannot fill the memory.
+"""Limits on the content of a file.
+
+The content is checked before it is read, so that a small file cannot fill the memory.
 
 A file of up to `FREELY` bytes has a fixed limit; the limit of a larger file depends on its size.
 """
@@ -12,16 +14,16 @@ if TYPE_CHECKING:
 
 FREELY, MAX_UNPACKED = 64 * 2**20, 2**30  # in bytes
 MAX_UNPACKED_SMALL = 128 * 2**20  # for a file of at most FREELY bytes
-MAX_RATIO = 100  # largest compression ratio; numbers as text have 3 to 30
+MAX_RATIO = 100  # maximum compression ratio; the ratio of numbers as text is 3 to 30
 MAX_VALUES, BYTES_PER_VALUE = 15_000_000, 2  # values in a table or text use about 50 bytes of memory each
 MAX_RUNS = 200_000  # in one table
 MAX_COLUMNS = 10_000
-# number of values that each character of a JSON text counts as, according to its use of memory
+# number of values that each character of a JSON text counts for, because some characters use more memory
 JSON_WEIGHTS = {b",": 1, b'"': 1, b"[": 6, b"{": 12}
 XML_WEIGHTS = {b"<": 6, b"=": 10}  # tags and attributes
 
 MAX_FOOTER_BYTES, MAX_PAGES = 4 * 2**20, 200_000
-MAX_FIXED_BYTES = 16  # of a value with a fixed length: enough for a decimal, too short for a text
+MAX_FIXED_BYTES = 16  # maximum size of a value with a fixed length: enough for a decimal, too short for a text
 DELTA_BYTE_ARRAY = 7  # an encoding whose page headers do not show the size: a few bits can repeat the previous text
 _DATA_PAGE, _DATA_PAGE_V2 = 5, 8  # fields of a page header
 _STRUCT, _MAX_DEPTH = 12, 8
@@ -47,7 +49,10 @@ def check_values(n_values: int, size: int) -> None:
 
 
 def check_text(content: bytes, size: int) -> None:
-    """Raise ValueError if a text has too many values for a file of `size` bytes (compressed, if it was compressed)."""
+    """Raise ValueError if a text has too many values for a file of `size` bytes.
+
+    If the file was compressed, `size` is the compressed size.
+    """
     first = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if first in (b"[", b"{", b"<"):
         weights = XML_WEIGHTS if first == b"<" else JSON_WEIGHTS
@@ -83,7 +88,8 @@ def check_parquet_footer(content: bytes) -> None:
 def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Collection[str]) -> None:
     """Check the pages of these columns without unpacking them.
 
-    The metadata at the end of the file can be wrong, but readers allocate the size given in each page header.
+    The page headers are checked because readers allocate the size in each page header. The metadata at the end of the
+    file cannot be used for this, because they can be wrong.
 
     Raises
     ------
@@ -134,7 +140,7 @@ def _pages(content: bytes, chunk: Any) -> Iterator[tuple[int, int | None]]:
 
 
 class _Thrift:
-    """A reader of one struct in Thrift's compact protocol, which Parquet uses for page headers."""
+    """Reads one struct in Thrift's compact protocol, which Parquet uses for page headers."""
 
     def __init__(self, content: bytes, at: int, end: int) -> None:
         self._content, self._at, self._end = content, at, end

@@ -1,7 +1,7 @@
 """Catch2, `--reporter xml`: the mean of each `BenchmarkResults`, in nanoseconds. Catch2 writes no samples.
 
-A file is written by one process, so it is a run with one value. Test case and sections are part of the benchmark's
-name. Nothing outside the file is read: a document type could refer to other files, so it is refused.
+One process writes a file, so the file is a run with one value. Test case and sections are part of the benchmark's name.
+A document type could refer to other files, so a file with a document type is refused.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,7 @@
-"""Check the result of a reader: names must be valid texts, and runs must be finite numbers."""
+"""Check the result of a reader.
+
+Names must be valid texts, and the measurements of runs must be finite numbers.
+"""
 
 from collections.abc import Mapping
 
@@ -7,7 +10,7 @@ import numpy as np
 from analysis.benchmark import Benchmark, Failure, Run
 from labeler.model import is_storable
 
-LARGEST = 1e150  # the square of a larger number, and so the variance, overflows
+LARGEST = 1e150  # the square of a larger number overflows, and so does the variance
 
 
 def check(benchmark: Benchmark) -> None:
@@ -42,12 +45,12 @@ def _texts(benchmark: Benchmark) -> set[str]:
 
 
 def plain(given: object) -> Benchmark:
-    """Convert a benchmark from the reader of another package to plain texts and arrays.
+    """Convert a benchmark from another package's reader to plain texts and arrays.
 
     Raises
     ------
     TypeError, ValueError
-        If it is not a benchmark, or contains objects that a benchmark cannot have.
+        If the object is not a benchmark, or has contents that a benchmark cannot have.
     """
     if not isinstance(given, Benchmark):
         raise TypeError(f"returned {type(given).__name__}, not a Benchmark")
@@ -68,7 +71,9 @@ def _plain(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def in_words(error: BaseException) -> str:
-    """Return the message of an error in another package, with its type unless it is a ValueError.
+    """Return the message of an error in another package.
+
+    Unless the error is a ValueError, the message begins with the type of the error.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Files that tools write beside their results. They are skipped if the results are in the same folder."""
+"""Files that tools write next to their results.
+
+They are skipped if the results are in the same folder.
+"""
 
 import re
 from collections.abc import Collection, Iterator
@@ -15,7 +18,7 @@ _OF_DOTNET = re.compile(
 
 
 def companions(paths: Collection[P]) -> set[P]:
-    """Return the paths that only accompany other paths.
+    """Return the paths that only accompany other paths in the collection.
 
     Parameters
     ----------

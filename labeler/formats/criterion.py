@@ -1,8 +1,9 @@
-"""criterion.rs: `sample.json`, where sample i took `times[i]` nanoseconds for `iters[i]` executions.
+"""criterion.rs, `sample.json`: sample i is `iters[i]` executions, which took `times[i]` nanoseconds.
 
 The file is in `target/criterion/<group>/<function>/<value>/new/`. The folders, not the file, name the benchmark. The
-last folder is the version: new, base, or the name given to `--save-baseline`. A file is written by one process, so it
-is a run, and a sample is an iteration. The first releases wrote two lists (executions and times) instead of an object.
+last folder is the version, which is new, base, or the name given to `--save-baseline`. One process writes a file, so
+the file is a run, and a sample is an iteration. The first releases wrote two lists (executions and times) instead of an
+object.
 """
 
 import re
@@ -25,7 +26,10 @@ _OF_ESTIMATES = (b'"confidence_interval"', b'"point_estimate"', b'"standard_erro
 
 
 def detect(name: str, content: bytes) -> bool:
-    """Whether the content has the keys of this format, the lists of early releases, or estimates (refused later)."""
+    """Return whether the content has the keys of this format or the lists of early releases.
+
+    Also return True for estimates, which the reader refuses with an explanation.
+    """
     head = json_text.first_signs(content)
     if head[:1] == b"[":
         return _OLD.search(name) is not None and head[1:].lstrip()[:1] == b"["
@@ -54,7 +58,9 @@ def _is_estimates(content: bytes) -> bool:
 
 
 def _benchmark_and_version(name: str) -> tuple[str, str]:
-    """Name and version from the folders; the file name if the file was renamed or is given without folders.
+    """Return the name and the version from the folders.
+
+    If the file was renamed or has no folders, the name is the file name.
 
     Examples
     --------

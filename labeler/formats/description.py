@@ -1,4 +1,4 @@
-"""Describe the content of a file of unknown format to the person who chose it."""
+"""Describe the content of a file of unknown format, for the person who chose the file."""
 
 import csv
 
@@ -19,7 +19,9 @@ _MARKS = {
 
 
 def describe(content: bytes) -> str:
-    """Describe the content of a file: JSON by its first keys, a table by its columns, text by its beginning.
+    """Describe the content of a file.
+
+    JSON is described by its first keys, a table by its columns, and text by its beginning.
 
     Parameters
     ----------

@@ -64,7 +64,10 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the output, one per unit; an unusable line becomes a failure that gives its number."""
+    """Read the benchmarks of the output, one per unit.
+
+    An unusable line becomes a failure, which contains the line number.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -78,9 +81,9 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def _printed(events: str) -> str:
-    """Extract the printed output from `go test -json`, package by package.
+    """Extract the printed output from events of `go test -json`, package by package.
 
-    An event holds a line or part of a line, and events of several packages may alternate.
+    An event contains a line or a part of a line. Events of several packages may alternate.
     """
     by_package: dict[str, list[str]] = {}
     for number, line in enumerate(events.split("\n"), 1):
@@ -97,7 +100,7 @@ def _printed(events: str) -> str:
 
 
 def _take(output: _Output, line: str, number: int) -> None:
-    """Process one line of the output."""
+    """Read one line of the output and store what it contains."""
     named, failed = _NAMED.match(line), _FAIL.search(line)
     rest = line[named.end() :] if named else line
     if failed:
@@ -132,7 +135,7 @@ def _take_result(output: _Output, name: str, pairs: list[str], number: int) -> N
 
 
 def _why_not(pairs: list[str]) -> str:
-    """Return the reason why a line is unusable, such as mixed output of two processes; "" if it is usable."""
+    """Return the reason why a line is unusable, such as mixed output of two processes; return "" if it is usable."""
     if len(pairs) % 2:
         return f"{' '.join(pairs)!r} are not pairs of a value and its unit"
     units = pairs[1::2]

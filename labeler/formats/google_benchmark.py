@@ -1,7 +1,8 @@
 """Google Benchmark JSON: `benchmarks[]`, one row per repetition, with `real_time` in its own `time_unit`.
 
-A file is written by one process, so it is a run; a repetition (a mean over many executions) is an iteration. Aggregate
-rows (means, medians, deviations) are ignored; before version 1.5, they can be recognised only by their names.
+One process writes a file, so the file is a run. A repetition, which is a mean over many executions, is an iteration.
+Aggregate rows (means, medians, deviations) are ignored. In files of versions before 1.5, they can be recognised only by
+their names.
 """
 
 import re
@@ -27,7 +28,10 @@ Row = Mapping[str, Any]
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Whether the content has the keys of this format, or is the tool's CSV, which is refused with an explanation."""
+    """Return whether the content has the keys of this format.
+
+    Also return True for the tool's CSV, which the reader refuses with an explanation.
+    """
     head = json_text.first_signs(content)
     is_ours = head[:1] == b"{" and b'"benchmarks"' in content and b'"context"' in content
     return head.startswith(_CSV) or (is_ours and any(key in content for key in (b'"num_cpus"', b'"real_time"')))

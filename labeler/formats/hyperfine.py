@@ -1,6 +1,8 @@
-"""hyperfine, `--export-json`: `results[].times` in seconds. Each time is from one process, so it is a run.
+"""hyperfine, `--export-json`: `results[].times` in seconds.
 
-Processes with an exit code other than 0 (`--ignore-failure`) are failures, and their times are not used.
+Each time comes from a separate process, so it is a run.
+
+If the exit code of a process is not 0 (`--ignore-failure`), the process is a failure, and its time is not used.
 """
 
 import re

@@ -1,9 +1,9 @@
 """JMH, `-rf json`: a list of benchmarks with `primaryMetric.rawData`, a list of forks, each a list of iterations.
 
-A fork is a run. Name, parameters, mode and, if there are several, the number of threads identify a benchmark.
-In mode `sample`, an iteration is a histogram, `rawDataHistogram[fork][iteration] = [[value, count], ...]`, which does
-not show when each value was measured. The measurement of the iteration is the mean of its values, which JMH calls the
-score.
+A fork is a run. Name, parameters, mode and, if there are several, the number of threads identify a benchmark. In mode
+`sample`, an iteration is a histogram, `rawDataHistogram[fork][iteration] = [[value, count], ...]`. A histogram does not
+show when each value was measured. Therefore, the measurement of the iteration is the mean of its values, which JMH
+calls the score.
 """
 
 import re
@@ -74,7 +74,7 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
 
 
 def _how(entry: Mapping[str, Any], place: str) -> str:
-    """Mode and number of threads, as the end of a name."""
+    """Return the mode and the number of threads, as the end of a name."""
     threads = entry.get("threads", 1)
     if isinstance(threads, bool) or not isinstance(threads, int):
         raise ValueError(f"{place}: 'threads' is {reprlib.repr(threads)}, not a whole number")

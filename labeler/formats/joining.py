@@ -1,11 +1,13 @@
-"""Read result files as benchmarks, and join the runs of a benchmark from several files. All commands read through here.
+"""Read result files as benchmarks, and join the runs of a benchmark from several files.
+
+All commands read files with this module.
 
 A file is one run of its benchmarks, or it holds all of their runs (`Format.file_is`). Files that are runs are joined.
 If files hold all runs, only one file may contain a given benchmark. A second file is a conflict, unless its content is
 the same or the file names distinguish the runs.
 
-Runs to be joined are kept in a temporary folder until all files are read, so that only one benchmark's runs are in
-memory at a time, even with a thousand files.
+Runs to be joined are kept in a temporary folder until all files are read. Therefore, the memory holds the runs of only
+one benchmark at a time, even if there are a thousand files.
 """
 
 import hashlib
@@ -28,8 +30,8 @@ from labeler.formats.known import STUDY, Format
 from labeler.formats.reading import DEFAULTS, ReadOptions, format_of, read
 from labeler.formats.source import Source, content_hash
 
-N_NAMED = 3  # files or reasons listed one by one
-N_TELLING = 5  # distinct values; two runs with this many are not equal by chance
+N_NAMED = 3  # maximum number of files or reasons that are listed
+N_TELLING = 5  # number of distinct values; two runs with this many distinct values are not equal by chance
 
 HOW_TO_JOIN = (
     "If both files contain runs of this benchmark, give --file-is run. If they belong to different versions or "
@@ -65,12 +67,12 @@ class Part:
     refused : str
         The reason why there are no benchmarks.
     is_conflict : bool
-        Whether it was refused because files contradict each other.
+        Whether the benchmarks were refused because files contradict each other.
     already_there : bool
-        Whether the content was known already and was not read.
+        Whether the content was known already and therefore was not read.
     warnings : tuple of str
     remarks : tuple of str
-        Runs and files that appear twice and were used once.
+        Sentences on runs and files that appear twice but were used only once.
     is_joined : bool
         Whether the runs of the benchmark come from several files.
     """
@@ -107,14 +109,16 @@ def read_benchmarks(
 ) -> Iterator[Part]:
     """Yield the result of each file in order, then the benchmarks that were joined from several files.
 
-    A file with the same content as another file counts once, and so does a run that is in two files; a remark says so.
+    If two files have the same content, or two files contain the same run, the file or run is used once, and a remark
+    says so.
 
     Parameters
     ----------
     files : sequence of Source
     options : ReadOptions
     skip : callable
-        Hash of a file's content -> whether the content is known already. Not called for files that are joined.
+        Takes the hash of a file's content and returns whether the content is known already. It is not called for files
+        that are joined.
     may_conflict : bool
         Whether to return a second file with all runs of a benchmark instead of refusing it.
     advance : callable
@@ -157,7 +161,7 @@ def why_unmeasured(benchmark: Benchmark) -> str:
 
 
 def after_name(error: Refused) -> str:
-    """Place and reason of a refusal, without the file name."""
+    """Return the place and the reason of a refusal, without the file name."""
     return f"{error.place}: {error.reason}" if error.place else error.reason
 
 
@@ -200,7 +204,10 @@ def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
 
 
 def _read_ahead(files: Sequence[Source]) -> Iterator[tuple[Source, "Future[tuple[bytes, str]]"]]:
-    """Yield each file with its content and hash, while another thread reads and unpacks the next file."""
+    """Yield each file with its content and hash.
+
+    Another thread reads and unpacks the next file in the meantime.
+    """
     with ThreadPoolExecutor(1) as reader:
         ahead: deque[tuple[Source, Future[tuple[bytes, str]]]] = deque()
         for source in files:
@@ -217,7 +224,7 @@ def _content(source: Source) -> tuple[bytes, str]:
 
 @dataclass
 class _Reader:
-    """Reads one file after another, and sets aside the files to be joined."""
+    """Reads one file after another, and stores the files to be joined."""
 
     options: ReadOptions
     skip: Callable[[str], bool]
@@ -225,7 +232,7 @@ class _Reader:
     read_already: dict[tuple[str, frozenset[tuple[str, str]]], str] = field(default_factory=dict)
 
     def part(self, source: Source, conditions: Mapping[str, str], content: bytes, sha256: str) -> Part | None:
-        """Return the result of a file; None if the file is set aside."""
+        """Return the result of a file; return None if the file is stored to be joined later."""
         known = format_of(source, content, self.options)
         file_is = self.options.file_is or known.file_is
         file = Opened(source.name, sha256, conditions, file_is == FILE_IS_RUN)
@@ -318,7 +325,10 @@ class _Joiner:
             yield self._part(key, [(place[number], self.files[number], benchmark) for number, benchmark in entries])
 
     def _part(self, key: Key, kept: Sequence[tuple[int, Opened, Benchmark]]) -> Part:
-        """One benchmark, with a warning if another benchmark of the same tool has more files."""
+        """Return a part with one benchmark.
+
+        If another benchmark of the same tool has more files, the part has a warning.
+        """
         files = tuple(file for _place, file, _benchmark in kept)
         most = max(n for other, n in self.n_files.items() if other[0] == key[0])
         is_missing = len(files) < most and all(file.is_run for file in files)
@@ -332,7 +342,7 @@ class _Joiner:
 
 
 def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) -> tuple[Benchmark, list[str]]:
-    """Join the runs of one benchmark from all files, each run once; also returns remarks about duplicates.
+    """Join the runs of one benchmark from all files, using each run once; also return remarks on duplicates.
 
     Raises
     ------
@@ -371,7 +381,10 @@ class _KnownRuns:
     by_content: dict[Hashable, Opened] = field(default_factory=dict)
 
     def without(self, benchmark: Benchmark, file: Opened) -> tuple[Run, ...]:
-        """Return the new runs of a file; raises ValueError if an earlier file has another run with the same label."""
+        """Return the runs of a file that earlier files do not contain.
+
+        Raises ValueError if an earlier file has a different run with the same label.
+        """
         new, labels, contents = [], {}, {}
         for label, run in zip(benchmark.labels, benchmark.runs, strict=True):
             called, content = (label, _shared_conditions(run)), content_of(run)
@@ -406,18 +419,21 @@ def _content_of_all(runs: Iterable[Run]) -> bytes:
 
 
 def _is_telling(run: Run) -> bool:
-    """Return whether a run has enough distinct values that no other run can be equal by chance."""
+    """Return whether a run has so many distinct values that no other run can equal it by chance."""
     return len(np.unique(run.values)) >= N_TELLING
 
 
 @dataclass
 class _Holders:
-    """The first file (or files) with each benchmark, and the hash of its content."""
+    """For each benchmark, the first file (or files) that contains it, and the hash of its content."""
 
     known: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
 
     def checked(self, part: Part) -> Part:
-        """Remove benchmarks that another file has with the same content; refuse the part if the content differs."""
+        """Remove benchmarks that another file has with the same content.
+
+        If another file has a benchmark with different content, refuse the part.
+        """
         new, doubled = [], []
         for benchmark in part.benchmarks:
             key, content = (benchmark.application, benchmark.name), _content_of_all(benchmark.runs)

@@ -10,13 +10,13 @@ import orjson
 from labeler.model import Series
 
 BOM = b"\xef\xbb\xbf"
-MAX_DIGITS = 400  # digits of an integer; measurements have at most 309
+MAX_DIGITS = 400  # maximum number of digits of an integer; measurements have at most 309
 T = TypeVar("T")
 _KINDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
 
 
 def first_signs(content: bytes, n: int = 200) -> bytes:
-    """Return the beginning of the text, without leading blanks."""
+    """Return the beginning of the text, without spaces at the start."""
     return content[:n].removeprefix(BOM).lstrip()
 
 
@@ -39,7 +39,10 @@ def parse(content: bytes) -> Any:
 
 
 def _integer(digits: str) -> int | float:
-    """Parse an integer; beyond the floating-point range it becomes infinite, because Python limits its digits."""
+    """Parse an integer.
+
+    An integer beyond the floating-point range becomes infinite, because Python limits the number of digits.
+    """
     return int(digits) if len(digits) <= MAX_DIGITS else float(digits)
 
 
@@ -70,7 +73,7 @@ def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> 
 
 
 def number(value: Any, place: str) -> float:
-    """Convert a number, even an integer of more than 64 bits; raises ValueError if it is not a number."""
+    """Convert a value to a number, even an integer of more than 64 bits; raises ValueError if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{place}: {reprlib.repr(value)} is not a number")
     try:
@@ -80,7 +83,10 @@ def number(value: Any, place: str) -> float:
 
 
 def member(holder: Any, name: str, kind: type[T], place: str) -> T:
-    """Return the member of an object; raises ValueError with the place if it is missing or has another type."""
+    """Return a member of an object.
+
+    Raises ValueError with the place if the member is missing or has another type.
+    """
     if not isinstance(holder, dict):
         raise ValueError(f"{place}: {reprlib.repr(holder)} is not an object")
     if name not in holder:

@@ -1,7 +1,9 @@
-"""JMeter's results as CSV (JTL): one row per request, which took `elapsed` milliseconds from `timeStamp` on.
+"""JMeter's results as CSV (JTL): one row per request.
 
-A file is written by one process: it is a run. Each label is a benchmark, and its requests are the iterations, in
-order of their start. Failed requests are left out and are counted as one failure.
+A request started at `timeStamp` and took `elapsed` milliseconds.
+
+One process writes a file, so the file is a run. Each label is a benchmark, and its requests are the iterations, in the
+order in which they started. Failed requests are left out and counted as one failure.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,7 @@
-"""The known formats, in the order in which they are tried: first the built-in formats, then those of other packages."""
+"""The known formats, in the order in which they are tried.
+
+Built-in formats come first, then the formats of other packages.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -39,7 +42,7 @@ VALUES_ARE = ("iterations", "runs")
 
 @dataclass(frozen=True)
 class Format:
-    """One file format.
+    """A file format.
 
     Attributes
     ----------
@@ -47,12 +50,13 @@ class Format:
     runs, iterations : str
         The meaning of a run and of an iteration in this format.
     detect : callable
-        (name of the file, content) -> whether it is this format. Fast, and never raises an error.
+        Takes (name of the file, content) and returns whether the content has this format. It is fast and never raises
+        an error.
     read : callable
-        (name of the file, content, columns) -> benchmarks; raises ValueError with place and reason. The name is
-        complete, but has no compression ending such as .gz.
+        Takes (name of the file, content, columns) and returns benchmarks; raises ValueError with place and reason. The
+        name is complete, but has no compression ending such as .gz.
     file_is : str
-        "study": one file holds everything about a benchmark. "run": several files are several runs.
+        "study" if one file holds all runs of a benchmark; "run" if each file is one run.
     values_are : str
         "runs" if each value was measured by a separate process.
     keep : str
@@ -182,7 +186,7 @@ def _why_not(plugin: Plugin) -> str:
 
 
 def table() -> list[dict[str, Any]]:
-    """One row per format: name, title, meaning of run, iteration and file, and the option that saves all values.
+    """Return one row per format: name, title, meaning of run, iteration and file, and the option that saves all values.
 
     If a format of another package cannot be used, the reason replaces the title.
     """

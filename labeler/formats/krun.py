@@ -1,7 +1,7 @@
 """The table of krun and warmup_stats: one row per process execution, one column per in-process iteration, in seconds.
 
-`process_exec_num, bench_name, 0, 1, 2, ...`; the first two names vary. A row is a run. A crashed run has the word crash
-instead of its first time, and often no further cells.
+The header is `process_exec_num, bench_name, 0, 1, 2, ...`; the first two names vary. A row is a run. If a run crashed,
+its row has the word crash instead of the first time, and often no further cells.
 """
 
 import csv
@@ -66,7 +66,7 @@ def _benchmark(name: str, by_process: Mapping[str, Series | Failure]) -> Benchma
 
 
 def _records(content: bytes) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line, cells) of the header and of each row; blank lines are skipped."""
+    """Yield (line, cells) of the header and of each row that is not blank."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

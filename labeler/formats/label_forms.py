@@ -1,4 +1,6 @@
-"""First labels in the formats of other tools: Label Studio, Potato, wide tables, and R's `rater` and `irrCAC`.
+"""Write and read first labels in the formats of other tools.
+
+The formats are Label Studio, Potato, wide tables, and the R packages `rater` and `irrCAC`.
 
 Each form has two functions. One writes a table of labels as text; the other reads the text as a tidy table (columns
 item, reviewer, label, and more if the tool stores more). Forms that lose names or items can only be written.
@@ -16,7 +18,7 @@ from labeler.formats.source import Source
 from labeler.formats.tables import as_written, read_table, write
 from labeler.model import Answer, Category
 
-QUESTION, ITEM = "category", "item"  # names of control and object in Label Studio, and of the scheme in Potato
+QUESTION, ITEM = "category", "item"  # names of the control and the object in Label Studio, and of the scheme in Potato
 COLUMNS = ("item", "application", "reviewer", "label", "created_utc", "dwell_ms")  # columns of the labels to write
 MISSING = "NA"  # R's missing value
 _BESIDE = ("item", "application")  # columns of a wide table that are not reviewers
@@ -45,7 +47,7 @@ class Form:
 
 
 def write_wide(labels: pd.DataFrame) -> str:
-    """One row per item and one column per reviewer; a missing label is an empty cell."""
+    """Write one row per item and one column per reviewer; a missing label is an empty cell."""
     return write(_pivot(labels).reset_index())
 
 
@@ -68,13 +70,13 @@ def read_wide(source: Source) -> pd.DataFrame:
 
 
 def write_irrcac(labels: pd.DataFrame) -> str:
-    """One row per item and one column per reviewer, without applications; a missing label is NA."""
+    """Write one row per item and one column per reviewer, without applications; a missing label is NA."""
     wide = _pivot(labels).reset_index("application", drop=True)
     return write(wide.astype(object).where(wide.notna(), MISSING).reset_index())
 
 
 def write_rater(labels: pd.DataFrame) -> str:
-    """Columns item, rater and rating, all whole numbers from 1; `rater_legend` gives their meaning."""
+    """Write the columns item, rater and rating, as whole numbers from 1; `rater_legend` explains the numbers."""
     items, reviewers = _numbers(labels["item"]), _numbers(labels["reviewer"])
     categories = {category.value: number for number, category in enumerate(Category, start=1)}
     table = pd.DataFrame(
@@ -95,10 +97,10 @@ def rater_legend(labels: pd.DataFrame) -> str:
 
 
 def write_label_studio(labels: pd.DataFrame) -> str:
-    """Tasks with annotations, in the format that Label Studio imports and exports.
+    """Write tasks with annotations, in the format that Label Studio imports and exports.
 
-    An annotation names its reviewer in `meta` of its result and not in `completed_by`, which refers to accounts of one
-    server: Label Studio refuses accounts that it does not have.
+    The name of the reviewer is in `meta` of the annotation's result. It cannot be in `completed_by`, which refers to
+    accounts of one server, because Label Studio refuses unknown accounts.
     """
     tasks = []
     for number, (item, rows) in enumerate(labels.groupby("item", sort=True), start=1):
@@ -122,7 +124,8 @@ def write_label_studio(labels: pd.DataFrame) -> str:
 def read_label_studio(source: Source) -> pd.DataFrame:
     """Read the annotations of a JSON export of Label Studio; a skipped task is "not sure".
 
-    The reviewer is the name in `meta`, or else the account: its e-mail address up to the @, or its number.
+    The reviewer is the name in `meta`. If there is none, the reviewer is the account, identified by its e-mail address
+    up to the @, or by its number.
     """
     tasks = _json(source, source.content().decode("utf-8-sig", "replace"), "")
     if not isinstance(tasks, list):
@@ -151,7 +154,7 @@ def read_label_studio(source: Source) -> pd.DataFrame:
 
 
 def write_potato(labels: pd.DataFrame) -> str:
-    """One line per label, like Potato's annotated_instances.jsonl, for all reviewers in one file."""
+    """Write one line per label, like Potato's annotated_instances.jsonl, with all reviewers in one file."""
     lines = []
     for row in labels.sort_values(["reviewer", "item"]).to_dict("records"):
         behaviour: dict[str, Any] = {"time_spent": int(row["dwell_ms"]) / 1000} if pd.notna(row["dwell_ms"]) else {}
@@ -167,7 +170,7 @@ def write_potato(labels: pd.DataFrame) -> str:
 
 
 def read_potato(source: Source) -> pd.DataFrame:
-    """Read the labels of Potato's annotated_instances.jsonl; the scheme may have any name."""
+    """Read the labels in Potato's annotated_instances.jsonl; the scheme may have any name."""
     rows = []
     for number, text in enumerate(source.content().decode("utf-8-sig", "replace").split("\n"), start=1):
         if not text.strip():

@@ -1,4 +1,6 @@
-"""Long tables, CSV or Parquet: one row per measurement, with columns benchmark, run, value and optional columns.
+"""Long tables in CSV or Parquet: one row per measurement.
+
+The columns are benchmark, run, value and optional columns.
 
 The column run and all columns with conditions identify a run, because runs are often numbered from 0 for each version.
 A row with a reason in the column failure and no value is a failed run.
@@ -46,7 +48,7 @@ PLANNED = frozenset({"order", "run", "seed"})  # columns of each plan of `labele
 LEFT_OUT = "ignore:"  # prefix for columns of the file to ignore
 ROW_NUMBERS = ("", "Unnamed: 0", "__index_level_0__")  # names that pandas gives to the index it writes
 MAX_SHOWN = 300  # total length of column names in messages
-ONE_RUN = ""  # as the column for run: without a column run, all rows of a benchmark are one run
+ONE_RUN = ""  # given as the column for run: if the table has no column run, all rows of a benchmark are one run
 
 Place = Callable[[int], str]  # position of a row -> "line 3" or "row 1"
 
@@ -79,7 +81,7 @@ def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iter
         leaves = map(metadata.schema.column, range(metadata.num_columns))
         texts = [column.path for column in leaves if column.physical_type == "BYTE_ARRAY"]
         arrow = parquet.read_table(pa.BufferReader(content), read_dictionary=texts)
-        arrow.validate(full=True)  # finds invalid UTF-8 here, not at its first use
+        arrow.validate(full=True)  # finds invalid UTF-8 here, not when the text is first used
         table = arrow.to_pandas(ignore_metadata=True)  # pandas metadata may be damaged and are not needed
     except (OSError, pa.ArrowException) as error:
         raise ValueError(f"damaged Parquet file ({error})") from None
@@ -143,7 +145,7 @@ def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "") -> Iterator
 
 
 def _failed(table: pd.DataFrame, place: Place) -> NDArray[np.bool_]:
-    """Find the rows of failed runs; raises ValueError if such a row has a value."""
+    """Return which rows are failed runs; raises ValueError if a failed run has a value."""
     if FAILURE not in table:
         return np.zeros(len(table), dtype=bool)
     table[FAILURE] = _texts(table[FAILURE], FAILURE, place)
@@ -160,7 +162,7 @@ def _failure(row: Mapping[Hashable, Any], conditions: Sequence[str]) -> Failure:
 
 
 def _condition(column: str) -> str:
-    """Return the name of the condition in a column."""
+    """Return the name of the condition that a column contains."""
     name = column.removeprefix(FACTOR)
     plain = column.removeprefix(RECORDED)
     return plain if plain in (DURATION, TIME) else name
@@ -221,7 +223,7 @@ def _names_of(table: pd.DataFrame) -> str:
 
 
 def _further(table: pd.DataFrame) -> list[str]:
-    """Return the columns that are not part of this format."""
+    """Return the columns that do not belong to this format."""
     return [name for name in table.columns if name not in (*REQUIRED, *OPTIONAL) and not _is_named(name)]
 
 

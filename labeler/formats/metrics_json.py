@@ -1,6 +1,8 @@
-"""JSON with one number per benchmark: github-action-benchmark's custom tools, the Bencher Metric Format, k6's summary.
+"""JSON files with one number per benchmark.
 
-The author of the file decides what the number is; usually it is a mean. A file is written by one process, so it is a
+The formats are the custom tools of github-action-benchmark, the Bencher Metric Format, and k6's summary.
+
+The author of the file decides what the number is; usually it is a mean. One process writes a file, so the file is a
 run.
 """
 
@@ -70,13 +72,19 @@ def _of_bencher(document: Any) -> Iterator[Single]:
 
 
 def read_k6(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read each metric over all requests of the process: mean and 95th percentile of times, rate of counts."""
+    """Read each metric over all requests of the process.
+
+    Times are read as mean and 95th percentile, counts as a rate.
+    """
     metrics = json_text.member(json_text.parse(content), "metrics", dict, "the file")
     yield from measured(benchmarks(_of_k6(metrics)))
 
 
 def _of_k6(metrics: Mapping[str, Any]) -> Iterator[Single]:
-    """The statistics of a metric, from `--summary-export` or, inside `values` and with a type, from `handleSummary`."""
+    """Yield the statistics of a metric.
+
+    `--summary-export` writes them directly; `handleSummary` writes them inside `values`, with a type.
+    """
     for name in metrics:
         metric = json_text.member(metrics, name, dict, "the metrics")
         values = json_text.member(metric, "values", dict, f"metric {name!r}") if "values" in metric else metric
@@ -90,6 +98,9 @@ def _of_k6(metrics: Mapping[str, Any]) -> Iterator[Single]:
 
 
 def _is_time(name: str) -> bool:
-    """Return whether the metric is a time in milliseconds; for custom metrics, only `handleSummary` gives a type."""
+    """Return whether the metric is a time in milliseconds.
+
+    For custom metrics, only `handleSummary` gives a type.
+    """
     metric = name.partition("{")[0]
     return metric.startswith("http_req_") or metric.endswith("_duration")

@@ -1,7 +1,7 @@
 """mitata, `run({ format: "json" })`: `benchmarks[].runs[].stats`, in nanoseconds, with one "run" per set of arguments.
 
-A file is written by one process, so here the file is a run. Its only value is mitata's `avg`, because mitata sorts the
-samples and removes extreme samples, so their order is lost.
+One process writes a file, so here the file is a run. mitata sorts the samples and removes extreme samples, so the order
+of the samples is lost. Therefore, the only value of the run is mitata's `avg`.
 """
 
 from collections.abc import Iterator, Mapping

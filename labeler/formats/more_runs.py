@@ -1,7 +1,9 @@
-"""Shell commands that measure several runs, alternating between baseline and candidate, with the tool of a file.
+"""Shell commands that measure several runs with the tool that wrote a file.
 
-One process is not enough for a comparison; these commands start ten processes of each version. `OLD` and `NEW` are
-folders with the two versions.
+The runs alternate between baseline and candidate.
+
+One process per version is not enough for a comparison, so these commands start ten processes of each version. `OLD` and
+`NEW` are the folders of the two versions.
 """
 
 _TURNS = "for i in $(seq 10); do for v in OLD NEW; do\n  {}\ndone; done\n{}"
@@ -51,7 +53,10 @@ _GENERAL = _TURNS.format("your-benchmarks $v > $v-$i", "labeler check NEW-* --ag
 
 
 def more_runs(format_name: str) -> str:
-    """Shell commands that measure ten runs of each version; general commands if the tool is unknown."""
+    """Return shell commands that measure ten runs of each version.
+
+    If the tool is unknown, the commands are general.
+    """
     return MORE_RUNS.get(format_name, _GENERAL)
 
 

@@ -47,7 +47,9 @@ def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[B
 
 
 def time_of(text: object) -> str:
-    """Convert a time from a result file to ISO 8601 in UTC, so that texts sort by time; "" if it is not a time.
+    """Convert a time in a result file to ISO 8601 in UTC, so that texts sort by time.
+
+    Return "" if the text is not a time.
 
     A time without a zone is treated as UTC, because it is only used to order runs of one machine.
 

@@ -1,7 +1,7 @@
 """nanobench, template `json`: `results[].measurements[]`, one per epoch, with the `elapsed` seconds of one iteration.
 
-A file is written by one process, so it is a run; an epoch (a mean over nanobench iterations) is an iteration. Times are
-divided by the size of the `batch`, as in nanobench's own table.
+One process writes a file, so the file is a run. An epoch, which is a mean over nanobench iterations, is an iteration.
+Times are divided by the size of the `batch`, as in nanobench's own table.
 """
 
 import re

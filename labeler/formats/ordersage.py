@@ -1,4 +1,6 @@
-"""OrderSage's table of trials: one row per test and run, in fixed or random order. A trial is a run with one iteration.
+"""OrderSage's table of trials: one row per test and run, in fixed or random order.
+
+A trial becomes a run with one iteration.
 
 A cell may hold the numbers of several sub-tests, with names ("copy=1.5, scale=2") or without. The sub-tests of STREAM
 have fixed names. Failed trials become failures, because their result may come from an earlier trial. The table has no
@@ -23,7 +25,12 @@ STREAM = ("copy", "scale", "add", "triad")  # the results that McCalpin's STREAM
 
 @dataclass
 class _Trials:
-    """The content of the rows: numbers with lines, the command of each benchmark, the failures of each command."""
+    """The content of the rows.
+
+    The content is the numbers with their lines, the command of each benchmark, and the failures of each command.
+
+    For each benchmark, this is its numbers with their lines, its command, and its failures.
+    """
 
     rows: list[dict[str, object]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
@@ -33,7 +40,10 @@ class _Trials:
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Return whether the header has the columns of OrderSage, or of its list of runs, which is refused later."""
+    """Return whether the header has the columns of OrderSage.
+
+    Also return True for OrderSage's list of runs, which the reader refuses with an explanation.
+    """
     columns = header(content[:4096].decode("utf-8-sig", "replace").split("\n", 1)[0], ",")
     return {"run_num", "order_type"} <= set(columns)
 
@@ -93,7 +103,10 @@ def _take(trials: _Trials, row: Mapping[str, str], column: str, line: int) -> No
 
 
 def _sub_tests(command: str, cells: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names and numbers in a cell; missing names become those of STREAM, or positions from 0."""
+    """Return the names and numbers in a cell.
+
+    If the cell has no names, they are the names of STREAM's tests, or positions from 0.
+    """
     pairs = [cell.rpartition("=") for cell in cells]
     names, numbers = [name for name, _, _ in pairs], [number for _, _, number in pairs]
     if all(names) and len(set(names)) == len(names):

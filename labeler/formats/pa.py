@@ -1,4 +1,6 @@
-"""The table of pa and bencher, with a row per value: `project;commit;benchmark;params;instance;trial;fork;...`.
+"""The table of pa and bencher: one row per value.
+
+The columns are `project;commit;benchmark;params;instance;trial;fork;...`.
 
 A fork of a trial on an instance is a run. An iteration may have several rows, which are a histogram of its invocations:
 value_count is the number of times that a value occurred. The measurement of the iteration is the mean, as for JMH. The
@@ -67,7 +69,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def _iterations(frame: pd.DataFrame, lines: Sequence[int]) -> pd.DataFrame:
-    """One row per iteration, with the mean of its values, weighted by their counts."""
+    """Return one row per iteration, with the mean of its values, weighted by their counts."""
     import pandas as pd
 
     values, counts = (_numbers(frame, column, lines) for column in ("value", "value_count"))
@@ -92,7 +94,7 @@ def _numbers(frame: pd.DataFrame, column: str, lines: Sequence[int]) -> Series:
 
 
 def _renamed(iterations: pd.DataFrame) -> pd.DataFrame:
-    """Convert to the columns of a long table."""
+    """Convert the table to the columns of a long table."""
     table = iterations[["iteration", "value", *OURS]].rename(columns=OURS).reset_index(drop=True)
     times = iterations["unit"].str.removesuffix("/op")
     is_time = iterations["unit"].str.endswith("/op") & times.isin(TIMES)

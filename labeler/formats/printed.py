@@ -1,4 +1,6 @@
-"""Printed output with one number per benchmark: Benchmark.js, `cargo bench` (libtest and criterion.rs), wrk.
+"""Read printed output that has one number per benchmark.
+
+The tools are Benchmark.js, `cargo bench` (libtest and criterion.rs) and wrk.
 
 A process prints each benchmark once, so its output is a run with one value. If a name is repeated in the same file, the
 output of another process begins there, which is another run.
@@ -64,12 +66,18 @@ def _of_benchmark_js(text: str) -> Iterator[Single]:
 
 
 def read_cargo(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks: the median of libtest, or the best estimate of criterion.rs (the second of three times)."""
+    """Read the benchmarks.
+
+    The value is the median of libtest, or the best estimate of criterion.rs, which is the second of three times.
+    """
     yield from benchmarks(_of_cargo(_text(content)))
 
 
 def _of_cargo(text: str) -> Iterator[Single]:
-    """The results; a name comes before its time, or, if it is long, criterion.rs writes it on the previous line."""
+    """Yield the results.
+
+    A name comes before its time; if the name is long, criterion.rs writes it on the previous line.
+    """
     before = ""
     for line in text.splitlines():
         name, _word, rest = line.partition(" ... bench:")
@@ -86,7 +94,7 @@ def _of_cargo(text: str) -> Iterator[Single]:
 
 
 def read_wrk(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Requests per second and mean latency of each address, over all requests of a process."""
+    """Read the requests per second and the mean latency of each address, over all requests of a process."""
     yield from benchmarks(_of_wrk(_text(content)))
 
 

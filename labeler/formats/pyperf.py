@@ -1,8 +1,8 @@
 """pyperf, `-o FILE.json`: `benchmarks[].runs[].values`, one value per iteration, in units of one operation.
 
 The values are already divided by the number of loops. Runs without values only calibrated the loops, and warmups are
-not measurements. Metadata that apply to all runs may be stored in the benchmark, and metadata of all benchmarks in the
-file.
+not measurements. Metadata of all runs may be stored in the benchmark, and metadata of all benchmarks may be stored in
+the file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from labeler.formats import json_text
 from labeler.formats.naming import time_of
 
 VERSIONS = ("1.0", 6)
-UNITS = {"second": "s"}  # byte and integer do not change
+UNITS = {"second": "s"}  # the units byte and integer do not change
 
 
 def detect(_name: str, content: bytes) -> bool:

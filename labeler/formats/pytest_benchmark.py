@@ -1,6 +1,6 @@
 """pytest-benchmark JSON: `benchmarks[].stats.data`, the seconds of each round, already divided by its iterations.
 
-A file is written by one process, so it is a run; a round is an iteration.
+One process writes a file, so the file is a run, and a round is an iteration.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Like `read`, but if the file has only statistics, the mean of the rounds is the only value of the run."""
+    """Like `read`, but if the file has only statistics, the only value of the run is the mean of the rounds."""
     yield from _read(content, means=True)
 
 

@@ -94,7 +94,7 @@ def _named_format(options: ReadOptions) -> Format | None:
 
 
 def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -> Format:
-    """Return the named format, or the format detected from the content.
+    """Return the format with the name in the options; if there is no name, detect the format from the content.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def _shaped(benchmark: Benchmark, chosen: Format, options: ReadOptions) -> Bench
 
 
 def _in_unit(benchmark: Benchmark, options: ReadOptions) -> Benchmark:
-    """Return the benchmark with unit and direction from the options, if the file has none."""
+    """Return the benchmark; if the file has no unit or direction, take them from the options."""
     unit, factor = (benchmark.unit, 1.0) if benchmark.unit else to_seconds(options.unit)
     better = benchmark.better or options.better or direction(unit)
     if (unit, better) == (benchmark.unit, benchmark.better):
@@ -202,7 +202,9 @@ def _in_unit(benchmark: Benchmark, options: ReadOptions) -> Benchmark:
 
 
 def each_value_a_run(benchmark: Benchmark) -> Benchmark:
-    """Make each measurement a separate run, called RUN:ITERATION, or ITERATION if there was only one run.
+    """Make each measurement a separate run.
+
+    The run is called RUN:ITERATION, or ITERATION if there was only one run.
 
     Examples
     --------
@@ -222,9 +224,11 @@ def each_value_a_run(benchmark: Benchmark) -> Benchmark:
 
 
 def values_as_iterations(benchmark: Benchmark) -> Benchmark:
-    """Make runs of one value the iterations of one run, or of one run per set of other conditions.
+    """Join runs of one value into one run, whose iterations are these values.
 
-    A benchmark with a longer run does not change, because its iterations are known.
+    If the runs have other conditions, each set of conditions becomes one run.
+
+    If a run has several values, the benchmark does not change, because its iterations are known.
     """
     if len(benchmark.runs) < 2 or any(len(run) > 1 for run in benchmark.runs):
         return benchmark

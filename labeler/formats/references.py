@@ -18,7 +18,7 @@ UNNAMED = ("", "Unnamed: 0")
 CLASS = ("class", "classification", "category", "steadiness")
 SIMILAR = {"similar", "same", "alike", "s"}
 DISSIMILAR = {"dissimilar", "different", "not similar", "unsimilar", "d"}
-EMPTY = {"", "na", "n/a", "nan", "none", "null", "-"}  # cells that mean that the reviewer did not label the item
+EMPTY = {"", "na", "n/a", "nan", "none", "null", "-"}  # cells that say that the reviewer did not label the item
 ONE, ZERO = {"1", "1.0", "yes", "true"}, {"0", "0.0", "no", "false"}
 
 
@@ -138,7 +138,10 @@ def _classes_of(content: object) -> Iterator[tuple[str, str]]:
 
 
 def _label_table(source: Source) -> tuple[pd.DataFrame, list[int]]:
-    """Read the rows of a CSV table or of JSON as texts, with the line or (in JSON) the position of each row."""
+    """Return the rows of a CSV table or of JSON as texts.
+
+    Each row has its line, or for JSON its position.
+    """
     content = source.content()
     if content.lstrip()[:1] not in (b"[", b"{"):
         table, lines = _text_table(source)

@@ -17,7 +17,11 @@ _WORDS = {"nanosecond": "ns", "microsecond": "us", "millisecond": "ms", "second"
 
 
 def benchmarks(values: Iterable[Single]) -> Iterator[Benchmark]:
-    """One benchmark per name, in order of first appearance. A repeated name is a run of another process.
+    """Yield one benchmark per name, in order of first appearance.
+
+    If a name occurs again, the value is a run of another process.
+
+    If a name occurs again, the value is a run of another process.
 
     Raises
     ------
@@ -56,7 +60,7 @@ def in_unit(unit: str) -> tuple[str, float, str]:
 
 
 def finite(text: str, place: str) -> float:
-    """Parse a number, also with separators such as `16,092.5`; raises ValueError if it is not a number."""
+    """Parse a number, which may have separators as in `16,092.5`; raises ValueError if the text is not a number."""
     try:
         value = float(text.replace(",", "") if _GROUPS.fullmatch(text) else text)
     except ValueError:

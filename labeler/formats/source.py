@@ -1,4 +1,6 @@
-"""Find and open result files: by name, in a folder, by pattern, in a zip file, uploaded or piped.
+"""Find and open result files.
+
+A file is given by name, in a folder, by a pattern, in a zip file, as an upload, or on standard input.
 
 Compressed files are recognised by their first bytes and unpacked. Content that would be too large
 (`labeler.formats.bounds`) is refused before it fills the memory. Nothing is unpacked to disk, so a name in a zip file
@@ -135,12 +137,14 @@ class Source:
 
 
 def content_hash(content: bytes) -> str:
-    """SHA-256 of the bytes of a file, to recognise the same file under another name."""
+    """Return the SHA-256 of the bytes of a file, to recognise the same file under another name."""
     return hashlib.sha256(content).hexdigest()
 
 
 def sources(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:
-    """Find the files for the given paths; files of a folder, zip file or pattern are in natural order of name.
+    """Find the files for the given paths.
+
+    The files of a folder, zip file or pattern are sorted by name in natural order.
 
     A folder means all result files in it and its subfolders, by ending, except hidden files. A path with `*`, `?` or
     `[` that is not a file is a pattern, in which `**` matches any folders; `-` is standard input.
@@ -199,7 +203,10 @@ def may_hold_results(path: PurePath) -> bool:
 
 
 def members(source: Source) -> Iterator[Source]:
-    """Yield the file itself, or the result files in a zip file as `FILE.zip/NAME`; an unusable file has a reason."""
+    """Yield the file itself, or the result files in a zip file as `FILE.zip/NAME`.
+
+    If a file is unusable, it has a reason.
+    """
     is_sent = source.path is None and source.data[:4] == _ZIPPED
     if not (source.name.lower().endswith(ZIP) or is_sent):
         yield source

@@ -23,7 +23,9 @@ LINE = "line"  # name of the index of a table that was read from a file
 
 
 def read_labels(source: Source) -> pd.DataFrame:
-    """Read a table of labels with at least the columns item, reviewer and label; cells are text, the index is the line.
+    """Read a table of labels with at least the columns item, reviewer and label.
+
+    Cells are text, and the index is the line.
 
     Raises
     ------
@@ -34,12 +36,15 @@ def read_labels(source: Source) -> pd.DataFrame:
 
 
 def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:
-    """Read a table with at least these columns. Cells are text, the index is the line. Raises Refused."""
+    """Read a table with at least these columns; raises Refused if this is not possible.
+
+    Cells are text, and the index is the line.
+    """
     return _read(source, columns)
 
 
 def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame:
-    """Return a verdict table: columns item, classifier, verdict, score and threshold, None where empty.
+    """Read a verdict table with the columns item, classifier, verdict, score and threshold; empty cells are None.
 
     If the file has them (exported and published files do), also the columns application, parameters (JSON) and version,
     and `means`, a mapping of the columns `MEASURES` that are not empty.
@@ -91,7 +96,10 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
 
 
 def write(table: pd.DataFrame) -> str:
-    """Write a table as CSV text that can be read back unchanged (see `labeler.safe_text`); missing values are empty."""
+    """Write a table as CSV text that can be read back unchanged (see `labeler.safe_text`).
+
+    Missing values are empty cells.
+    """
     rows = table.astype(object).where(table.notna(), None)
     return csv_text(list(table.columns), rows.itertuples(index=False, name=None))
 
@@ -102,7 +110,7 @@ def _numbers(source: Source, table: pd.DataFrame, column: str) -> list[float | N
 
 
 def _object(source: Source, text: str, line: Any) -> str:
-    """Return a JSON object in a cell."""
+    """Return the JSON object in a cell."""
     try:
         is_object = isinstance(json.loads(text or "{}"), dict)
     except ValueError:

@@ -1,4 +1,7 @@
-"""Read CSV as a table of texts that knows the line of each row in the file. Nothing is moved, guessed or dropped."""
+"""Read CSV as a table of texts that knows the line of each row in the file.
+
+The reader does not move, guess or drop any cell.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +107,10 @@ def _check_lengths(records: Iterable[tuple[int, list[str]]], expected: int) -> N
 
 
 def _records(stream: TextIO, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line, cells) of each record except blank lines; stops if the text is not CSV."""
+    """Yield (line, cells) of each record except blank lines.
+
+    Stop if the text is not CSV.
+    """
     reader = csv.reader(stream, delimiter=separator, skipinitialspace=True)
     try:
         for cells in reader:

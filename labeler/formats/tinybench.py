@@ -1,7 +1,7 @@
 """tinybench, alone or in `vitest bench --outputJson`: the mean time of each task, in milliseconds.
 
-A file is written by one process, so it is a run. Its only value is the mean, because tinybench sorts the times of the
-iterations, so their order is lost, and by default does not write them.
+One process writes a file, so the file is a run. Its only value is the mean, because tinybench sorts the times of the
+iterations, so their order is lost. By default, the file does not even contain these times.
 """
 
 import re
@@ -56,7 +56,10 @@ def _of_tasks(tasks: Any) -> Iterator[Benchmark]:
 
 
 def _benchmark(name: str, result: Mapping[str, Any]) -> Benchmark:
-    """Return the benchmark of one task; since tinybench 3 the statistics of its time are in `latency`."""
+    """Return the benchmark of one task.
+
+    Since tinybench 3, the statistics of its time are in `latency`.
+    """
     statistics = json_text.member(result, "latency", dict, f"benchmark {name!r}") if "latency" in result else result
     if result.get("error") is not None or "mean" not in statistics:
         has_failed = result.get("error") is not None or result.get("state") == "errored"

@@ -1,4 +1,7 @@
-"""Units of measurements: times become seconds, other measurements keep their unit."""
+"""Units of measurements.
+
+Times are converted to seconds; other measurements keep their unit.
+"""
 
 import re
 
@@ -25,7 +28,9 @@ def to_seconds(unit: str) -> tuple[str, float]:
 
 
 def direction(unit: str) -> str:
-    """Return the better direction if the unit determines it: lower seconds, higher rates.
+    """Return the better direction if the unit determines it.
+
+    Lower is better for seconds, and higher is better for rates.
 
     Examples
     --------
@@ -38,6 +43,9 @@ def direction(unit: str) -> str:
 
 
 def scaled(series: Series, factor: float) -> Series:
-    """Convert measurements to the stored unit; an overflow becomes infinite, which readers refuse."""
+    """Convert measurements to the stored unit.
+
+    A value that overflows becomes infinite, which readers refuse.
+    """
     with np.errstate(over="ignore"):
         return series * factor

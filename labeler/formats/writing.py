@@ -1,4 +1,6 @@
-"""Write benchmarks as files for other programs: a long table in CSV or Parquet, or JSON of the ICPE '23 data challenge.
+"""Write benchmarks as files for other programs.
+
+The files are long tables in CSV or Parquet, or JSON of the ICPE '23 data challenge.
 
 `long_table` and `icpe` read the same measurements from these files. A table always has all columns of `WRITTEN`, and a
 column for each other condition, so that tables can be combined.
@@ -23,7 +25,7 @@ MAX_STEM_BYTES = 200
 
 
 def columns(factors: Iterable[str]) -> list[str]:
-    """Return the columns of a table: `WRITTEN`, and the given other conditions."""
+    """Return the columns of a table, which are `WRITTEN` and the given other conditions."""
     return [
         *WRITTEN,
         *(name if name in CONDITIONS or name.startswith(RECORDED) else FACTOR + name for name in factors),
@@ -52,7 +54,9 @@ def parquet_writer(file: IO[bytes], names: Sequence[str]) -> parquet.ParquetWrit
 
 
 def rows(benchmark: Benchmark, names: Sequence[str], *, is_csv: bool = False) -> pa.Table:
-    """One row per measurement, in order of runs and iterations; unknown values are "".
+    """Return a table with one row per measurement, in order of runs and iterations.
+
+    Unknown values are "".
 
     In CSV, a text that a spreadsheet would run as a formula is neutralised (see `tables`).
     """
@@ -83,7 +87,9 @@ def _dictionary(texts: Sequence[str], run: "np.typing.NDArray[np.int32]", *, is_
 
 
 def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
-    """Return the name and the content of the file: a list of runs, each a list of seconds.
+    """Return the name and the content of the file.
+
+    The content is a list of runs; each run is a list of seconds.
 
     The name is `org__project#method#k=v.json` if possible. A name that is too long or not a valid file name is changed,
     and part of its hash is added, so that all names are different.
@@ -104,7 +110,9 @@ def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
 
 
 def file_stem(name: str) -> str:
-    r"""Turn a name into a file name that is valid on any system: no folder, not hidden, no special character, short.
+    r"""Turn a name into a short file name that is valid on any system.
+
+    It has no folder and no special characters, and it is not hidden.
 
     Examples
     --------

@@ -126,7 +126,7 @@ def digest_of(db: "Database", part: str, row_id: int) -> str | None:
 
 
 def faults(db: "Database") -> Iterator[Fault]:
-    """Return the mismatches between links and rows, in the order of the chain, and then the rows without a link."""
+    """Yield the mismatches between links and rows in the order of the chain, then the rows without a link."""
     last, newest = Head(0, ""), dict[tuple[str, int], str]()
     for link_id, part, row_id, digest, stored in db.execute("SELECT * FROM links ORDER BY link_id").fetchall():
         if link_id != last.n_links + 1:

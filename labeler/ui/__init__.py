@@ -1,1 +1,1 @@
-"""The browser shell."""
+"""The pages in the browser, and the web server that serves them."""

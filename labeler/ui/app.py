@@ -1,4 +1,7 @@
-"""The application that Streamlit runs on each click: identify the person, list their pages, show errors."""
+"""The application that Streamlit runs on each click.
+
+It identifies the person, lists the person's pages, and shows errors.
+"""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -55,7 +58,7 @@ EXPLORE_PAGES = {method.title: name for name, method in METHODS.items()}
 
 
 def main(token: str | None) -> None:
-    """Run a page for the person with the session id `token`."""
+    """Run a page for the person whose session has the id `token`."""
     st.set_page_config(page_title="Benchmark runs", layout="wide")
     st.html(f"<style>{component.PAGE_STYLE}</style>{STYLE}")
     study, person = settings().study, None
@@ -136,7 +139,10 @@ def session_of(cookies: Mapping[str, str], study: Path | None) -> str | None:
 
 
 def explain(error: LabelerError, person: Person | None) -> None:
-    """Show an error; only coordinators see the study's path on the server."""
+    """Show an error.
+
+    Only coordinators see the path of the study on the server.
+    """
     is_coordinator = person is not None and Role.COORDINATOR in person.roles
     st.error(plain(str(error) if is_coordinator else for_anyone(error)))  # the error may contain names from files
     if isinstance(error, StudyError):

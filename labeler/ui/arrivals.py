@@ -1,4 +1,7 @@
-"""Serve the first page of new windows, a few at a time, so that many new windows do not delay people who label."""
+"""Serve the first page of new windows, a few at a time.
+
+Many new windows then do not delay people who are labelling.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,14 +16,14 @@ MAX_END_BYTES = 200  # the message that ends a page run is short
 
 
 class Arrivals:
-    """Gives windows their turn, in the order of their first requests."""
+    """Gives new windows their turn, in the order of their first requests."""
 
     def __init__(self) -> None:
         self._turns = asyncio.Semaphore(N_AT_ONCE)
 
     @asynccontextmanager
     async def window(self, receive: Receive, send: Send) -> AsyncIterator[tuple[Receive, Send]]:
-        """Wrap `receive` and `send` of one window, so that its first message waits for its turn."""
+        """Wrap `receive` and `send` of a window so that its first message waits for its turn."""
         turn = _Turn(self._turns)
 
         async def receiving() -> Message:
@@ -49,7 +52,10 @@ class _Turn:
         self.is_held = self._is_over = False
 
     async def begin(self) -> None:
-        """Wait for the turn, unless the window already had its turn."""
+        """Wait for the turn.
+
+        If the window already had its turn, do not wait.
+        """
         if self.is_held or self._is_over:
             return
         await self._turns.acquire()

@@ -1,4 +1,4 @@
-"""Limits on connections: the number of open connections, and the time for a request to arrive."""
+"""Limit connections: the number of open connections, and the time in which a request must arrive."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def install() -> None:
-    """Let uvicorn use these connections."""
+    """Let uvicorn use connections with these limits."""
     HTTP_PROTOCOLS["auto"] = f"{__name__}:{Connection.__name__}"
 
 
@@ -28,9 +28,9 @@ def room() -> int:
 
 
 class Connection(H11Protocol):
-    """A connection that is closed if its request does not arrive, or if too many are open.
+    """A connection that is closed if its request does not arrive in time, or if too many connections are open.
 
-    An address can have at most half of all connections, unless it is a trusted proxy. When few connections are free,
+    Unless an address is a trusted proxy, it can have at most half of all connections. When few connections are free,
     requests have less time to arrive.
     """
 
@@ -40,7 +40,7 @@ class Connection(H11Protocol):
         self._waiting_since: float | None = None  # monotonic time; None while no request is arriving
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start to wait for a request, or refuse the connection."""
+        """Start to wait for a request; if too many connections are open, refuse the connection."""
         super().connection_made(transport)
         self._wait()
         n_most, n_open = room(), len(self.connections)
@@ -71,12 +71,15 @@ class Connection(H11Protocol):
         self._go_on_waiting(has_progress=False)
 
     def end_if_waiting_since(self, latest: float) -> None:
-        """Close the connection if its request started before this monotonic time."""
+        """Close the connection if it has been waiting for its request since before this monotonic time."""
         if self._waiting_since is not None and self._waiting_since < latest:
             self._end()
 
     def _go_on_waiting(self, *, has_progress: bool) -> None:
-        """Wait while a request is incomplete; each part of an upload restarts the time limit."""
+        """Continue to wait while a request is incomplete.
+
+        Each part of an upload restarts the time limit.
+        """
         state = str(self.conn.their_state)
         if self.transport.get_protocol() is not self or state not in ("IDLE", "SEND_BODY"):
             self._stop_waiting()
@@ -99,14 +102,17 @@ class Connection(H11Protocol):
             self._timer = None
 
     def _end(self) -> None:
-        """Close the connection, unless it waits for the application."""
+        """Close the connection, unless the application is still working on its response."""
         if self.flow.read_paused and self.cycle is not None and not self.cycle.response_complete:
             self._wait()
         else:
             self.transport.abort()
 
     def _end_slow_requests(self, limit_s: float) -> int:
-        """Close connections whose requests take too long; return the number that are closed or will be closed soon."""
+        """Close connections whose requests take too long.
+
+        Return the number of connections that are closed now or will be closed soon.
+        """
         latest = time.monotonic() - limit_s
         for connection in list(self.connections):
             if isinstance(connection, Connection):
@@ -114,7 +120,10 @@ class Connection(H11Protocol):
         return sum(connection.transport.is_closing() for connection in self.connections)
 
     def _n_from_here(self) -> int:
-        """The number of connections of this address; 0 for a trusted proxy, which has the connections of all people."""
+        """Return the number of connections from the address of this connection.
+
+        Return 0 for a trusted proxy, because it has the connections of all people.
+        """
         address = self.client[0] if self.client else None
         proxies = getattr(self.app, "trusted_hosts", ())  # trusted hosts of uvicorn, from FORWARDED_ALLOW_IPS
         if address is None or address in proxies:

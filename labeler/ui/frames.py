@@ -2,7 +2,7 @@
 
 At the start of each page run, Streamlit sends the path of the program, versions, the operating system, an id derived
 from the machine's id, and a hash of the path as the name of the main page. A path may contain the name of a person, a
-project or a benchmark; an id identifies the machine in other places.
+project or a benchmark. An id of the machine could be recognised in other places.
 """
 
 import hashlib
@@ -17,14 +17,14 @@ MAIN_PAGE = "0" * 32  # name of the main page for browsers, as long as Streamlit
 
 
 class Frames:
-    """Both directions of a websocket."""
+    """The messages of a websocket in both directions."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
         self._main_page = ""  # Streamlit's name of the main page, taken from its first message
 
     async def receive(self) -> Message:
-        """Return the next message of the browser, with Streamlit's name of the main page."""
+        """Return the next message of the browser, with the name of the main page that Streamlit uses."""
         message = await self._receive()
         frame = message.get("bytes")
         if frame and self._main_page and MAIN_PAGE.encode() in frame:
@@ -43,7 +43,7 @@ class Frames:
         if read.WhichOneof("type") == "new_session":
             self._main_page = read.new_session.main_script_hash or self._main_page
             conceal(read.new_session)
-            read.hash = ""  # Streamlit never reuses such a message, and the hash would confirm a guess of its content
+            read.hash = ""  # Streamlit never reuses this message, and its hash could confirm a guess of its content
             frame = read.SerializeToString()
         return frame.replace(self._main_page.encode(), MAIN_PAGE.encode()) if self._main_page else frame
 
@@ -62,7 +62,10 @@ def conceal(session: NewSession) -> None:
 
 
 def _to_server(frame: bytes, main_page: str) -> bytes:
-    """Change only the field with the name of the page, because people could write the same text in other fields."""
+    """Change only the field with the name of the page.
+
+    Other fields may contain the same text, because people can write it.
+    """
     read = BackMsg.FromString(frame)
     if read.WhichOneof("type") == "rerun_script" and read.rerun_script.page_script_hash == MAIN_PAGE:
         read.rerun_script.page_script_hash = main_page

@@ -40,10 +40,13 @@ HEADERS = {
 
 
 class Gate:
-    """Accepts the health check, sign-in, and requests of people who are signed in, only from this origin.
+    """Accepts only the health check, sign-in, and requests of people who are signed in.
 
-    Reviewers can reach pages and their program text, but nothing else of Streamlit: no uploads, no downloads of other
-    people, no metrics. The gate uses the same path as Streamlit's router, because a path from headers could differ.
+    Requests must come from this origin.
+
+    Reviewers can reach pages and their program text. They cannot reach anything else in Streamlit, such as uploads,
+    other people's downloads, or metrics. The gate uses the same path as Streamlit's router, because a path in a header
+    could be a different path.
     """
 
     def __init__(self, app: ASGIApp, study: Path) -> None:
@@ -51,7 +54,7 @@ class Gate:
         self._let_in_until: dict[str, float] = {}  # session id -> monotonic time
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it on."""
+        """Answer a request, or pass the request on to the application."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -69,7 +72,7 @@ class Gate:
         await self._target(connection)(scope, receive, _with_headers(send, connection.scope["path"]))
 
     def _target(self, connection: HTTPConnection) -> ASGIApp:
-        """Return the response to a request: the application, a redirect to the sign-in page, or a refusal."""
+        """Return what handles the request: the application, a redirect to the sign-in page, or a refusal."""
         path, method = connection.scope["path"], connection.scope["method"]
         if (
             path == "/" and provider.arrival(connection.cookies) is not None
@@ -104,9 +107,11 @@ class Gate:
             return None  # the browser will try again
 
     def _while_signed_in(self, connection: HTTPConnection, receive: Receive) -> Receive:
-        """Pass on the messages of a window; after sign-out only page runs, which show that the person is signed out.
+        """Pass on the messages of a window.
 
-        Messages that Streamlit cannot read are dropped, because it would close the window and log a traceback.
+        After sign-out, pass on only page runs, which show that the person is signed out.
+
+        Messages that Streamlit cannot read are dropped, because Streamlit would close the window and log a traceback.
         """
 
         async def receiving() -> Message:
@@ -136,18 +141,27 @@ class Gate:
         return person
 
     def _was_let_in(self, connection: HTTPConnection) -> bool:
-        """Whether this session was checked a moment ago, because a page loads about seventy files of program text."""
+        """Return whether this session was checked a moment ago.
+
+        The check is not repeated, because a page loads about seventy files of program text.
+        """
         return self._let_in_until.get(session_of(connection.cookies, self._study) or "", 0) > time.monotonic()
 
 
 def _belonging_to(scope: Scope, person: Person) -> Scope:
-    """Add the person in a header that browsers cannot set, so that only this person resumes a session."""
+    """Add the person in a header that browsers cannot set.
+
+    This ensures that only this person can resume a session.
+    """
     headers = [(name, value) for name, value in scope["headers"] if name != PERSON_HEADER]
     return {**scope, "headers": [*headers, (PERSON_HEADER, str(person.person_id).encode())]}
 
 
 def _request(message: Message) -> BackMsg | None:
-    """Parse a message of a browser; None if it is text, or bytes that Streamlit cannot read."""
+    """Parse a message of a browser.
+
+    Return None if the message is text, or bytes that Streamlit cannot read.
+    """
     frame = message.get("bytes")
     if frame is None:
         return None
@@ -175,12 +189,18 @@ def _is_program(path: str) -> bool:
 
 
 def _is_for_everyone(path: str) -> bool:
-    """Return whether everyone who is signed in may reach this path; the path of a page has only one part."""
+    """Return whether everyone who is signed in may reach this path.
+
+    The path of a page has only one part.
+    """
     return _is_program(path) or path in (HEALTH, HOST_CONFIG) or path.rstrip("/").count("/") <= 1
 
 
 def _with_headers(send: Send, path: str) -> Send:
-    """Add headers to a response that exclude other sites, and forbid caching unless it is allowed explicitly."""
+    """Add headers to a response that exclude other sites.
+
+    Unless caching is allowed explicitly, the headers also forbid caching.
+    """
 
     async def sending(message: Any) -> None:
         if message["type"] == "http.response.start":

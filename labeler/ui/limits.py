@@ -1,4 +1,4 @@
-"""Limits on failed sign-ins, on page runs that read the study at once, and on the size of the log."""
+"""Limit failed sign-ins, the number of page runs that read the study at once, and the size of the log."""
 
 import ipaddress
 import re
@@ -11,7 +11,7 @@ from typing import TextIO
 
 N_WRONG = 10
 WITHIN_S = 60.0
-MAX_CLIENTS = 10_000  # limits the memory that unknown clients can use
+MAX_CLIENTS = 10_000  # maximum number of clients, which limits the memory that unknown clients can use
 
 # Number of page runs that may have the study open at the same time. Each needs three files and processor time. Labels
 # do not wait for page runs; otherwise two hundred people who sign in at once would delay all others for seconds.
@@ -25,7 +25,9 @@ MAX_REPEATS, MAX_LOG_BYTES = (
 
 
 class WrongSignIns:
-    """Counts failed sign-ins by client address; a client with too many failures must wait.
+    """Counts failed sign-ins by client address.
+
+    A client with too many failures must wait.
 
     Parameters
     ----------
@@ -54,7 +56,10 @@ class WrongSignIns:
 
 
 def _client(address: str) -> str:
-    """Return the address of the client; for IPv6 the first 64 bits, because a client has a whole network."""
+    """Return the address of the client.
+
+    For IPv6, return the first 64 bits, because a client has a whole network.
+    """
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -63,9 +68,10 @@ def _client(address: str) -> str:
 
 
 class BoundedLog(TextIOBase):
-    """A log stream that leaves out repeated records, and reports their number.
+    """A log stream that leaves out repeated records and reports how many were left out.
 
-    Otherwise a fault in each connection would fill the disk. Records that differ only in numbers count as repeated.
+    Without this limit, a fault in each connection would fill the disk. Records that differ only in numbers count as
+    repeated.
 
     Parameters
     ----------
@@ -82,7 +88,7 @@ class BoundedLog(TextIOBase):
         self._repeats: Counter[str] = Counter()
 
     def write(self, text: str) -> int:
-        """Write a record, or leave it out if it is repeated."""
+        """Write a record; if it is repeated, leave it out."""
         with self._lock:
             self._begin_period()
             first_line = text.lstrip().partition("\n")[0]

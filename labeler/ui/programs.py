@@ -1,4 +1,6 @@
-"""The program text of the pages: the same for everyone, read and compressed once, and served from memory.
+"""The program text of the pages.
+
+It is the same for everyone. The server reads and compresses it once, and serves it from memory.
 
 A page consists of about ninety files. Reading them in pieces took about half of the server's time for opening a page.
 """
@@ -54,7 +56,7 @@ def _content(path: Path) -> tuple[bytes, bytes | None]:
 
 @cache
 def preload() -> str:
-    """The Link header that makes a browser load the modules of the component together with Streamlit, not after it."""
+    """Return the Link header that makes a browser load the component's modules together with Streamlit, not later."""
     later, queue = list(component.MODULES), [address for address in files() if _is_needed(address)]
     while queue:
         address = queue.pop(0)
@@ -65,14 +67,14 @@ def preload() -> str:
 
 
 def warm() -> None:
-    """Read and compress what the first page needs, so that no visitor waits for it."""
+    """Read and compress the files that the first page needs, so that no visitor waits for them."""
     for address in {*_first_page(), *re.findall("<([^>]+)>", preload())} & files().keys():
         _content(files()[address])
 
 
 @cache
 def _first_page() -> frozenset[str]:
-    """Return the addresses that Streamlit's page itself names."""
+    """Return the addresses that Streamlit's HTML page names."""
     text = (STREAMLIT / "index.html").read_text(encoding="utf-8")
     return frozenset(f"{STATIC}{name}" for name in re.findall(r"""["']\./static/([^"']+)["']""", text))
 

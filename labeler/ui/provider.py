@@ -1,8 +1,10 @@
-"""Sign-in through an identity provider (OpenID Connect), with Streamlit's login if `[auth]` is configured.
+"""Sign in through an identity provider (OpenID Connect).
+
+Streamlit's login is used if `[auth]` is configured.
 
 Streamlit's routes communicate with the provider and set a signed cookie with the person's identity. This cookie is
-exchanged for a labeler session at once, so that roles, sign-out and revoking work the same for everyone. Reading the
-cookie needs undocumented functions of Streamlit, which are used only in this module.
+exchanged for a labeler session at once, so that roles, signing out and revoking links work in the same way for
+everyone. Reading the cookie needs undocumented functions of Streamlit, which are used only in this module.
 """
 
 import json
@@ -19,20 +21,26 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_signed_val
 PATHS = ("/auth/login", "/oauth2callback")  # Streamlit's routes, open to everyone if a provider is configured
 USER_COOKIE = "_streamlit_user"
 KEYS = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
-TRUST_KEY = "addresses_are_verified"  # for a provider that does not state this for each address
+TRUST_KEY = "addresses_are_verified"  # for a provider that does not say for each address whether it is verified
 MIN_SECRET_LENGTH = 32  # anyone who knows the cookie secret can sign in as any person
-MAX_AGE_DAYS = 5 / 1440  # return from the provider and sign-in are one step
+MAX_AGE_DAYS = 5 / 1440  # returning from the provider and signing in are one step
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A person who returns from the provider; `email` is None without a verified address."""
+    """A person who returns from the provider.
+
+    `email` is None if the person has no verified address.
+    """
 
     email: str | None
 
 
 def problem() -> str:
-    """Return the reason why the section [auth] of secrets.toml is unusable; empty if it is usable or missing."""
+    """Return the reason why the section [auth] of secrets.toml is unusable.
+
+    Return "" if it is usable or missing.
+    """
     if not secrets_singleton.load_if_toml_exists() or "auth" not in secrets_singleton:
         return ""
     section: Any = secrets_singleton["auth"]
@@ -54,12 +62,14 @@ def is_configured() -> bool:
 
 
 def login_path() -> str:
-    """Return the path that starts the sign-in through the provider; valid for a few minutes."""
+    """Return the path that starts the sign-in through the provider; the path is valid for a few minutes."""
     return f"{PATHS[0]}?{urlencode({'provider': auth_util.encode_provider_token('default')})}"
 
 
 def arrival(cookies: Mapping[str, str]) -> Arrival | None:
-    """Return the person who just returned from the provider; None for a forged, expired or missing cookie.
+    """Return the person who just returned from the provider.
+
+    Return None if the cookie is forged, expired or missing.
 
     An address that the provider has not verified is ignored.
     """

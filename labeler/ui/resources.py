@@ -1,4 +1,4 @@
-"""Limits for the server's use of memory and open files."""
+"""Limit the server's use of memory and open files."""
 
 import asyncio
 import ctypes
@@ -15,7 +15,7 @@ MAX_FILES = 65_536  # more than this server needs
 
 
 def bound_heap() -> bool:
-    """Make glibc return the memory of large messages at once; return False with another C library.
+    """Make glibc return the memory of large messages at once; return False if the C library is not glibc.
 
     By default, glibc keeps larger and larger freed blocks in an arena per thread. With fifty reviewers, the memory of
     the server grew by 2 MB per 1000 labels.
@@ -27,7 +27,7 @@ def bound_heap() -> bool:
 
 
 def raise_file_limit() -> int:
-    """Raise the limit of open files as far as the system allows, up to `MAX_FILES`; return the limit."""
+    """Raise the limit of open files as far as the system allows, up to `MAX_FILES`; return the new limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     target = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
     if soft != resource.RLIM_INFINITY and soft < target:

@@ -1,4 +1,7 @@
-"""The web server: Streamlit behind a gate that checks who is signed in and what they may reach."""
+"""The web server: Streamlit behind a gate.
+
+The gate checks who is signed in and what this person may reach.
+"""
 
 import gc
 import logging
@@ -26,11 +29,14 @@ from labeler.ui.limits import BoundedLog
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")  # for health checks, and browsers on the same machine
 REST_S = 0.05  # pause after each picture that is updated in the background, so that pages come first
-SWITCH_S = 0.0005  # with the default, a page run blocks the event loop, and so labels, for 5 ms at a time
+SWITCH_S = 0.0005  # with the default, a page run blocks the event loop for 5 ms at a time, and labels have to wait
 
 
 def serve(study: Path, *, address: str, port: int, url: str | None = None) -> None:
-    """Run the browser application for a study until it is stopped; `url` is its public address."""
+    """Run the browser application for a study until somebody stops it.
+
+    `url` is the public address of the application.
+    """
     sys.stderr = BoundedLog(sys.stderr)
     update_formatter()  # Streamlit's loggers still have the previous stream
     resources.raise_file_limit()
@@ -40,7 +46,7 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
         "server.port": port,
         "secrets.files": [
             str(Path.cwd() / ".streamlit" / "secrets.toml")
-        ],  # no other file, so that a file in the home folder cannot configure a provider
+        ],  # only this file, so that a file in the home folder cannot configure a provider
         "server.trustedUserHeaders": {PERSON_HEADER.decode(): "person"},
         "server.allowedHosts": allowed_hosts(url),
     }
@@ -59,7 +65,7 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
 
 
 def refresh_in_background(study: Path) -> Thread:
-    """Compress program text, and update stored pictures of an earlier version, while the application already runs."""
+    """Compress program text and update stored pictures of an earlier version, while the application runs."""
 
     def refresh() -> None:
         programs.warm()
@@ -84,7 +90,9 @@ def make_app(study: Path) -> st.App:
 
 
 def allowed_hosts(url: str | None) -> list[str]:
-    """Return the accepted host names: the host of `url` and names of this machine; all names if no `url` is given.
+    """Return the accepted host names, which are the host of `url` and the names of this machine.
+
+    If no `url` is given, all names are accepted.
 
     Raises
     ------
@@ -105,7 +113,7 @@ def allowed_hosts(url: str | None) -> list[str]:
 
 
 def streamlit_settings() -> dict[str, Any]:
-    """Return the settings of .streamlit/config.toml with dotted names."""
+    """Return the settings in .streamlit/config.toml, with dotted names."""
     with bundled(".streamlit", "config.toml").open("rb") as file:
         return {
             f"{section}.{name}": value for section, part in tomllib.load(file).items() for name, value in part.items()

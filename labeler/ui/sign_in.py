@@ -1,4 +1,7 @@
-"""Sign in and out: the pages and routes that need no session."""
+"""Sign in and out.
+
+The pages and routes of this module need no session.
+"""
 
 import asyncio
 import logging
@@ -87,7 +90,10 @@ def _join(study: Path, wrong: WrongSignIns) -> Any:
 
 
 def is_visit(connection: HTTPConnection) -> bool:
-    """Whether the request looks like a visit of a person, according to the browser, not an image, script or preview."""
+    """Return whether a person visits the page, according to the browser.
+
+    Images, scripts and previews are not visits.
+    """
     headers = connection.headers
     is_page = headers.get("sec-fetch-dest", "document") == "document"
     is_step = headers.get("sec-fetch-mode", "navigate") == "navigate"
@@ -116,7 +122,7 @@ def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
 
 
 async def _body(request: Request) -> bytes:
-    """Return the posted body, up to slightly more than the accepted length."""
+    """Return the posted body, cut off slightly above the accepted length."""
     body = b""
     async for part in request.stream():
         body += part
@@ -144,21 +150,27 @@ def _sign_in_by_provider(study: Path) -> Any:
 
 
 def _forms() -> str:
-    """Return the forms for other ways to sign in, shown below the text of a sign-in page."""
+    """Return the forms for other ways to sign in.
+
+    The sign-in page shows them below its text.
+    """
     return (PROVIDER_LINK if provider.is_configured() else "") + SIGN_IN_FORM
 
 
 def _cleared(response: Response, request: Request) -> Response:
-    """Remove Streamlit's login cookies from the browser; they would sign the person in again without a request."""
+    """Remove Streamlit's login cookies from the browser.
+
+    They would sign the person in again although the person did not ask for it.
+    """
     for name in provider.cookies_to_clear(request.cookies):
         response.delete_cookie(name, path="/")
     return response
 
 
 def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, *, instead: bool = False) -> Response:
-    """Sign in the person who has a secret, or explain why this is impossible.
+    """Sign in the person who has a secret, or explain why the person cannot sign in.
 
-    If another person is signed in, ask first, unless the person has already confirmed (`instead`).
+    If another person is signed in, ask first. If `instead` is set, the person has already confirmed the change.
     """
     address = request.client.host if request.client else ""
     wait_s = math.ceil(wrong.wait_s(address))
@@ -173,7 +185,10 @@ def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, 
 
 
 def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
-    """Return the page that asks whether to switch to another person; None if this question is not needed."""
+    """Return the page that asks whether to switch to another person.
+
+    Return None if the question is not needed.
+    """
     now = datetime.now(UTC)
     try:
         token = session_of(request.cookies, study)
@@ -200,7 +215,7 @@ def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
 
 
 def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
-    """Set the cookie of a new session and open the application, or explain why this is impossible."""
+    """Set the cookie of a new session and open the application, or explain why this is not possible."""
     try:
         with OTHER_TURNS, open_database(study) as db:
             now, before, token = datetime.now(UTC), session_of(request.cookies, study) or "", sign_in(db)
@@ -219,7 +234,10 @@ def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -
 
 
 def _first_page(request: Request) -> str:
-    """Return the page in the link, such as ?page=report, otherwise the first page; never a page of another site."""
+    """Return the page that the link names, such as ?page=report; otherwise, return the first page.
+
+    A page of another site is never returned.
+    """
     page = request.query_params.get("page", "")
     return f"/{page}" if re.fullmatch(r"[a-z-]{1,40}", page) else "/"
 
@@ -242,7 +260,10 @@ def _sign_out(study: Path) -> Any:
 
 
 def unavailable(error: LabelerError) -> Response:
-    """The page that is shown while the study cannot be opened; only the server's log has the path of the study."""
+    """Return the page that is shown while the study cannot be opened.
+
+    Only the server's log has the path of the study.
+    """
     log.warning("%s", error)
     words = f"{for_anyone(error)} Answers that are not saved yet are kept in this browser."
     return _page("Temporarily unavailable", words, status=503, headers={"Refresh": str(RETRY_S)})
@@ -271,7 +292,10 @@ input {{ width: 22rem }} body {{ padding: 0 1rem }}</style></head>
 
 
 def same_origin(connection: HTTPConnection) -> bool:
-    """Whether the request is from this site, according to the browser; programs without such headers are accepted."""
+    """Return whether the request comes from this site, according to the browser.
+
+    Programs that send no headers about the origin are accepted.
+    """
     origin, site = connection.headers.get("origin"), connection.headers.get("sec-fetch-site", "none")
     if site not in ("same-origin", "none"):
         return False

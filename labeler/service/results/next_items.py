@@ -39,7 +39,7 @@ class NextItems:
 
     @property
     def sentences(self) -> list[str]:
-        """Return the result as sentences without names of people or items."""
+        """The result as sentences, without names of people or items."""
         how = "the model is uncertain and classifiers disagree" if self.by_model else "classifiers differ"
         added = f"{self.n_random + self.n_chosen} items added: {self.n_random} at random, {self.n_chosen} where {how}."
         why = [f"No model was used: {self.reason}."] if self.reason else []

@@ -60,7 +60,10 @@ def event_of(key: str) -> object | None:
 
 
 def is_check(event: object) -> bool:
-    """Return whether an event contains no answer and only asks which saved answers the study still has."""
+    """Return whether an event contains no answer.
+
+    Such an event only asks which saved answers the study still has.
+    """
     return isinstance(event, Mapping) and "check" in event and "event_id" not in event
 
 
@@ -87,10 +90,13 @@ def picture(
     height: int = VIEWER_HEIGHT,
     shows_numbers: bool = False,
 ) -> str | None:
-    """Show the runs of one item as reviewers see them, read-only; for all pages other than labelling.
+    """Show the runs of one item as reviewers see them.
 
-    The keys for axis (Z), logarithm (L) and overlay (O) and the arrow keys work as on the labelling screen; they change
-    only the view. On a page with several pictures the keys apply to the picture that was pointed at or focused last.
+    The picture is read-only, and all pages except labelling use it.
+
+    The keys for axis (Z), logarithm (L) and overlay (O) and the arrow keys work as on the labelling screen, and change
+    only the view. If a page has several pictures, the keys apply to the picture at which the person last pointed, or
+    which was focused last.
 
     Parameters
     ----------

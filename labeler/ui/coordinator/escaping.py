@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 
 def plain(text: str) -> str:
-    """Escape a text so that it is shown literally, not as Markdown."""
+    """Escape a text so that Markdown shows it literally."""
     return re.sub(r"([\\`*_{}\[\]()<>#+!|~$])", r"\\\1", text)
 
 
 def points(texts: Iterable[str]) -> str:
-    """Escaped texts as a Markdown list."""
+    """Return a Markdown list of texts, each escaped."""
     return "\n".join(f"- {plain(text)}" for text in texts)

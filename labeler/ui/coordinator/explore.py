@@ -1,4 +1,7 @@
-"""Pages for the four methods: apply a method to the study or to uploaded files, show and download the result."""
+"""Pages for the four methods.
+
+A page applies a method to the study or to uploaded files, then shows the result and offers it for download.
+"""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -58,7 +61,7 @@ def answer(method: str, gathered: Gathered, options: dict[str, Any]) -> None:
 
 
 def show(explored: Explored, method: str) -> None:
-    """Show the result as a page, with its files to download."""
+    """Show the result as a page, and offer its files for download."""
     html = exploring.as_html(explored)
     with st.container(horizontal=True):
         st.download_button(f"{method}.html", html, f"{method}.html", on_click="ignore")
@@ -93,7 +96,10 @@ def of_files(files: list[Any], pattern: str) -> Gathered:
 
 
 def asked_for(method: str) -> dict[str, Any]:
-    """Ask for the options of `exploring.explore`; the caller converts `warmup` and `aggregate` to a sampling."""
+    """Ask for the options of `exploring.explore`.
+
+    The caller converts `warmup` and `aggregate` to a sampling.
+    """
     left, middle, right = st.columns(3)
     options: dict[str, Any] = {
         "aggregate": left.selectbox("Value per run", exploring.AGGREGATES, key=f"aggregate-{method}"),

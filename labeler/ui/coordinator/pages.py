@@ -1,4 +1,7 @@
-"""Coordinator pages by group. To add a page, add a line here and a module with `render(db, person)`."""
+"""Coordinator pages by group.
+
+To add a page, add a line here and a module with `render(db, person)`.
+"""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -64,7 +67,7 @@ _FILLED_FROM: Mapping[str, State] = {
 
 
 def show(db: Database, person: str, title: str) -> None:
-    """Show a page: heading, message about the last action, and content."""
+    """Show a page: its heading, the message about the last action, and the content."""
     st.title(title, anchor=False)
     if acknowledge() and title != STUDY:
         next_step(db, person, title)
@@ -72,6 +75,6 @@ def show(db: Database, person: str, title: str) -> None:
 
 
 def quiet(study: Study) -> list[str]:
-    """Titles of the pages that have no content yet."""
+    """Return the titles of the pages that have no content yet."""
     order = list(State)
     return [title for title, state in _FILLED_FROM.items() if order.index(study.phase) < order.index(state)]

@@ -1,4 +1,7 @@
-"""Show the items of a queue one by one, each with its picture and keys for actions."""
+"""Show the items of a queue one by one.
+
+Each item has its picture, and keys for actions.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,13 +19,16 @@ CHOICES = {key: category.title() for key, category in CATEGORIES.items()}
 
 
 def current(queue: str, names: Sequence[str]) -> str:
-    """Return the current item of a queue; the first item at the beginning."""
+    """Return the current item of a queue; at the beginning, return the first item."""
     name = str(st.session_state.get(queue))
     return name if name in names else names[0]
 
 
 def move(queue: str, names: Sequence[str], name: str, pressed: str | None) -> None:
-    """Go to the next or previous item if its key was pressed; the first item follows the last."""
+    """Go to the next or previous item if the person pressed its key.
+
+    After the last item comes the first item.
+    """
     step = {NEXT: 1, PREVIOUS: -1}.get(pressed or "")
     if step is not None:
         put(queue, names[(names.index(name) + step) % len(names)])
@@ -30,12 +36,12 @@ def move(queue: str, names: Sequence[str], name: str, pressed: str | None) -> No
 
 
 def put(queue: str, name: str) -> None:
-    """Make this the current item, from the next page run."""
+    """Make this item the current item of the queue, from the next page run on."""
     st.session_state[queue] = name
 
 
 def place(names: Sequence[str], name: str) -> str:
-    """Position in the queue, such as "3 of 12"."""
+    """Return the position in the queue, such as "3 of 12"."""
     return f"{names.index(name) + 1} of {len(names)}"
 
 
@@ -49,7 +55,7 @@ def look(
     caption: str = "",
     keys: Mapping[str, str] = MOVES,
 ) -> str | None:
-    """Show the picture of an item, or a note if it has none; return the key that was pressed.
+    """Show the picture of an item, or a note if the item has none; return the key that the person pressed.
 
     Parameters
     ----------

@@ -37,12 +37,18 @@ def done(message: str) -> None:
 
 
 def fresh(key: str) -> str:
-    """Return a widget key that changes after each successful action, which empties the widget."""
+    """Return a widget key that changes after each successful action.
+
+    The new key makes the widget empty.
+    """
     return f"{key}-{st.session_state.get(_ROUND, 0)}"
 
 
 def acknowledge() -> bool:
-    """Show the message about the completed action once, on the page and as a toast; return whether there was one."""
+    """Show the message about the completed action once, on the page and as a toast.
+
+    Return whether there was a message.
+    """
     if _MESSAGE not in st.session_state:
         return False
     message = st.session_state.pop(_MESSAGE)
@@ -53,7 +59,10 @@ def acknowledge() -> bool:
 
 
 def next_step(db: Database, person: str, here: str) -> None:
-    """Show a link to the next step of the study, unless it is on this page or reviewers must label first."""
+    """Show a link to the next step of the study.
+
+    No link is shown if the step is on this page, or if reviewers must label first.
+    """
     ahead = overview.overview(db, person).next
     page = ahead.page or STUDY
     if page not in (here, overview.WAITING):
@@ -62,7 +71,7 @@ def next_step(db: Database, person: str, here: str) -> None:
 
 @contextmanager
 def errors_here() -> Iterator[None]:
-    """Show errors in this place of the page, and leave the rest of the page unchanged."""
+    """Show errors at this place of the page, and leave the rest of the page unchanged."""
     try:
         yield
     except LabelerError as error:

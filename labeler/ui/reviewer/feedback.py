@@ -1,4 +1,4 @@
-"""The page Feedback: after the calibration round, the reviewer's labels next to the reference labels."""
+"""The page Feedback: after the calibration round, reviewers compare their labels with the reference labels."""
 
 import streamlit as st
 
@@ -10,7 +10,10 @@ from labeler.ui.reviewer import label
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """Show each label of the reviewer in the round, with the picture and the reference label if the item has one."""
+    """Show each label that the reviewer gave in the round, with its picture.
+
+    If the item has a reference label, it is shown too.
+    """
     label.deliver(db, reviewer_id)
     st.title("Feedback", anchor=False)
     st.write("Your labels in the calibration round, compared with the reference labels and with other reviewers.")

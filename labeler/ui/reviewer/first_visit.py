@@ -1,4 +1,4 @@
-"""The first visit of a reviewer: the question, both answers, two pictures and a practice round."""
+"""The first visit of a reviewer: the question, both possible answers, two pictures and a practice round."""
 
 from datetime import UTC, datetime
 
@@ -16,7 +16,10 @@ PANEL = (100, 64)
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """Show the labelling page; on the first visit, show an introduction and an optional practice round before it."""
+    """Show the labelling page.
+
+    On the first visit, an introduction and an optional practice round come first.
+    """
     if not reviewing.is_first_visit(db, reviewer_id):
         label.render(db, reviewer_id)
         return

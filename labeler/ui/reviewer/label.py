@@ -25,7 +25,7 @@ def render(db: Database, reviewer_id: int) -> None:
 
 
 def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any] | None:
-    """Pass an event from the component to the service; return the reply for the component.
+    """Pass an event from the component to the service; return the reply to the component.
 
     If the study file could not be written, or labelling is not possible now, the component keeps the answer and sends
     it again.
@@ -47,7 +47,10 @@ def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any]
 def screen(
     db: Database, reviewer_id: int, ack: dict[str, Any] | None, event: object | None, only: Task | None = None
 ) -> dict[str, Any]:
-    """The data that the component shows: own progress, the next items (or one item), and the answer that U undoes."""
+    """Return the data that the component shows.
+
+    They contain the reviewer's progress, the next items (or one item), and the answer that U undoes.
+    """
     queue, brief, known = reviewing.review_queue(db, reviewer_id), reviewing.brief(db), component.known_to(event)
     offers, last = ((only,), None) if only else (queue.offers, queue.last)
     offers = () if queue.closed else offers
@@ -66,14 +69,17 @@ def screen(
 
 
 def delivery(db: Database, reviewer_id: int, ack: dict[str, Any] | None, event: object | None) -> dict[str, Any]:
-    """Return the data for the queue in the browser: its owner, the result of an answer, and missing saved answers."""
+    """Return the data for the answer queue in the browser.
+
+    They contain the owner of the queue, the result of an answer, and missing saved answers.
+    """
     checked = component.checked_by(event)
     missing = None if checked is None else reviewing.missing_events(db, reviewer_id, checked)
     return {**asdict(reviewing.browser_mark(db, reviewer_id)), "ack": ack, "missing": missing}
 
 
 def deliver(db: Database, reviewer_id: int, *, leaving: bool = False) -> None:
-    """On a page without an item: send the answers that the browser still keeps, and list refused answers."""
+    """Send the answers that the browser still keeps, and list refused answers; for a page that shows no item."""
     event = component.event_of(SENDER_KEY)
     ack = keep(db, reviewer_id, event)
     closed = reviewing.review_queue(db, reviewer_id).closed

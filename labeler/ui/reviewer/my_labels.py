@@ -1,4 +1,7 @@
-"""The page My labels: reviewers see and revise their own labels, and see nothing of other people."""
+"""The page My labels.
+
+Reviewers see and revise their own labels, and see nothing of other people.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -27,7 +30,10 @@ FILTERS: dict[str, Callable[[OwnLabel], bool]] = {
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """List the reviewer's labels, newest first; a chosen item opens with its picture and the two answers."""
+    """List the reviewer's labels, newest first.
+
+    If the reviewer chooses an item, show its picture and the two answers.
+    """
     chosen = st.session_state.get("chosen")
     if chosen is not None:
         revise(db, reviewer_id, chosen)
@@ -66,7 +72,10 @@ def show_receipt(db: Database, reviewer_id: int) -> None:
 
 
 def row(db: Database, own: OwnLabel) -> None:
-    """Show one label: number and code, thumbnail, answer, time of the answer, time on task, comment and replies."""
+    """Show one label as a row.
+
+    The row has number and code, thumbnail, answer, time of the answer, time on task, comment and replies.
+    """
     code, picture, answer, more, change = st.columns([2, 3, 2, 4, 3], vertical_alignment="center")
     code.markdown(f"{own.number}. Item {own.task.code}")
     drawing = reviewing.picture(db, own.task) if own.can_look_again else None
@@ -89,11 +98,14 @@ def row(db: Database, own: OwnLabel) -> None:
 
 
 def revise(db: Database, reviewer_id: int, code: str) -> None:
-    """Open one of the reviewer's items again; a new answer is stored in addition to the earlier answers."""
+    """Show one of the reviewer's items again.
+
+    A new answer is stored in addition to the earlier answers.
+    """
     key = f"revision-{code}"
     event = component.event_of(key)
     ack = label.keep(db, reviewer_id, event)
-    # the event may be a waiting answer to another item, which must not close this item
+    # the event may be a delayed answer to another item, which must not close this item
     if ack is not None and ack["saved"] and isinstance(event, dict) and event.get("code") == code:
         del st.session_state["chosen"]
         st.rerun()
@@ -113,12 +125,12 @@ def revise(db: Database, reviewer_id: int, code: str) -> None:
 
 
 def seconds(time_s: float) -> str:
-    """Return a time on task as text; one decimal below 10 s."""
+    """Return a time on task as text; a time below 10 s has one decimal."""
     return f"{time_s:.1f} s" if time_s < 10 else f"{time_s:.0f} s"
 
 
 def pace(progress: OwnProgress, typical_s: float | None) -> str:
-    """Progress and median time per item, in words."""
+    """Return the progress and the median time per item as text."""
     words = f"{progress.n_done} of {progress.n_assigned} done, {progress.n_not_sure} not sure."
     n_left = progress.n_assigned - progress.n_done
     if typical_s is None:

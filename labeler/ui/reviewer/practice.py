@@ -1,4 +1,7 @@
-"""The page Practice: a round with artificial items, whose answers are not stored or counted."""
+"""The page Practice: a round with artificial items.
+
+The answers are not stored and do not count.
+"""
 
 from secrets import randbelow
 from typing import Any
@@ -23,7 +26,10 @@ def render(db: Database, reviewer_id: int) -> None:
 
 
 def round_of_six(db: Database) -> bool:
-    """Show six artificial items with an explanation after each answer, then the score; return whether it is over."""
+    """Show six artificial items with an explanation after each answer, then the score.
+
+    Return whether the round is over.
+    """
     answers: dict[str, str] = st.session_state.setdefault("practice_answers", {})
     brief = reviewing.brief(db)
     seed = st.session_state.setdefault("practice_seed", randbelow(2**31))
@@ -53,6 +59,6 @@ def round_of_six(db: Database) -> bool:
 
 
 def shown(code: str, example: guide.Example) -> dict[str, Any]:
-    """Return an artificial item as the component needs it, with the explanation for each answer."""
+    """Return an artificial item in the form that the component needs, with an explanation for each answer."""
     explains = {answer: example.feedback(answer) for answer in ANSWERS}
     return {"code": code, "revision": 0, "picture": example.picture, "explains": explains}

@@ -57,7 +57,7 @@ def asked_for(question: str) -> list[str]:
 
 
 def show(files: dict[str, bytes]) -> None:
-    """Show the report and its files to download."""
+    """Show the report and offer its files for download."""
     with st.container(horizontal=True):
         for name, content in files.items():
             st.download_button(f"Download {name}", content, name, key=f"download-{name}", on_click="ignore")

@@ -1,4 +1,4 @@
-"""Hand the study over: backup, anonymised copy, labels merged from a copy, and the label file."""
+"""Hand the study over: create a backup or an anonymised copy, merge labels from a copy, and export the labels."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -58,7 +58,7 @@ def render(db: Database, person: str) -> None:
 
 
 def labels(path: Path, person: str, hidden: str) -> None:
-    """Offer the label file with all answers, if names may be seen."""
+    """Offer the label file with all answers to people who may see names."""
     if hidden:
         st.info(f"{hidden} The label file names the reviewer of each label.")
     else:
@@ -66,6 +66,6 @@ def labels(path: Path, person: str, hidden: str) -> None:
 
 
 def exported(path: Path, person: str) -> str:
-    """Create the label file on request; the log records it."""
+    """Return the text of the label file; the log records the export."""
     with open_database(path) as db:
         return reporting.as_csv(exchange.export_labels(db, actor=person, now=datetime.now(UTC)))

@@ -1,4 +1,4 @@
-"""One item: its runs, verdicts with reasons, labels, and whether it is excluded."""
+"""Show one item: its runs, verdicts with reasons and labels, and whether it is excluded."""
 
 from datetime import UTC, datetime
 
@@ -22,7 +22,10 @@ MAX_OPTIONS = 2000  # if the study has more items, people search on the page Ite
 
 
 def render(db: Database, person: str) -> None:
-    """Show the runs, the verdicts with reasons, the labels if names may be seen, and the exclusion form."""
+    """Show the runs, the verdicts with reasons, and the form to exclude the item.
+
+    The labels are shown only to people who may see names.
+    """
     everything = [item.name for item in coordinating.list_items(db)]
     if not everything:
         st.info("There are no items yet. Import measurements on the page Data.")
@@ -43,7 +46,10 @@ def render(db: Database, person: str) -> None:
 
 
 def chosen(everything: list[str], found: list[str]) -> str:
-    """Return the item to show, chosen from the list, on the page Items, or with the keys of the picture."""
+    """Return the item to show.
+
+    People choose it from the list, on the page Items, or with the keys of the picture.
+    """
     if MOVED_TO in st.session_state:
         st.session_state[CHOSEN] = st.session_state.pop(MOVED_TO)
     link("Items", "All items")
@@ -54,7 +60,7 @@ def chosen(everything: list[str], found: list[str]) -> str:
 
 
 def why(db: Database, item: Item, person: str) -> None:
-    """Show the verdicts with their reasons if this person may see them."""
+    """Show the verdicts with their reasons to a person who may see them."""
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(hidden)
@@ -89,7 +95,7 @@ def explain(reasoned: Reasoned, name: str) -> None:
 
 
 def labels(db: Database, item: Item, person: str) -> None:
-    """Show the labels with the reviewers' names, if names may be seen."""
+    """Show the labels with the reviewers' names to people who may see names."""
     if visibility.why_not(db, person, Action.SEE_NAMES):
         return
     rows = splits.labels_on(db, item)

@@ -23,7 +23,10 @@ ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest
 
 
 def render(db: Database, person: str) -> None:
-    """Show the matching items in pages, open an item on click, and offer a new study of the matches."""
+    """Show the matching items in pages.
+
+    A click opens an item. The page also offers a new study of the matches.
+    """
     st.write("Search and filter the items. Click a row to see one item with its runs, verdicts and reasons.")
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     with_labels = not visibility.why_not(db, person, Action.SEE_NAMES)
@@ -41,7 +44,10 @@ def render(db: Database, person: str) -> None:
 
 
 def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue, *, with_labels: bool) -> None:
-    """Show one page of the items, with numbers before the names, which may be long."""
+    """Show one page of the items.
+
+    A number is before each name, because names may be long.
+    """
     listed = [curating.item_named(db, name) for name in page["item"]]
     shown = page.assign(runs_small=[small(db, item) for item in listed], spread=100 * page["spread"])
     if with_labels:
@@ -76,7 +82,7 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue,
 
 
 def small(db: Database, item: Item) -> str:
-    """Return a small picture of the runs of an item, for a table; empty if there are no runs."""
+    """Return a small picture of the runs of an item, for a table; return "" if the item has no runs."""
     if not item.n_runs:
         return ""
     payload = drawing.payload_of_item(db, item.item_id)
@@ -85,7 +91,10 @@ def small(db: Database, item: Item) -> str:
 
 
 def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None:
-    """Offer a new study of the matches to people who may see verdicts, because the new study does not hide verdicts."""
+    """Offer a new study of the matches to people who may see verdicts.
+
+    Other people may not create it, because the new study does not hide verdicts.
+    """
     names = triage.usable(matches)["item"].tolist()
     name = st.text_input("Name of the new study", help="Its file is written to the folder of this study.")
     if st.button(f"Create a study from these {len(names)} items", disabled=not names):

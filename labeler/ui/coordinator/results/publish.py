@@ -1,4 +1,7 @@
-"""Publish a finished study as a data set: the required answers, the missing answers, and the files."""
+"""Publish a finished study as a data set.
+
+The page has a form for the required answers, the list of missing answers, and the files.
+"""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -49,7 +52,7 @@ def render(db: Database, person: str) -> None:
 
 
 def answers(db: Database) -> str:
-    """Show a form to edit the answers, which are stored in the folder of the study."""
+    """Show a form to edit the answers in publish.toml, which is stored in the folder of the study."""
     st.subheader("Answers about the study", anchor=False)
     kept = for_page.answers_text(db, datetime.now(UTC).date())
     with st.form("answers"):
@@ -117,13 +120,13 @@ def data_set(db: Database, person: str, options: bundle.Options, *, ready: bool)
 
 
 def usual_s(db: Database, options: bundle.Options) -> float:
-    """About how many seconds the data set takes."""
+    """Return about how many seconds it takes to create the data set."""
     report_s = kept_report.EXPECTED_S[options.report is reporting.QUICK]
     return START_S + report_s + ITEM_S * len(coordinating.list_items(db)) * options.measurements
 
 
 def comments(path: Path) -> str:
-    """Return all comments with an empty column `publish`, created on request."""
+    """Return all comments as a table with an empty column `publish`; the table is created on request."""
     try:
         with open_database(path) as db:
             return bundle.comments_to_read(db)[0]

@@ -38,7 +38,7 @@ def render(db: Database, person: str) -> None:
 
 
 def show(report: kept_report.Kept) -> None:
-    """Show the document and its files to download."""
+    """Show the document and offer its files for download."""
     st.caption(f"Created on {report.made:%-d %B %Y at %H:%M} UTC.")
     with st.container(horizontal=True):
         for name, text in report.files.items():

@@ -64,7 +64,10 @@ def render(db: Database, person: str) -> None:
 
 
 def tables(db: Database, table: stored_verdicts.VerdictTable, person: str) -> None:
-    """Show counts, agreement between classifiers, the items to label first, and missing verdicts with the reasons.
+    """Show the results of the classifiers as tables.
+
+    The tables have the counts, the agreement between classifiers, the items to label first, and the missing verdicts
+    with reasons.
 
     The verdicts of single items are on the page Items and in the file, because a large table is slow in the browser.
     """
@@ -110,7 +113,7 @@ def add_threshold(db: Database, person: str) -> None:
 
 @st.fragment(run_every=1.0)
 def watch(path: str) -> None:
-    """Show the progress of the computation, updated every second until it ends."""
+    """Show the progress of the computation; update it every second until the computation ends."""
     with open_database(Path(path)) as db:
         job = computing.latest_job(db)
     if job is None:

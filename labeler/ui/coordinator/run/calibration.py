@@ -1,4 +1,7 @@
-"""The page of the calibration round: its gate, its result and the reference labels of its items."""
+"""The page of the calibration round.
+
+It shows the agreement that the round requires (the gate), its result, and the reference labels of its items.
+"""
 
 from datetime import UTC, datetime
 
@@ -25,7 +28,10 @@ GATES = {
 
 
 def render(db: Database, person: str) -> None:
-    """Show the gate, the result if this person may see it, and the reference labels with pictures."""
+    """Show the gate and the reference labels with pictures.
+
+    The result is shown only to a person who may see it.
+    """
     st.write("All reviewers label the same few items before the study. These labels are not part of any result.")
     result = calibrating.result(db)
     if not result.n_items:
@@ -40,7 +46,10 @@ def render(db: Database, person: str) -> None:
 
 
 def reached(result: Calibration, hidden: str) -> None:
-    """Show the progress of each reviewer, and the agreement with intervals if it may be seen."""
+    """Show the progress of each reviewer.
+
+    The agreement, with its intervals, is shown only to a person who may see it.
+    """
     st.subheader("Result", anchor=False)
     rows = [
         {"reviewer": reviewer.reviewer, "labelled": f"{reviewer.n_done} of {reviewer.n_assigned}"}
@@ -63,7 +72,10 @@ def reached(result: Calibration, hidden: str) -> None:
 
 
 def set_gate(db: Database, result: Calibration, person: str, *, can_change: bool) -> None:
-    """Show the gate; save each change immediately while there are no answers."""
+    """Show the gate, which is the agreement that the round requires.
+
+    While there are no answers, each change is saved at once.
+    """
     st.subheader("Gate", anchor=False)
     gate, begun = result.gate, any(reviewer.n_done for reviewer in result.reviewers)
     fixed = not can_change or begun
@@ -84,7 +96,10 @@ def set_gate(db: Database, result: Calibration, person: str, *, can_change: bool
 
 
 def set_reference(db: Database, result: Calibration, person: str) -> None:
-    """Show the items one by one with their pictures; pressing a key saves the reference label."""
+    """Show the items one by one with their pictures.
+
+    If the person presses a key, the reference label is saved.
+    """
     st.subheader("Reference labels", anchor=False)
     st.write(
         f"{result.n_reference} of {result.n_items} items have a reference label. Press S or D on a picture to set it."

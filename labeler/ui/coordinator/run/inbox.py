@@ -1,4 +1,7 @@
-"""Flags and comments of reviewers, with replies. Labels are never shown, and names only after unblinding."""
+"""Flags and comments of reviewers, and replies to them.
+
+Labels are never shown, and names are shown only after unblinding.
+"""
 
 from datetime import UTC, datetime
 
@@ -54,7 +57,10 @@ def show(db: Database, message: Message, codes: list[str], *, with_name: bool) -
 
 
 def answer(db: Database, message: Message, codes: list[str], person: str) -> None:
-    """Show the answer form; sending the answer leads to the next unanswered message."""
+    """Show the form for an answer.
+
+    After the answer is sent, the page shows the next unanswered message.
+    """
     key = f"{message.code}-{len(message.replies)}"
     with st.form(f"message-{message.code}"):
         ready = st.pills("Standard answer", ANSWERS, key=f"ready-{key}", default=None)
@@ -73,5 +79,5 @@ def answer(db: Database, message: Message, codes: list[str], person: str) -> Non
 
 
 def minute(created_utc: str) -> str:
-    """Return a time rounded down to the minute."""
+    """Return a time, rounded down to the minute."""
     return f"{created_utc[:16].replace('T', ' ')} UTC"

@@ -1,4 +1,7 @@
-"""Progress of each reviewer, without their answers; agreement after the study is closed."""
+"""The progress of each reviewer, without the answers.
+
+After the study is closed, the page also shows the agreement.
+"""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -19,7 +22,10 @@ REFRESH_S = 20
 
 
 def render(db: Database, person: str) -> None:
-    """Show the part that refreshes itself, and agreement if this person may see it."""
+    """Show the progress, which refreshes itself.
+
+    The agreement is shown only to a person who may see it.
+    """
     st.write("Progress and estimated finish of each reviewer. Answers are not shown.")
     watch(str(db.path), person)
     st.subheader("Agreement so far", anchor=False)
@@ -32,7 +38,10 @@ def render(db: Database, person: str) -> None:
 
 @st.fragment(run_every=REFRESH_S)
 def watch(path: str, person: str) -> None:
-    """Show overall progress, labels over time, time per item and a row per reviewer; refreshed periodically."""
+    """Show the overall progress, the labels over time, the time per item, and a row per reviewer.
+
+    The page refreshes this part periodically.
+    """
     now = datetime.now(UTC)
     with open_database(Path(path)) as db:
         if not visibility.is_coordinator(db, person):
@@ -58,7 +67,10 @@ def watch(path: str, person: str) -> None:
 
 
 def table(paces: Sequence[watching.Pace]) -> None:
-    """Show a row per reviewer with a progress bar and labels per day; unknown values are shown as a dash."""
+    """Show a row per reviewer with a progress bar and the labels per day.
+
+    An unknown value is shown as a dash.
+    """
     rows = [
         {**row, "done": 100 * pace.n_done / pace.n_assigned if pace.n_assigned else 0.0, "days": list(pace.by_day),
          **{name: "—" if row[name] is None else row[name] for name in ("last seen (UTC)", "estimated finish")}}

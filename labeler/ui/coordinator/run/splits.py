@@ -1,4 +1,7 @@
-"""Split items: progress of first labels before closing, decisions after closing."""
+"""Split items.
+
+Before the study is closed, the page shows the progress of first labels; after that, it shows the decisions.
+"""
 
 from datetime import UTC, datetime
 
@@ -46,12 +49,15 @@ def render(db: Database, person: str) -> None:
     names = list(by_name)
     name = queue.current(QUEUE, names)
     show(db, by_name[name], names, person, can_decide=study.phase is State.CLOSED)
-    if st.toggle("List all split items", key=LISTED):  # created only when shown: there may be thousands
+    if st.toggle("List all split items", key=LISTED):  # created only when shown: there may be thousands of items
         st.dataframe([split.plain() for split in by_name.values()], hide_index=True, placeholder="—")
 
 
 def show(db: Database, split: Split, names: list[str], person: str, *, can_decide: bool) -> None:
-    """Show a split item: its runs, its labels without names and, while the study is closed, the decision form."""
+    """Show the runs and the labels of a split item, without names.
+
+    While the study is closed, also show the decision form.
+    """
     name = split.item.name
     why_not = splits.why_not_decide(db, person) if can_decide else ""
     decides = can_decide and not why_not
@@ -73,7 +79,10 @@ def show(db: Database, split: Split, names: list[str], person: str, *, can_decid
 
 
 def decide(db: Database, split: Split, names: list[str], person: str) -> None:
-    """Show the decision form: a category, by key or click, and a reason; nothing is preselected."""
+    """Show the form for a decision: a category, chosen by key or click, and a reason.
+
+    Nothing is preselected.
+    """
     name = split.item.name
     with st.container(border=True):
         category = st.segmented_control(

@@ -13,11 +13,11 @@ from labeler.service.plan import coordinating
 from labeler.store import Database
 from labeler.ui.coordinator.shared import errors_here, link, next_step
 
-N_NAMED = 10  # number of refused files shown above the table, which lists all files
+N_NAMED = 10  # number of refused files to show above the table, which lists all files
 
 
 def render(db: Database, person: str) -> None:
-    """Offer the import while the study is a draft; show the number of items."""
+    """Show the number of items; while the study is a draft, offer the import."""
     st.write("Import the measurements of the study. This is possible while the study is being set up.")
     try:
         require(coordinating.get_study(db), Action.IMPORT)
@@ -56,7 +56,7 @@ def offer_import(db: Database, person: str) -> None:
 
 
 def take_in(db: Database, files: folders.Files, options: importing.ReadOptions, person: str) -> None:
-    """Import files with a progress bar, then show a row per file."""
+    """Import files with a progress bar, then show a row for each file."""
     bar, now = st.progress(0.0, "Importing …"), datetime.now(UTC)
     advance = folders.Progress(files, time.monotonic, bar.progress)
     results = list(importing.import_files(db, files, options, advance=advance, actor=person, now=now))

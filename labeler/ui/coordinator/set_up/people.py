@@ -1,4 +1,7 @@
-"""Reviewers and coordinators: list and add people, hand over sign-in links, pause, remove or replace."""
+"""Reviewers and coordinators.
+
+The page lists people, adds people, shows their sign-in links, and pauses, removes or replaces people.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -19,7 +22,7 @@ ROLES = {
     "Coordinators": [Role.COORDINATOR],
     "Both (sees no labels before unblinding)": [*Role],
 }
-LINKS = "links-to-hand-over"  # session key: the links until hidden; the study has only hashes
+LINKS = "links-to-hand-over"  # key in the session state: the links, until they are hidden; the study has only hashes
 
 
 class Change(NamedTuple):
@@ -57,7 +60,7 @@ REPLACE = Change(
 
 
 def render(db: Database, person: str) -> None:
-    """Show new links and the list of people; offer to add people and to change one person."""
+    """Show the new links and the list of people, and the forms to add people and to change a person."""
     st.write("Add reviewers and coordinators, hand over their sign-in links, and pause, remove or replace them.")
     hand_over(coordinating.get_study(db).name)
     everyone = identity.everyone(db)
@@ -69,14 +72,17 @@ def render(db: Database, person: str) -> None:
 
 
 def state_of(person: Person) -> str:
-    """Return the state of a person: takes part, paused or left."""
+    """Return whether a person takes part, is paused, or has left, as text."""
     if not person.active:
         return "left"
     return "paused" if person.paused else "takes part"
 
 
 def add(db: Database, actor: str) -> None:
-    """Add several people at once; the field keeps its names until all of them are added."""
+    """Add several people at once.
+
+    The field keeps the names until all of these people are added.
+    """
     with st.form("add-people"):
         names = st.text_area("Names, one per line", key=fresh("names"))
         role = st.radio("Add as", list(ROLES), horizontal=True)
@@ -90,7 +96,10 @@ def add(db: Database, actor: str) -> None:
 
 
 def change_one(db: Database, everyone: list[Person], actor: str) -> None:
-    """Choose a person and a change; the consequence is shown above the button, which names the person."""
+    """Show a form to choose a person and a change.
+
+    The consequence is shown above the button, and the button names the person.
+    """
     st.subheader("Change one person", anchor=False)
     left, right = st.columns(2)
     chosen = left.selectbox("Person", everyone, None, format_func=lambda person: person.name, key=fresh("person"))
@@ -125,7 +134,10 @@ def changes_of(person: Person) -> list[Change]:
 
 
 def make(db: Database, change: Change, chosen: Person, successor: str, why: str, actor: str) -> str:
-    """Make a change and return a message, which never reveals which reviewers share an item."""
+    """Make a change and return a message.
+
+    The message never reveals which reviewers share an item.
+    """
     now, name, role = datetime.now(UTC), chosen.name, min(chosen.roles)
     if change is LINK:
         keep_links(db, [name], actor)
@@ -158,7 +170,7 @@ def keep_links(db: Database, names: list[str], actor: str) -> None:
 
 
 def hand_over(study: str) -> None:
-    """Show the new links: all of them to copy at once, and an email text for each person."""
+    """Show the new links: all links to copy at once, and an email text for each person."""
     links: Mapping[str, str] = st.session_state.get(LINKS, {})
     if not links:
         return
@@ -178,7 +190,7 @@ def hand_over(study: str) -> None:
 
 
 def mail(name: str, study: str, link: str) -> str:
-    """Return the text of an invitation by email."""
+    """Return the text of an invitation email."""
     return (
         f"Dear {name},\n\nplease take part in the study “{study}”. You will see the runs of benchmarks and decide for "
         "each benchmark whether its runs are similar or dissimilar. Open this link in a browser. It signs you in, so "

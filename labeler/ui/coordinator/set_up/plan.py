@@ -1,4 +1,8 @@
-"""The plan: choose a design, see its loads and expected precision, confirm it; later, show and verify the plan."""
+"""The plan.
+
+First, the page offers a design with its loads and expected precision. When the plan is confirmed, the page shows and
+verifies it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -23,7 +27,7 @@ BATCH_HELP = """Begin with this number of random items. While the study is open,
 some at random, the others because their labels are most informative."""
 BALANCED, PAPER = "Balanced blocks", "Design of the paper: random parts, one pair of reviewers each"
 STANDARD = Assumptions()
-GRID = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)  # shares of the study's items, for the figure
+GRID = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)  # shares of the study's items for which the figure shows the precision
 PARAMETERS = {
     "seed": "Seed", "per_item": "Reviewers per item", "overlap": "Share of items that all reviewers label",
     "retest": "Hidden retests per reviewer", "calibration": "Calibration items", "paper": "Design of the paper",
@@ -31,7 +35,7 @@ PARAMETERS = {
 
 
 def render(db: Database, person: str) -> None:
-    """Offer a design while a plan can be created; show the current plan."""
+    """Show the current plan; while a plan can be created, also offer a design."""
     st.write(
         "Choose who labels which items. The design sets the load of each reviewer and the precision of the results."
     )
@@ -48,7 +52,7 @@ def render(db: Database, person: str) -> None:
 
 
 def draw(db: Database, person: str) -> None:
-    """Ask for a design, show its loads and expected precision, and save the plan on confirmation."""
+    """Ask for a design and show its loads and expected precision; save the plan if the person confirms it."""
     n_items, n_reviewers, _ = planning.size_of_study(db)
     parameters, first, assumed = asked_for(n_items)
     progress = st.empty()
@@ -104,7 +108,10 @@ def what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
 def expected_precision(
     rows: Sequence[dict[str, Any]], n_items: int, n_reviewers: int, parameters: PlanParameters, assumed: Assumptions
 ) -> None:
-    """Show expected values, the items each interval needs, and the interval of kappa by number of items."""
+    """Show the expected values, and the number of items that each interval needs.
+
+    A figure shows the half-width of the interval of kappa by number of items.
+    """
     st.subheader("Expected precision", anchor=False)
     digits = st.column_config.NumberColumn(format="%.3g")
     config = {"expected": digits, "half-width": digits, "hours": st.column_config.NumberColumn(format="%.1f")}
@@ -129,7 +136,7 @@ def cannot_estimate(sentences: Sequence[str]) -> None:
 
 
 def standing(db: Database, study: Study) -> None:
-    """Show the current plan with its loads, and a button to verify it against seed and log."""
+    """Show the current plan with its loads, and a button that verifies the plan against its seed and the log."""
     st.subheader("Current plan", anchor=False)
     st.write(f"Plan hash `{study.plan_hash}`")
     loads = previewing.loads_now(db)
@@ -158,7 +165,10 @@ RANDOM_HELP = "Agreement and shares use only the randomly chosen items, because 
 
 
 def add_items(db: Database, person: str) -> None:
-    """In a study that is planned in batches: show the number of waiting items and offer to add a batch."""
+    """Show the number of waiting items and offer to add a batch.
+
+    Only a study that is planned in batches has waiting items.
+    """
     known = sampling.sampled(db)
     if known is None or not known.waiting:
         return
@@ -176,14 +186,20 @@ def add_items(db: Database, person: str) -> None:
 
 
 def in_words(value: object, planned: int | None = None) -> str:
-    """Return the value of a plan parameter as text; both numbers if the plan has fewer than requested."""
+    """Return the value of a plan parameter as text.
+
+    If the plan has fewer than requested, both numbers are shown.
+    """
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value}" if planned in (None, value) else f"{planned} planned, {value} requested"
 
 
 def asked_for(n_items: int) -> tuple[PlanParameters, int | None, Assumptions]:
-    """Ask for the parameters of the design, the size of the first batch (if any), and assumptions about the labels."""
+    """Ask for the parameters of the design and assumptions about the labels.
+
+    If the study is planned in batches, also ask for the size of the first batch.
+    """
     st.session_state.setdefault("plan-seed", assigning.random_seed())
     design = st.radio("Design", [BALANCED, PAPER], horizontal=True)
     left, right = st.columns(2)

@@ -33,7 +33,7 @@ PHASES = {State.THIRD: "third labels", State.DRAFT: "set up"}
 
 
 def render(db: Database, person: str) -> None:
-    """Show next step, key numbers, checklist, timeline, settings and event log."""
+    """Show the next step, key numbers, the checklist, the timeline, the settings and the event log."""
     now = overview.overview(db, person)
     st.subheader(plain(now.study.name), anchor=False)
     st.write(plain(now.standing))
@@ -99,7 +99,10 @@ def checklist(now: Overview) -> None:
 
 
 def cards(db: Database, person: str, now: Overview) -> None:
-    """Show the numbers of items, reviewers and labels, and the agreement if this person may see it."""
+    """Show the numbers of items, reviewers and labels.
+
+    The agreement is shown only to a person who may see it.
+    """
     hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
     share = None if hidden else interim_agreement.current_agreement(db).percent.value
     with st.container(horizontal=True):
@@ -135,7 +138,7 @@ def describe(db: Database, person: str, study: Study) -> None:
 
 
 def protocol_form(now: Protocol, *, fixed: bool) -> Protocol | None:
-    """Show the protocol as a form; return the protocol if it was saved."""
+    """Show the protocol as a form; if the person saves the form, return the protocol."""
     with st.form("protocol", border=False):
         if fixed:
             st.info("The protocol can no longer be changed, because reviewers have already answered.")
