@@ -124,7 +124,7 @@ def bounds(
 
 
 def _ends(n: int) -> list[int]:
-    """Return the numbers 0, 1, n - 1 and n, except those outside 0..n."""
+    """Return which of the numbers 0, 1, n - 1 and n are in the range 0..n, without duplicates."""
     return sorted({0, min(1, n), max(n - 1, 0), n})
 
 

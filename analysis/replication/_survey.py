@@ -451,7 +451,7 @@ class _Claims:
     shares: Sequence[Share]
 
     def in_order(self, of_labels: Sequence[Claim]) -> Iterator[Claim]:
-        """Yield all claims, including those about labels, in the order of the paper's sections."""
+        """Yield all claims, including the claims about labels, in the order of the paper's sections."""
         labels = (self._of_labels(claim) for claim in of_labels)
         claims = [*self._data(), *self._measures(), *self._example(), *self._verdicts(), *labels]
         return iter(sorted(claims, key=lambda claim: natural(claim.where)))

@@ -131,7 +131,7 @@ def summarise(
 
 
 def _counted(progress: Callable[[float], object] | None, n_parts: int) -> Done:
-    """Return a function that reports the progress each time it receives the result of a finished part."""
+    """Return a function that reports the progress whenever it receives the result of a finished part."""
     numbers = count(1)
 
     def done(result: Any) -> Any:

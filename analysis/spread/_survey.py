@@ -165,7 +165,7 @@ class Survey:
     Attributes
     ----------
     spreads : tuple of Spread
-        All benchmarks at all levels, including those in no bucket, sorted by application and name.
+        All benchmarks at all levels, including benchmarks without a bucket, sorted by application and name.
     per : int
         Number of runs per choice in `per_spread`.
     environments : tuple of Environment
