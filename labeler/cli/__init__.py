@@ -16,12 +16,15 @@ from labeler.cli.common import Commands
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-# Set before NumPy is imported. The matrices are small: more threads double the processor time and save no time.
+# Set before NumPy is imported. The matrices are small, so more threads double the processor time and save no time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 class Place(NamedTuple):
-    """The location of a command (module:object) and the first sentence of its help; a test checks that they match."""
+    """The location of a command (module:object), and the first sentence of its help.
+
+    A test checks that this sentence is the same in both places.
+    """
 
     path: str
     summary: str
@@ -83,7 +86,10 @@ PLACES = {name: place for section in SECTIONS.values() for name, place in sectio
 
 
 class CommandsByName(Mapping[str, click.Command]):
-    """The commands by name. A lookup imports the module of the command; listing the names imports nothing."""
+    """The commands by name.
+
+    Looking up a name imports the module of the command; listing the names imports nothing.
+    """
 
     def __getitem__(self, name: str) -> click.Command:
         """Import the command; raises KeyError for an unknown name."""
@@ -101,7 +107,10 @@ class CommandsByName(Mapping[str, click.Command]):
 
 
 class CommandsInSections(Commands):
-    """The group `labeler`. Help and shell completion list the commands without importing them."""
+    """The group `labeler`.
+
+    Help and shell completion list the commands without importing them.
+    """
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in sections, with aligned summaries."""

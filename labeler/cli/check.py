@@ -25,13 +25,16 @@ OUTPUTS = {
 
 
 class CheckFailed(click.ClickException):
-    """An error: the check could not be done."""
+    """An error that means that the check could not be done."""
 
     exit_code = FAILED
 
 
 class Check(click.Command):
-    """A command in which --against takes all names that follow it, and errors have exit code 2."""
+    """A command in which --against takes all names that follow.
+
+    Errors have exit code 2.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeat --against before each of its names; refuse an empty name, which would mean the current folder."""
@@ -52,7 +55,9 @@ class Check(click.Command):
 
 
 def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value: Collection[str] = ()) -> list[str]:
-    """Turn `FILE --against A B` into `FILE --against A --against B`; without FILE in front, only A is the baseline.
+    """Repeat --against before each of its names.
+
+    `FILE --against A B` becomes `FILE --against A --against B`. If no FILE comes first, only A is the baseline.
 
     Parameters
     ----------
@@ -203,7 +208,10 @@ def check(
 
 
 def _annotate(kind: str, text: str) -> None:
-    """Write the annotations where the build server reads them: GitHub reads standard error, GitLab a file."""
+    """Write the annotations to the place where the build server reads them.
+
+    GitHub reads standard error, and GitLab reads a file.
+    """
     if kind == "gitlab":
         write_text(GITLAB_REPORT, text)
     else:
@@ -211,7 +219,10 @@ def _annotate(kind: str, text: str) -> None:
 
 
 def _outputs(targets: Mapping[str, Path | None], read: Sequence[Path]) -> dict[str, Path]:
-    """Return the outputs to write, with text first if standard output is free; refuses to overwrite an input file."""
+    """Return the outputs to write.
+
+    Text comes first if standard output is free. An output may not overwrite an input file.
+    """
     outputs = {form: path for form, path in targets.items() if path is not None}
     printed = [f"--{form}" for form, path in outputs.items() if str(path) == str(STDOUT)]
     if len(printed) > 1:

@@ -26,7 +26,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Commands(click.Group):
-    """A group that keeps the order of its commands and shows a `LabelerError` as one line."""
+    """A group that keeps the order of its commands.
+
+    It shows a `LabelerError` as one line.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands in the order in which they were added."""
@@ -106,7 +109,7 @@ def url_option(function: Function) -> Function:
 
 
 def named(study: Path | None) -> Path:
-    """Return the study file; raises NoStudy if none is given."""
+    """Return the path of the study file; raises NoStudy if none is given."""
     if study is None:
         raise NoStudy("No study given. Use --study FILE, or set LABELER_STUDY.")
     return study
@@ -132,7 +135,7 @@ def remark(text: str) -> None:
 
 
 def say_if_interim(db: "Database") -> None:
-    """Print a reminder if the study is not unblinded yet: pages would still hide these results."""
+    """If the study is not unblinded yet, print a reminder that pages would still hide these results."""
     from labeler.model import State
     from labeler.service.plan import coordinating
 
@@ -146,7 +149,10 @@ def link(url: str, secret: str) -> str:
 
 
 def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    """Print rows as JSON or as an aligned table, with right-aligned numbers and empty cells for None."""
+    """Print rows as JSON or as an aligned table.
+
+    In the table, numbers are right-aligned, and None is an empty cell.
+    """
     if as_json:
         click.echo(json.dumps(list(rows), indent=1))  # ASCII, so that no name can control the terminal
         return
@@ -165,7 +171,7 @@ def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a complete file; `-` is standard output. Raises InputError if it cannot be written."""
+    """Write a complete file, or standard output if the name is `-`; raises InputError if this is not possible."""
     if str(path) == "-":
         click.echo(text, nl=False)
         return

@@ -109,7 +109,7 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
 
 
 def rows_of_calibration(result: Calibration) -> list[dict[str, Any]]:
-    """One row per reviewer."""
+    """Return one row per reviewer."""
     return [
         {"reviewer": reviewer.reviewer, "labelled": reviewer.n_done, "of": reviewer.n_assigned,
          "equal to the reference": calibrating.in_words(reviewer.with_reference)}

@@ -66,7 +66,7 @@ def import_(
 
 
 def _for_people(row: dict[str, Any]) -> dict[str, Any]:
-    """One table row of the dry run: shortened, with all warnings in one text."""
+    """Return one table row of the dry run, with shortened texts and all warnings in one text."""
     texts = {"warnings": one_line("; ".join(row["warnings"]), 200), "refused": "yes" if row["refused"] else ""}
     return {
         name: one_line(value, MAX_SHOWN) if isinstance(value, str) else value for name, value in row.items()

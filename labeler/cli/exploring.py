@@ -202,7 +202,10 @@ def variants(
 
 
 def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: str) -> None:
-    """Read the measurements, apply the method and write the result; a refused file gives exit code 1."""
+    """Read the measurements, apply the method and write the result.
+
+    If a file was refused, the exit code is 1.
+    """
     options = {key: arguments.pop(key) for key in own}
     out = {key: arguments.pop(key) for key in ("as_json", "html", "folder", "forms")}
     warmup, aggregate = arguments.pop("warmup"), arguments.pop("aggregate")

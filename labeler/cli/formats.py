@@ -16,7 +16,7 @@ from labeler.service.data.importing import Advance, File
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-MAX_SHOWN = 80  # characters of a name from a file, in a table
+MAX_SHOWN = 80  # maximum characters of a name from a file, in a table
 
 
 def reading_options(function: Function) -> Function:
@@ -41,7 +41,7 @@ def reading_options(function: Function) -> Function:
 
 
 def read_options(arguments: dict[str, Any]) -> importing.ReadOptions:
-    """Take the values of `reading_options` out of a command's options."""
+    """Remove the values of `reading_options` from a command's options and return them as reading options."""
     return importing.read_options(
         arguments.pop("format_"), arguments.pop("columns"),
         **{name: arguments.pop(name) for name in ("file_is", "values_are", "unit", "better", "pattern")},
@@ -50,7 +50,7 @@ def read_options(arguments: dict[str, Any]) -> importing.ReadOptions:
 
 @contextmanager
 def reading(files: Sequence[File], label: str) -> Iterator[Advance]:
-    """Show a progress bar over the bytes of the files; yields the function that advances it."""
+    """Show a progress bar for the bytes of the files; yield the function that advances the bar."""
     n_done, total = 0, sum(file.size for file in files)
 
     def shown(_item: Any) -> str:

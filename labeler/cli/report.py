@@ -94,7 +94,10 @@ def report(
 
 @contextmanager
 def _progress() -> Iterator[Callable[[float], None]]:
-    """Show a progress bar with the time left; yields a function that takes the finished share."""
+    """Show a progress bar with the remaining time.
+
+    Yield a function that takes the share that is finished.
+    """
     with click.progressbar(length=100, label="Computing", file=sys.stderr) as bar:
         yield lambda share: bar.update(round(100 * share) - bar.pos)
 

@@ -145,7 +145,7 @@ def _say_two_links(lines: Sequence[str]) -> None:
 
 @contextmanager
 def _beside(study: Path, port: int) -> Iterator[None]:
-    """Serve another study at the same time, in a separate process."""
+    """Serve another study in a separate process at the same time."""
     child = subprocess.Popen(  # noqa: S603 - our own command, no shell
         [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port), "--until-stdin-ends"],
         stdin=subprocess.PIPE,  # the child ends when this process ends, for any reason
@@ -159,7 +159,10 @@ def _beside(study: Path, port: int) -> Iterator[None]:
 
 
 def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT - 1) -> int:
-    """Return the requested port if it is free; without a request, the first free port from 8501, or else any free port.
+    """Return a free port.
+
+    If a port is requested, return this port if it is free. Otherwise, return the first free port from 8501, or any free
+    port.
 
     Raises
     ------
@@ -182,7 +185,10 @@ def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT 
 
 
 def _when_answering(address: str, ports: Sequence[int], announce: Callable[[], object]) -> None:
-    """Print the links from a background thread as soon as the servers on these ports respond."""
+    """Print the links when the servers on these ports respond.
+
+    A background thread waits for the servers.
+    """
     host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(address, address)  # noqa: S104 - where to look, not to listen
     host = f"[{host}]" if ":" in host else host
 
@@ -206,7 +212,7 @@ def _answers(url: str) -> bool:
 
 
 def _end_with_stdin() -> None:
-    """Stop this process, like Ctrl+C, when its standard input is closed."""
+    """Stop this process in the same way as Ctrl+C when its standard input is closed."""
 
     def wait() -> None:
         sys.stdin.read()

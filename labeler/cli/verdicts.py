@@ -162,7 +162,7 @@ def _compute(
 
 @contextmanager
 def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
-    """The executor: a Dask cluster, processes, or None for this process."""
+    """Yield the executor: a Dask cluster, a pool of processes, or None for this process."""
     if scheduler is not None:
         with _dask_executor(scheduler) as executor:
             yield executor
@@ -197,7 +197,10 @@ def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
 
 @contextmanager
 def workers(jobs: int) -> Iterator[Executor]:
-    """Start a pool of worker processes; a lost worker becomes an InputError."""
+    """Start a pool of worker processes.
+
+    If a worker is lost, an InputError is raised.
+    """
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
     try:
         _start_workers(pool, jobs)
@@ -233,7 +236,10 @@ def _dask_executor(address: str) -> Iterator[Executor]:
 
 @contextmanager
 def _without_logs() -> Iterator[None]:
-    """Switch off logging for a while: distributed logs whole tracebacks, and this command reports errors itself."""
+    """Switch off logging inside this context.
+
+    distributed logs whole tracebacks, and this command reports errors itself.
+    """
     logging.disable()
     try:
         yield
@@ -242,7 +248,10 @@ def _without_logs() -> Iterator[None]:
 
 
 def _start_workers(pool: ProcessPoolExecutor, jobs: int) -> None:
-    """Start all workers while Ctrl+C is ignored. They inherit this, because their imports take a while."""
+    """Start all workers while Ctrl+C is ignored.
+
+    The workers inherit this setting, because their imports take some time.
+    """
     answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         for _ in range(jobs):
@@ -252,7 +261,10 @@ def _start_workers(pool: ProcessPoolExecutor, jobs: int) -> None:
 
 
 def _begin_worker() -> None:
-    """Ignore Ctrl+C, which the parent process handles, and exit when the parent exits."""
+    """Ignore Ctrl+C, which the parent process handles.
+
+    The worker exits when the parent process exits.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

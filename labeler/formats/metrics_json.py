@@ -81,7 +81,7 @@ def read_k6(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator
 
 
 def _of_k6(metrics: Mapping[str, Any]) -> Iterator[Single]:
-    """Yield the statistics of a metric.
+    """Yield the statistics of each metric.
 
     `--summary-export` writes them directly; `handleSummary` writes them inside `values`, with a type.
     """

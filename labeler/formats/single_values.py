@@ -21,8 +21,6 @@ def benchmarks(values: Iterable[Single]) -> Iterator[Benchmark]:
 
     If a name occurs again, the value is a run of another process.
 
-    If a name occurs again, the value is a run of another process.
-
     Raises
     ------
     ValueError

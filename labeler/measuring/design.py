@@ -1,4 +1,4 @@
-"""Estimate before measuring which questions a plan can answer."""
+"""Before measuring, estimate which questions a plan can answer."""
 
 from collections.abc import Iterator, Sequence
 from math import prod
@@ -15,7 +15,7 @@ NOISE = (0.005, 0.02, 0.1)  # example coefficients of variation between runs, us
 
 
 def in_words(plan: Plan, done: Sequence[Done] = ()) -> Iterator[str]:
-    """One sentence per question: what this plan can answer, or what it lacks.
+    """Yield one sentence per question that says what this plan can answer, or what it lacks.
 
     Parameters
     ----------
@@ -67,7 +67,10 @@ def _versions(plan: Plan, done: Sequence[Done]) -> Iterator[str]:
 
 
 def _known(plan: Plan, done: Sequence[Done], n_runs: int) -> Iterator[str]:
-    """Yield the smallest detectable difference of each benchmark, from the completed runs of its first version."""
+    """Yield the smallest detectable difference of each benchmark.
+
+    It is estimated from the completed runs of the benchmark's first version.
+    """
     for entry in plan.benchmarks:
         for version in plan.versions:
             values = [run.value for run in done if (run.benchmark, run.version) == (entry.name, version) and run.value]
@@ -85,7 +88,7 @@ def _percent(share: float) -> str:
 
 
 def _smallest_effect(n_runs: int, n_tests: int) -> float:
-    """Return the smallest difference, in standard deviations, that is detected with the wanted power."""
+    """Return the smallest difference that is detected with the wanted power, in standard deviations."""
     low, high = 0.0, 100.0
     for _halving in range(40):
         middle = (low + high) / 2

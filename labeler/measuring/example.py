@@ -1,4 +1,7 @@
-"""The plan that `labeler measure --init` writes: an example that works on any machine, with every key explained."""
+"""The example plan that `labeler measure --init` writes.
+
+It works on any machine and explains every key.
+"""
 
 EXAMPLE = """\
 # A measurement plan for `labeler measure`. Run it with

@@ -1,4 +1,7 @@
-"""Read the state of the machine, to record it with each run and to warn before the first run; change nothing."""
+"""Read the state of the machine, without changing it.
+
+The state is recorded with each run, and may cause warnings before the first run.
+"""
 
 import hashlib
 import os
@@ -50,7 +53,10 @@ def load() -> float:
 
 
 def state() -> dict[str, str]:
-    """Return the conditions that may change between runs; "" if one cannot be read."""
+    """Return the conditions that may change between runs.
+
+    A condition that cannot be read is "".
+    """
     return {
         "cpu_mhz": _mhz(),
         "governor": _read(CPU / "cpu0/cpufreq/scaling_governor"),
@@ -60,7 +66,7 @@ def state() -> dict[str, str]:
 
 
 def warnings() -> Iterator[str]:
-    """Warnings about conditions that may disturb measurements, each with advice."""
+    """Yield warnings about conditions that may disturb measurements, each with advice."""
     if _read(CPU / "intel_pstate/no_turbo") == "0" or _read(CPU / "cpufreq/boost") == "1":
         yield (
             "Turbo is on: the clock depends on temperature and on other load. Switch it off, for example with "
@@ -96,7 +102,7 @@ def looks_secret(name: str) -> bool:
 
 
 def without_secrets(text: str, environment: Mapping[str, str]) -> str:
-    """Return the text with the values of variables that look secret replaced by ***.
+    """Return the text with *** in place of the values of variables that look secret.
 
     Examples
     --------
@@ -123,7 +129,10 @@ def _mhz() -> str:
 
 
 def _temperature() -> str:
-    """Return the hottest sensor of the processor, or of all sensors if none has a known name."""
+    """Return the highest temperature of the processor's sensors.
+
+    If no sensor has a known name, all sensors are used.
+    """
     with suppress(OSError, AttributeError, RuntimeError):
         sensors = psutil.sensors_temperatures()
         names = [name for name in sensors if name in ("coretemp", "k10temp", "cpu_thermal", "zenpower")] or list(
@@ -135,7 +144,7 @@ def _temperature() -> str:
 
 
 def _virtual() -> str:
-    """Return a sentence that says that this is a container or a virtual machine, or ""."""
+    """Return a sentence that says that this is a container or a virtual machine; return "" if it is neither."""
     if Path("/.dockerenv").exists() or "container" in _read(Path("/run/systemd/container")):
         return "This is a container"
     with suppress(OSError):

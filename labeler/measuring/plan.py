@@ -18,7 +18,10 @@ Argv = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Level:
-    """One level of a factor: its name in the table, and the words that replace {FACTOR} in a command."""
+    """A level of a factor.
+
+    It has a name for the table, and the words that replace {FACTOR} in a command.
+    """
 
     name: str
     words: Argv
@@ -43,7 +46,10 @@ class Factor:
 
 @dataclass(frozen=True)
 class Command:
-    """Words of a command, with {variables}; a single shell text if `is_shell` is set."""
+    """The words of a command, with {variables}.
+
+    If `is_shell` is set, the command is a single text for the shell.
+    """
 
     words: Argv
     is_shell: bool = False
@@ -61,11 +67,11 @@ class Measured:
     values : str
         One of `VALUES`: the source of the measurements of a run.
     unit, better : str
-        For plain numbers on standard output; times of processes are in seconds.
+        The unit and better direction of plain numbers on standard output. Times of processes are in seconds.
     file : str
         For `FILE`: the file that the command writes, with {variables}; a pattern may name several.
     setup, reset : Command or None
-        Commands before each run, not measured: first reset, then setup.
+        Commands that run before each run and are not measured; reset runs first, then setup.
     environment : mapping of str to str
         Variables for this entry only.
     timeout : float

@@ -1,4 +1,7 @@
-"""Read a plan from TOML; errors name the invalid entry and how to fix it."""
+"""Read a plan from TOML.
+
+An error message names the invalid entry and says how to fix it.
+"""
 
 import re
 import tomllib
@@ -17,8 +20,8 @@ from labeler.measuring.schedule import n_steps
 from labeler.measuring.tools import TOOLS, Call
 
 MAX_STEPS = 1_000_000
-MAX_PADDING = 100_000  # bytes of one environment variable; the limit of Linux is 131 072
-MAX_LENGTH = 3_000  # characters of a working directory; the limit of Linux is 4 096
+MAX_PADDING = 100_000  # maximum bytes of one environment variable; the limit of Linux is 131 072
+MAX_LENGTH = 3_000  # maximum characters of a working directory; the limit of Linux is 4 096
 VARIABLE = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
 GIVEN = ("python", "benchmark", "version", "run", p.OUTPUT)  # variables of every command
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -80,7 +83,7 @@ def parse_plan(text: str) -> Plan:
 
 
 def with_changes(plan: Plan, **changes: Any) -> Plan:
-    """Return the plan with the options of the command line applied; raises InputError if the result is invalid."""
+    """Return the plan with the options of the command line; raises InputError if the result is invalid."""
     changed = replace(plan, **{name: value for name, value in changes.items() if value is not None})
     if n_steps(changed) > MAX_STEPS:
         raise InputError(_too_many(changed))
@@ -103,7 +106,10 @@ def variables_in(text: str) -> list[str]:
 
 
 class _Table:
-    """The entries of a TOML table, read one by one; entries that remain at the end are unknown keys."""
+    """The entries of a TOML table, read one after another.
+
+    Entries that nobody has read at the end are unknown keys.
+    """
 
     def __init__(self, place: str, entries: Mapping[str, Any]) -> None:
         self.place, self.entries, self.known = place, dict(entries), list[str]()
@@ -261,7 +267,7 @@ def _levels(own: _Table, kind: str) -> tuple[Level, ...]:
 
 
 def _link_orders(own: _Table, seed: int) -> tuple[Level, ...]:
-    """Return the files in the given order, and other orders drawn from the seed."""
+    """Return the given order of the files, and other orders that are drawn from the seed."""
     files = own.take("files")
     if not isinstance(files, list) or len(files) < 2 or not all(isinstance(file, str) for file in files):
         raise own.wrong("files", "a list of at least two files", files)
@@ -279,7 +285,7 @@ def _link_orders(own: _Table, seed: int) -> tuple[Level, ...]:
 
 
 def _shared(table: _Table) -> dict[str, Any]:
-    """Defaults of the plan for all benchmarks."""
+    """Return the settings of the plan that apply to all benchmarks unless a benchmark changes them."""
     shell = table.flag("shell", default=False)
     return {
         "shell": shell,
@@ -410,7 +416,7 @@ def _shows(plan: Plan, version: str, own: Mapping[str, str], used: set[str]) -> 
 
 
 def _texts(benchmark: Measured) -> list[tuple[str, bool]]:
-    """Return every text of a benchmark that may contain variables, and whether it is a word of a command."""
+    """Return every text of a benchmark that may contain variables, and whether the text is a word of a command."""
     commands = [*benchmark.commands.values(), *(one for one in (benchmark.setup, benchmark.reset) if one)]
     words = [(word, not command.is_shell) for command in commands for word in command.words]
     return [*words, *((value, False) for value in benchmark.environment.values()), (benchmark.file, False)]

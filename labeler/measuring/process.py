@@ -1,4 +1,7 @@
-"""Run a command in its own process group: time it, stop it at its time limit, and leave no process running."""
+"""Run a command in its own process group.
+
+The command is timed and stopped at its time limit, and no process is left running.
+"""
 
 import ctypes
 import os
@@ -18,14 +21,14 @@ import psutil
 from labeler.errors import InputError
 
 MAX_OUTPUT_BYTES = 64_000_000  # limit for standard output if measurements are read from it
-MAX_MESSAGE_BYTES = 4_000  # the kept end of standard error
-GRACE_S = 1.0  # time between the request to end and the kill
+MAX_MESSAGE_BYTES = 4_000  # number of bytes kept from the end of standard error
+GRACE_S = 1.0  # time between asking a process to end and killing it
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True)
 class Ended:
-    """Result of a command.
+    """The result of a command.
 
     Attributes
     ----------
@@ -34,9 +37,10 @@ class Ended:
     exit_status : int or None
         The exit status; negative if a signal ended the command, None if it could not be started.
     wall_s, cpu_s : float
-        Time from start to end; processor time of the process and of the children that it waited for.
+        Time from start to end, and processor time. The processor time includes the children for which the process
+        waited.
     output : bytes
-        Its standard output, if requested.
+        The standard output, if it was requested.
     n_left : int
         Number of processes that the command left running and that were then ended.
     """
@@ -50,7 +54,7 @@ class Ended:
 
 
 def check_system() -> None:
-    """Raise InputError on systems without the necessary process functions."""
+    """Raise InputError if the system lacks the necessary process functions."""
     if not hasattr(os, "wait4"):
         raise InputError("`labeler measure` needs Linux, macOS or another Unix.")
 
@@ -64,7 +68,7 @@ def run(
     keep_output: bool = False,
     cpus: frozenset[int] | None = None,
 ) -> Ended:
-    """Run a command and wait for its end.
+    """Run a command and wait until it ends.
 
     Parameters
     ----------
@@ -83,7 +87,7 @@ def run(
     Returns
     -------
     Ended
-        Also returned for a command that cannot be started.
+        The result, even if the command could not be started.
 
     Raises
     ------
@@ -144,7 +148,10 @@ def _reason(exit_status: int, message: bytes) -> str:
 
 
 class _Reader:
-    """Read a pipe on a separate thread, so the process never waits; keep only the end of the text."""
+    """Reads a pipe on a separate thread, so that the process never waits.
+
+    Only the end of the text is kept.
+    """
 
     def __init__(self, pipe: IO[bytes] | None, most: int, at_most: Callable[[], None] | None = None) -> None:
         self.pipe, self.most, self.at_most, self.kept = pipe, most, at_most, bytearray()
@@ -169,7 +176,7 @@ class _Reader:
 
 
 def _stop(pid: int, why: Event) -> None:
-    """Ask a process group to end, then kill it."""
+    """Ask a process group to end; if it does not end in time, kill it."""
     why.set()
     _kill_group(pid, signal.SIGTERM)
     timer = Timer(GRACE_S, _kill_group, (pid, signal.SIGKILL))
@@ -183,11 +190,14 @@ def _kill_group(pid: int, number: signal.Signals) -> None:
 
 
 def _end_descendants(group: int, before: frozenset[int]) -> int:
-    """End all processes that a command left running, in its group or adopted by this process; return their number."""
+    """End all processes that a command left running; return their number.
+
+    These are processes in the command's group, or processes that this process adopted.
+    """
     left = _running(before)
     _kill_group(group, signal.SIGKILL)
     n_left = len(left)
-    for _attempt in range(50):  # children of an ended process are adopted next, and a process may keep starting others
+    for _attempt in range(50):  # ended processes leave children to adopt, and new ones may start
         if not left:
             break
         for child in left:
@@ -200,7 +210,10 @@ def _end_descendants(group: int, before: frozenset[int]) -> int:
 
 
 def _children() -> frozenset[int]:
-    """The child processes of this one. On Linux this avoids a scan of all processes, which would take milliseconds."""
+    """Return the child processes of this process.
+
+    On Linux, this does not scan all processes, because a scan would take milliseconds.
+    """
     tasks = Path("/proc/self/task")
     try:
         listed = [(task / "children").read_text(encoding="ascii") for task in tasks.iterdir()]
@@ -212,7 +225,10 @@ def _children() -> frozenset[int]:
 
 
 def _running(before: frozenset[int]) -> list[psutil.Process]:
-    """Return all running descendants of this process, except older ones; waits for processes that have ended."""
+    """Return all running descendants of this process, except older descendants.
+
+    Also collect processes that have ended.
+    """
     running = []
     for pid in _children() - before:
         with suppress(psutil.Error):
@@ -226,7 +242,7 @@ def _running(before: frozenset[int]) -> list[psutil.Process]:
 
 
 def _adopt_orphans() -> None:
-    """On Linux, adopt processes whose parent ends, so a command cannot leave hidden processes."""
+    """On Linux, adopt processes whose parent ends, so that a command cannot leave hidden processes."""
     if sys.platform == "linux" and not _ADOPTING.is_set():
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -238,7 +254,10 @@ _ADOPTING = Event()
 
 @contextmanager
 def _pinned(cpus: frozenset[int] | None) -> Iterator[str]:
-    """Pin processes that are started inside this context, because they inherit the processors; yields any failure."""
+    """Pin processes that are started inside this context; they inherit the processors.
+
+    Yield the reason if this fails.
+    """
     if cpus is None:
         yield ""
         return

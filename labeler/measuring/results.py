@@ -40,7 +40,7 @@ Marks = Mapping[Path, tuple[int, int, int]]  # changes when a file is written ag
 
 
 def marks_of(measured: Measured, files: str, directory: Path) -> Marks:
-    """Return the state of the existing result files before a run.
+    """Return the state of the result files that exist before a run.
 
     Parameters
     ----------
@@ -66,12 +66,13 @@ def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) ->
     measured : Measured
     ended : Ended
     before, after : mapping
-        Results of `marks_of` before and after the run: an unchanged file belongs to an earlier run.
+        Results of `marks_of` before and after the run. A file that did not change belongs to an earlier run.
 
     Returns
     -------
     list of Result
-        If a run has only one benchmark, it has the name from the plan. If a run has several, their names are appended.
+        If a run has only one benchmark, the benchmark gets the name in the plan. If a run has several benchmarks, their
+        names are appended to the name in the plan.
 
     Raises
     ------
@@ -96,7 +97,10 @@ def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) ->
 
 
 def _plain_numbers(output: bytes) -> Numbers:
-    """Return the numbers of an output; none if the output contains anything else."""
+    """Return the numbers of an output.
+
+    Return no numbers if the output contains anything else.
+    """
     numbers = []
     for word in output.split():
         try:

@@ -1,8 +1,10 @@
-"""List the runs of a plan in order of execution; the same seed gives the same order.
+"""List the runs of a plan in the order in which they are executed.
+
+The same seed gives the same order.
 
 A *pass* runs every benchmark once, in one version and one context, in one order. A round has one pass for each version,
-context and kind of order, so that any number of whole rounds is balanced. The rounds of a longer plan begin with those
-of a shorter one.
+context and kind of order, so any number of whole rounds is balanced. If a plan is made longer, its first rounds stay
+the same.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +17,7 @@ import numpy as np
 from labeler.measuring.plan import Plan
 
 FIXED, RANDOM = "fixed", "random"
-# separate streams of random numbers, so that no stream depends on the amount of numbers that another stream uses
+# separate streams of random numbers, so that no stream depends on how many numbers another stream uses
 _CONTEXTS, _ORDER_OF_CONTEXTS, _ORDER = range(3)
 
 
@@ -77,7 +79,9 @@ def kinds_of_order(plan: Plan) -> tuple[str, ...]:
 
 
 def contexts_of(plan: Plan) -> list[Mapping[str, str]]:
-    """Return the combinations of factor levels: all, or a balanced random selection of the size in the plan.
+    """Return the combinations of factor levels that the plan measures.
+
+    These are all combinations, or a balanced random selection of the number in the plan.
 
     A selection contains each level of a factor equally often, if its size allows it.
     """
@@ -108,7 +112,7 @@ def contexts_of(plan: Plan) -> list[Mapping[str, str]]:
 
 
 def _passes(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, str, str, int]]:
-    """Yield the (round, version, kind of order, context) of each pass."""
+    """Yield (round, version, kind of order, context) for each pass."""
     versions = tuple(plan.versions) or ("",)
     if not plan.interleave and len(versions) > 1:
         for version in versions:
@@ -120,7 +124,10 @@ def _passes(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple
 
 
 def _rounds(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int, str, int]]:
-    """Yield the (round, number of the kind, kind of order, context) of each block; blocks of both kinds alternate."""
+    """Yield (round, number of the kind, kind of order, context) for each block.
+
+    Blocks of both kinds alternate.
+    """
     kinds = list(enumerate(kinds_of_order(plan)))
     for round_ in range(plan.runs):
         for place, kind in reversed(kinds) if round_ % 2 else kinds:

@@ -1,4 +1,4 @@
-"""Execute all runs of a plan that are not in the table yet, one after another."""
+"""Execute the runs of a plan that are not in the table yet, one after another."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ MAX_COMPONENT = 200  # characters of a folder name
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a measurement.
+    """The progress of a measurement.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Progress:
     failure : str
         The reason why this run failed; "" if it succeeded.
     stopped : str
-        A message that the benchmark will not run again; "" if it will.
+        A message that says that the benchmark will not run again; "" if it will run again.
     seconds_left : float or None
     """
 
@@ -70,7 +70,7 @@ class Progress:
 
 @dataclass
 class Outcome:
-    """Result of a measurement.
+    """The result of a measurement.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ def measure(
 
 
 def done_so_far(plan: Plan, out: Path) -> list[Done]:
-    """Return the completed runs of a folder; none if it has no table.
+    """Return the completed runs in a folder; return no runs if the folder has no table.
 
     Raises
     ------
@@ -187,12 +187,14 @@ def done_so_far(plan: Plan, out: Path) -> list[Done]:
 
 
 def seconds_left(plan: Plan, done: list[Done]) -> float | None:
-    """Estimated remaining time from the completed runs; None without runs."""
+    """Estimate the remaining time from the completed runs; return None if there are no completed runs."""
     return _TimeLeft(plan, done).seconds()
 
 
 def fill(words: Argv, variables: Mapping[str, Argv]) -> list[str]:
-    """Fill variables into words; a word that is just a variable expands to all words of the variable.
+    """Replace the variables in words by their values.
+
+    A word that is only a variable is replaced by all words of the variable.
 
     Examples
     --------
@@ -273,7 +275,10 @@ def _without_secret_values(value: object) -> object:
 
 
 def _with_done(plan: Plan, done: list[Done], out: Path) -> Iterator[tuple[Step, Done | None]]:
-    """Pair every step with its completed run; raises InputError if the table has a different run."""
+    """Pair each step with its completed run, if there is one.
+
+    Raises InputError if the table has a different run.
+    """
     known = {entry.step: entry for entry in done}
     for step in schedule(plan):
         entry = known.pop(step.number, None)
@@ -286,7 +291,7 @@ def _with_done(plan: Plan, done: list[Done], out: Path) -> Iterator[tuple[Step, 
 
 
 class _Failures:
-    """Count consecutive failures."""
+    """Counts consecutive failures of each benchmark."""
 
     def __init__(self) -> None:
         self.in_a_row: Counter[tuple[str, str]] = Counter()
@@ -295,7 +300,10 @@ class _Failures:
         return self.in_a_row[step.benchmark, step.version] >= MAX_FAILURES
 
     def add(self, step: Step, failure: str) -> str:
-        """Count a run; return a message if its benchmark will not run again because of this run."""
+        """Count a run.
+
+        If its benchmark will not run again because of this run, return a message.
+        """
         key = step.benchmark, step.version
         self.in_a_row[key] = self.in_a_row[key] + 1 if failure else 0
         if self.in_a_row[key] != MAX_FAILURES:
@@ -305,7 +313,10 @@ class _Failures:
 
 
 class _TimeLeft:
-    """Estimate the remaining time: mean time per run of each benchmark, times its remaining runs."""
+    """Estimates the remaining time.
+
+    For each benchmark, this is the mean time of its runs times the number of its remaining runs.
+    """
 
     def __init__(self, plan: Plan, done: list[Done]) -> None:
         self.plan = plan
@@ -331,7 +342,7 @@ class _TimeLeft:
 
 @dataclass(frozen=True)
 class _Run:
-    """A run: its measurements or the reason of its failure, and its recorded conditions."""
+    """A run: its measurements or the reason why it failed, and its recorded conditions."""
 
     results: list[Result]
     failure: str
@@ -424,7 +435,7 @@ class _Runner:
         return environment
 
     def _working_directory(self, step: Step) -> Path:
-        """Return the plan's folder, or a folder with a longer path that has links to all of its files."""
+        """Return the plan's folder, or a folder with a longer path and links to all files of the plan's folder."""
         if DIRECTORY_LENGTH not in self.kinds:
             return self.directory
         (text,) = self._level(step, self.kinds[DIRECTORY_LENGTH]).words

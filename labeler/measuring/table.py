@@ -1,6 +1,9 @@
-"""The long table of a measurement. Each run is written to disk when it ends, and complete runs can be found later.
+"""The long table of a measurement.
 
-Each row contains the number of rows of its run, so that a run that was only partly written is recognised and removed.
+Each run is written to disk when it ends. Later, complete runs can be recognised.
+
+Each row contains the number of rows of its run. If a run was only partly written, this number does not match, and the
+rows of the run are removed.
 """
 
 import csv
@@ -34,7 +37,9 @@ LOCK_WAIT_S = 2.0
 
 @dataclass(frozen=True)
 class Done:
-    """A completed run in the table: number, benchmark, version, place in the plan, time, and reason of a failure.
+    """A completed run in the table.
+
+    It has number, benchmark, version, place in the plan, time, and the reason if it failed.
 
     `value` is the mean of its measurements if all of them belong to one benchmark.
     """
@@ -50,7 +55,9 @@ class Done:
 
 @dataclass
 class Table:
-    """The table in a folder; only one process can open it at a time.
+    """The table in a folder.
+
+    Only one process can have the table open.
 
     Attributes
     ----------
@@ -73,7 +80,10 @@ class Table:
         )  # fmt: skip
 
     def _lock(self) -> None:
-        """Lock the table; a process that was killed can hold the lock until the command it was starting has begun."""
+        """Lock the table.
+
+        If a process was killed while it started a command, the lock may be held until this command has begun.
+        """
         import fcntl  # imported here because only Unix has it
 
         deadline = time.monotonic() + LOCK_WAIT_S
@@ -118,7 +128,7 @@ class Table:
     def append(
         self, step: Step, results: Sequence[Result], failure: str, noted: Mapping[str, str], application: str
     ) -> None:
-        """Write all rows of a run at once, and wait until they are on disk."""
+        """Write all rows of a run together, and wait until they are on disk."""
         n_rows = sum(len(result.values) for result in results) or 1
         shared = {
             "version": step.version, "order_type": step.order_type, "order_position": str(step.position),
@@ -169,7 +179,7 @@ def write_parquet(path: Path) -> Path:
 
 
 def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[Done], int]:
-    """Return the complete runs of a table, and the size in bytes of the header and these runs.
+    """Return the complete runs of a table, and the size in bytes of the header and these runs together.
 
     Raises
     ------
@@ -203,7 +213,10 @@ def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[
 
 
 def place_of(step: Step) -> tuple[str, ...]:
-    """Return the values of a step that must equal those in the table, so that it is the same run of the same plan."""
+    """Return the values of a step that identify a run.
+
+    The table must have the same values if it contains the same run of the same plan.
+    """
     levels = [f"{name}={level}" for name, level in step.factors.items()]
     return (*levels, step.order_type, str(step.position), step.predecessor, str(step.round))
 

@@ -1,6 +1,7 @@
-"""The command of each benchmark tool for one run, and the place of its measurements.
+"""The command that each benchmark tool needs for one run, and where its measurements are.
 
-One run is one process: tools that normally start several start only one, because the plan makes the other runs.
+One run is one process. If a tool normally starts several processes, the command makes it start only one, because the
+plan makes the other runs.
 """
 
 from collections.abc import Callable, Mapping, Sequence

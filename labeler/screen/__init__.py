@@ -1,1 +1,4 @@
-"""Pictures of the runs of an item (bins, axes, charts and thumbnails) and time on task, as pure functions."""
+"""Pictures of the runs of an item, and time on task.
+
+The pictures are bins, axes, charts and thumbnails. All functions are pure.
+"""

@@ -1,7 +1,11 @@
-"""Convert the runs of one item into drawing data: bins, windows, shares beyond the axis, and axis limits.
+"""Convert the runs of one item to drawing data: bins, windows, shares beyond the axis, and axis limits.
 
-The data are computed once, at import, and stored. Raise `VERSION` whenever the same runs would be drawn differently. An
-axis rule never changes: different behaviour needs a new version in `RULE_VERSIONS`, or a new name.
+The runs of a picture are drawn from bins and windows. A bin has the lowest and highest measurement of consecutive
+iterations; a window has their median and quartiles.
+
+The data are computed once, at import, and stored. If the same runs would be drawn differently, raise `VERSION`. An axis
+rule never changes. If an axis should behave differently, add a new version in `RULE_VERSIONS`, or a rule with a new
+name.
 """
 
 import base64
@@ -28,7 +32,7 @@ PERCENTILES = np.array([0, 1, 2, 3, 4, *np.arange(5, 96, 2.5), 96, 97, 98, 99, 1
 LASTING = 0.05  # share of a run; the axis shows all levels that last longer
 MARGIN, TAIL = 0.04, 0.15  # shares of the distance between the lowest and the highest level
 QUARTILES = np.array([25.0, 50.0, 75.0])
-FLOAT32_SLACK = 1e-6  # share of the axis that is larger than any rounding error
+FLOAT32_SLACK = 1e-6  # a share of the axis that is larger than any rounding error
 WHOLE = 255  # the code for a window that is completely beyond the axis
 SERIES = ("low", "high", "medians", "lower", "upper", "quantiles")  # numbers of a run that are packed as float32
 
@@ -41,12 +45,14 @@ Block = NDArray[np.float64]
 def payload(
     runs: Sequence[Series], unit: str, *, rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span
 ) -> dict[str, Any]:
-    """Return the data that the screen needs to draw an item, without data that identify the item.
+    """Return the data that the screen needs to draw an item.
+
+    Data that identify the item are left out.
 
     Parameters
     ----------
     runs : sequence of ndarray of float, each of shape (n_iterations,)
-        Lengths may differ; all runs share one x axis, as long as the longest run.
+        Lengths may differ. All runs share one x axis, which is as long as the longest run.
     unit : str
         "s" for times; the screen chooses between ns, µs, ms and s.
     rule : str
@@ -57,14 +63,15 @@ def payload(
     Returns
     -------
     dict
-        A JSON object. `axes`: view -> limits, the main axis first. `median`: of all runs together. `runs`: for each run
-        `n`; as base64 of little-endian float32 `low` and `high` of at most 300 bins, `medians`, `lower` and `upper`
-        (the middle half) of at most 60 windows, and `quantiles` at `percentiles`; and `beyond`: view -> base64 with one
-        byte per window for the share above the axis, in 255ths, and then one byte per window for the share below it.
-        `beyond` is left out if nothing is beyond the axis, and for runs of fewer than 50 iterations, which have all
-        values.
-        Floats are used instead of uint16 steps of the full range because a single outlier leaves very few steps for the
-        other values (fewer than 200 for the main axis in 28 of 203 real benchmarks).
+        A JSON object. `axes` maps each view to its limits; the main axis comes first. `median` is the median of all
+        runs together. `runs` has an object for each run. In this object, `n` is the number of iterations. `low` and
+        `high` are the ends of at most 300 bins. `medians`, `lower` and `upper` are the median and the quartiles of at
+        most 60 windows. `quantiles` are the quantiles at `percentiles`. All these arrays are base64 of little-endian
+        float32. `beyond` maps each view to base64 with one byte per window for the share above the axis, in 255ths, and
+        then one byte per window for the share below the axis. `beyond` is left out if nothing is beyond the axis. It is
+        also left out for runs of fewer than 50 iterations, because their data contain all values. Floats are used
+        instead of uint16 steps of the full range because a single outlier leaves very few steps for the other values
+        (fewer than 200 for the main axis in 28 of 203 real benchmarks).
     """
     blocks = blocks_of(runs)
     ordered = [np.sort(block) for block in blocks]
@@ -91,17 +98,18 @@ def payload(
 def axis_limits(
     runs: Sequence[Series], *, rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span
 ) -> dict[str, Limits]:
-    """Return the y limits of each view of an item, the main axis first.
+    """Return the limits of the y axis for each view of an item; the main axis comes first.
 
-    `levels` keeps every run's median and middle half on the axis, and any level that lasts more than about 5 % of a
-    run: more than 5 % of its windows of 50 iterations, or of its 60 longer windows. The levels of a run reach from the
-    5th percentile of its window medians (the lowest value that more than 5 % of the medians do not exceed) to the 95th,
-    and include its middle half. A margin is added to the levels of all runs: 4 % of their distance, and up to 15 % if
-    the 1st and 95th percentiles of runs reach further.
+    `levels` keeps the median and the middle half of every run on the axis. It also keeps any level that lasts more than
+    about 5 % of a run, which means more than 5 % of its windows. A window has 50 iterations; a long run has 60 longer
+    windows. The levels of a run reach from the 5th to the 95th percentile of its window medians, and include its middle
+    half. The 5th percentile is the lowest value that more than 5 % of the medians do not exceed. A margin is added to
+    the range of the levels of all runs. The margin is 4 % of the range, or up to 15 % if the 1st and 95th percentiles
+    of runs reach further.
 
-    `core` reaches from the lowest 1st percentile of a run to the highest 95th. `pooled`: 0.5 to 99.5 % of all
-    measurements. `full`: all measurements. `close`: from the lowest lower quartile of a run to the highest upper
-    quartile.
+    `core` reaches from the lowest 1st percentile of any run to the highest 95th percentile of any run. `pooled` reaches
+    from the 0.5th to the 99.5th percentile of all measurements. `full` shows all measurements. `close` reaches from the
+    lowest lower quartile of any run to the highest upper quartile of any run.
 
     As the main axis, `levels` and `core` span at least `min_span` of the pooled median, so that small noise does not
     look large; the other views span at least 10 % of the median. If all runs are shorter than 50 iterations, `levels`
@@ -125,7 +133,10 @@ def axis_limits(
 
 
 def blocks_of(runs: Sequence[Series]) -> list[Block]:
-    """Stack runs into one block of shape (n_runs, n_iterations) if their lengths are equal, else one block per run."""
+    """Stack runs of equal length into one block of shape (n_runs, n_iterations).
+
+    If their lengths differ, return one block per run.
+    """
     if len({len(run) for run in runs}) == 1:
         return [np.stack(runs)]
     return [run[np.newaxis] for run in runs]
@@ -192,7 +203,10 @@ def _with_margin(limits: Limits) -> Limits:
 
 
 def _core_end(ordered: Block, percent: float) -> Series:
-    """An interpolated percentile; for a short run the next measurement, so that the axis does not cut off values."""
+    """Return an interpolated percentile.
+
+    For a short run, return the next measurement instead, so that the axis does not cut off values.
+    """
     n = ordered.shape[1]
     if n >= FEW_ITERATIONS:
         return _quantiles(ordered, np.array([percent]))[:, 0]
@@ -205,7 +219,10 @@ def _at(ordered: Series, percent: float) -> float:
 
 
 def _quantiles(ordered: Block, percents: NDArray[np.float64]) -> Block:
-    """Percentiles along the last axis of sorted values, linearly interpolated as in numpy."""
+    """Return percentiles along the last axis of sorted values.
+
+    They are linearly interpolated, as in numpy.
+    """
     last = ordered.shape[-1] - 1
     at = percents / 100 * last
     below = np.floor(at).astype(int)
@@ -217,7 +234,10 @@ def _quantiles(ordered: Block, percents: NDArray[np.float64]) -> Block:
 
 
 def _at_least(limits: Limits, span: float) -> Limits:
-    """Widen the limits around their middle to at least the span; the result is finite and has a positive width."""
+    """Widen the limits around their middle to at least the span.
+
+    The result is finite, and its width is positive.
+    """
     low, high = limits
     if high - low < span:
         middle = (low + high) / 2
@@ -249,7 +269,7 @@ def _drawn(
 
 
 def bins_of(block: Block, phase: float = 1.0) -> tuple[Block, Block]:
-    """Lowest and highest measurement of each bin.
+    """Return the lowest and the highest measurement of each bin.
 
     Parameters
     ----------
@@ -266,7 +286,9 @@ def bins_of(block: Block, phase: float = 1.0) -> tuple[Block, Block]:
 
 
 def windows_of(block: Block, phase: float = 1.0) -> tuple[Block, Block, Block]:
-    """Median, lower and upper quartile of each window; in a short run each iteration is a window.
+    """Return the median, the lower quartile and the upper quartile of each window.
+
+    In a short run, each iteration is a window.
 
     Parameters
     ----------
@@ -291,7 +313,7 @@ def windows_of(block: Block, phase: float = 1.0) -> tuple[Block, Block, Block]:
 
 
 def beyond_of(block: Block, limits: Limits, phase: float = 1.0) -> NDArray[np.float64]:
-    """Return the share of each window that lies above the limits, and the share below.
+    """Return the share of each window that lies above the limits, and the share that lies below.
 
     Parameters
     ----------
@@ -312,20 +334,29 @@ def beyond_of(block: Block, limits: Limits, phase: float = 1.0) -> NDArray[np.fl
 
 
 def n_windows(n: int) -> int:
-    """Return the number of windows in a run: one per 50 iterations, at most 60; in a short run one per iteration."""
+    """Return the number of windows in a run.
+
+    A run has one window per 50 iterations, at most 60. In a short run, each iteration is a window.
+    """
     return n if n < FEW_ITERATIONS else min(n // WINDOW, MAX_WINDOWS)
 
 
 @lru_cache
 def starts_of(n: int, n_pieces: int, phase: float = 1.0) -> NDArray[np.int64]:
-    """The start of each of at most `n_pieces` equal pieces of a run; pieces of one iteration ignore the phase."""
+    """Return the start of each of at most `n_pieces` equal pieces of a run.
+
+    If each piece is one iteration, the phase is ignored.
+    """
     if n <= n_pieces:
         return np.arange(n)
     return np.array([0, *np.floor((np.arange(n_pieces - 1) + phase) * (n / n_pieces))], dtype=np.int64)
 
 
 def series_of(payload: Mapping[str, Any], run: Mapping[str, Any], name: str) -> Series:
-    """One series of a run in a payload, in the item's unit; zeros are restored exactly, for logarithmic axes."""
+    """Return one series of a run in a payload, in the item's unit.
+
+    Zeros are restored exactly, for logarithmic axes.
+    """
     if "scale" not in payload:
         return unpacked(run[name])
     offset, factor = payload["scale"]
@@ -345,7 +376,7 @@ def packed(values: NDArray[np.float64]) -> str:
 
 
 def spikes_of(low: Series, high: Series, lower: Series, upper: Series) -> tuple[NDArray[np.int64], Series]:
-    """Return the minima and maxima of bins that lie outside the middle half of their window; they are drawn as dots.
+    """Return the ends of bins that lie outside the middle half of their window; they are drawn as dots.
 
     Parameters
     ----------
@@ -364,16 +395,19 @@ def spikes_of(low: Series, high: Series, lower: Series, upper: Series) -> tuple[
 
 
 def packed_shares(shares: NDArray[np.float64]) -> str:
-    """Encode shares as a payload entry: base64 with one byte per share, in 255ths; shares above 0 become at least 1."""
+    """Encode shares as a payload entry: base64 with one byte per share, in 255ths.
+
+    A share above 0 becomes at least 1.
+    """
     steps = np.clip(np.rint(shares * WHOLE), shares > 0, WHOLE)
     return base64.b64encode(steps.astype(np.uint8).tobytes()).decode("ascii")
 
 
 def shares_of(payload: Mapping[str, Any], run: Mapping[str, Any], view: str) -> NDArray[np.float64]:
-    """Return the share of each window of a run in a payload that is beyond the limits of a view, shape (2, n_windows).
+    """Return the share of each window of a run that is beyond the limits of a view, with shape (2, n_windows).
 
-    The first row is the share above the limits, the second the share below. For a short run, in which each iteration
-    is a window, the shares follow from the values.
+    The first row is the share above the limits, and the second row is the share below. In a short run, each iteration
+    is a window, so the shares are computed from the values in the payload.
     """
     text, values = run["beyond"].get(view), series_of(payload, run, "medians")
     if run["n"] < FEW_ITERATIONS:

@@ -1,8 +1,11 @@
-"""Vary the pictures for reviewers: the unit does not reveal what was measured, and assignments differ in their bytes.
+"""Vary the pictures for reviewers, so that they cannot recognise an item by its data.
 
-Otherwise reviewers could recognise a retest, or an item of another reviewer, by comparing the data that they receive.
-Each assignment has its own order of runs and its own bin and window boundaries, and values are shifted by less than the
-eye can see. A person who compares the shapes can still recognise an item, because the shapes must not change.
+The unit does not reveal what was measured, and each assignment has a picture with different bytes.
+
+Without these changes, reviewers could compare the data that they receive, and recognise a retest or an item of another
+reviewer. In each assignment, the runs have a different order, bins and windows have different boundaries, and values
+are shifted by less than the eye can see. A person who compares the shapes can still recognise an item, because the
+shapes must not change.
 """
 
 import hashlib
@@ -17,11 +20,11 @@ from labeler.model import Series
 from labeler.screen import binning
 
 MAX_SHIFT = 0.001  # share of the main axis, or of a larger distance from the median: 0.2 of 200 pixels
-MAX_STRETCH = 0.003  # share of the number of iterations of a long run, which may identify an item
+MAX_STRETCH = 0.003  # share of the number of iterations of a long run, because this number may identify an item
 N_WAVES = 3
 TINY = 1e-250
-MAX_SHARE_SHIFT = 8 / binning.WHOLE  # shift of the share of a window beyond the axis: less than 0.5 of 12 pixels
-LEAST_DRAWN = 1.5 / 12  # smaller shares are all drawn with this height
+MAX_SHARE_SHIFT = 8 / binning.WHOLE  # maximum shift of a window's share beyond the axis: less than 0.5 of 12 pixels
+LEAST_DRAWN = 1.5 / 12  # smaller shares are all drawn with the same height
 
 _TIMES = ("s", "ms", "µs", "us", "ns", "min", "h")
 _AMOUNTS = ("ops", "op", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB", "bytes", "bit", "kbit", "Mbit", "Gbit")
@@ -32,7 +35,7 @@ _PER_TIME = {"s": "second", "sec": "second", "second": "second", "ms": "millisec
 
 @dataclass(frozen=True)
 class Variation:
-    """How the picture of one assignment differs from the picture of its item.
+    """The differences between the picture of an assignment and the picture of its item.
 
     Attributes
     ----------
@@ -50,7 +53,10 @@ class Variation:
 
     @classmethod
     def drawn(cls, secret: str, code: str, n_runs: int) -> "Variation":
-        """Return the variation of the assignment with this code; always the same, on every machine."""
+        """Return the variation of the assignment with this code.
+
+        The result is always the same, on every machine.
+        """
         seed = hashlib.sha256(f"{secret} {code}".encode()).hexdigest()[:32]
         order = tuple(sorted(range(n_runs), key=lambda run: _share(seed, f"run {run}")))
         return cls(order, 0.5 + round(_share(seed, "phase"), 6), seed)
@@ -61,7 +67,9 @@ class Variation:
 
 
 def neutral_unit(unit: str) -> str:
-    """Return the unit to show to reviewers: units of time, size and rate are kept, all other units become "units".
+    """Return the unit to show to reviewers.
+
+    Units of time, size and rate are kept; all other units become "units".
 
     Examples
     --------
@@ -76,22 +84,23 @@ def neutral_unit(unit: str) -> str:
 
 
 def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variation) -> dict[str, Any]:
-    """Vary the picture of an item for one assignment.
+    """Return the picture of an item, varied for one assignment.
 
     Parameters
     ----------
     payload : mapping
         The item's payload, from `labeler.screen.binning.payload`.
     runs : sequence of ndarray of float, each of shape (n_iterations,)
-        The item's measurements; bins with other boundaries cannot be computed from the item's bins.
+        The item's measurements. They are needed because bins with other boundaries cannot be computed from the item's
+        bins.
     variation : Variation
 
     Returns
     -------
     dict
-        Like `payload`. `scale` is (offset, factor): a value is offset + factor * packed number. Without the scale, two
-        pictures with thousands of values near one level would share many float32 values by chance. The shares in
-        `beyond` are shifted slightly; otherwise they would be the same in all pictures of an item.
+        Like `payload`, but with `scale`, which is (offset, factor): a value is offset + factor * packed number. Without
+        the scale, two pictures with thousands of values near one level would share many float32 values by chance. The
+        shares in `beyond` are shifted slightly, because they would otherwise be the same in all pictures of an item.
     """
     shift = _Shift(payload, variation.seed)
     stretch = 1 + MAX_STRETCH * _signed(variation.seed, "stretch")
@@ -131,9 +140,11 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
 
 
 def _moved(shares: NDArray[np.float64], seed: str) -> NDArray[np.float64]:
-    """Shift shares by less than the eye can see; 0 stays 0, and the mean stays the same except for chance.
+    """Shift shares by less than the eye can see.
 
-    Small shares, which are all drawn with the same height, are multiplied by a random factor between 0 and 2.
+    A share of 0 stays 0, and except for chance, the mean stays the same.
+
+    Small shares are all drawn with the same height, so each is multiplied by a random factor between 0 and 2.
     """
     noise = np.frombuffer(hashlib.shake_128(seed.encode()).digest(shares.size), dtype=np.uint8).reshape(shares.shape)
     signed = noise / 127.5 - 1
@@ -144,14 +155,15 @@ def _moved(shares: NDArray[np.float64], seed: str) -> NDArray[np.float64]:
 class _Shift:
     """Shifts values by less than the eye can see and keeps their order and signs.
 
-    Near the median, values shift by up to MAX_SHIFT of the main axis; far from it, by that share of their distance.
+    Near the median, a value shifts by up to the share MAX_SHIFT of the main axis. Far from the median, a value shifts
+    by up to the same share of its distance from the median.
     """
 
     def __init__(self, payload: Mapping[str, Any], seed: str) -> None:
         low, high = payload["axes"][payload["rule"]]
         self._middle, self._span = payload["median"], high - low
         if not TINY < self._span < 1 / TINY:
-            self._span = 1.0  # only for values that no file format can contain: no shift if a step overflows
+            self._span = 1.0  # no shift if a step overflows; no file format can contain such values
         self._base = _signed(seed, "base")
         waves = range(N_WAVES)
         self._sizes = np.array([_signed(seed, f"size {wave}") for wave in waves])
@@ -173,7 +185,10 @@ class _Shift:
 
 
 def _share(seed: str, name: str) -> float:
-    """Return a number in [0, 1) derived from the seed by a hash, because the generator of a library may change."""
+    """Return a number in [0, 1) that a hash derives from the seed.
+
+    A random generator is not used, because a library may change its generator.
+    """
     return int(hashlib.sha256(f"{seed} {name}".encode()).hexdigest()[:13], 16) / 16**13
 
 

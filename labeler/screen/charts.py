@@ -18,10 +18,11 @@ SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def runs(payload: Mapping[str, Any], *, rule: str | None = None, width: int = 170, height: int = 110) -> Any:
-    """Return all runs of one benchmark as small panels with the same axes (the paper's Figure 4).
+    """Return a chart of all runs of one benchmark, as small panels with the same axes (Figure 4 of the paper).
 
-    Each panel shows the middle half of each window as a band and its median as a line. Dots are the ends of bins
-    outside the band. Bars in the grey lanes at the top and bottom are the share of each window beyond the axis.
+    Each panel shows the middle half of each window as a band and its median as a line. Dots are the ends of bins that
+    lie outside the band. Bars in the grey lanes at the top and the bottom show the share of each window that is beyond
+    the axis.
 
     Parameters
     ----------
@@ -78,7 +79,10 @@ _AXIS = alt.Axis(grid=False, tickCount=4, titleFontWeight="normal", labelFlush=T
 
 
 def _unit(payload: Mapping[str, Any]) -> tuple[float, str]:
-    """Return the divisor and the axis title; times use the unit that suits their median."""
+    """Return the divisor of the values and the axis title.
+
+    Times get the unit that suits their median.
+    """
     if payload["unit"] != "s":
         return 1.0, payload["unit"] or "measurement"
     size = abs(payload["median"])

@@ -1,4 +1,4 @@
-"""Charts of the course of a study for coordinators: phases, labels over time, time per item."""
+"""Charts for coordinators that show how a study proceeds: phases, labels over time, and time per item."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ HEADROOM = 1.3  # space above the highest bar for the names of phases
 
 
 def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[tuple[datetime, int]]) -> Any:
-    """Return the phases of a study as named bands, and the number of labels per hour or day as bars.
+    """Return a chart with the phases of the study as named bands, and the number of labels per hour or day as bars.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[
 
 
 def labels_over_time(counts: Sequence[tuple[datetime, int]]) -> Any:
-    """Return the number of labels per hour or day, as bars."""
+    """Return a bar chart of the number of labels per hour or day."""
     return _bars(counts).properties(height=170, width="container")
 
 
@@ -92,7 +92,9 @@ def time_per_item(seconds: Sequence[float]) -> Any:
 
 
 def precision(rows: Sequence[Mapping[str, Any]], *, wanted: float, planned: int) -> Any:
-    """Interval width against the number of items: one line per quantity; marks show the plan and the target width.
+    """Return a chart of the interval width against the number of items, with one line per quantity.
+
+    Marks show the plan and the target width.
 
     Parameters
     ----------

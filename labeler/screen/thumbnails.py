@@ -52,7 +52,10 @@ def svg(payload: Mapping[str, Any], *, label: str, rule: str | None = None, pane
 
 
 def sheet(pictures: Sequence[tuple[str, Mapping[str, Any]]], *, panel: tuple[int, int] = (54, 34)) -> str:
-    """Draw several items, given as (name, payload), as one picture with two columns and a name above each item."""
+    """Draw several items as one picture with two columns and a name above each item.
+
+    The items are given as (name, payload).
+    """
     of_items = [(name, payload, _grid(len(payload["runs"]))) for name, payload in pictures]
     width = max((columns for _, _, (columns, _) in of_items), default=1) * (panel[0] + GAP) + SHEET_GAP
     height = max((rows for _, _, (_, rows) in of_items), default=1) * (panel[1] + GAP) + TITLE + SHEET_GAP
@@ -73,7 +76,7 @@ def sheet(pictures: Sequence[tuple[str, Mapping[str, Any]]], *, panel: tuple[int
 
 
 def _grid(n_runs: int) -> tuple[int, int]:
-    """Columns and rows of the panels of one item."""
+    """Return the number of columns and the number of rows for the panels of one item."""
     columns = min(5, n_runs) if n_runs != 4 else 4
     return columns, -(-n_runs // columns)
 
@@ -111,7 +114,10 @@ def _panel(payload: Mapping[str, Any], run: Mapping[str, Any], view: str, width:
 
 
 def _bars(shares: NDArray[np.float64], end: float, height: int, lane: int) -> list[str]:
-    """Bars in the lanes: the share of each window beyond the axis; a pixel shows the highest share of its windows."""
+    """Return the bars in the lanes, which show the share of each window beyond the axis.
+
+    If a pixel has several windows, it shows their highest share.
+    """
     bars = []
     for is_below, side in enumerate(shares):
         fewer = _fewer(side, max(int(end), 1), np.maximum)
@@ -127,7 +133,10 @@ def _bars(shares: NDArray[np.float64], end: float, height: int, lane: int) -> li
 
 
 def _heights(values: NDArray[np.float64], limits: Sequence[float], height: int, lane: int) -> list[float]:
-    """Return the y positions of values in a panel; values beyond the axis go to the edge of the panel."""
+    """Return the y positions of values in a panel.
+
+    Values beyond the axis get the position of the panel's edge.
+    """
     low, high = limits
     with np.errstate(over="ignore"):  # an infinite distance also counts as outside
         shares = (values - low) / (high - low)
@@ -136,7 +145,7 @@ def _heights(values: NDArray[np.float64], limits: Sequence[float], height: int, 
 
 
 def _fewer(values: NDArray[np.float64], n_points: int, join: np.ufunc) -> NDArray[np.float64]:
-    """Join neighbours to at most `n_points` values and keep the extreme values."""
+    """Join neighbouring values to at most `n_points` values, and keep the extreme values."""
     if len(values) <= n_points or n_points < 1:
         return values
     starts = np.linspace(0, len(values), n_points, endpoint=False).astype(int)
@@ -145,7 +154,7 @@ def _fewer(values: NDArray[np.float64], n_points: int, join: np.ufunc) -> NDArra
 
 
 def _averaged(values: NDArray[np.float64], n_points: int) -> NDArray[np.float64]:
-    """Average neighbours to at most `n_points` values, because more points cannot be distinguished."""
+    """Average neighbouring values to at most `n_points` values, because the eye cannot distinguish more points."""
     if len(values) <= n_points:
         return values
     starts = np.linspace(0, len(values), n_points, endpoint=False).astype(int)

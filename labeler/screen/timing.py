@@ -1,4 +1,4 @@
-"""Time on task: the part of the time from painting an item to its answer that counts.
+"""Decide how much of the time from painting an item to its answer counts as time on task.
 
 The browser records each stretch of 15 s or more without input (key, pointer, wheel), and each stretch in which the page
 was hidden. The raw times are stored, and this module decides what counts, so the rule can change later.
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
-IDLE_LIMIT_MS = 60_000  # this much of a stretch without input counts, because the reviewer may be looking
+IDLE_LIMIT_MS = 60_000  # the part of a stretch without input that counts: the reviewer may be looking
 HIDDEN, IDLE = "hidden", "idle"
 
 
@@ -40,7 +40,7 @@ def time_on_task(dwell_ms: int, view: Mapping[str, Any]) -> int:
 
 
 def typical(times_ms: Iterable[int]) -> float | None:
-    """Return the median time on task in seconds; None if there are no times."""
+    """Return the median time on task in seconds; return None if there are no times."""
     times = list(times_ms)
     return median(times) / 1000 if times else None
 

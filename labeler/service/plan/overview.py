@@ -168,7 +168,7 @@ def _state_after(event: events.Event, starts: Sequence[tuple[State, datetime]]) 
 
 
 def _is_complete(db: Database, status: coordinating.Status) -> bool:
-    """Return whether every reviewer has labelled all items."""
+    """Return whether no reviewer has an item left to label; return False if no items are assigned."""
     if not any(row.n_assigned for row in status.reviewers):
         return False
     if any(row.n_done + row.n_not_sure < row.n_assigned for row in status.reviewers):
