@@ -36,7 +36,10 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def bundled(*parts: str) -> Path:
-    """Return the path of an included file: beside the package in a checkout, inside the package when installed."""
+    """Return the path of an included file.
+
+    The file is next to the package in a checkout, and inside the package when installed.
+    """
     here = Path(__file__).parent
     inside = here / "bundled"
     return (inside if inside.is_dir() else here.parent).joinpath(*parts)

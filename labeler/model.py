@@ -31,7 +31,10 @@ class Answer(StrEnum):
 
 
 class Kind(StrEnum):
-    """The reason why an item is assigned to a reviewer, which reviewers never see; decisions have no reviewer."""
+    """The reason why an item is assigned to a reviewer.
+
+    Reviewers never see it, and decisions have no reviewer.
+    """
 
     FRESH = "fresh"
     OVERLAP = "overlap"
@@ -70,7 +73,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Item:
-    """A benchmark in a study; `n_iterations` is the length of its shortest run.
+    """A benchmark in a study.
+
+    `n_iterations` is the length of the shortest run.
 
     An item with `excluded_why` is kept, but is not labelled and not part of any result.
     """
@@ -135,7 +140,9 @@ class Gate:
 
 @dataclass(frozen=True)
 class Study:
-    """The properties of a study; plan columns are None if there is no plan.
+    """The properties of a study.
+
+    The columns of the plan are None if there is no plan.
 
     A paused study keeps its previous state in `resumes_to`.
     """
@@ -158,7 +165,10 @@ class Study:
 
 @dataclass(frozen=True)
 class Person:
-    """A reviewer, a coordinator, or both; a paused person can see items, but not label them."""
+    """A reviewer, a coordinator, or both.
+
+    A paused person can see items but cannot label them.
+    """
 
     person_id: int
     name: str
@@ -304,12 +314,17 @@ class StoredVerdict:
 
 
 def is_storable(text: str) -> bool:
-    """Whether the database can store a text, which must not contain NUL or a lone surrogate; browsers may send both."""
+    """Return whether the database can store a text.
+
+    The text must not contain NUL or a lone surrogate; browsers may send both.
+    """
     return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def measurement_hash(runs: Sequence[Series]) -> str:
-    """SHA-256 over the runs of a benchmark: first their lengths, then their values in the order of the runs.
+    """Return the SHA-256 of the runs of a benchmark.
+
+    The lengths of the runs are hashed first, then the values in the order of the runs.
 
     Lengths are little-endian int64 and values little-endian float64, so the hash is the same on all machines.
 
@@ -334,5 +349,5 @@ def measurement_hash(runs: Sequence[Series]) -> str:
 
 
 def combined_hash(hashes: Iterable[str]) -> str:
-    """Combine hashes into one hash that does not depend on their order."""
+    """Combine hashes into one hash; the order of the hashes does not matter."""
     return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()

@@ -1,4 +1,6 @@
-"""Load classifiers and formats from other packages; the only module that uses importlib.metadata.
+"""Load classifiers and formats from other packages.
+
+Only this module uses importlib.metadata.
 
 A package registers a classifier under the entry point group `analysis.classifiers`, and a format under
 `labeler.formats`:

@@ -1,4 +1,7 @@
-"""Make untrusted text safe for output: spreadsheets must not run it, and it must not control the terminal."""
+"""Make untrusted text safe for output.
+
+A spreadsheet must not run the text, and the text must not control the terminal.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +14,7 @@ _QUOTED = re.compile(r'[,"\r\n]|^\s|\s$')
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write rows with a header as CSV text; None is an empty cell.
+    """Return rows with a header as CSV text; None becomes an empty cell.
 
     A cell that a spreadsheet would run as a formula gets an apostrophe in front, which `as_written` removes.
 
@@ -24,7 +27,9 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def inert(text: str) -> str:
-    """Make a cell safe for spreadsheets: a formula gets an apostrophe in front, which `as_written` removes.
+    """Return a cell that is safe for spreadsheets.
+
+    A formula gets an apostrophe in front, which `as_written` removes.
 
     Examples
     --------
@@ -48,7 +53,9 @@ def _cell(value: object, n_columns: int) -> str:
 
 
 def one_line(text: str, most: int | None = None) -> str:
-    """Put a text on one line without control characters, and shorten it in the middle if it is longer than `most`.
+    """Return a text as one line without control characters.
+
+    If it is longer than `most`, it is shortened in the middle.
 
     Examples
     --------

@@ -10,7 +10,9 @@ from labeler.errors import InputError
 
 @contextmanager
 def in_place(out: Path) -> Iterator[Path]:
-    """Yield a temporary path for a file or folder, which is moved to `out` on success and removed on failure.
+    """Yield a temporary path for a file or folder.
+
+    It is moved to `out` on success and removed on failure.
 
     Raises
     ------

@@ -1,1 +1,4 @@
-"""One function per user action, each a single transaction; pages and commands call them."""
+"""Functions that pages and commands call.
+
+Each function is one action of a user, in a single transaction.
+"""

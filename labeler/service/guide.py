@@ -1,4 +1,6 @@
-"""Worked examples and practice items for reviewers: bundled measurements with known changes.
+"""Worked examples and practice items for reviewers.
+
+They are made from included measurements with known changes.
 
 The module does not read the study, so everyone gets the same examples, and no example is an item of the study.
 """
@@ -215,7 +217,7 @@ _SCHEMES = {
 
 @lru_cache(maxsize=4)
 def schematic_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span) -> tuple[Example, ...]:
-    """Three simulated pairs of runs; each pair differs in one way only."""
+    """Return three simulated pairs of runs; the runs of a pair differ in only one way."""
     pairs = schemes.schematic_pairs(rng=np.random.default_rng(SEED))
     return tuple(
         Example(
@@ -230,7 +232,10 @@ def schematic_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDAR
 
 @lru_cache(maxsize=4)
 def worked_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span) -> tuple[Example, ...]:
-    """Return the worked examples: ten runs each, drawn with the study's axis rule, with an explanation."""
+    """Return the worked examples.
+
+    Each has ten runs, drawn with the study's axis rule, and an explanation.
+    """
     return _drawn_examples(_EXAMPLES, SEED, rule, min_span)
 
 
@@ -238,7 +243,10 @@ def worked_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.m
 def practice_round(
     seed: int, rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span
 ) -> tuple[Example, ...]:
-    """Six practice items; the seed determines the selection and the order."""
+    """Return six practice items.
+
+    The seed determines which items are selected, and their order.
+    """
     rng = np.random.default_rng(seed)
     chosen = rng.permutation(len(_PRACTICE))[:N_PRACTICE].tolist()
     return _drawn_examples([_PRACTICE[i] for i in chosen], seed, rule, min_span)
@@ -259,7 +267,10 @@ def _drawn_examples(recipes: Sequence[_Recipe], seed: int, rule: str, min_span: 
 
 @lru_cache(maxsize=1)
 def _bases() -> list[list[Series]]:
-    """Ten runs of each benchmark in `BASES`, scaled so that their medians equal its level."""
+    """Return ten runs of each benchmark in `BASES`.
+
+    The runs are scaled so that their medians equal the level of the benchmark.
+    """
     source = Source("demo.parquet", bundled("data", "demo", "demo.parquet"))
     runs = {benchmark.benchmark: benchmark.values for benchmark in read(source)}
     bases = []

@@ -37,7 +37,10 @@ CATEGORIES = frozenset(Answer(category) for category in Category)
 
 @dataclass(frozen=True)
 class OwnProgress:
-    """A reviewer's progress; `n_not_sure` is the number of open items that were answered "not sure"."""
+    """A reviewer's progress.
+
+    `n_not_sure` is the number of open items that the reviewer answered with "not sure".
+    """
 
     n_done: int
     n_assigned: int
@@ -69,7 +72,10 @@ class ReviewQueue:
 
 @dataclass(frozen=True)
 class LabelComparison:
-    """A reviewer's label in the calibration round and the reference label, or None if the item has none."""
+    """A reviewer's label in the calibration round, and the reference label.
+
+    The reference label is None if the item has none.
+    """
 
     task: Task
     reference: Category | None
@@ -84,7 +90,7 @@ class LabelComparison:
 class Feedback:
     """The feedback that a reviewer gets after the calibration round.
 
-    `with_others` is the share of the other reviewers' labels that are the same as this reviewer's label of the item;
+    `with_others` is the share of the other reviewers' labels that equal this reviewer's label on the same item. It is
     None if other reviewers gave no labels.
     """
 
@@ -112,7 +118,8 @@ class OwnLabel:
     replies : tuple of str
         Replies of coordinators to the flag or comment, in order of time, without names.
     can_look_again : bool
-        Whether the reviewer can see its picture and revise it: if it is among the latest items, or all items are done.
+        Whether the reviewer can see the picture again and revise the label. This is possible if the item is among the
+        latest items, or if all items are done.
     """
 
     task: Task
@@ -129,7 +136,9 @@ class OwnLabel:
 
 @dataclass(frozen=True)
 class BrowserMark:
-    """Identifies the reviewer in the browser's storage, and lets the browser check whether the study has its answers.
+    """Identifies the reviewer in the browser's storage.
+
+    The browser uses it to check whether the study has the browser's answers.
 
     Attributes
     ----------
@@ -166,7 +175,10 @@ def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -
 
 
 def brief(db: Database) -> Brief:
-    """The question and protocol of the study; `{runs}` in the question is replaced by the number of runs of an item."""
+    """Return the question and the protocol of the study.
+
+    `{runs}` in the question is replaced by the number of runs of an item.
+    """
     study = studies.get(db)
     question = study.question if study.question != DEFAULT_QUESTION else DEFAULT_QUESTION.replace("ten", "{runs}")
     return Brief(question, study.protocol)
@@ -186,7 +198,10 @@ def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
 
 
 def is_first_visit(db: Database, reviewer_id: int) -> bool:
-    """Return whether to show the introduction: the reviewer has no label and has not finished the introduction."""
+    """Return whether to show the introduction.
+
+    It is shown if the reviewer has no label and has not finished the introduction.
+    """
     person = identity.require(db, reviewer_id, Role.REVIEWER)
     if labels.last_event(db, reviewer_id) is not None or _why_closed(studies.get(db), person):
         return False
@@ -228,7 +243,10 @@ def _in_words(n: int) -> str:
 
 
 def feedback(db: Database, reviewer_id: int) -> Feedback | None:
-    """Compare the reviewer's calibration labels; None before the round is over, or without labels in it."""
+    """Compare the reviewer's labels in the calibration round with other labels.
+
+    Return None before the round is over, or if the reviewer gave no labels in it.
+    """
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     own = [task for task in assignments.tasks_of(db, reviewer_id, calibration=True) if task.answer in CATEGORIES]
     if study.phase in (State.DRAFT, State.CALIBRATION) or not own:
@@ -248,7 +266,10 @@ def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
 
 
 def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
-    """A reviewer's own labels with their hashes, as JSON text; an audit can check them against the study later."""
+    """Return a reviewer's own labels with their hashes, as JSON text.
+
+    An audit can later check the labels against the study.
+    """
     identity.require(db, reviewer_id, Role.REVIEWER)
     return auditing.receipt(db, reviewer_id, now=now)
 
@@ -280,14 +301,16 @@ def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
 
 
 def typical_time_s(own: list[OwnLabel]) -> float | None:
-    """Median time on task of the reviewer's labels, in seconds; None if nothing was timed."""
+    """Return the median time on task of the reviewer's labels in seconds; return None if nothing was timed."""
     return timing.typical(label.time_on_task_ms for label in own if label.time_on_task_ms is not None)
 
 
 def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
-    """Return the picture of a task for the screen: only bins, without information about what was measured.
+    """Return the picture of a task for the screen.
 
-    All pictures for reviewers are created here. None if the study has only imported labels for the item.
+    It has only bins, and no information about what was measured.
+
+    All pictures for reviewers are created here. Return None if the study has only imported labels for the item.
     """
     item = items.by_id(db, task.item_id)
     if not item.n_runs:
@@ -306,7 +329,7 @@ def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[st
     db : Database
     task : Task
     known : container of str
-        Codes of items whose pictures the screen already has; their picture is None.
+        Codes of items whose pictures the screen already has. For these items, the picture is None.
     """
     confidence, flag, comment = labels.last_remarks(db, task.assignment_id)
     return {
@@ -358,7 +381,9 @@ def submission_from(event: object) -> Submission:
 def submit(
     db: Database, reviewer_id: int, submission: Submission, *, now: datetime, session: str | None = None
 ) -> None:
-    """Store a reviewer's answer with the session it came from. An event that was stored before is not stored again.
+    """Store a reviewer's answer, and the session from which it came.
+
+    If the event was stored before, it is not stored again.
 
     Raises
     ------
@@ -412,12 +437,12 @@ def submit(
 
 
 def _not_open(submission: Submission) -> NotAssigned:
-    """Return the same refusal for all reasons, so that the reviewer does not learn the reason."""
+    """Return an error that is the same for all reasons, so that the reviewer does not learn the reason."""
     return NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload the page to continue.")
 
 
 def _variation(db: Database, task: Task, n_runs: int) -> blinding.Variation | None:
-    """Return the variation of the picture for this task; None if all tasks of an item have the same picture."""
+    """Return the variation of the picture for this task; return None if all tasks of an item have the same picture."""
     if not n_runs or not studies.get(db).protocol.varies_pictures:
         return None
     return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_runs)
@@ -440,7 +465,10 @@ def _check(task: Task, submission: Submission, last: str | None, protocol: Proto
 def _own_label(
     task: Task, number: int, answers: list[labels.OwnAnswer], answered: tuple[replies.Reply, ...]
 ) -> OwnLabel:
-    """Combine a task with its answers, which are in order of time; the last answer is the current one."""
+    """Return a task combined with its answers.
+
+    The answers are in order of time, and the last answer is the current answer.
+    """
     times = [
         timing.time_on_task(answer.dwell_ms, json.loads(answer.view))
         for answer in answers
@@ -475,7 +503,7 @@ def _stands(task: Task) -> bool:
 
 
 def _offered(db: Database, reviewer_id: int, calibrating: bool) -> list[Task]:
-    """Return the next open tasks in order, then the tasks that were answered "not sure" once."""
+    """Return the next open tasks in order, and then the tasks that were answered with "not sure" once."""
     still_open = assignments.open_tasks(db, reviewer_id, calibration=calibrating, limit=N_OFFERED)
     if len(still_open) == N_OFFERED:
         return still_open

@@ -1,1 +1,1 @@
-"""Importing, exporting and browsing measurements."""
+"""Import, export and browse measurements."""

@@ -16,7 +16,7 @@ from labeler.store import Database, items
 from labeler.store import verdicts as stored_verdicts
 
 COLUMNS = ("item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded")
-MARK = " (classifier)"  # suffix for a classifier that has the name of another column
+MARK = " (classifier)"  # suffix for a classifier that has the same name as another column
 SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # the stops of a slider
 
 MAX_SPREADS = 100_000  # number of spreads cached in memory, so that long lists of items appear at once
@@ -108,7 +108,7 @@ def chosen(table: Catalogue, filters: Filter) -> Catalogue:
 
 
 def plain(table: Catalogue) -> list[dict[str, Any]]:
-    """Return the rows of a catalogue for JSON, with None for missing values."""
+    """Return the rows of a catalogue for JSON, in which missing values are None."""
     return [
         {str(column): None if pd.isna(value) else value for column, value in row.items()}
         for row in table.to_dict("records")
@@ -127,7 +127,7 @@ def in_words(share: float) -> str:
 
 
 def _kept_spread(db: Database, item: Item) -> float | None:
-    """Return the spread, computed once for the same measurements."""
+    """Return the spread of an item, which is computed only once for the same measurements."""
     if item.data_hash not in _SPREADS:
         if len(_SPREADS) >= MAX_SPREADS:
             _SPREADS.clear()
@@ -136,7 +136,10 @@ def _kept_spread(db: Database, item: Item) -> float | None:
 
 
 def _spread(db: Database, item: Item) -> float | None:
-    """Compute the spread from the quantiles stored for drawing, because reading all measurements would take long."""
+    """Compute the spread of an item from the quantiles that are stored for drawing.
+
+    Reading all measurements would take too long.
+    """
     if not item.n_runs:
         return None
     payload = drawing.payload_of_item(db, item.item_id)
@@ -153,7 +156,7 @@ def _free_column(table: Catalogue, classifier: str) -> str:
 
 
 def _column_of(classifier: str, columns: Sequence[str]) -> str | None:
-    """Return the column with the verdicts of a classifier, or None."""
+    """Return the column with the verdicts of a classifier; return None if there is no such column."""
     return next((name for name in (f"{classifier}{MARK}", classifier) if name in columns), None)
 
 

@@ -64,7 +64,9 @@ def _result(findings: Sequence[Finding]) -> "FinalResult":
 
 
 def github_annotations(checked: Check, files: Sequence[str]) -> str:
-    """Write the findings as lines that a GitHub workflow shows beside files; at most ten per level, GitHub's limit.
+    """Write the findings as lines that a GitHub workflow shows next to files.
+
+    GitHub shows at most ten lines per level, so no more are written.
 
     Parameters
     ----------
@@ -87,7 +89,10 @@ def github_annotations(checked: Check, files: Sequence[str]) -> str:
 
 
 def gitlab_report(checked: Check, files: Sequence[str]) -> str:
-    """Write the findings as a code quality report, which GitLab shows in a merge request; parameters as above."""
+    """Write the findings as a code quality report, which GitLab shows in a merge request.
+
+    The parameters are the same as for `github_annotations`.
+    """
     entries = [
         {
             "description": f"{one_line(finding.name or SUITE, 200)}: {_words(finding)}",
@@ -114,7 +119,10 @@ def _words(finding: Finding) -> str:
 
 
 def _place(name: str, files: Sequence[str]) -> str:
-    """Return the source file in the name of a benchmark, such as `tests/test_sort.py::test_sort` of pytest."""
+    """Return the source file that the name of a benchmark contains.
+
+    For example, pytest writes names such as `tests/test_sort.py::test_sort`.
+    """
     source, separator, _ = name.partition("::")
     try:
         is_here = bool(separator) and source.isprintable() and not Path(source).is_absolute() and Path(source).is_file()
@@ -124,5 +132,5 @@ def _place(name: str, files: Sequence[str]) -> str:
 
 
 def _escaped(text: str, signs: str = "") -> str:
-    """Escape text for a workflow command, so that it cannot end the command or begin another one."""
+    """Escape a text for a workflow command, so that the text cannot end the command or begin another command."""
     return "".join(f"%{ord(sign):02X}" if sign in f"%\r\n{signs}" else sign for sign in text)

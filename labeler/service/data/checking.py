@@ -31,7 +31,7 @@ SPREAD = "spread"
 
 @dataclass(frozen=True)
 class Checked:
-    """The result of a check, with everything needed to write it."""
+    """The result of a check, with all data that are needed to write it."""
 
     check: Check
     formats: tuple[Format, ...] = ()
@@ -117,7 +117,9 @@ def rules(
 def gather(
     files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
 ) -> Gathered:
-    """Read the benchmarks of result files; each file of a suite that lacks a benchmark counts as a failed run of it.
+    """Read the benchmarks of result files.
+
+    If a file of a suite lacks a benchmark, this counts as a failed run of the benchmark.
 
     Raises
     ------
@@ -131,7 +133,7 @@ def gather(
 
 
 def _with_failed(part: Part) -> Part:
-    """Move benchmarks for which all runs failed to the other benchmarks, unless they were skipped on purpose."""
+    """Move benchmarks whose runs all failed to the other benchmarks, unless they were skipped on purpose."""
     failed = [one for one in part.unmeasured if not all(failure.on_purpose for failure in one.failures)]
     skipped = [one for one in part.unmeasured if all(failure.on_purpose for failure in one.failures)]
     return replace(part, benchmarks=(*part.benchmarks, *failed), unmeasured=tuple(skipped))
@@ -141,7 +143,7 @@ def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
     """Add a failure to a benchmark for each file of its suite that lacks it.
 
     If a process crashes, its file lacks the benchmarks that were not run. Files belong to the same suite if they share
-    a benchmark, directly or through other files; files of other versions or contexts do not.
+    a benchmark, directly or through other files. Files of other versions or contexts do not belong to the suite.
     """
     suites: dict[Hashable, Hashable] = {}  # file -> another file of its suite, or itself
 
@@ -176,7 +178,9 @@ def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
 
 
 def apart_by_version(gathered: Gathered, baseline: str) -> tuple[Gathered, Gathered]:
-    """Split benchmarks into candidate and baseline by version, for example results of asv for several commits.
+    """Split benchmarks into candidate and baseline by version.
+
+    For example, asv writes results for several commits.
 
     Raises
     ------
@@ -207,7 +211,9 @@ def check_files(
     options: ReadOptions = DEFAULTS,
     known: Sequence[KnownChange] = (),
 ) -> Checked:
-    """Check benchmarks and compare them with a baseline; known changes do not affect the outcome.
+    """Check benchmarks and compare them with a baseline.
+
+    Known changes do not affect the outcome.
 
     Raises
     ------

@@ -16,7 +16,7 @@ FORMS = ("parquet", "csv", "icpe")
 
 @dataclass
 class Done:
-    """The result of a conversion: the numbers written, (file, reason) of refused files, and remarks."""
+    """The result of a conversion: what was written, the refused files as (file, reason), and remarks."""
 
     n_benchmarks: int = 0
     n_runs: int = 0
@@ -59,7 +59,7 @@ def convert(
     Returns
     -------
     Done
-        Refused are unusable files, and a second file with the same benchmark.
+        The result. A file is refused if it is unusable, or if an earlier file contains the same benchmark.
 
     Raises
     ------

@@ -1,4 +1,7 @@
-"""Create the demo studies: real measurements and a plan; the labels of the finished study are simulated."""
+"""Create the demo studies from real measurements.
+
+The labels of the finished study are simulated.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -41,7 +44,9 @@ YOUR_GUIDE = (
 
 @dataclass(frozen=True)
 class MadeUp:
-    """A simulated reviewer, who answers dissimilar if the medians of the runs differ by more than a tolerance.
+    """A simulated reviewer.
+
+    The reviewer answers dissimilar if the medians of the runs differ by more than a tolerance.
 
     Attributes
     ----------
@@ -91,7 +96,9 @@ def build(path: Path, measurements: Path, *, advance: computing.Advance, now: da
 
 
 def build_finished(path: Path, measurements: Path, *, advance: computing.Advance, now: datetime) -> None:
-    """Create a demo study with labels of simulated reviewers from the last week, closed and unblinded.
+    """Create a demo study that is closed and unblinded.
+
+    Its labels are from simulated reviewers and were given in the last week.
 
     Parameters and errors are the same as for `build`.
     """
@@ -116,7 +123,9 @@ def build_finished(path: Path, measurements: Path, *, advance: computing.Advance
 
 
 def build_yours(finished: Path, path: Path, *, now: datetime) -> None:
-    """Create a study with ten items of the finished study, with simulated labels and an open plan for a reviewer "you".
+    """Create a study with ten items of the finished study.
+
+    It has simulated labels, and an open plan for a reviewer called "you".
 
     Parameters
     ----------
@@ -148,7 +157,7 @@ def build_yours(finished: Path, path: Path, *, now: datetime) -> None:
 
 
 def unblind_when_labelled(path: Path, *, clock: Callable[[], datetime]) -> None:
-    """Wait in the background until the reviewer "you" has labelled all items, then show the results (`reveal`)."""
+    """Wait in the background until the reviewer "you" has labelled all items, then call `reveal`."""
 
     def wait() -> None:
         with suppress(LabelerError):
@@ -162,7 +171,9 @@ def unblind_when_labelled(path: Path, *, clock: Callable[[], datetime]) -> None:
 
 
 def reveal(db: Database, *, now: datetime) -> bool:
-    """Close and unblind the study and make the reviewer "you" a coordinator, if "you" has labelled all items.
+    """Show the results if the reviewer "you" has labelled all items.
+
+    The study is closed and unblinded, and "you" becomes a coordinator.
 
     Returns
     -------
@@ -181,7 +192,7 @@ def reveal(db: Database, *, now: datetime) -> bool:
 
 
 def prepare_report(path: Path) -> None:
-    """Start to compute the report of a study in the background, so that its page opens quickly."""
+    """Start to compute the report of a study in the background, so that the report page opens quickly."""
 
     def make() -> None:
         with suppress(LabelerError), open_database(path) as db:
@@ -211,7 +222,7 @@ def _begin(path: Path, measurements: Path, name: str, now: datetime) -> None:
 
 
 def _label(db: Database, begin: datetime, rng: np.random.Generator, *, limit: int = 1000) -> None:
-    """Answer the tasks of each simulated reviewer, up to a number of items."""
+    """Answer the tasks of each simulated reviewer, up to the given number of items."""
     for name, reviewer in MADE_UP_REVIEWERS.items():
         person = people.by_name(db, name)
         if person is None:

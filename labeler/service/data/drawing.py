@@ -10,7 +10,10 @@ from labeler.store import Database, bins, items, runs, studies
 
 
 def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
-    """The bins of an item (`labeler.screen.binning.payload`): stored, or computed again if they have an old version."""
+    """Return the bins of an item (see `labeler.screen.binning.payload`).
+
+    If the stored bins have an older version, they are computed again.
+    """
     stored = bins.get(db, item_id, binning.VERSION)
     if stored is None:
         return _new(db, item_id, studies.get(db).protocol)
@@ -19,7 +22,9 @@ def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
 
 
 def refresh(db: Database, *, all_items: bool = False) -> int:
-    """Update stored bins and return their number; inside the caller's transaction.
+    """Update stored bins and return the number of updated items.
+
+    The caller must have opened a transaction.
 
     Parameters
     ----------
@@ -44,7 +49,10 @@ def stale(db: Database) -> list[int]:
 
 
 def renew(db: Database, item_id: int) -> bool:
-    """Update the bins of one item in a short transaction; False if another process has already updated them."""
+    """Update the bins of one item in a short transaction.
+
+    Return False if another process has already updated them.
+    """
     protocol = studies.get(db).protocol
     payload = _packed(db, item_id, protocol)  # before the transaction, so that no answer waits for it
     with db.atomic():

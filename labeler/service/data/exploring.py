@@ -1,4 +1,4 @@
-"""Apply the methods spread, order, trust and contexts to measurements from files or a study."""
+"""Apply one of the methods spread, order, trust and contexts to measurements from files or from a study."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ AGGREGATES = tuple(measurements.AGGREGATES)
 
 @dataclass(frozen=True)
 class Method:
-    """A method: spread, order, trust or contexts.
+    """One of the methods spread, order, trust and contexts.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explo
 
 
 def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> pd.DataFrame:
-    """Return a shuffled plan of runs over contexts; see `analysis.contexts.variant_plan`.
+    """Return a plan of runs over several contexts, in shuffled order; see `analysis.contexts.variant_plan`.
 
     Raises
     ------
@@ -134,7 +134,10 @@ def as_html(explored: Explored) -> str:
 
 
 def from_study(db: Database) -> Gathered:
-    """The benchmarks of a study; items that are versions or altered methods of one benchmark are joined again."""
+    """Return the benchmarks of a study.
+
+    Items that are versions or altered methods of the same benchmark are joined again.
+    """
     imported = sorted(items.all_items(db), key=lambda item: item.item_id)
     benchmarks = [_of_item(db, item) for item in imported if item.n_runs and item.excluded_why is None]
     return Gathered(tuple(canonical(by_name(benchmarks))))

@@ -1,4 +1,4 @@
-"""Paths that pages may read and write on the server's disk, and the results of imported files."""
+"""Check the paths that pages may read and write on the server's disk, and describe the results of imported files."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -17,7 +17,9 @@ Files = list[Source]
 
 
 def below(root: Path, path: str | Path) -> Path:
-    """Resolve a path inside the root folder; neither `..` nor a link may lead out of it.
+    """Return a path as an absolute path inside the root folder.
+
+    Neither `..` nor a link may lead out of the folder.
 
     Parameters
     ----------
@@ -49,7 +51,9 @@ def below(root: Path, path: str | Path) -> Path:
 
 
 def result_files(root: Path, path: str, *, study: Path) -> Files:
-    """Find the result file at this path, or all result files in this folder and its zip files; names start at root.
+    """Find the result file at this path, or all result files in this folder and its zip files.
+
+    The names of the files start at the root.
 
     Parameters
     ----------
@@ -81,7 +85,9 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
 
 
 def beside(study: Path, name: str, ending: str = STUDY_ENDING) -> Path:
-    """Return the path of a file with this name and ending in the folder of the study; the ending "" means a folder.
+    """Return the path of a file with this name and ending in the folder of the study.
+
+    If the ending is "", the path is a folder.
 
     Raises
     ------
@@ -112,7 +118,7 @@ def file_is_in_words(file_is: str | None) -> str:
 
 @dataclass
 class Progress:
-    """Counts files and bytes while they are read, and shows the progress and the time left.
+    """Counts files and bytes while they are read, and shows the progress and the remaining time.
 
     Attributes
     ----------
@@ -143,7 +149,7 @@ class Progress:
 
 
 def outcome(result: importing.FileResult) -> dict[str, str | int]:
-    """Return the result of a file, as one row of the list."""
+    """Return one row for the list of files: the result of importing a file."""
     benchmarks = result.benchmarks
     if result.refused:
         became = f"refused: {result.refused}"

@@ -30,7 +30,9 @@ class Gathered:
 def from_files(
     files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
 ) -> Gathered:
-    """Read the benchmarks of result files in an order independent of the files; raises InputError like `usable`.
+    """Read the benchmarks of result files; raises InputError like `usable`.
+
+    The order of the benchmarks does not depend on the order of the files.
 
     A remark names each benchmark without a measurement.
     """
@@ -76,7 +78,7 @@ def usable(
 
 
 def sampling(warmup: float, aggregate: str) -> Sampling:
-    """Return the options for how a run becomes one number; raises InputError for an invalid option."""
+    """Return the options that say how a run becomes one number; raises InputError if an option is invalid."""
     try:
         return Sampling(warmup, aggregate)
     except ValueError as error:

@@ -49,7 +49,9 @@ class FileBenchmark:
 
 @dataclass(frozen=True)
 class FileResult:
-    """The result of importing one file, or one benchmark from several files: its benchmarks, or the reason for refusal.
+    """The result of importing a file, or a benchmark from several files.
+
+    It has the benchmarks, or the reason for refusal.
 
     Attributes
     ----------
@@ -73,7 +75,7 @@ class FileResult:
     files: tuple[str, ...] = ()
 
     def plain(self) -> list[dict[str, Any]]:
-        """One row per benchmark, or one row for the whole file, for JSON."""
+        """Return one row per benchmark, or one row for the whole file, for JSON."""
         rows: list[dict[str, Any]] = [
             {
                 "benchmark": f.benchmark, "runs": f.runs, "iterations": f.iterations, "unit": f.unit,
@@ -88,7 +90,10 @@ class FileResult:
 
 @dataclass(frozen=True)
 class KnownItem:
-    """An item that the study has; `n_runs` is 0 if the study has only labels or verdicts for it."""
+    """An item that the study already has.
+
+    `n_runs` is 0 if the study has only labels or verdicts for the item.
+    """
 
     application: str
     benchmark: str
@@ -118,12 +123,12 @@ def upload(name: str, data: bytes) -> Source:
 
 
 def uploads(files: Iterable[tuple[str, bytes]]) -> list[Source]:
-    """Uploaded files, given as (name, content), and the files inside uploaded zip files."""
+    """Return the uploaded files, given as (name, content), and the files inside uploaded zip files."""
     return [source for name, data in files for source in members(upload(name, data))]
 
 
 def in_words(results: Sequence[FileResult]) -> str:
-    """Return the result for all files in one line."""
+    """Return the result for all files as one line."""
     n_items, n_refused = sum(len(result.names) for result in results), sum(bool(result.refused) for result in results)
     alone = [result for result in results if not result.files]
     shared = {name: True for result in results for name in result.files}
@@ -143,7 +148,10 @@ def look_into_files(
     as_new: bool = False,
     advance: Advance = lambda _source: None,
 ) -> Iterator[FileResult]:
-    """Yield a dry run: show how these files would be imported into an empty study; parameters as for `import_files`."""
+    """Yield how these files would be imported into an empty study, as a dry run.
+
+    The parameters are the same as for `import_files`.
+    """
     known_items: dict[str, KnownItem] = {}
     for part in read_benchmarks(files, options, may_conflict=as_new, advance=advance):
         try:
@@ -171,12 +179,14 @@ def import_files(
     actor: str,
     now: datetime,
 ) -> Iterator[FileResult]:
-    """Import measurements in one transaction per file; an unusable file is refused completely, the others are imported.
+    """Import measurements, in one transaction per file.
 
-    A file whose content was imported before adds nothing. If each file is one run, a benchmark becomes one item with
-    the runs of all files, in one transaction after all files are read. A benchmark with runs of several versions or
-    altered methods becomes one item per level, `NAME @ LEVEL`. Yields the result of each file in order, then of each
-    benchmark that was joined from several files.
+    If a file is unusable, the whole file is refused, and the other files are imported.
+
+    If the content of a file was imported before, the file adds nothing. If each file is one run, a benchmark becomes
+    one item with the runs of all files, in one transaction after all files are read. A benchmark with runs of several
+    versions or altered methods becomes one item per level, `NAME @ LEVEL`. The function yields the result of each file
+    in order, and then the result of each benchmark that was joined from several files.
 
     Parameters
     ----------
@@ -240,7 +250,10 @@ def to_import(part: Part) -> list[NewItem]:
 
 
 def _without_time(benchmark: Benchmark) -> Benchmark:
-    """Remove the times of runs, which differ for each run and would look like a condition."""
+    """Remove the times of runs.
+
+    They differ for each run and would otherwise be treated as a condition.
+    """
     if not any(run.of(TIME) for run in benchmark.runs):
         return benchmark
     runs = (
@@ -270,7 +283,10 @@ def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[NewItem]:
 
 
 def _as_item(benchmark: Benchmark, level: Benchmark, condition: str, entry: str) -> Benchmark:
-    """Convert a level to an item, whose runs get the condition, even if empty; adds failures that may belong to it."""
+    """Convert a level of a condition to an item.
+
+    The runs get the condition even if it is empty. Failures that may belong to the level are added.
+    """
     runs = tuple(replace(run, conditions={**run.conditions, condition: entry}) for run in level.runs)
     failures = (failure for failure in benchmark.failures if failure.conditions.get(condition, entry) == entry)
     return replace(level, runs=runs, failures=tuple(failures))
@@ -289,7 +305,10 @@ def _check_comparable(part: Part, benchmark: Benchmark) -> None:
 
 
 def _without_study(db: Database, files: Sequence[Source]) -> list[Source]:
-    """Refuse the study file itself, because opening it outside SQLite would release its locks (`open_database`)."""
+    """Refuse the study file itself.
+
+    Opening it outside SQLite would release its locks (see `open_database`).
+    """
 
     def is_study(path: Path | None) -> bool:
         try:
@@ -346,13 +365,13 @@ class _Importer:
         return _result(part, tuple(map(_file_benchmark, new_items)), already_there=is_there, names=added)
 
     def _add_files(self, part: Part) -> dict[str, int]:
-        """Record the files that are new to the study; return their ids by hash."""
+        """Record the files that are new to the study; return the ids of the files by hash."""
         new = [file for file in part.files if file.sha256 not in self.file_ids]
         ids = {file.sha256: items.add_file(self.db, file.name, file.sha256, self.now.isoformat()) for file in new}
         return {sha256: file_id for sha256, file_id in ids.items() if file_id is not None}
 
     def _add(self, label: str, file_id: int | None, benchmark: Benchmark, data_hash: str, payload: bytes) -> str | None:
-        """Add an item and return its name, or None if the study already has it."""
+        """Add an item and return its name; return None if the study already has the item."""
         name = _free_name(self._known_item, label, benchmark, data_hash, self.as_new)
         if name is not None:
             item_id = items.add(
@@ -377,7 +396,7 @@ def _bins(benchmark: Benchmark, protocol: Protocol) -> bytes:
 
 
 def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:
-    """Find a free name for a new item; None if the same measurements already have this name."""
+    """Return a free name for a new item; return None if an item with this name has the same measurements."""
     name, number, changed = benchmark.name, 1, False
     while (existing := lookup(name)) is not None:
         if not existing.n_runs:

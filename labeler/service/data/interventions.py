@@ -1,4 +1,4 @@
-"""Simulate measurements with known differences, and labels of simulated reviewers with known habits."""
+"""Simulate measurements with known differences, and the labels of simulated reviewers with known habits."""
 
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -26,7 +26,7 @@ MOST_CELLS = 10_000_000  # limit for one file; the reader refuses larger tables
 def simulate(
     out: Path, n_items: int, *, n_iterations: int, per_item: int, seed: int, advance: Callable[[int], object]
 ) -> list[Path]:
-    """Write simulated measurements, the interventions per run, labels, and the habits that produced the labels.
+    """Write simulated measurements, the interventions in each run, labels, and the habits that produced the labels.
 
     Parameters
     ----------
@@ -90,7 +90,10 @@ def simulate(
 
 
 def _write(path: Path, batch: Sequence[learning.Intervened]) -> None:
-    """Write a long table of some benchmarks; the file appears when it is complete."""
+    """Write a long table of some benchmarks.
+
+    The file appears only when it is complete.
+    """
     with (
         in_place(path) as partial,
         partial.open("wb") as file,

@@ -1,4 +1,7 @@
-"""Read the file of known changes that a build accepts, each with a reason and a last day."""
+"""Read the file of known changes that a build accepts.
+
+Each entry has a reason and an expiry date.
+"""
 
 import tomllib
 from collections.abc import Mapping

@@ -23,7 +23,7 @@ def read_model(path: Path) -> "Model":
 
 
 def warmup_of(model: "Model", warmup: float) -> float:
-    """the warm-up with which a model was learned; raises InputError if the user requests another warm-up."""
+    """Return the warm-up with which a model was learned; raises InputError if the user requests another warm-up."""
     if warmup not in (0, model.warmup):
         raise InputError(
             f"The model was learned with warm-up {model.warmup:g}, not {warmup:g}. Leave out --warmup, or learn a "

@@ -18,7 +18,10 @@ from labeler.store import Database, bins, events, items, open_database, runs, st
 
 
 def usable(table: Catalogue) -> Catalogue:
-    """The rows of a catalogue (`browsing.catalogue`) that a new study can use: with measurements and not excluded."""
+    """Return the rows of a catalogue (`browsing.catalogue`) that a new study can use.
+
+    These items have measurements and are not excluded.
+    """
     return table[(table["runs"] > 0) & table["excluded"].isna()].reset_index(drop=True)
 
 
@@ -110,7 +113,7 @@ def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: s
 
 
 def _usable(db: Database, names: Sequence[str]) -> list[Item]:
-    """Return the named items, each once, without duplicates."""
+    """Return the named items, each once."""
     chosen = [curating.item_named(db, name) for name in dict.fromkeys(names)]
     if not chosen:
         raise InputError("No items match. Use fewer or wider filters, because a study needs at least one item.")

@@ -1,7 +1,7 @@
 """People, their roles, invitations and sessions.
 
-Each secret leaves this module only once, when its person gets it. The study stores only SHA-256 hashes. Secrets have
-192 random bits, so a hash without salt is enough.
+A sign-in secret leaves this module only once, when the person gets it. The study stores only SHA-256 hashes. Secrets
+have 192 random bits, so a hash without salt is safe enough.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ N_SESSION_DIGITS = 12
 
 
 def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> Person:
-    """Add a reviewer or a coordinator, without assigning items (see `staffing.add`).
+    """Add a reviewer or a coordinator, without assigning items (see `staffing.add` for a reviewer with items).
 
     Raises
     ------
@@ -38,7 +38,9 @@ def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, no
 
 
 def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
-    """Give a person an additional role; does nothing if the person already has the role.
+    """Give a person an additional role.
+
+    If the person already has the role, nothing changes.
 
     Raises
     ------
@@ -55,7 +57,7 @@ def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) 
 
 
 def checked_name(name: str) -> str:
-    """Return the name of a person, stripped; raises InputError if it is invalid."""
+    """Return the name of a person without spaces at its ends; raises InputError if the name is invalid."""
     name = name.strip()
     if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
         raise InputError(f"A name has 1 to {MAX_NAME_LENGTH} printable characters, got {name[:80]!r}.")
@@ -63,7 +65,7 @@ def checked_name(name: str) -> str:
 
 
 def checked_reason(why: str) -> str:
-    """Return a reason, stripped; raises InputError if it is invalid."""
+    """Return a reason without spaces at its ends; raises InputError if the reason is invalid."""
     why = why.strip()
     if not why or len(why) > MAX_REASON_LENGTH or not is_storable(why):
         raise InputError(f"Give a reason of 1 to {MAX_REASON_LENGTH} characters, for the audit log.")
@@ -76,7 +78,9 @@ def everyone(db: Database) -> list[Person]:
 
 
 def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_DAYS, actor: str, now: datetime) -> str:
-    """Create a sign-in secret for a person; the previous secret stops working, and open sessions stay signed in.
+    """Create a sign-in secret for a person.
+
+    The previous secret stops working, but open sessions stay signed in.
 
     Raises
     ------
@@ -96,7 +100,7 @@ def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_
 
 
 def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
-    """Revoke a person's sign-in link and e-mail address, and sign out all their sessions.
+    """Revoke a person's sign-in link and e-mail address, and end all sessions of the person.
 
     Raises
     ------
@@ -113,7 +117,9 @@ def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) ->
 
 
 def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, now: datetime) -> None:
-    """Let a person sign in through the identity provider with this address; an empty address removes it.
+    """Let a person sign in through the identity provider with this e-mail address.
+
+    If the address is empty, remove the stored address.
 
     Raises
     ------
@@ -188,24 +194,36 @@ def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
 
 
 def person_of_session(db: Database, token: str | None, *, now: datetime) -> Person | None:
-    """Return the person of a session; None if it is unknown or older than 180 days, or the person is deactivated."""
+    """Return the person of a session.
+
+    Return None if the session is unknown or older than 180 days, or if the person is deactivated.
+    """
     oldest = now - timedelta(days=SESSION_DAYS)
     person = sessions.person_of(db, _hashed(token), oldest.isoformat()) if token else None
     return person if person is not None and person.active else None
 
 
 def session_id(token: str) -> str:
-    """Return the id of a session for labels and the audit log; it cannot be used to sign in."""
+    """Return an id of a session for labels and the audit log.
+
+    This id cannot be used to sign in.
+    """
     return _hashed(token)[:N_SESSION_DIGITS]
 
 
 def study_id(db: Database) -> str:
-    """Return an id that identifies a study among the studies of one host, even if their files have the same name."""
+    """Return an id that distinguishes a study from other studies on the same host.
+
+    The id differs even if the files have the same name.
+    """
     return _hashed(studies.get(db).created_utc)[:N_SESSION_DIGITS]
 
 
 def sign_out(db: Database, token: str, *, now: datetime) -> None:
-    """End a session; an unknown id does nothing."""
+    """End a session.
+
+    If the id is unknown, nothing happens.
+    """
     with db.atomic():
         person = sessions.person_of(db, _hashed(token), "")
         if person is not None:
@@ -242,7 +260,7 @@ def _named(db: Database, name: str, role: Role) -> Person:
 
 
 def _why_not(invitation: invitations.Invitation, now: datetime) -> str:
-    """Return the reason why an invitation no longer works; empty if it works."""
+    """Return the reason why an invitation no longer works; return "" if it works."""
     next_step = "Ask your coordinator for a new one."
     if invitation.replaced_utc is not None:
         return f"This sign-in link was replaced by a newer link on {invitation.replaced_utc[:10]}. Open the newer link."

@@ -1,4 +1,7 @@
-"""Flags and comments of reviewers, and replies of coordinators; labels are never shown with them."""
+"""Flags and comments of reviewers, and replies of coordinators.
+
+Labels are never shown with them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,7 +52,10 @@ class Message:
 
 
 def messages(db: Database) -> list[Message]:
-    """Return all current flags and comments: first the unanswered ones, then the newest."""
+    """Return all current flags and comments.
+
+    Unanswered messages come first, then the newest.
+    """
     entries = replies.flags_and_comments(db)
     answers = replies.of_assignments(db, [entry.assignment_id for entry in entries])
     unsorted = [
@@ -64,7 +70,7 @@ def messages(db: Database) -> list[Message]:
 
 
 def list_messages(db: Database, *, actor: str, now: datetime) -> list[Message]:
-    """Like `messages`, for a person who also sees the names of reviewers; the call is logged."""
+    """Return the same as `messages`, for a person who also sees the names of reviewers; the call is logged."""
     with db.atomic():
         result = messages(db)
         events.add(db, now.isoformat(), actor, "list flags", {"messages": len(result)})
@@ -98,7 +104,7 @@ def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> N
 def reply_to_item(
     db: Database, item_name: str, text: str, *, reviewer: str | None = None, actor: str, now: datetime
 ) -> int:
-    """Answer all messages on an item, or those of one reviewer; return the number of messages.
+    """Answer all messages on an item, or all messages of one reviewer on it; return the number of answered messages.
 
     Raises
     ------

@@ -1,4 +1,7 @@
-"""Rules for what a coordinator may see in the browser; commands act as the owner of the study and see everything."""
+"""Rules for what a coordinator may see in the browser.
+
+Commands act as the owner of the study, so they see everything.
+"""
 
 from labeler.errors import NotAllowed
 from labeler.model import Role, State
@@ -7,7 +10,7 @@ from labeler.store import Database, people, studies
 
 
 def why_not(db: Database, coordinator: str, action: Action) -> str:
-    """Return the reason why something is hidden from this coordinator now; empty if it is visible.
+    """Return the reason why something is hidden from this coordinator now; return "" if it is visible.
 
     Parameters
     ----------
@@ -24,19 +27,25 @@ def why_not(db: Database, coordinator: str, action: Action) -> str:
 
 
 def is_coordinator(db: Database, name: str) -> bool:
-    """Whether a person is a coordinator of the study now; pages that refresh automatically check this each time."""
+    """Return whether a person is a coordinator of the study now.
+
+    Pages that refresh automatically check this at each refresh.
+    """
     person = people.by_name(db, name)
     return person is not None and person.active and Role.COORDINATOR in person.roles
 
 
 def require(db: Database, coordinator: str, action: Action) -> None:
-    """Raise NotAllowed with the reason if this coordinator may not see it now."""
+    """Raise NotAllowed, with the reason, if this coordinator may not see the information now."""
     reason = why_not(db, coordinator, action)
     if reason:
         raise NotAllowed(reason)
 
 
 def reviews_too(db: Database, coordinator: str) -> bool:
-    """Whether a coordinator is also a reviewer before unblinding, so that other people's labels could bias them."""
+    """Return whether a coordinator is also a reviewer and the study is not unblinded.
+
+    Other people's labels could then bias the coordinator.
+    """
     person = people.by_name(db, coordinator)
     return person is not None and Role.REVIEWER in person.roles and studies.get(db).phase is not State.UNBLINDED
