@@ -41,7 +41,10 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Like `read`, but if samples were not recorded, the only value of the run is the median that asv computed."""
+    """Read the benchmarks like `read`.
+
+    If samples were not recorded, the only value of the run is the median that asv computed.
+    """
     yield from _read(content, medians=True)
 
 

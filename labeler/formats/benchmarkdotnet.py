@@ -41,7 +41,10 @@ def read(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Ben
 
 
 def read_means(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Like `read`, but if the report is brief, the only run has one value, which is the mean of all launches."""
+    """Read the benchmarks like `read`.
+
+    If the report is brief, the only run has one value, which is the mean of all launches.
+    """
     yield from _read(content, _stage(columns), means=True)
 
 

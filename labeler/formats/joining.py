@@ -257,7 +257,7 @@ class _Reader:
 
 
 def _part(files: tuple[Opened, ...], benchmarks: Iterable[Benchmark], **rest: Any) -> Part:
-    """Return a part with its benchmarks split into those with and those without measurements."""
+    """Return a part whose benchmarks are split into benchmarks with and without measurements."""
     measured: list[Benchmark] = []
     unmeasured: list[Benchmark] = []
     for benchmark in benchmarks:

@@ -23,7 +23,10 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Like `read`, but if the file has only statistics, the only value of the run is the mean of the rounds."""
+    """Read the benchmarks like `read`.
+
+    If the file has only statistics, the only value of the run is the mean of the rounds.
+    """
     yield from _read(content, means=True)
 
 

@@ -23,7 +23,7 @@ _CONTEXTS, _ORDER_OF_CONTEXTS, _ORDER = range(3)
 
 @dataclass(frozen=True)
 class Step:
-    """One run.
+    """One run of a benchmark in the schedule.
 
     Attributes
     ----------
