@@ -10,8 +10,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 
 help:
 	@echo "make demo      make a virtual environment, install, build the demo study, start the browser application"
-	@echo "make test      install the test tools and run every check: format, lint, types, tests with coverage"
-	@echo "make test-all  the same with the slow tests, and every property on all its examples"
+	@echo "make test      install the test tools and run every check: format, lint, types, tests"
+	@echo "make test-all  the same with the slow tests, every property on all its examples, and coverage"
 	@echo "make test-pythons  the tests under Python 3.12 and 3.13, without the slow and the browser ones"
 	@echo "make soak      try for about an hour to lose answers, to see what is hidden and to get in (tests/reliability)"
 	@echo "make bench     measure how fast it is (analysis, report, labelling in a real browser) and how often a comparison is wrong; writes bench.json"
@@ -26,7 +26,7 @@ test: $(VENV)/.test-tools
 	BIN=$(BIN) scripts/check
 
 test-all: $(VENV)/.test-tools
-	BIN=$(BIN) scripts/check -m "" --hypothesis-profile=all
+	BIN=$(BIN) scripts/check --cov --cov-report= -m "" --hypothesis-profile=all
 
 test-pythons:
 	scripts/pythons python3.12 python3.13
