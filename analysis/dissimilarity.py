@@ -156,12 +156,15 @@ def kolmogorov_smirnov(runs: Runs) -> Floats:
 
 
 def cosine(runs: Runs) -> Floats:
-    """Compute the cosine dissimilarity of SAME: 1 - <x, y> / (||x|| ||y||)."""
+    """Compute the cosine dissimilarity, a measure of SAME: 1 - <x, y> / (||x|| ||y||)."""
     return 1 - _within_unit(_cosines(runs.gram, runs))  # no cosine of non-negative runs is below 0
 
 
 def wave_hedges(runs: Runs) -> Floats:
-    """Compute Wave-Hedges of SAME: the mean over t of |x_t - y_t| / max(x_t, y_t); a term is 0 if both values are 0."""
+    """Compute the Wave-Hedges dissimilarity, a measure of SAME: the mean of |x_t - y_t| / max(x_t, y_t) over t.
+
+    A term is 0 if both values are 0.
+    """
     means = []
     for i in range(runs.k - 1):
         x, y = runs.values[i], runs.values[i + 1 :]
@@ -172,7 +175,10 @@ def wave_hedges(runs: Runs) -> Floats:
 
 
 def kumar_hassebrook(runs: Runs) -> Floats:
-    """Compute Kumar-Hassebrook of SAME: 1 - <x, y> / (||x||^2 + ||y||^2 - <x, y>); 0 if both runs are zero."""
+    """Compute the Kumar-Hassebrook dissimilarity, a measure of SAME: 1 - <x, y> / (||x||^2 + ||y||^2 - <x, y>).
+
+    The result is 0 if both runs are zero.
+    """
     square = np.diag(runs.gram)
     squared_distance = _squared_distances(runs, centred=False)
     union = square[runs.i] + square[runs.j] - runs.gram[runs.i, runs.j]
@@ -181,7 +187,7 @@ def kumar_hassebrook(runs: Runs) -> Floats:
 
 
 def scaled_rmse(runs: Runs) -> Floats:
-    """Compute the scaled RMSE of SAME: the root mean squared difference, divided by the range of both runs.
+    """Compute the scaled RMSE, a measure of SAME: the root mean squared difference, divided by the range of both runs.
 
     The result is 0 if the range is 0.
     """

@@ -94,9 +94,10 @@ def tables(items: Sequence[Runs]) -> str:
     """Both tables, with the sentence between them."""
     return (
         "\n".join([HEAD, *(row(rule, items) for rule in SPANS)])
-        + "\n\nTen resamples of one run do not differ systematically, so the height between their medians should be "
-        f"small. This table\nshows its 95th percentile over {N_RESAMPLED} runs of each benchmark, with a 95 % "
-        f"interval from resampled benchmarks.\n\n{nothing_there(items)}"
+        + "\n\nWe resampled one run ten times. The resamples do not differ systematically, so their medians should "
+        "be close together on\nthe plot. The table shows the distance between the medians as a share of the axis: the 95th "
+        f"percentile over {N_RESAMPLED} runs of\neach benchmark, with a 95 % bootstrap interval (benchmarks are "
+        f"resampled).\n\n{nothing_there(items)}"
     )
 
 

@@ -48,7 +48,8 @@ def charts(survey: Survey) -> dict[str, Chart]:
 def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
     """Sort benchmarks by how much they depend on the context.
 
-    Benchmarks with speed-ups in both directions come first, then ranges that include 1, then wide ranges.
+    Benchmarks that are faster in some contexts and slower in others come first. Next are benchmarks whose range of
+    speed-ups includes 1. Ties are sorted by the ratio of the highest to the lowest speed-up, largest first.
     """
 
     def order(sweep: Sweep) -> tuple[bool, bool, float]:

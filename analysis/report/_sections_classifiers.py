@@ -140,8 +140,9 @@ def _scores(content: Content) -> Iterator[Block]:
     if rows:
         yield stat_table(
             "thresholds",
-            "Thresholds. A threshold that is chosen and scored on the same items looks better than it is; the row "
-            "“chosen on other applications” scores each item at a threshold chosen without its application.",
+            "Thresholds. A threshold looks better than it is if it is chosen and scored on the same items. In the row "
+            "“chosen on other applications”, the threshold for each item is chosen from the items of all other "
+            "applications.",
             ("Classifier", "Threshold", "Value", "tp", "fp", "fn", "tn", "Youden"),
             rows,
             numeric=(2, 3, 4, 5, 6, 7),

@@ -81,8 +81,8 @@ def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> Non
 @click.argument("out", type=click.Path(path_type=Path, dir_okay=False))
 @study_option
 @click.option("--comments", type=click.Choice(["drop", "keep"]), default="drop", show_default=True,
-              help="Keep or drop comments. Names and addresses in them are replaced; still check kept "
-                   "comments.")  # fmt: skip
+              help="Keep or drop comments. In kept comments, known names and addresses are replaced, but other details "
+                   "can identify people: read the comments before you publish them.")  # fmt: skip
 @click.option("--names-of-benchmarks", "benchmarks", type=click.Choice(["keep", "drop"]), default="keep",
               show_default=True, help="Keep the names of items, applications and files, or replace them with "
                                       "numbers.")  # fmt: skip

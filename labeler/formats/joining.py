@@ -298,7 +298,7 @@ class _Joiner:
     n_runs: Counter[Key] = field(default_factory=Counter)
 
     def add(self, file: Opened, known: Format, benchmarks: Sequence[Benchmark]) -> None:
-        """Set aside the benchmarks of a file."""
+        """Store the benchmarks of a file until they are joined, and count their files and runs."""
         for benchmark in benchmarks:
             key = (known.name, benchmark.application, benchmark.name)
             self.spool.add(key, len(self.files), benchmark)

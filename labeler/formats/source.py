@@ -146,8 +146,9 @@ def sources(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _pa
 
     The files of a folder, zip file or pattern are sorted by name in natural order.
 
-    A folder means all result files in it and its subfolders, by ending, except hidden files. A path with `*`, `?` or
-    `[` that is not a file is a pattern, in which `**` matches any folders; `-` is standard input.
+    For a folder, find all files in it and its subfolders whose extension is in `ENDINGS`; skip hidden files. Treat a
+    path that contains `*`, `?` or `[` as a pattern, unless a file has this name; `**` matches any number of folders.
+    `-` is standard input.
 
     Parameters
     ----------

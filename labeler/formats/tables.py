@@ -25,12 +25,12 @@ LINE = "line"  # name of the index of a table that was read from a file
 def read_labels(source: Source) -> pd.DataFrame:
     """Read a table of labels with at least the columns item, reviewer and label.
 
-    Cells are text, and the index is the line.
+    All cells are strings. The index is the line number in the file.
 
     Raises
     ------
     Refused
-        If it is not a table, or a column is missing.
+        If the file is not a table, or a column is missing.
     """
     return _read(source, LABEL_COLUMNS)
 
@@ -38,7 +38,7 @@ def read_labels(source: Source) -> pd.DataFrame:
 def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:
     """Read a table with at least these columns; raises Refused if this is not possible.
 
-    Cells are text, and the index is the line.
+    All cells are strings. The index is the line number in the file.
     """
     return _read(source, columns)
 

@@ -345,7 +345,10 @@ class _Offers:
         return self.slots[int(np.where(self.is_left, cost, np.iinfo(np.int64).max).argmin())]
 
     def take_out(self, item: str) -> None:
-        """Remove an item after one of its slots has moved, because the joining reviewer now has the item."""
+        """Mark the slot of this item as unavailable.
+
+        The new reviewer has just taken another slot of the same item, and must not get the item twice.
+        """
         if item in self.place:
             self.is_left[self.place[item]] = False
 

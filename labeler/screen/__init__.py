@@ -1,4 +1,4 @@
-"""Pictures of the runs of an item, and time on task.
+"""Plots of an item's runs, and time on task.
 
-The pictures are bins, axes, charts and thumbnails. All functions are pure.
+The package computes bins, axes, charts and thumbnails. All functions are pure.
 """

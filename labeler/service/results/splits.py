@@ -78,9 +78,9 @@ class Split:
 
 
 def split_items(db: Database) -> list[Split]:
-    """Return all split items that count.
+    """Return all split items, except excluded items.
 
-    Undecided items come first; items are then sorted by name.
+    Undecided items come first. Within each group, items are sorted by name.
     """
     table = _first_and_third(db)
     by_name = {item.name: item for item in items.all_items(db) if item.excluded_why is None}
