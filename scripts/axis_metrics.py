@@ -95,9 +95,9 @@ def tables(items: Sequence[Runs]) -> str:
     return (
         "\n".join([HEAD, *(row(rule, items) for rule in SPANS)])
         + "\n\nWe resampled one run ten times. The resamples do not differ systematically, so their medians should "
-        "be close together on\nthe plot. The table shows the distance between the medians as a share of the axis: the 95th "
-        f"percentile over {N_RESAMPLED} runs of\neach benchmark, with a 95 % bootstrap interval (benchmarks are "
-        f"resampled).\n\n{nothing_there(items)}"
+        "be close together on\nthe plot. The table shows the distance between the medians as a share of the axis: "
+        f"the 95th percentile over {N_RESAMPLED} runs of\neach benchmark, with a 95 % bootstrap interval (benchmarks "
+        f"are resampled).\n\n{nothing_there(items)}"
     )
 
 
