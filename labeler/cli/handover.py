@@ -108,7 +108,7 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
               help="Compare with this report.json, backup, or receipt of a reviewer.")  # fmt: skip
 @json_option
 def audit(file: Path, against: Path | None, as_json: bool) -> None:
-    """Detect changes to a study made outside this application: changed, removed, inserted or rolled-back records.
+    """Detect changed, removed, inserted or rolled-back records: changes that were made outside this application.
 
     Exit code 0: no problems found. 1: at least one problem found. The hash chain covers answers, decisions, replies,
     the log, measurements and pictures. If someone has rebuilt the whole chain, only --against can detect it.
