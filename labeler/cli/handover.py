@@ -104,10 +104,11 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
 
 @click.command(epilog="Example: labeler audit cache.study --against report/report.json")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--against", type=click.Path(path_type=Path), default=None, metavar="FILE",
-              help="Compare with this report.json, backup, or receipt of a reviewer.")  # fmt: skip
+@click.option("--against", default=None, metavar="FILE|CHAIN",
+              help="Compare with this report.json, backup, or receipt of a reviewer, or with the end of the chain that "
+                   "was printed earlier.")  # fmt: skip
 @json_option
-def audit(file: Path, against: Path | None, as_json: bool) -> None:
+def audit(file: Path, against: str | None, as_json: bool) -> None:
     """Detect changed, removed, inserted or rolled-back records: changes that were made outside this application.
 
     Exit code 0: no problems found. 1: at least one problem found. The hash chain covers answers, decisions, replies,

@@ -24,7 +24,6 @@ from labeler.cli.common import (
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Protocol
 from labeler.service.plan import assigning, coordinating, verifying, watching
-from labeler.service.results import auditing
 from labeler.service.results.files import as_csv
 from labeler.store import Database
 
@@ -235,9 +234,8 @@ def status(study: Path | None, as_json: bool) -> None:
 def backup(file: Path, study: Path | None) -> None:
     """Copy the study into a new file; this also works while people are labelling."""
     with opened(study) as db:
-        coordinating.back_up(db, file, actor=OWNER, now=now())
-        head = auditing.head(db)
-    remark(f"Copied {study} to {file}. Chain: {head}")
+        end = coordinating.back_up(db, file, actor=OWNER, now=now())
+    remark(f"Copied {study} to {file}. Chain: {end}")
 
 
 @click.command(epilog="Example: labeler log --study cache.study --export events.csv")

@@ -103,6 +103,11 @@ def digest_at(db: "Database", n_links: int) -> str | None:
     return str(row[0]) if row else None
 
 
+def contains(db: "Database", digest: str) -> bool:
+    """Return whether the chain had this hash as its end at some time; the empty hash is the end of an empty chain."""
+    return digest == "" or db.execute("SELECT 1 FROM links WHERE head = ?", (digest,)).fetchone() is not None
+
+
 def digests_of(db: "Database", part: str) -> set[str]:
     """Return the current hashes of all rows of a part."""
     return {digest_of(db, part, row_id) or "" for (row_id,) in db.execute(_IDS[part]).fetchall()}

@@ -11,7 +11,7 @@ from labeler.model import Item, Protocol, Role, State, Study, is_storable
 from labeler.screen import binning
 from labeler.service.data import drawing
 from labeler.service.people import identity
-from labeler.store import Database, create_database, discard, events, items, labels, studies
+from labeler.store import Database, chain, copies, create_database, discard, events, items, labels, studies
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,14 +179,25 @@ def log_look(db: Database, page: str, *, actor: str, now: datetime) -> None:
         events.add(db, now.isoformat(), actor, "look", {"at": page, "state": studies.get(db).state})
 
 
-def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> None:
-    """Copy the study to a new file while reviewers continue to label; raises StudyError if writing fails."""
+def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> str:
+    """Copy the study to a new file while reviewers continue to label, and return the end of the copy's chain.
+
+    The log of the study, but not that of the copy, gets an entry.
+
+    Raises
+    ------
+    StudyError
+        If writing fails.
+    """
     db.backup(target)
+    with copies.read_only(target) as copy:
+        end = str(chain.head(copy))
     try:
         with db.atomic():
             events.add(db, now.isoformat(), actor, "backup", {"file": target.name})
     except StudyError as error:
         raise StudyError(f"{target} is a complete copy, but the study's log has no entry for it: {error}") from error
+    return end
 
 
 def _check(protocol: Protocol) -> None:

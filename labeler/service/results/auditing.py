@@ -4,18 +4,21 @@ The hash chain of the study is checked, and compared with hashes in earlier repo
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from analysis.document import counted
 from labeler.errors import InputError
 from labeler.store import Database, chain, copies, labels, studies
 from labeler.store.chain import Fault
 
 N_TOLD = 20  # number of faults shown as text; the JSON has all faults
 _RECEIPT = "labeler receipt"
+_HEAD = re.compile(r"0-|([0-9]{1,18})-([0-9a-f]{64})")
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Audit:
         Number of rows that are older than the chain. Changes to these rows before the chain began cannot be detected.
     faults : tuple of Fault
     against : str or None
-        The file that the study was compared with.
+        The file or the end of a chain that the study was compared with.
     """
 
     head: str
@@ -42,11 +45,11 @@ class Audit:
         """Return the result as text: the summary, each fault, and what the audit cannot detect."""
         more = len(self.faults) - N_TOLD
         return [
-            f"{len(self.faults)} faults found." if self.faults else "No fault found.",
+            f"{counted(len(self.faults), 'fault')} found." if self.faults else "No fault found.",
             *(f"{fault.part} {fault.row_id}: {fault.what}." for fault in self.faults[:N_TOLD]),
-            *([f"{more} more faults; --json lists all of them."] if more > 0 else []),
+            *([f"{counted(more, 'more fault')}; --json lists all of them."] if more > 0 else []),
             *([f"The study was compared with {self.against}."] if self.against else []),
-            *([f"{self.n_before} rows are older than the chain: earlier changes to these rows cannot be detected."]
+            *([f"{counted(self.n_before, 'row')} from before the chain: earlier changes to them cannot be detected."]
               if self.n_before else []),
             f"Chain: {self.head}",
         ]  # fmt: skip
@@ -57,21 +60,20 @@ def head(db: Database) -> str:
     return str(chain.head(db))
 
 
-def audit(db: Database, against: Path | None = None) -> Audit:
+def audit(db: Database, against: str | Path | None = None) -> Audit:
     """Check every row against its link, and every link against the previous link.
-
-    If a file is given, the chain is also compared with the file.
 
     Parameters
     ----------
     db : Database
-    against : Path, optional
-        A report (report.json), a backup of the study, or a reviewer's receipt.
+    against : str or Path, optional
+        An earlier state of the chain to compare with: the end of the chain as a backup or report printed it (for
+        example "145-84d7..."), or a report (report.json), a backup of the study, or a reviewer's receipt.
 
     Raises
     ------
     InputError
-        If the file is not one of these.
+        If `against` is none of these.
     """
     faults = [*chain.faults(db), *(_against(db, against) if against is not None else ())]
     return Audit(head(db), chain.n_before(db), tuple(faults), None if against is None else str(against))
@@ -90,7 +92,10 @@ def receipt(db: Database, person_id: int, *, now: datetime) -> str:
     return json.dumps({**content, "chain": chain.head(db).digest}, indent=1)
 
 
-def _against(db: Database, file: Path) -> list[Fault]:
+def _against(db: Database, earlier: str | Path) -> list[Fault]:
+    if _HEAD.fullmatch(str(earlier)):
+        return _from_head(db, str(earlier))
+    file = Path(earlier)
     try:
         is_study = file.read_bytes()[:16] == b"SQLite format 3\0"
         content = None if is_study else json.loads(file.read_bytes())
@@ -105,14 +110,14 @@ def _against(db: Database, file: Path) -> list[Fault]:
         return _from_receipt(db, content, file)
     study = content.get("study") if isinstance(content, dict) else None
     printed = study.get("chain") if isinstance(study, dict) else None
-    if not isinstance(printed, str):
+    if not isinstance(printed, str) or not _HEAD.fullmatch(printed):
         raise InputError(f"{file}: not a report with a chain, a backup or a receipt. --against needs one of these.")
     return _from_head(db, printed)
 
 
 def _from_head(db: Database, printed: str) -> list[Fault]:
     number, _, digest = printed.partition("-")
-    n_links = int(number) if number.isdecimal() else -1
+    n_links = int(number)
     now = "" if n_links == 0 else chain.digest_at(db, n_links)
     if now == digest:
         return []
@@ -127,8 +132,13 @@ def _from_receipt(db: Database, content: Mapping[str, Any], file: Path) -> list[
         entries = [(str(entry["code"]), str(entry["digest"])) for entry in content["labels"]]
     except (KeyError, TypeError):
         raise InputError(f"{file}: the receipt has no labels. Give the file exactly as it was downloaded.") from None
+    what = "the end of the chain in the receipt is missing: the study was rolled back, or the chain was rebuilt"
+    known = chain.contains(db, str(content.get("chain", "")))
     return [
-        Fault("answer", number, f"of item {code} in the receipt is missing or changed in the study")
-        for number, (code, digest) in enumerate(entries, start=1)
-        if digest not in digests
+        *([] if known else [Fault("chain", chain.head(db).n_links, what)]),
+        *(
+            Fault("answer", number, f"of item {code} in the receipt is missing or changed in the study")
+            for number, (code, digest) in enumerate(entries, start=1)
+            if digest not in digests
+        ),
     ]

@@ -117,8 +117,9 @@ def find_edits(study, tmp_path, draw, n):
 def test_rows_and_links_that_are_removed_from_the_end_are_found_against_what_was_printed(study, tmp_path):
     backup = tmp_path / "backup.study"
     with open_database(study) as db:
-        coordinating.back_up(db, backup, actor="carol", now=NOW)
-    assert audited(study, backup) == ()
+        printed = coordinating.back_up(db, backup, actor="carol", now=NOW)
+    assert audited(backup, printed) == ()
+    assert audited(study, backup) == audited(study, printed) == ()
     with closing(sqlite3.connect(study, isolation_level=None)) as plain:
         for (name,) in plain.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
             plain.execute(f'DROP TRIGGER "{name}"')
@@ -128,8 +129,9 @@ def test_rows_and_links_that_are_removed_from_the_end_are_found_against_what_was
             plain.execute(f"DELETE FROM {key[0]} WHERE {key[1]} = ?", (row_id,))
             plain.execute("DELETE FROM links WHERE link_id = (SELECT max(link_id) FROM links)")
     assert audited(study) == ()  # the file itself shows no trace of it
-    (fault,) = audited(study, backup)
-    assert "rolled back" in fault.what
+    for earlier in (backup, printed):
+        (fault,) = audited(study, earlier)
+        assert "rolled back" in fault.what
 
 
 def test_a_chain_that_is_made_anew_after_a_change_is_found_against_a_receipt(study, tmp_path):
@@ -146,8 +148,10 @@ def test_a_chain_that_is_made_anew_after_a_change_is_found_against_a_receipt(stu
     with open_database(study) as db, db.atomic():
         chain.begin(db)
         assert auditing.audit(db).faults == ()
-        (fault,) = auditing.audit(db, receipt).faults
-    assert "in the receipt is missing or changed" in fault.what
+        of_chain, of_label = auditing.audit(db, receipt).faults
+    assert (of_chain.part, of_label.part) == ("chain", "answer")
+    assert "rebuilt" in of_chain.what
+    assert "in the receipt is missing or changed" in of_label.what
 
 
 def test_a_receipt_tells_of_own_labels_only(study):
@@ -176,7 +180,8 @@ def test_the_command_names_what_was_changed_and_exits_with_1(study):
     assert "measurement 1: was changed." in result.stdout
 
 
-def test_what_is_no_report_backup_or_receipt_is_refused(study, tmp_path):
-    (tmp_path / "x.json").write_text("{}")
+@pytest.mark.parametrize("content", [{}, {"study": {"chain": "some-text"}}, {"study": {"chain": f"3-{'é' * 64}"}}])
+def test_what_is_no_report_backup_or_receipt_is_refused(study, tmp_path, content):
+    (tmp_path / "x.json").write_text(json.dumps(content))
     with open_database(study) as db, pytest.raises(InputError, match="report with a chain"):
         auditing.audit(db, tmp_path / "x.json")

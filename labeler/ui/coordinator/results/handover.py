@@ -27,8 +27,8 @@ def render(db: Database, person: str) -> None:
         if st.form_submit_button("Back up"):
             with errors_here():
                 target = folders.beside(db.path, name)
-                coordinating.back_up(db, target, actor=person, now=datetime.now(UTC))
-                st.success(plain(f"Copied to {target.name} in the folder of the study."))
+                end = coordinating.back_up(db, target, actor=person, now=datetime.now(UTC))
+                st.success(plain(f"Copied to {target.name} in the folder of the study. Chain: {end}"))
     with st.form("anonymise"):
         st.write("**Anonymised copy.** A copy without names, for publication, in the same folder as the study.")
         name = st.text_input("File name of the anonymised copy")
