@@ -11,15 +11,15 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 help:
 	@echo "make demo      make a virtual environment, install, build the demo study, start the browser application"
 	@echo "make test      install the test tools and run every check: format, lint, types, tests"
-	@echo "make test-all  the same with the slow tests, every property on all its examples, and coverage"
-	@echo "make test-pythons  the tests under Python 3.12 and 3.13, without the slow and the browser ones"
-	@echo "make soak      try for about an hour to lose answers, to see what is hidden and to get in (tests/reliability)"
-	@echo "make bench     measure how fast it is (analysis, report, labelling in a real browser) and how often a comparison is wrong; writes bench.json"
+	@echo "make test-all  run all tests, also slow tests and all examples of property tests, and measure coverage"
+	@echo "make test-pythons  run the tests in Python 3.12 and 3.13, except slow tests and browser tests"
+	@echo "make soak      run the reliability tests for about an hour: lost answers, leaks, access without permission (tests/reliability)"
+	@echo "make bench     measure the speed (analysis, report, labelling in a real browser) and the error rate of comparisons; writes bench.json"
 	@echo "make site      build the documentation as a site, in site/"
 	@echo "make format    format the code"
 
 demo: $(VENV)/.installed
-	@echo "Starting the demo: builds the demo study if it is not there, then the browser application."
+	@echo "Starting the demo. This builds the demo study if it does not exist, and starts the browser application."
 	$(BIN)/labeler demo
 
 test: $(VENV)/.test-tools

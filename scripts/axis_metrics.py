@@ -35,7 +35,7 @@ Runs = Sequence[Series]
 
 
 def row(rule: str, items: Sequence[Runs]) -> str:
-    """The metrics of one rule on these benchmarks, as a row of the table."""
+    """Return the row of the table for one rule on these benchmarks."""
     heights, shifts, outside, small, n_off = [], [], [], [], 0
     for runs in items:
         pooled = np.concatenate(runs)
@@ -55,7 +55,7 @@ def row(rule: str, items: Sequence[Runs]) -> str:
 
 
 def nothing_there(items: Sequence[Runs]) -> str:
-    """The height between the medians of ten resamples of one run: its 95th percentile, one row per rule."""
+    """Return a table of the 95th percentile of the height between the medians of ten resamples, one row per rule."""
     cells: dict[str, list[str]] = {rule: [] for rule in SPANS}
     for block in BLOCKS:
         rng = np.random.default_rng(SEED)
@@ -75,29 +75,30 @@ def nothing_there(items: Sequence[Runs]) -> str:
 
 
 def resampled(run: Series, block: int, rng: np.random.Generator) -> Series:
-    """A run of blocks of consecutive iterations of this run, drawn with replacement."""
+    """Return a resample of the run: blocks of consecutive iterations, drawn with replacement."""
     starts = rng.integers(0, max(len(run) - block, 0) + 1, -(-len(run) // block))
     return np.concatenate([run[start : start + block] for start in starts])[: len(run)]
 
 
 def limits(runs: Runs, rule: str) -> tuple[float, float]:
-    """The range of the main axis under a rule."""
+    """Return the limits of the main axis under a rule."""
     return binning.axis_limits(runs, rule=rule, min_span=SPANS[rule])[rule]
 
 
 def share(holds: np.ndarray) -> str:
-    """Share of the benchmarks, in per cent."""
+    """Return the share of benchmarks for which the array is True, in per cent."""
     return f"{holds.mean():.1%}"
 
 
 def tables(items: Sequence[Runs]) -> str:
-    """Both tables, with the sentence between them."""
+    """Return both tables, with the paragraph between them."""
     return (
         "\n".join([HEAD, *(row(rule, items) for rule in SPANS)])
-        + "\n\nWe resampled one run ten times. The resamples do not differ systematically, so their medians should "
-        "be close together on\nthe plot. The table shows the distance between the medians as a share of the axis: "
-        f"the 95th percentile over {N_RESAMPLED} runs of\neach benchmark, with a 95 % bootstrap interval (benchmarks "
-        f"are resampled).\n\n{nothing_there(items)}"
+        + f"\n\nWe resampled {N_RESAMPLED} runs of each benchmark, each of them ten times. The ten resamples of a run "
+        "do not differ systematically,\nso their medians should be close together on the plot. The table shows how far "
+        "apart the medians are, as a share of\nthe axis. Each number is the 95th percentile over all resampled runs, "
+        "with a 95 % interval from a bootstrap over\nbenchmarks."
+        f"\n\n{nothing_there(items)}"
     )
 
 

@@ -2,8 +2,9 @@
 
     python scripts/axis_sheet.py FOLDER [--out docs/img/axis-rules.png] [--width 1440] [--screens FOLDER]
 
-The twelve are spread evenly over all benchmarks, in order of how much shorter the axis `levels` is than `core`: nobody
-chooses them. --screens also keeps a picture of the whole window for each. Needs the test tools and Debian's chromium.
+The script sorts all benchmarks by how much shorter the axis of `levels` is than the axis of `core`, and takes twelve
+evenly spaced benchmarks from this list. --screens also keeps a picture of the whole window for each benchmark. The
+script needs the test tools and Debian's chromium.
 """
 
 import argparse
@@ -36,7 +37,7 @@ READY = "() => window.__review?.paintedAt && window.__review.pending === 0"
 
 
 def chosen(paths: Sequence[Path]) -> list[formats.Source]:
-    """The files of twelve benchmarks, evenly spread in order of the length of `levels` as a share of `core`."""
+    """Return the files of twelve benchmarks, evenly spaced in a list sorted by the lengths of both axes."""
     found = []
     for source in formats.sources(paths):
         for benchmark in formats.read(source):
@@ -50,7 +51,7 @@ def chosen(paths: Sequence[Path]) -> list[formats.Source]:
 
 
 def make(path: Path, sources: Sequence[formats.Source], protocol: Protocol) -> list[str]:
-    """Create a study of these files, ready for labelling; returns the names of its items."""
+    """Create a study of these files, ready for labelling, and return the names of the items."""
     now = datetime.now(UTC)
     coordinating.create_study(
         path, name="Axis rules", question=coordinating.DEFAULT_QUESTION, coordinator="carol", protocol=protocol, now=now
@@ -64,7 +65,7 @@ def make(path: Path, sources: Sequence[formats.Source], protocol: Protocol) -> l
 
 
 def taken(browser: Browser, served: Served, width: int, screens: Path | None, rule: str) -> dict[str, bytes]:
-    """The picture of each item on the labelling screen, by the item's name."""
+    """Return the picture of each item on the review screen, by the name of the item."""
     pictures: dict[str, bytes] = {}
     page = browser.new_page(viewport={"width": width, "height": 844 if width < 640 else 900})
     page.goto(served.link("ada"))
@@ -86,7 +87,7 @@ def taken(browser: Browser, served: Served, width: int, screens: Path | None, ru
 
 
 def sheet(columns: dict[str, dict[str, bytes]], names: Sequence[str]) -> Image.Image:
-    """One row for each benchmark, one column for each rule."""
+    """Combine the pictures into one, with a row for each benchmark and a column for each rule."""
     font = ImageFont.load_default(13)
     rows = [[Image.open(io.BytesIO(pictures[name])).convert("RGB") for pictures in columns.values()] for name in names]
     heights = [round(max(one.height * PICTURE_WIDTH / one.width for one in row)) + TITLE for row in rows]

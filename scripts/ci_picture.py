@@ -41,7 +41,7 @@ details { margin: 8px 0; }
 
 
 def page() -> str:
-    """The annotations and the summary as an HTML page."""
+    """Return the annotations and the summary as an HTML page."""
     with tempfile.TemporaryDirectory() as folder:
         summary = Path(folder, "summary.md")
         output = CliRunner().invoke(labeler, [*COMMAND, "--markdown", str(summary)]).stderr
@@ -60,7 +60,7 @@ def page() -> str:
 
 
 def _plain(text: str) -> str:
-    """The text of an annotation: GitHub decodes these three characters."""
+    """Decode the three characters that GitHub decodes in an annotation."""
     for code, sign in (("%0A", "\n"), ("%0D", "\r"), ("%2C", ","), ("%3A", ":"), ("%25", "%")):
         text = text.replace(code, sign)
     return html.escape(text)

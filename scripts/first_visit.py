@@ -2,7 +2,7 @@
 
     python scripts/first_visit.py [--out docs/img/first-visit.gif]
 
-Needs the test tools and Debian's chromium.
+The script needs the test tools and Debian's chromium.
 """
 
 import argparse

@@ -16,7 +16,7 @@ FILES = {"files": "tests/labeler/formats/files", "abs.csv": "tests/golden/abs.cs
 
 
 def filled(page: str) -> str:
-    """The page with the current output of each command."""
+    """Return the page with the current output of each command."""
     guides = runpy.run_path(str(ROOT / "scripts" / "guides.py"))
     lines: list[str] = []
     before = Path.cwd()

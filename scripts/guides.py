@@ -48,7 +48,7 @@ N_SHOWN = 14  # lines of output per command
 
 
 def filled(page: str, pictures: Path | None = None) -> str:
-    """The page with the current output of each command; the figures are written to `pictures`."""
+    """Return the page with the current output of each command, and write the figures to the folder `pictures`."""
     lines: list[str] = []
     with _own_folder():
         for line in _without_output(page.splitlines()):
@@ -67,7 +67,7 @@ def filled(page: str, pictures: Path | None = None) -> str:
 
 
 def _without_output(lines: list[str]) -> Iterator[str]:
-    """The page without output; a blank line remains before the text that follows an output."""
+    """Return the page without output; a blank line remains before the text that follows an output."""
     in_output = False
     for line in lines:
         if line.startswith(COMMAND):
@@ -81,7 +81,7 @@ def _without_output(lines: list[str]) -> Iterator[str]:
 
 
 def _shown_before(lines: list[str]) -> str:
-    """The parts to show, from the comment before a block of commands; empty if there is no comment."""
+    """Return the parts to show from the comment before a block of commands; empty if there is no comment."""
     written = [line for line in lines[-2:] if line]
     shows = SHOWS.fullmatch(written[-1]) if written else None
     return shows[1] if shows else ""
@@ -89,7 +89,7 @@ def _shown_before(lines: list[str]) -> str:
 
 @contextmanager
 def _own_folder() -> Iterator[None]:
-    """A temporary folder with the files that the guides start with, and the study in the environment."""
+    """Work in a temporary folder with the files that the guides start with, and set the study in the environment."""
     before = Path.cwd(), os.environ.get("LABELER_STUDY")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -125,7 +125,7 @@ def _output(command: str) -> list[str]:
 
 
 def _cut(lines: list[str], shows: str) -> list[str]:
-    """The first lines, or the sections to show: `Title; Other title 4`."""
+    """Return the first lines of the output, or the sections to show, such as `Title; Other title 4`."""
     n_last = 1 if lines and lines[-1].startswith("exit code") else 0
     if not shows or shows.isdecimal():
         n = int(shows or N_SHOWN)
@@ -139,7 +139,7 @@ def _cut(lines: list[str], shows: str) -> list[str]:
 
 
 def _section(lines: list[str], title: str, n: int) -> list[str]:
-    """A section of the output: its title, the first n lines below it, and a mark for the rest."""
+    """Return a section of the output: the title, the first n lines below the title, and a mark for the rest."""
     start = lines.index(title)
     titles = [at - 1 for at, line in enumerate(lines) if line and set(line) == {"-"}]
     end = next((at for at in titles if at > start), len(lines))
@@ -148,7 +148,7 @@ def _section(lines: list[str], title: str, n: int) -> list[str]:
 
 
 def _label(n_items: int) -> None:
-    """Every reviewer labels up to this many items: mostly correctly, with individual errors."""
+    """Let every reviewer label up to `n` items, mostly correctly but with individual errors."""
     with open_database(STUDY) as db:
         names = {item.item_id: item.name for item in coordinating.list_items(db)}
         for person in identity.everyone(db):

@@ -3,7 +3,7 @@
 python scripts/licences.py [EXTRA ...]
 
 Without arguments, the list covers the application with the extras cluster and oidc, everything that a server can
-install. It follows from pyproject.toml and the metadata of the installed distributions, so nothing is downloaded.
+install. The script reads pyproject.toml and the metadata of the installed distributions, and downloads nothing.
 """
 
 import re
@@ -48,7 +48,7 @@ WORDS = {  # licence names of packages without a licence expression
 
 
 def declared(extras: Iterable[str] = ()) -> list[Requirement]:
-    """The requirements in pyproject.toml: the dependencies, and those of some extras."""
+    """Return the requirements in pyproject.toml: the dependencies, and the requirements of these extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
     return [
@@ -57,13 +57,13 @@ def declared(extras: Iterable[str] = ()) -> list[Requirement]:
 
 
 def requirements(name: str, extras: Iterable[str] = ()) -> list[Requirement]:
-    """The requirements of an installed distribution on this machine, with some of its extras."""
+    """Return the requirements of an installed distribution on this machine, with these extras."""
     found = [Requirement(text) for text in distribution(name).requires or []]
     return [one for one in found if one.marker is None or _holds(one.marker, extras)]
 
 
 def needed(extras: Iterable[str] = EXTRAS) -> list[Requirement]:
-    """Every requirement of the application, direct and indirect.
+    """Return every direct and indirect requirement of the application.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def needed(extras: Iterable[str] = EXTRAS) -> list[Requirement]:
 
 
 def installed(extras: Iterable[str] = EXTRAS) -> dict[str, Distribution]:
-    """The distributions that the application needs, by name."""
+    """Return the distributions that the application needs, by name."""
     return {name: distribution(name) for name in sorted({canonicalize_name(one.name) for one in needed(extras)})}
 
 
@@ -89,7 +89,7 @@ def _holds(marker: Marker, extras: Iterable[str]) -> bool:
 
 
 def licence(found: Distribution) -> str:
-    """The licence of a distribution, as an expression; empty if unknown."""
+    """Return the licence of a distribution as an expression; empty if unknown."""
     metadata = found.metadata
     if expression := metadata.get("License-Expression"):
         return str(expression)
@@ -101,7 +101,10 @@ def licence(found: Distribution) -> str:
 
 
 def objection(expression: str) -> str:
-    """Why a licence is not accepted; empty if it is. If there is a choice of licences, each must be accepted."""
+    """Return why a licence is not accepted; empty if it is accepted.
+
+    If there is a choice of licences, each must be accepted.
+    """
     terms = [term.strip("() ") for term in re.split(r" AND | OR ", expression)]
     unknown = [term for term in terms if term not in ACCEPTED]
     if not expression:

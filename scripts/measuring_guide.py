@@ -32,7 +32,7 @@ COMMAND = GUIDES["COMMAND"]
 
 
 def filled(page: str, *, again: bool) -> str:
-    """The page with the output of its commands, from new or from stored measurements."""
+    """Return the page with the output of its commands, from new or from stored measurements."""
     lines: list[str] = []
     outputs = _outputs(page.splitlines())
     with _own_folder():
@@ -53,7 +53,7 @@ def filled(page: str, *, again: bool) -> str:
 
 
 def _outputs(lines: list[str]) -> dict[str, list[str]]:
-    """Output lines by command."""
+    """Run the commands and return the lines of their output, by command."""
     outputs: dict[str, list[str]] = {}
     command = ""
     for line in lines:

@@ -18,7 +18,7 @@ NOTEBOOK = DOCS / "statistics.ipynb"
 
 
 def filled(text: str) -> str:
-    """The notebook with the current output of its code cells, run in one namespace from the folder docs."""
+    """Run the code cells in one namespace, in the folder docs, and return the notebook with their output."""
     notebook = json.loads(text)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     with chdir(DOCS):

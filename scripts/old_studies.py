@@ -1,8 +1,8 @@
-"""Create the studies of tests/golden/studies, each with the code of its version, taken from the history.
+"""Create the studies of tests/golden/studies, each with the code of an earlier version from the history.
 
     python scripts/old_studies.py --out tests/golden/studies [NAME=COMMIT ...]
 
-Codes, secrets and times of verdicts are different each time, so new files differ, and so does expected.json. The same
+Codes, secrets and times of verdicts differ in each run, so new files and expected.json differ too. The same
 script runs in a parent process, which checks out the code of each commit, and in a child process, which runs with that
 code and can use only what all versions have in common.
 """
@@ -90,7 +90,7 @@ class Story:
 
     @property
     def said_by(self) -> dict[str, object]:
-        """The person and the time of the next step."""
+        """Return the person and the time of the next step."""
         self.time += timedelta(minutes=1)
         return {"actor": "carol", "now": self.time}
 
@@ -110,13 +110,13 @@ class Story:
                 self.keep(db, self.name + OVER)
 
     def service(self, name: str):
-        """A module of the services, if this version has it; later versions keep the modules in folders."""
+        """Import a module of the services, which later versions keep in folders; return None if it does not exist."""
         root = Path.cwd() / "labeler" / "service"
         (file,) = root.rglob(f"{name}.py")
         return importlib.import_module(".".join(file.relative_to(Path.cwd()).with_suffix("").parts))
 
     def begin(self) -> None:
-        """A study with measurements, people and a plan, and a calibration round if the version has one."""
+        """Create a study with measurements, people and a plan, and also a calibration round if possible."""
         coordinating, identity, importing = map(self.service, ("coordinating", "identity", "importing"))
         protocol = (
             {"protocol": self.model.Protocol("pooled", 0.2, True, False, "Look twice.")} if self.version > 2 else {}
@@ -140,7 +140,7 @@ class Story:
                 self.calibrate(db)
 
     def calibrate(self, db) -> None:
-        """The round before the study, with a gate that it passes."""
+        """Label the calibration round, which reaches the required result."""
         calibrating = self.service("calibrating")
         calibrating.set_gate(db, self.model.Gate("reviewers", 0.1), **self.said_by)
         name = calibrating.item_names(db)[0]
@@ -158,7 +158,7 @@ class Story:
             identity.set_email(db, "ada", self.model.Role.REVIEWER, "ada@example.org", **self.said_by)
 
     def answer_all(self, db, *, least_open: int) -> None:
-        """Every reviewer answers until this many items are open; the second reviewer answers all items.
+        """Let every reviewer answer until this many items are open; the second reviewer answers all items.
 
         Some reviewers undo an answer, are not sure at first, or change an answer.
         """
@@ -198,13 +198,13 @@ class Story:
         self.service("reviewing").submit(db, person, submission, now=self.said_by["now"])
 
     def offers(self, db, person: int):
-        """The items that the reviewer may answer next."""
+        """Return the items that the reviewer may answer next."""
         reviewing = self.service("reviewing")
         queue = reviewing.offers if self.version < 3 else getattr(reviewing, "review_queue", None) or reviewing.desk
         return queue(db, person) if self.version < 3 else queue(db, person).offers
 
     def active(self, db) -> list[str]:
-        """The reviewers who label now."""
+        """Return the reviewers who label now."""
         everyone = self.service("identity").everyone(db)
         return [
             person.name
@@ -265,7 +265,7 @@ class Story:
         (self.folder / f"{name}.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
 
     def expected(self, db) -> dict[str, object]:
-        """Every number and row, before newer code reads the file."""
+        """Return every number and row of the study, before newer code reads the file."""
         reporting = self.service("reporting")
         answers = self.service("exchange").export_labels(db, **self.said_by)
         quick = [reporting.QUICK] if hasattr(reporting, "QUICK") else []
@@ -292,7 +292,7 @@ PLAN = """SELECT p.name, i.name, i.data_hash, a.kind, a.block, a.position, a.cod
 
 
 def runs(number: int) -> bytes:
-    """Noise with two digits; every second item has a slower run."""
+    """Return runs of noise with two digits; every second item has a slower run."""
     rng = random.Random(number)
     slower = [1.0, 1.0, 1.0 + 0.5 * (number % 2)]
     made = [[round(factor * rng.uniform(1, 1.3), 2) for _ in range(N_ITERATIONS)] for factor in slower]
@@ -300,12 +300,12 @@ def runs(number: int) -> bytes:
 
 
 def rows(table) -> list[list[object]]:
-    """A table with its header, in built-in types."""
+    """Return a table with its header, in built-in types."""
     return [list(table.columns), *json.loads(table.to_json(orient="values"))]
 
 
 def plain(status) -> dict[str, object]:
-    """The main counts of a study."""
+    """Return the main counts of a study."""
     return json.loads(json.dumps(status.plain()))
 
 

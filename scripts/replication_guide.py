@@ -22,7 +22,7 @@ BY_CONSTRUCTION = "reproduced by construction"
 
 
 def filled(page: str, claims: Sequence[Claim]) -> str:
-    """The page with its table replaced by the claims that were not reproduced by construction."""
+    """Return the page with a new table of the claims that were not reproduced by construction."""
     lines = page.splitlines()
     first = next(n for n, line in enumerate(lines) if line.startswith(BEFORE))
     last = next(n for n, line in enumerate(lines[first:], first) if not line.startswith("|"))

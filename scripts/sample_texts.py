@@ -23,7 +23,7 @@ Text = tuple[str, str]  # place, text
 
 
 def docstrings() -> Iterator[Text]:
-    """The summary and body of each docstring, without sections of parameters and references."""
+    """Yield the summary and body of each docstring, without sections such as parameters and references."""
     for path, tree in _trees("analysis", "labeler"):
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -34,7 +34,7 @@ def docstrings() -> Iterator[Text]:
 
 
 def strings() -> Iterator[Text]:
-    """String constants that people read: several words, and no documentation, SQL, style or markup."""
+    """Yield the string constants that people read: several words, and no documentation, SQL, style or markup."""
     for path, tree in _trees(*INTERFACE):
         documentation = {
             id(node.body[0].value)
@@ -61,7 +61,7 @@ def strings() -> Iterator[Text]:
 
 
 def paragraphs() -> Iterator[Text]:
-    """The prose of README and docs: no code, tables or headings."""
+    """Yield the prose of README and docs, without code, tables and headings."""
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         if path.name in GENERATED:
             continue

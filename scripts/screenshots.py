@@ -40,7 +40,7 @@ PALE = "#ffffff", "#f1f2f4", "#e4e8ee", "#c9ced6", "#aab3c0"
 
 
 def spread(db: Database, name: str, code: str) -> float:
-    """Distance between the smallest and largest median of the runs, as a share."""
+    """Return the distance between the smallest and the largest median of the runs, as a share."""
     person = people.by_name(db, name)
     task = assignments.task_by_code(db, person.person_id, code)
     medians = [float(np.median(run)) for run in runs.of_item(db, task.item_id)]
@@ -116,7 +116,7 @@ def film(frames: list[bytes], path: Path) -> None:
 
 
 def palette() -> Image.Image:
-    """The inks of the picture, each also mixed with white, so that the file is small and no ink is lost."""
+    """Return the colours of the picture, each also mixed with white, to keep every colour in a small file."""
     inks = [ImageColor.getrgb(ink) for ink in INKS]
     mixed = [tuple(round(255 - share * (255 - part)) for part in ink) for ink in inks for share in (1, 0.7, 0.4)]
     colours = [*(ImageColor.getrgb(pale) for pale in PALE), *mixed]

@@ -2,8 +2,9 @@
 
     python scripts/similarity_figures.py [--study FILE]
 
-Without a study: a figure for each measure, the tables of flags, Figure 4 on a benchmark of the demo study.
-With a study that has verdicts on the benchmarks of the ICPE '23 data challenge: Figures 2 and 3 as well.
+Without a study, the script creates a figure for each measure, the tables of flags, and Figure 4 for a benchmark of the
+demo study. With a study that has verdicts on the benchmarks of the ICPE '23 data challenge, it also creates Figures 2
+and 3.
 """
 
 import argparse
@@ -46,14 +47,14 @@ ALL_MEASURES = ("offset", "double frequency", "noise")
 
 
 def measure_figure(name: str) -> figures.Chart:
-    """The figure of one measure on three informative pairs."""
+    """Draw the figure of one measure on three informative pairs."""
     pairs = schemes.schematic_pairs(rng=np.random.default_rng(SEED))
     theta = None if MEASURES[name].needs_nonnegative else 0.25  # SAME's measures have no separate thresholds
     return measures.schematic_pairs({pair: pairs[pair] for pair in TELLING[name]}, measures=[name], theta=theta)
 
 
 def flag_table(kind: str) -> str:
-    """The registry's flags as a Markdown table; "measures" or "classifiers"."""
+    """Return the flags of the registry "measures" or "classifiers" as a Markdown table."""
     rows = registry()[kind]
     flags = [flag for flag in next(iter(rows.values())) if flag != "title"]
     lines = ["| name | what | " + " | ".join(flag.replace("_", " ") for flag in flags) + " |"]
@@ -64,7 +65,7 @@ def flag_table(kind: str) -> str:
 
 
 def with_tables(text: str) -> str:
-    """The document with updated tables of flags between their marks."""
+    """Return the document with updated tables of flags between their marks."""
     for kind in ("measures", "classifiers"):
         begin, end = f"<!-- {kind}: made by scripts/similarity_figures.py -->\n", f"<!-- end of {kind} -->"
         before, _, rest = text.partition(begin)

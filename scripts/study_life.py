@@ -8,17 +8,17 @@ from labeler.plan.lifecycle import ALLOWED, SIGHTS, STEPS, Action, Step
 
 PHASES = [state for state in State if state is not State.PAUSED]
 MEANING = {
-    State.DRAFT: "measurements are imported, people are added, the plan is created",
+    State.DRAFT: "coordinators import measurements, add people and create the plan",
     State.CALIBRATION: "every reviewer labels the calibration items; no result includes these labels",
     State.OPEN: "reviewers label",
-    State.THIRD: "split items get a third label, hidden among agreed ones",
-    State.CLOSED: "no more labels are accepted; agreement is shown, split items are decided",
-    State.UNBLINDED: "verdicts, and the labels of each reviewer, are shown",
+    State.THIRD: "split items get a third label; some agreed items too, so that nobody can tell which items are split",
+    State.CLOSED: "no more labels are accepted; coordinators see the agreement and decide split items",
+    State.UNBLINDED: "coordinators see the verdicts and the labels of each reviewer",
 }
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join(
         [
             "# The life of a study",
@@ -27,9 +27,10 @@ def page() -> str:
             "",
             "    draft -> calibration (if planned) -> open -> third (if wanted) -> closed -> unblinded",
             "",
-            "A study can be paused in any state and continues in the same state. A paused study allows the same",
-            "actions, except labelling and drawing a plan. The log records every step with person, time and reason;",
-            "no step leads back. Creating the plan opens the study, or its calibration round.",
+            "A coordinator can pause a study in any state; later the study continues in this state. A paused study",
+            "allows the same actions, except labelling and creating a plan. The log records the person, time and",
+            "reason of every step. No step leads back to an earlier state. When the plan is created, the calibration",
+            "round begins, or the study opens if no calibration round is planned.",
             "",
             *_table(["state", "what happens"], [[state, MEANING[state]] for state in PHASES]),
             "",
@@ -39,23 +40,23 @@ def page() -> str:
                 ["step", *PHASES], [[f"`{step}`", *(STEPS[step].get(state, "") for state in PHASES)] for step in Step]
             ),
             "",
-            "A paused study has one step, `open`, which returns to the previous state. A study opens from its",
-            "calibration round if the round was passed; otherwise the log says that it was opened anyway. The",
+            "A paused study has one step, `open`, which returns to the previous state. If a study opens after a",
+            "calibration round that was not passed, the log says that the study was opened anyway. The",
             "third-label round begins when every reviewer has answered every item.",
             "",
             "## What is allowed",
             "",
             *_table(["", *PHASES], [_row(action) for action in Action if action not in SIGHTS]),
             "",
-            "A plan can be drawn, and question and protocol can be changed, only before the first answer.",
+            "Coordinators can create a plan, and change the question and the protocol, only before the first answer.",
             "",
             "## What coordinators see in the browser",
             "",
             *_table(["", *PHASES], [_row(action) for action in Action if action in SIGHTS]),
             "",
-            "A coordinator who also labels sees none of these before the study is unblinded. Commands act as the",
-            'owner of the study file: they show everything, print "Interim results: the study is not unblinded."',
-            "before the results, and are logged.",
+            "A coordinator who also labels sees none of these results before the study is unblinded. Commands act",
+            'as the owner of the study file. They show all results, but first print "Interim results: the study is',
+            'not unblinded.", and the log records the command.',
             "",
         ]
     )

@@ -2,9 +2,9 @@
 
     python scripts/walk.py [--out walk]
 
-Every step is taken as a coordinator would, by clicks and keys on the pages. Each picture is taken at 1440 and 800
-pixels. At the end, a table shows how many clicks, filled fields and pages each part of the study took. Four scripted
-reviewers label the items (`screenshots.py`); their clicks are not counted.
+The script takes every step as a coordinator would, by clicks and keys on the pages, and takes each picture at widths
+of 1440 and 800 pixels. At the end, a table shows how many clicks, filled fields and pages each part of the study took.
+Four scripted reviewers label the items (`screenshots.py`); their clicks are not counted.
 """
 
 import argparse
@@ -36,14 +36,14 @@ LIMIT_MS = 180_000
 
 
 class Walk:
-    """A coordinator's browser, which counts what its person does."""
+    """A coordinator's browser, which counts the coordinator's clicks, fields, keys and pages."""
 
     def __init__(self, page: Page, out: Path) -> None:
         self.page, self.out = page, out
         self.part, self.counts, self.n_pictures = "", {}, 0
 
     def begin(self, part: str) -> None:
-        """Begin a part of the study; what follows is counted for it."""
+        """Begin a part of the study; the following actions are counted for this part."""
         self.part = part
         self.counts.setdefault(part, Counter())
 
@@ -62,7 +62,7 @@ class Walk:
         self.counts[self.part]["fields"] += 1
 
     def key(self, key: str) -> None:
-        """Press a key on the picture of an item, once the page stands still."""
+        """Press a key on the picture of an item when the page has stopped changing."""
         self.settle()
         self.page.wait_for_function(SEEN)
         self.page.keyboard.press(key)
@@ -100,7 +100,7 @@ class Walk:
         self.said("The ")
 
     def said(self, words: str) -> None:
-        """Wait for the message about what was done."""
+        """Wait for the message that says what was done."""
         self.page.get_by_test_id("stAlert").filter(has_text=words).first.wait_for(timeout=LIMIT_MS)
 
     def picture(self, name: str) -> None:
@@ -118,13 +118,13 @@ class Walk:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until the page stands still."""
+        """Wait until the page stops changing."""
         self.page.wait_for_function(IDLE, timeout=LIMIT_MS)
         self.page.wait_for_timeout(700)  # tables and pictures fade in
 
 
 def set_up(walk: Walk) -> list[str]:
-    """Import the demo's measurements, add four reviewers, draw a plan; return the reviewers' links."""
+    """Import the demo's measurements, add four reviewers and create a plan; return the reviewers' links."""
     walk.begin("set up")
     walk.picture("study-empty")
     walk.next("Import measurements", "Data")
@@ -155,7 +155,7 @@ def set_up(walk: Walk) -> list[str]:
 
 
 def calibrate(walk: Walk, everybody: Callable[[], None]) -> None:
-    """Set reference labels and the goal, let everybody label the round, open the study."""
+    """Set reference labels and the required result, let everybody label the round, and open the study."""
     walk.begin("calibration")
     walk.study()
     walk.picture("study-calibration")
@@ -296,7 +296,7 @@ def main() -> None:
 
 
 def label_as(browser: Browser, study: Path, links: dict[str, str], *, comment: bool = False) -> None:
-    """Label everything as these reviewers; with `comment`, the first of them writes one and leaves an item open."""
+    """Label all items as these reviewers; with `comment`, the first reviewer writes it and leaves an item open."""
     for name, link in links.items():
         context = browser.new_context(viewport={"width": 1440, "height": 900})
         page = context.new_page()

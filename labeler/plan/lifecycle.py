@@ -27,7 +27,7 @@ class Action(StrEnum):
 
     IMPORT = "import measurements"
     PLAN = "create a plan"
-    CALIBRATE = "set the gate of the calibration round"
+    CALIBRATE = "set the required result of the calibration round"
     PEOPLE = "change who takes part"
     LABEL = "label items"
     ADD_LABELS = "import labels"

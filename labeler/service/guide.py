@@ -1,6 +1,6 @@
 """Worked examples and practice items for reviewers.
 
-They are made from included measurements with known changes.
+Each example consists of measurements that the package includes, with a known change.
 
 The module does not read the study, so everyone gets the same examples, and no example is an item of the study.
 """
@@ -82,18 +82,18 @@ def protocol_words(protocol: Protocol) -> str:
     order = " The order of the runs differs between reviewers." if protocol.varies_pictures else ""
     sure = "\n- Press 1, 2 or 3 to say how sure you are, before or after S or D." if protocol.asks_confidence else ""
     return f"""
-**What you see.** All runs of one benchmark, each from its first iteration to its last, on one scale. The axis covers
-{axis}. The grey lanes at the top and bottom show what is outside the axis: a bar shows the share in a window, and the
-share in the whole run is above its panel. Z and L change the axis for the current item only; every item starts with the
-same view for everyone.{order}
+**What you see.** You see all runs of one benchmark on one scale, each from its first iteration to its last. The axis
+covers {axis}. The grey lanes at the top and bottom show how many values are outside the axis. A bar shows the share of
+a window, and the number above a panel is the share of the whole run. Z and L change the axis for the current item only;
+every item starts with the same view for everyone.{order}
 
 **What to judge.** Would each run lead to the same conclusion about the benchmark: the same level, the same spread, the
 same pattern over time? All measurements show small random differences. Compare the runs with each other. It does not
-matter whether the benchmark is fast, or whether all runs are equally noisy.
+matter how fast the benchmark is, or how noisy the runs are if all runs are equally noisy.
 
 **Your answers.**
-- S or D saves your answer at once; U undoes the last answer. Agreement counts your first answer. The study keeps
-  revisions in addition to it.
+- S or D saves your answer at once; U undoes the last answer. Agreement counts your first answer. If you
+  revise an answer, the study keeps both answers.
 - Press N if you cannot decide: the item returns once at the end. This answer never counts as a label.{sure}
 - Press F (flag) or M (comment) to tell the coordinator that something is wrong with the item, or to give a reason.
 - You label alone: nobody sees your answers before the study is over, and you do not see other people's answers.
@@ -155,15 +155,15 @@ class _Recipe:
 
 _ALIKE = _Recipe(
     "Alike",
-    "Real runs, scaled to the same level: the differences between them are random. Their bands, medians and bars are "
-    "at the same height, and the curves at the right coincide.",
+    "These are real runs that were scaled to the same level. The differences between the runs are random. Their "
+    "bands, medians and bars are at the same height, and the curves at the right coincide.",
     Category.SIMILAR,
     _as_they_are,
 )
 _SPIKES = _Recipe(
     "Random spikes",
     "Sometimes an iteration takes much longer, at different times in each run. The medians do not change, and no run "
-    "has more spikes than the others: the runs still behave alike.",
+    "has more spikes than the others: the runs behave alike.",
     Category.SIMILAR,
     _spikes,
 )
@@ -177,7 +177,7 @@ _ONE = _Recipe(
 _LEVELS = _Recipe(
     "Two levels",
     "Four of the ten runs take 4 % longer from the first iteration to the last. Each run is steady, but the runs have "
-    "two levels: the result depends on which level a run happens to have.",
+    "two levels, so the result depends on which level a run happens to have.",
     Category.DISSIMILAR,
     _two_levels(0.04),
 )
@@ -207,11 +207,12 @@ _EXAMPLES = (_ALIKE, _ONE, _LEVELS, _STEPS, _SPIKES, _NOISE, _WARMUP)
 _PRACTICE = (_ALIKE, _ALIKE, _SPIKES, _ONE, _LEVELS, _NOISE, _STEPS)
 
 _SCHEMES = {
-    "offset": "Two runs with the same shape at two levels. Their patterns are equal, but one run took longer: "
-    "dissimilar.",
-    "double frequency": "The same level and the same spread, but the pattern repeats twice as fast. The bars and "
-    "curves at the right do not show the difference; the runs do.",
-    "noise": "The same level, but one run varies more. The medians hide the difference; the bands and bars show it.",
+    "offset": "The runs have the same shape but two levels. One run took longer, so the runs are dissimilar although "
+    "their patterns are equal.",
+    "double frequency": "The runs have the same level and the same spread, but in one run the pattern repeats twice as "
+    "fast. You see this in the panels, but not in the bars and curves at the right.",
+    "noise": "The runs have the same level, but one run varies more. The bands and bars show this difference; the "
+    "medians do not.",
 }
 
 
@@ -234,7 +235,7 @@ def schematic_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDAR
 def worked_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span) -> tuple[Example, ...]:
     """Return the worked examples.
 
-    Each has ten runs, drawn with the study's axis rule, and an explanation.
+    Each example has ten runs, drawn with the study's axis rule, and an explanation.
     """
     return _drawn_examples(_EXAMPLES, SEED, rule, min_span)
 

@@ -63,7 +63,7 @@ def test_nobody_sees_agreement_verdicts_or_names_while_people_label():
 
 def test_an_action_is_refused_in_words_where_the_table_does_not_allow_it():
     assert refusal(require, study_in("open"), Action.CALIBRATE) == (
-        "The study is open: you can set the gate of the calibration round only while it is draft or calibration."
+        f"The study is open: you can {Action.CALIBRATE} only while it is draft or calibration."
     )
     for action in Action:
         for phase in PHASES:

@@ -234,7 +234,9 @@ def test_after_the_round_neither_gate_nor_reference_changes(round_, state):
         lambda: calibrating.set_gate(round_, None, **CAROL),
         lambda: calibrating.set_reference(round_, {item_name(1): S}, **CAROL),
     ):
-        with pytest.raises(NotAllowed, match=f"The study is {state}: you can set the gate of the calibration round"):
+        with pytest.raises(
+            NotAllowed, match=f"The study is {state}: you can set the required result of the calibration round"
+        ):
             change()
 
 
