@@ -155,8 +155,8 @@ class _Recipe:
 
 _ALIKE = _Recipe(
     "Alike",
-    "These are real runs that were scaled to the same level. The differences between the runs are random. Their "
-    "bands, medians and bars are at the same height, and the curves at the right coincide.",
+    "These are real runs that were scaled to the same level. The differences between the runs are random. In every "
+    "run, the line of medians and the band with the middle half of the iterations are at the same height.",
     Category.SIMILAR,
     _as_they_are,
 )
@@ -210,7 +210,7 @@ _SCHEMES = {
     "offset": "The runs have the same shape but two levels. One run took longer, so the runs are dissimilar although "
     "their patterns are equal.",
     "double frequency": "The runs have the same level and the same spread, but in one run the pattern repeats twice as "
-    "fast. You see this in the panels, but not in the bars and curves at the right.",
+    "fast. You see this in the panels, but not in the bars and curves.",
     "noise": "The runs have the same level, but one run varies more. The bands and bars show this difference; the "
     "medians do not.",
 }

@@ -28,36 +28,40 @@ _IMPORTED = re.compile(r"""(?:from|import)["']\./([^"']+\.js)["']""")
 
 
 @cache
-def files() -> dict[str, Path]:
-    """Return the files by address."""
-    own = {f"{component.ASSETS}/{path.name}": path for path in component.JS_DIRECTORY.glob("*.js")}
+def files() -> dict[str, Path | bytes]:
+    """Return the files by address: Streamlit's as paths, and the component's as content."""
     folder = STREAMLIT / "static"
     theirs = {f"{STATIC}{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
-    return own | {address: path for address, path in theirs.items() if path.stat().st_size <= MAX_BYTES}
+    return {
+        **{f"{component.ASSETS}/{name}": content for name, content in component.FILES.items()},
+        **{address: path for address, path in theirs.items() if path.stat().st_size <= MAX_BYTES},
+    }
 
 
 def response(connection: HTTPConnection) -> Response | None:
     """Return the response to a request for program text; None for any other request."""
-    path = files().get(connection.scope["path"])
-    if path is None or connection.scope["method"] not in ("GET", "HEAD") or "range" in connection.headers:
+    address = connection.scope["path"]
+    if address not in files() or connection.scope["method"] not in ("GET", "HEAD") or "range" in connection.headers:
         return None
-    content, compressed = _content(path)
-    media_type = mimetypes.guess_type(path.name)[0]
+    content, compressed = _content(address)
+    media_type = mimetypes.guess_type(address)[0]
     if compressed is not None and "gzip" in connection.headers.get("accept-encoding", ""):
         return Response(compressed, media_type=media_type, headers=HEADERS | {"Content-Encoding": "gzip"})
     return Response(content, media_type=media_type, headers=HEADERS)
 
 
 @cache
-def _content(path: Path) -> tuple[bytes, bytes | None]:
-    content = path.read_bytes()
-    return content, None if path.suffix in NOT_COMPRESSED else gzip.compress(content, 6)
+def _content(address: str) -> tuple[bytes, bytes | None]:
+    file = files()[address]
+    content = file if isinstance(file, bytes) else file.read_bytes()
+    return content, None if Path(address).suffix in NOT_COMPRESSED else gzip.compress(content, 6)
 
 
 @cache
 def preload() -> str:
     """Return the Link header that makes a browser load the component's modules together with Streamlit, not later."""
-    later, queue = list(component.MODULES), [address for address in files() if _is_needed(address)]
+    later = [f"{component.ASSETS}/{name}" for name in component.FILES]
+    queue = [address for address in files() if _is_needed(address)]
     while queue:
         address = queue.pop(0)
         if address not in later and address not in _first_page():
@@ -69,7 +73,7 @@ def preload() -> str:
 def warm() -> None:
     """Read and compress the files that the first page needs, so that no visitor waits for them."""
     for address in {*_first_page(), *re.findall("<([^>]+)>", preload())} & files().keys():
-        _content(files()[address])
+        _content(address)
 
 
 @cache
@@ -84,6 +88,6 @@ def _is_needed(address: str) -> bool:
 
 
 def _imports(address: str) -> list[str]:
-    text = files()[address].read_text(encoding="utf-8")
+    text = _content(address)[0].decode()
     folder = address.rpartition("/")[0]
     return [found for name in _IMPORTED.findall(text) if (found := f"{folder}/{name}") in files()]

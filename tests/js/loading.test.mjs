@@ -24,16 +24,23 @@ function settled() {
   return new Promise((done) => setImmediate(done));
 }
 
-/** A mounted component; `words` is the text of its message. */
+/** A mounted component; `part` is the element for its content, `words` the text of a message there. */
 function mounted() {
-  const part = { hidden: true, replaceChildren: (...children) => Object.assign(part, { words: children }) };
-  return { part, component: { parentElement: { querySelector: (name) => (name === ".message" ? part : null) } } };
+  const world = { part: null };
+  world.component = {
+    parentElement: {
+      querySelector: (name) => (name === ".component" ? world.part : null),
+      append: (part) => Object.assign(world, { part }),
+    },
+  };
+  return world;
 }
 
 /** Modules that load after this number of failures. */
 function failing(times) {
   const world = { n_tried: 0, mounted: [], n_ended: 0 };
   const module = {
+    content: "<style></style><p></p>",
     default: (component) => {
       world.mounted.push(component);
       return () => {
@@ -48,13 +55,35 @@ function failing(times) {
   return world;
 }
 
-globalThis.document = { createElement: () => ({ addEventListener: () => {} }) };
+/** An element that counts how often its content is replaced. */
+function element() {
+  let html = "";
+  return {
+    words: null,
+    dataset: {},
+    nFilled: 0,
+    addEventListener: () => {},
+    replaceChildren(...children) {
+      this.words = children;
+    },
+    get innerHTML() {
+      return html;
+    },
+    set innerHTML(value) {
+      html = value;
+      this.words = null;
+      this.nFilled += 1;
+    },
+  };
+}
+
+globalThis.document = { createElement: element };
 
 test("available modules are mounted at once, without a message", async () => {
-  const [clock, modules, { part, component }] = [page(), failing(0), mounted()];
-  const end = starter(modules.load, clock.wait)(component);
+  const [clock, modules, world] = [page(), failing(0), mounted()];
+  const end = starter(modules.load, clock.wait)(world.component);
   await clock.turn(2 * SAY_AFTER_MS);
-  assert.deepEqual([modules.mounted, modules.n_tried, part.hidden], [[component], 1, true]);
+  assert.deepEqual([modules.mounted, modules.n_tried, world.part.words], [[world.component], 1, null]);
   end();
   assert.equal(modules.n_ended, 1);
 });
@@ -67,30 +96,29 @@ test("modules that fail are requested again until they load", async () => {
 });
 
 test("if loading takes long, the screen shows a message with a button and keeps trying", async () => {
-  const [clock, modules, { part, component }] = [page(), failing(8), mounted()];
-  starter(modules.load, clock.wait)(component);
+  const [clock, modules, world] = [page(), failing(8), mounted()];
+  starter(modules.load, clock.wait)(world.component);
   await clock.turn(SAY_AFTER_MS - 1);
-  assert.equal(part.hidden, true);
+  assert.equal(world.part.words, null);
   await clock.turn(1);
-  assert.equal(part.hidden, false);
-  assert.match(part.words[0], /has not loaded yet/);
-  assert.equal(part.words[1].textContent, "Reload the page");
+  assert.match(world.part.words[0], /has not loaded yet/);
+  assert.equal(world.part.words[1].textContent, "Reload the page");
   await clock.turn(60_000);
-  assert.deepEqual(modules.mounted, [component]);
+  assert.deepEqual([modules.mounted, world.part.words], [[world.component], null]);
 });
 
 test("modules that never load get a message", async () => {
-  const [clock, { part, component }] = [page(), mounted()];
-  starter(() => new Promise(() => {}), clock.wait)(component);
+  const [clock, world] = [page(), mounted()];
+  starter(() => new Promise(() => {}), clock.wait)(world.component);
   await clock.turn(SAY_AFTER_MS);
-  assert.equal(part.hidden, false);
+  assert.equal(world.part.words.length, 2);
 });
 
 test("a component removed before its modules load is not mounted, and shows no message", async () => {
-  const [clock, modules, { part, component }] = [page(), failing(8), mounted()];
-  starter(modules.load, clock.wait)(component)();
+  const [clock, modules, world] = [page(), failing(8), mounted()];
+  starter(modules.load, clock.wait)(world.component)();
   await clock.turn(60_000);
-  assert.deepEqual([modules.mounted, part.hidden], [[], true]);
+  assert.deepEqual([modules.mounted, world.part.words], [[], null]);
 });
 
 test("new data reach a component in order, also before its modules load", async () => {
@@ -102,4 +130,14 @@ test("new data reach a component in order, also before its modules load", async 
   await clock.turn(SAY_AFTER_MS);
   start(components[2]);
   assert.deepEqual(modules.mounted, components);
+});
+
+test("markup and style are inserted once, before the component starts, and stay when data change", async () => {
+  const [clock, modules, world] = [page(), failing(0), mounted()];
+  const start = starter(modules.load, clock.wait);
+  start(world.component);
+  await clock.turn(1);
+  start(world.component);
+  assert.deepEqual([world.part.innerHTML, world.part.nFilled], ["<style></style><p></p>", 1]);
+  assert.deepEqual(modules.mounted, [world.component, world.component]);
 });

@@ -29,7 +29,7 @@ PLACES = (
     f"/media/{NOBODY}.txt", "/component/labeler_review/index.html", "/component/x/..%2f..%2fapp.py",
     "/app/static/study.csv", "/auth/login", "/auth/logout", "/oauth2callback", "/sign-in", "/sign-in/provider",
     component.ASSETS, f"{component.ASSETS}/",
-    *(f"{component.ASSETS}/{path.name}" for path in sorted(component.JS_DIRECTORY.glob("*.js"))),
+    *(f"{component.ASSETS}/{name}" for name in component.FILES),
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from labeler.service.people import identity
 from labeler.service.people.identity import SESSION_DAYS
 from labeler.store import open_database
 from labeler.ui.app import COORDINATOR_PAGES, EXPLORE_PAGES, REVIEWER_PAGES
-from labeler.ui.component import ASSETS, JS_DIRECTORY
+from labeler.ui.component import ASSETS, FILES
 from tests.reliability._asking import Reply, ask
 from tests.reliability._ground import COORDINATOR, OWN, Ground
 from tests.reliability._tally import Tally
@@ -40,7 +40,7 @@ def routes() -> list[str]:
     below = [
         f"{path}/x/y" for path in ("_stcore/upload_file", "media", "component", "static", "_stcore/bidi-components")
     ]
-    own = [f"{ASSETS}/{path.name}" for path in JS_DIRECTORY.glob("*.js")]
+    own = [f"{ASSETS}/{name}" for name in FILES]
     return ["/", STREAM, "/index.html", "/favicon.png", *PAGES, *own, *(f"/{path}" for path in (*filled, *below))]
 
 

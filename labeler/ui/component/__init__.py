@@ -1,7 +1,8 @@
 """The review component in the browser, which shows items, reads keys, and sends queued answers to the server.
 
-`labeler.ui.programs` serves the JavaScript in `js/` at `ASSETS`, as modules without a build step. Streamlit gets
-only the markup, the style and the script that loads the modules, so that a page run sends only data.
+`labeler.ui.programs` serves the JavaScript in `js/`, the markup and the style at `ASSETS`, without a build step.
+Streamlit sends everything that it knows of a component again with each page run. Therefore, Streamlit gets only the
+script that loads the files.
 """
 
 import base64
@@ -18,28 +19,36 @@ from labeler.model import Protocol
 
 HERE = Path(__file__).parent
 JS_DIRECTORY = HERE / "js"
-_TEXTS = b"".join(path.read_bytes() for path in sorted(JS_DIRECTORY.glob("*.js")))
-ASSETS = f"/review/{hashlib.sha256(_TEXTS).hexdigest()[:12]}"  # another address after an update: browsers keep files
 VIEW_KEYS = ("z", "l", "o")
 NO_KEYS: Mapping[str, str] = {}
 VIEWER_HEIGHT = 420
 
-# Browsers request all modules at once. If they loaded one module after another, the first item would appear later.
 _LOADING = JS_DIRECTORY / "loading.js"
-MODULES = [f"{ASSETS}/{path.name}" for path in sorted(JS_DIRECTORY.glob("*.js")) if path != _LOADING]
-_STYLE = (HERE / "style.css").read_text(encoding="utf-8")
+_STYLE = HERE / "style.css"
 PAGE_STYLE = (HERE / "page.css").read_text(encoding="utf-8")  # the style of the page around the component
 
 
-def _registered(name: str, html: str, entry: str) -> Any:
-    """Register a component from an HTML file and an entry module.
+def _module(path: Path) -> bytes:
+    """Return a file of the component as a JavaScript module; a module with markup or style exports its text."""
+    content = path.read_bytes()
+    return content if path.suffix == ".js" else f"export default {json.dumps(content.decode())};\n".encode()
 
-    The component's script also contains the loader for the JavaScript modules.
-    """
-    start = f"export default loader({json.dumps(MODULES)}, {json.dumps(f'{ASSETS}/{entry}')});"
-    js = f"{_LOADING.read_text(encoding='utf-8')}\n{start}\n"
-    markup = (HERE / html).read_text(encoding="utf-8")
-    return st.components.v2.component(name, html=markup, css=_STYLE, js=js)
+
+# Browsers request all files at once. If they loaded one module after another, the first item would appear later.
+FILES: Mapping[str, bytes] = {
+    path.name.removesuffix(".js") + ".js": _module(path)
+    for path in (*sorted(JS_DIRECTORY.glob("*.js")), *sorted(HERE.glob("*.html")), _STYLE)
+    if path != _LOADING
+}
+# another address after an update, because browsers keep files
+ASSETS = f"/review/{hashlib.sha256(b''.join(FILES.values())).hexdigest()[:12]}"
+
+
+def _registered(name: str, markup: str, entry: str) -> Any:
+    """Register a component from a file with markup and an entry module."""
+    arguments = (ASSETS, list(FILES), entry, f"{markup}.js", f"{_STYLE.name}.js")
+    start = f"export default loader({', '.join(json.dumps(argument) for argument in arguments)});"
+    return st.components.v2.component(name, js=f"{_LOADING.read_text(encoding='utf-8')}\n{start}\n")
 
 
 _mount = _registered("labeler_review", "review.html", "index.js")

@@ -396,3 +396,8 @@ def test_labels_made_elsewhere_are_listed_without_pictures_where_there_are_no_me
     assert (len(rows(page)), revisable(page), pictures(page)) == (2, [], [])
     assert {"**similar**", "**not sure**"} <= {text.value for text in page.markdown}
     assert "has not begun" in reviewer_page("label", path, "ada").get("bidi_component")[0].proto.json
+
+
+def test_a_page_run_sends_the_data_of_the_screen_without_its_markup_and_style(study):
+    sent = reviewer_page("label", study, "ada").get("bidi_component")[0].proto
+    assert sent.ByteSize() - len(sent.json) < 5000

@@ -1,6 +1,7 @@
 """Program text from memory, and the modules that a browser loads together with Streamlit."""
 
 import gzip
+import json
 import re
 
 import pytest
@@ -25,6 +26,14 @@ def test_a_file_is_sent_compressed_to_browsers_that_can_read_it_and_as_it_is_to_
     assert "immutable" in packed.headers["cache-control"]
 
 
+@pytest.mark.parametrize("name", ["style.css", "review.html"])
+def test_markup_and_style_are_modules_that_export_their_text(name):
+    sent = answer(f"{component.ASSETS}/{name}.js")
+    text = sent.body.decode().removeprefix("export default ").removesuffix(";\n")
+    assert json.loads(text) == (component.HERE / name).read_text(encoding="utf-8")
+    assert sent.headers["content-type"].startswith("text/javascript")
+
+
 @pytest.mark.parametrize(
     ("path", "method", "headers"),
     [
@@ -39,8 +48,8 @@ def test_other_requests_are_left_to_the_application(path, method, headers):
     assert answer(path, method=method, **headers) is None
 
 
-def test_every_module_of_the_component_and_the_part_of_streamlit_that_mounts_it_load_early_once():
+def test_every_file_of_the_component_and_the_part_of_streamlit_that_mounts_it_load_early_once():
     addresses = re.findall("<([^>]+)>; rel=modulepreload", programs.preload())
-    assert set(component.MODULES) < set(addresses) < programs.files().keys()
+    assert {f"{component.ASSETS}/{name}" for name in component.FILES} < set(addresses) < programs.files().keys()
     assert any("BidiComponent" in address for address in addresses)
     assert len(addresses) == len(set(addresses))
