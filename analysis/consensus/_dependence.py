@@ -18,7 +18,6 @@ from analysis.consensus._fisher import all_cells, combinations_of
 from analysis.consensus._latent import RaterRates
 from analysis.consensus._model import PREVALENCE_PRIOR, Theta, by_stratum, fit, rater_priors
 from analysis.consensus._patterns import Floats, Patterns, patterns_of
-from analysis.document import listed
 from analysis.intervals import Estimate
 from analysis.multiple import holm
 from analysis.results import Result
@@ -93,7 +92,7 @@ class Dependence(Result):
     @property
     def words(self) -> str:
         """Describe the model in words."""
-        return f"{listed([str(rater) for rater in self.raters])} share errors" if self.raters else self.kind
+        return f"{' and '.join(map(str, self.raters))} share errors" if self.raters else self.kind
 
 
 def dependence(

@@ -108,10 +108,12 @@ def model_state(
         )
     rare = None if prevalence is None else min(prevalence, 1 - prevalence)
     if rare is not None and (rare < RARE or rare * n_items < FEW_RARE):
-        words = f"only {percent(rare)} of {n_items} items are in the rarer category"
+        words = f"only about {rare * n_items:.0f} of {n_items} items ({percent(rare)}) are in the rarer category"
+        if rare >= RARE:
+            words = f"{words}, and the rates need about {FEW_RARE}"
         return ModelState(WEAK, words, ("more items of the rarer category",))
     if not tested:
-        words = "the model assumes independence, which these data cannot test"
+        words = "it rests on independence, which these data cannot test"
         return ModelState(UNTESTABLE, words, ("a fourth reviewer or a classifier on the same items",))
     power = max(test.power or 0.0 for test in tested)
     if power < ENOUGH_POWER:

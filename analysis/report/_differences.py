@@ -18,7 +18,14 @@ WITH_QUARTILES = re.compile(
 
 
 # sentences that explain a value; later versions can use other words
-EXPLANATION = re.compile(r".*(^|\.)(reason|words|state_words|warning|remedies\[\d+\])$")
+EXPLANATION = re.compile(
+    r".*(^|\.)(reason|words|state_words|warning|remedies\[\d+\])$|consensus\.latent\.dependence\..*\.model$"
+)
+
+# states beside numbers that reports of earlier versions lack
+LATER_STATES = re.compile(
+    r"consensus\.latent\.(undecided\[\d+\]\.state|dependence\.best\.(prevalence|rates\[\d+\])\.state(_words)?)$"
+)
 
 # values that reports without `show_rejected` lack, compute differently, or word differently
 OF_LATER_FORM = re.compile(
@@ -68,6 +75,8 @@ def differences(
     places = [*theirs, *(place for place in ours if place not in theirs)]
     if not any(place.startswith(QUARTILES) for place in theirs):
         places = [place for place in places if not WITH_QUARTILES.match(place)]
+    if not any(map(LATER_STATES.match, theirs)):
+        places = [place for place in places if not LATER_STATES.match(place)]
     if is_of_earlier_form(reported):
         places = [place for place in places if not OF_LATER_FORM.match(place)]
     return [

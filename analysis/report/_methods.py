@@ -24,7 +24,7 @@ def _sentences(content: Content) -> Iterator[str]:
         f"similar or dissimilar{clause}; {_counted(agreement['n_labels'], 'first label')} entered the "
         "analysis."
     )
-    yield from _plan(content["plan"])
+    yield from _plan(content["plan"], sum(row["n"] for row in agreement["retest"]))
     coefficients = (
         "We report percent agreement and Fleiss' kappa with Gwet's linearised standard errors (t "
         "distribution over items), Krippendorff's alpha, Gwet's AC1 and the Brennan-Prediger coefficient; "
@@ -45,7 +45,7 @@ def _sentences(content: Content) -> Iterator[str]:
     yield from _resampling(content)
 
 
-def _plan(plan: Content | None) -> Iterator[str]:
+def _plan(plan: Content | None, n_retests: int) -> Iterator[str]:
     if not plan or "per_item" not in plan:
         return
     seed = f" (seed {plan['seed']})" if "seed" in plan else ""  # an anonymised study has no seed
@@ -56,7 +56,11 @@ def _plan(plan: Content | None) -> Iterator[str]:
     if plan.get("overlap"):
         yield f"A share of {plan['overlap']:g} of the items was assigned to all reviewers."
     if plan.get("retest"):
-        yield f"Each reviewer labelled {_counted(plan['retest'], 'item')} a second time under another code."
+        given = f"{_counted(n_retests, 'pair')} of first and second labels" if n_retests else "no second label"
+        yield (
+            f"Each reviewer was asked to label {_counted(plan['retest'], 'item')} a second time under another code; "
+            f"{given} entered the analysis."
+        )
 
 
 def _tests(agreement: Content) -> Iterator[str]:

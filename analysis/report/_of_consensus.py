@@ -1,7 +1,7 @@
 """Compute the numbers on each consensus: agreed labels only, adjudicated majority, and latent class."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,14 @@ from analysis.document import plain
 from analysis.intervals import Estimate, wilson
 from analysis.report._of_agreement import Labels
 from analysis.report._resampling import Resampling
+from analysis.report._wording import title_of
 
+# the state of a model of dependent errors, which is only fitted to numbers if independent errors are rejected
+CHOSEN = {
+    "state": consensus.WEAK,
+    "state_words": "this model was chosen because independent errors are rejected, and its numbers are valid only if "
+    "it is right",
+}
 Done = Callable[[Any], Any]  # a function that receives the result of each finished part, and returns it
 
 
@@ -107,7 +114,7 @@ def latent_numbers(
     others = [] if has_power else list(tests["with_classifier"])
     state = judged(
         [alone, *(tests["with_classifier"][name] for name in others)],
-        [*alternatives["reviewers"], *(model for name in others for model in alternatives["with_classifier"][name])],
+        [*alternatives["reviewers"], *(model for name in others for model in _titled(name, alternatives))],
     )
     shown = partial(_shown, show_rejected=show_rejected)
     items = fitted.items
@@ -120,7 +127,7 @@ def latent_numbers(
         "prevalence": shown(plain(fitted.prevalence), state),
         "reviewers": [shown(plain(rates), state) for rates in fitted.reviewers],
         "n_decided": None if is_withheld else counts,
-        "undecided": None if is_withheld else _undecided(items),
+        "undecided": None if is_withheld else [{**row, "state": state.state} for row in _undecided(items)],
         "misfit": plain(tests),
         "dependence": _dependence(alternatives, state),
         "residuals": consensus.residual_correlations(first).to_dict("records"),
@@ -131,7 +138,7 @@ def latent_numbers(
             plain(of_one),
             judged(
                 [alone, tests["with_classifier"][name]],
-                [*alternatives["reviewers"], *alternatives["with_classifier"][name]],
+                [*alternatives["reviewers"], *_titled(name, alternatives)],
             ),
         )
         for name, of_one in rates.items()
@@ -149,6 +156,14 @@ def _alternatives(first: pd.DataFrame, verdicts: pd.DataFrame, level: float, don
     }
 
 
+def _titled(classifier: str, alternatives: dict[str, Any]) -> list[consensus.Dependence]:
+    """Return the models of reviewers and a classifier, with the title of the classifier in their words."""
+    return [
+        replace(model, raters=tuple(title_of(classifier) if r == classifier else r for r in model.raters))
+        for model in alternatives["with_classifier"][classifier]
+    ]
+
+
 def _dependence(alternatives: dict[str, Any], state: consensus.ModelState) -> dict[str, Any]:
     """List the fitted models; if independence is rejected, also give the numbers of the best alternative."""
     tried = [("reviewers", alternatives["reviewers"]), *alternatives["with_classifier"].items()]
@@ -163,6 +178,7 @@ def _dependence(alternatives: dict[str, Any], state: consensus.ModelState) -> di
         alone = [pair for pair in fitted if pair[0] == "reviewers"]
         who, model = min(alone or fitted, key=lambda pair: pair[1].p)
         best = {"raters_of": who, "model": model.words, **plain(model)}
+        best |= {"prevalence": best["prevalence"] | CHOSEN, "rates": [row | CHOSEN for row in best["rates"]]}
     return {"tried": rows, "best": best}
 
 

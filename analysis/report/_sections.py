@@ -97,7 +97,9 @@ def _agreement_in_words(content: Content) -> str:
 
 
 def _kappa_in_words(content: Content) -> str:
-    kappa = content["agreement"]["fleiss_kappa"]
+    kappa, share_ = (content["agreement"][name] for name in ("fleiss_kappa", "percent"))
+    if kappa["value"] is None and share_["value"] is None and kappa["reason"] == share_["reason"]:
+        return ""
     if kappa["value"] is None:
         return f"Fleiss' kappa is undefined: {kappa['reason']}."
     text = f"Corrected for chance, Fleiss' kappa is {number(kappa['value'])}"
@@ -175,18 +177,21 @@ def _model_in_words(content: Content) -> str:
         if latent["identifiability"]["identified"]:
             return "The accuracy of each reviewer was not estimated because the report was made without resampling."
         return f"The accuracy of each reviewer cannot be estimated. {sentence(latent['identifiability']['words'])}"
+    reason = judged["words"].removeprefix("not identified: ").removesuffix(".")
+    if judged["state"] == "not identified":
+        return f"The accuracy of each reviewer cannot be estimated. {sentence(reason)}"
     start = {
         "fits": "The model of reviewers' errors fits",
         "rejected": "The model with independent errors of reviewers is rejected",
-        "untestable": "The data cannot show whether reviewers err independently",
-        "weak": "The labels contain little information about reviewers' errors",
-        "not identified": "The accuracy of each reviewer cannot be estimated",
+        "untestable": "The estimated accuracy of each reviewer is untestable",
+        "weak": "The estimated accuracy of each reviewer is less certain than its interval shows",
     }[judged["state"]]
-    end = ""
-    if judged["state"] == "rejected" and not content["parameters"].get("show_rejected"):
-        end = f" Its numbers are withheld. Possible remedies: {'; '.join(judged['remedies'])}."
-    reason = judged["words"].removeprefix("not identified: ").removesuffix(".")
-    return f"{start}: {reason}.{end}" if judged["state"] != "not identified" else f"{start}. {sentence(reason)}"
+    if judged["state"] == "fits":
+        return f"{start}: {reason}."
+    is_withheld = judged["state"] == "rejected" and not content["parameters"].get("show_rejected")
+    withheld = " Its numbers are withheld." if is_withheld else ""
+    remedies = f" Possible remedies: {'; '.join(judged['remedies'])}." if judged["remedies"] else ""
+    return f"{start}: {reason}.{withheld}{remedies} Agreement and the agreed items do not depend on this model."
 
 
 def _classifiers(content: Content) -> Iterator[Block]:

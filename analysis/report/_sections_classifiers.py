@@ -14,7 +14,7 @@ from analysis.document import (
     percent,
     value_in_words,
 )
-from analysis.report._wording import level_of, plain_number, row_title, share, stat_table, title_of
+from analysis.report._wording import level_of, model_of, plain_number, row_title, share, stat_table, title_of
 
 Content = Mapping[str, Any]
 
@@ -83,7 +83,7 @@ def _by_consensus(content: Content) -> Iterator[Block]:
             ("", "adjudicated majority", majority["n"], *(share(majority[s]) for s in RATES), DASH),
         ]
         if latent is not None:
-            rows.append(("", "latent class", latent["n"], *(share(latent[s]) for s in RATES), latent["state"]))
+            rows.append(("", "latent class", latent["n"], *(share(latent[s]) for s in RATES), model_of(latent)))
     level = level_of(content)
     yield stat_table(
         "by-consensus",
@@ -95,13 +95,6 @@ def _by_consensus(content: Content) -> Iterator[Block]:
         rows,
         numeric=(2,),
     )
-    states: dict[str, list[str]] = {}
-    for name, row in content["classifiers"].items():
-        latent = row["by_consensus"]["latent"]
-        if latent is not None and latent["state"] not in ("fits", "not identified"):
-            states.setdefault(f"{latent['state']}; {latent['state_words']}", []).append(row_title(name))
-    for state, names in states.items():
-        yield Paragraph(f"Latent class of {', '.join(names)}: {state}.", "note")
 
 
 def _scores(content: Content) -> Iterator[Block]:

@@ -17,7 +17,8 @@ from analysis.document import (
     table,
     words,
 )
-from analysis.report._wording import estimate, level_of, sentence, share, stat_table, title_of
+from analysis.report._of_consensus import CHOSEN
+from analysis.report._wording import estimate, level_of, model_of, row_title, sentence, share, stat_table, title_of
 
 Content = Mapping[str, Any]
 
@@ -76,6 +77,8 @@ def _latent(content: Content) -> Iterator[Block]:
         yield Paragraph(
             f"Each of these changes alone would make the model identifiable: {'; '.join(identifiability['remedies'])}."
         )
+    if latent.get("state", {}).get("state") == "not identified":
+        return
     if "state" not in latent:
         yield Paragraph("The model was not fitted because the report was made without resampling.", "note")
         return
@@ -136,7 +139,7 @@ def _rates(content: Content) -> Iterator[Block]:
         "reviewer-rates",
         f"Share of right labels of each reviewer, estimated by the model, with {level}s.",
         ("Reviewer", "Items", f"On dissimilar items ({level})", f"On similar items ({level})", "Model"),
-        [(row["rater"], row["n"], share(row["sensitivity"]), share(row["specificity"]), row["state"])
+        [(row["rater"], row["n"], share(row["sensitivity"]), share(row["specificity"]), model_of(row))
          for row in latent["reviewers"]],
         numeric=(1,),
     )  # fmt: skip
@@ -165,7 +168,7 @@ def _dependence(content: Content) -> Iterator[Block]:
             f"Of {len(found['tried'])} models, the {len(fitted)} with the smallest p; report.json has all.",
             ("Raters", "Model", "Strength", "p (Holm)", "Largest difference", "Largest difference not excluded"),
             [
-                (_raters(row["raters_of"]), row["model"], number(row["strength"], 2), p_value(row["p_holm"]),
+                (_raters(row["raters_of"]), _model(row), number(row["strength"], 2), p_value(row["p_holm"]),
                  number(row["shift"], 2), number(row.get("possible_shift"), 2))
                 for row in fitted
             ],
@@ -183,20 +186,26 @@ def _dependence(content: Content) -> Iterator[Block]:
 
 def _best(best: Content, level: str) -> Iterator[Block]:
     yield Paragraph(
-        f"If {best['model']} ({_raters(best['raters_of'])}), {estimate(best['prevalence'])} of the items are "
-        f"dissimilar ({level}). This model was chosen because independent errors are rejected; its numbers are valid "
-        "only if the model is right."
+        f"If {_model(best)} ({_raters(best['raters_of'])}), {estimate(best['prevalence'])} of the items are "
+        f"dissimilar ({level}). Model: {CHOSEN['state']}; {CHOSEN['state_words']}."
     )
     yield stat_table(
         "dependent-rates",
-        f"Share of right labels of each rater if {best['model']}.",
+        f"Share of right labels of each rater if {_model(best)}.",
         ("Rater", "Items", f"On dissimilar items ({level})", f"On similar items ({level})", "Model"),
         [
-            (row["rater"], row["n"], share(row["sensitivity"]), share(row["specificity"]), best["model"])
+            (row_title(row["rater"]) if row["rater"] == best["raters_of"] else row["rater"], row["n"],
+             share(row["sensitivity"]), share(row["specificity"]), model_of({**row, **CHOSEN}))
             for row in best["rates"]
         ],
         numeric=(1,),
-    )
+    )  # fmt: skip
+
+
+def _model(row: Content) -> str:
+    """Describe a model of dependent errors in words; a classifier appears with its title."""
+    raters = [title_of(rater) if rater == row["raters_of"] else str(rater) for rater in row["raters"]]
+    return f"{' and '.join(raters)} share errors" if raters else str(row["model"])
 
 
 def _raters(name: str) -> str:
@@ -209,8 +218,8 @@ def _undecided(latent: Content) -> Iterator[Block]:
         return
     yield first_rows(
         f"{counted(len(undecided), 'item')} still undecided: the probability of dissimilar is between 0.1 and 0.9. "
-        f"Model: {latent['state']['state']}.",
-        ("Item", "Probability of dissimilar"),
-        [(row["item"], number(row["posterior"], 2)) for row in undecided],
+        f"Model: {latent['state']['words']}.",
+        ("Item", "Probability of dissimilar", "Model"),
+        [(row["item"], number(row["posterior"], 2), latent["state"]["state"]) for row in undecided],
         numeric=(1,),
     )

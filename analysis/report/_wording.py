@@ -12,6 +12,8 @@ from analysis.intervals import Estimate
 
 Content = Mapping[str, Any]
 
+START_OF_NOTE = {"weak": "less certain than the interval shows: ", "rejected": "rejected: "}
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -19,6 +21,14 @@ class Cell:
 
     content: Content
     as_percent: bool
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A table cell with a text that a note below the table explains; without a note if `note` is empty."""
+
+    text: str
+    note: str
 
 
 def share(content: Content) -> Cell:
@@ -34,7 +44,7 @@ def plain_number(content: Content) -> Cell:
 def stat_table(
     name: str, caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()
 ) -> Table:
-    """Build a table of statistics; each reason for a missing value appears once, below the table.
+    """Build a table of statistics; each reason and each note appears once, below the table.
 
     Parameters
     ----------
@@ -43,24 +53,27 @@ def stat_table(
     caption : str
     header : sequence of str
     rows : sequence of sequences
-        Cells are texts, numbers, None, or results of `share` and `plain_number`.
+        Cells are texts, numbers, None, `Marked` texts, or results of `share` and `plain_number`.
     numeric : sequence of int
     """
     marks: dict[str, str] = {}
-    written = [[_cell(cell, marks) if isinstance(cell, Cell) else cell for cell in row] for row in rows]
+    written = [[_cell(cell, marks) if isinstance(cell, (Cell, Marked)) else cell for cell in row] for row in rows]
     notes = tuple(f"{mark} {reason[:1].upper()}{reason[1:]}." for reason, mark in marks.items())
     return replace(document.table(caption, header, written, numeric), name=name, notes=notes)
 
 
-def _cell(cell: Cell, marks: dict[str, str]) -> str:
+def _cell(cell: Cell | Marked, marks: dict[str, str]) -> str:
+    if isinstance(cell, Marked):
+        return _with_mark(cell.text, cell.note, marks)
     found = _read_back(cell.content)
     if found.value is None or found.low is None:
         value = DASH if found.value is None else _value(found.value, as_percent=cell.as_percent)
-        if not found.reason:
-            return value
-        mark = marks.setdefault(found.reason, _mark(len(marks)))
-        return f"{value} {mark}"
+        return _with_mark(value, found.reason, marks)
     return document.estimate(found, as_percent=cell.as_percent)
+
+
+def _with_mark(text: str, note: str | None, marks: dict[str, str]) -> str:
+    return f"{text} {marks.setdefault(note, _mark(len(marks)))}" if note else text
 
 
 def _value(value: float, *, as_percent: bool) -> str:
@@ -92,6 +105,17 @@ def interval(content: Content, *, as_percent: bool = True) -> str:
 def level_of(content: Content) -> str:
     """Return the level of all intervals of the report, such as "95 % CI"."""
     return f"{100 * content['parameters']['level']:g} % CI"
+
+
+def model_of(row: Content) -> Marked:
+    """Return a cell with the state of the model that a row depends on.
+
+    A note explains every state except "fits", unless the row has no numbers and their notes give the reason.
+    """
+    state, reason = row["state"], row["state_words"].removesuffix(".")
+    has_numbers = any(isinstance(part, Mapping) and part.get("value") is not None for part in row.values())
+    note = "" if state == "fits" or not has_numbers else f"{START_OF_NOTE.get(state, '')}{reason}"
+    return Marked(state, note)
 
 
 def alpha_of(content: Content) -> float:

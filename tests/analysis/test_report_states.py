@@ -1,0 +1,164 @@
+"""Every number that depends on a model of reviewers' errors stands beside the state of this model, in every format."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.consensus import Identifiability, model_state
+from analysis.document import Paragraph, Table
+from analysis.report import Resampling, differences, document, summarise, to_html, to_markdown
+from analysis.report._wording import Marked, model_of, stat_table
+from analysis.simulation import Design, Rater, simulate
+
+REVIEWERS = (Rater("ada", 0.75, 0.75), Rater("ben", 0.75, 0.75), Rater("cleo", 0.8, 0.75))
+UNTESTABLE = "rests on independence, which these data cannot test"
+FEW = Resampling(1, 0, 40, 99)
+
+
+@cache
+def copying(*, with_classifiers, show_rejected=False, n_items=324):
+    """Summarise a study in which ben copies 95 % of ada's labels."""
+    rng = np.random.default_rng(1)
+    classifiers = (Rater("heuristic-printed", 0.9, 0.9), Rater("same", 0.82, 0.85)) if with_classifiers else ()
+    study = simulate(Design(n_items, 3), REVIEWERS, classifiers, 0.5, rng=rng)
+    wide = study.labels.pivot(index="item", columns="rater", values="category")
+    differs = rng.random(n_items) < 0.05
+    wide["ben"] = np.where(differs, np.where(wide["ada"] == "similar", "dissimilar", "similar"), wide["ada"])
+    answers = wide.melt(ignore_index=False, var_name="reviewer", value_name="label").reset_index()
+    verdicts = study.verdicts if with_classifiers else pd.DataFrame(columns=["item", "classifier", "verdict"])
+    return summarise(answers, verdicts, resampling=FEW, show_rejected=show_rejected)
+
+
+CASES = {
+    "untestable": lambda: copying(with_classifiers=False),
+    "withheld": lambda: copying(with_classifiers=True),
+    "shown": lambda: copying(with_classifiers=True, show_rejected=True),
+}
+
+
+def unmarked(value, place="latent", marked=False):
+    """Return the places of all intervals without a state in the same row."""
+    if isinstance(value, dict):
+        has_state = marked or isinstance(value.get("state"), str)
+        if "low" in value and value.get("value") is not None:
+            return [] if has_state else [place]
+        return [found for name, entry in value.items() for found in unmarked(entry, f"{place}.{name}", has_state)]
+    entries = value if isinstance(value, list) else []
+    return [found for number, entry in enumerate(entries) for found in unmarked(entry, f"{place}[{number}]")]
+
+
+def tables(content):
+    report = document(content)
+    blocks = [block for section in (*report.sections, *report.appendix) for block in section.blocks]
+    return {block.name: block for block in blocks if isinstance(block, Table)}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_json_has_the_state_of_the_model_in_every_row(case):
+    content = CASES[case]()
+    assert unmarked(content["consensus"]["latent"]) == []
+    for row in content["classifiers"].values():
+        assert row["by_consensus"]["latent"]["state"] == "rejected"
+    assert all(row["state"] for row in content["consensus"]["latent"]["undecided"] or ())
+
+
+def test_a_saturated_model_is_called_untestable_in_the_row_and_in_short():
+    content = copying(with_classifiers=False)
+    rates = tables(content)["reviewer-rates"]
+    assert [row[-1] for row in rates.rows] == ["untestable (a)"] * 3
+    assert rates.notes == (f"(a) It {UNTESTABLE}.",)
+    assert UNTESTABLE in " ".join(document(content).sections[0].blocks[0].items)
+    for page in (to_html(content, {}), to_markdown(content)):
+        assert page.count(UNTESTABLE) >= 3
+
+
+@pytest.mark.parametrize("case", ["withheld", "shown"])
+def test_a_rejected_model_is_named_in_every_row_and_its_alternative_is_weak(case):
+    content = CASES[case]()
+    found = tables(content)
+    assert {row[-1].split()[0] for row in found["reviewer-rates"].rows} == {"rejected"}
+    assert any("98." in row[2] or "99." in row[2] for row in found["reviewer-rates"].rows) == (case == "shown")
+    assert {row[-1] for row in found["dependent-rates"].rows} == {"weak (a)"}
+    assert "only if it is right" in found["dependent-rates"].notes[0]
+
+
+def test_models_of_dependent_errors_name_classifiers_by_their_titles():
+    content = copying(with_classifiers=True)
+    pairs = [row["raters"] for row in content["consensus"]["latent"]["dependence"]["tried"]]
+    assert any("heuristic-printed" in raters for raters in pairs)
+    text = to_markdown(content).partition("## Latent class")[2].partition("## Confusion")[0]
+    assert "heuristic-printed" not in text
+    assert "ada and ben share errors" in text
+    words = [row["by_consensus"]["latent"]["state_words"] for row in content["classifiers"].values()]
+    assert not any("heuristic-printed" in text for text in words)
+
+
+def test_a_report_without_the_later_states_still_checks():
+    content = copying(with_classifiers=True)
+    earlier = copying(with_classifiers=True) | {"consensus": without_later_states(content["consensus"])}
+    assert earlier != content
+    assert differences(earlier, content) == []
+
+
+def without_later_states(consensus):
+    latent = consensus["latent"]
+    best = latent["dependence"]["best"]
+    best = {name: bare(entry) for name, entry in best.items()} | {"rates": [bare(row) for row in best["rates"]]}
+    undecided = [bare(row) for row in latent["undecided"]] if latent["undecided"] else latent["undecided"]
+    latent = latent | {"undecided": undecided, "dependence": latent["dependence"] | {"best": best}}
+    return consensus | {"latent": latent}
+
+
+def bare(row):
+    """Return a row without its state; other values do not change."""
+    return {k: v for k, v in row.items() if k not in ("state", "state_words")} if isinstance(row, dict) else row
+
+
+@pytest.mark.parametrize(
+    ("n_items", "prevalence", "words"),
+    [
+        (24, 0.46, "only about 11 of 24 items (46.0 %) are in the rarer category, and the rates need about 40"),
+        (500, 0.97, "only about 15 of 500 items (3.0 %) are in the rarer category"),
+    ],
+)
+def test_a_weak_model_says_how_many_items_are_in_the_rarer_category(n_items, prevalence, words):
+    identified = Identifiability(7, 7, True, (), "identified")
+    state = model_state(identified, [], n_items=n_items, prevalence=prevalence)
+    assert (state.state, state.words) == ("weak", words)
+
+
+def test_a_weak_row_says_what_weak_means_and_a_row_without_numbers_has_no_second_note():
+    weak = {"state": "weak", "state_words": "few items", "sensitivity": {"value": 0.9}}
+    table = stat_table("t", "T.", ("a",), [(model_of(weak),), (model_of(weak | {"state": "fits"}),)])
+    assert table.rows == (("weak (a)",), ("fits",))
+    assert table.notes == ("(a) Less certain than the interval shows: few items.",)
+    assert model_of(weak | {"state": "rejected", "sensitivity": {"value": None}}) == Marked("rejected", "")
+
+
+def test_a_model_that_is_not_identified_is_explained_once():
+    labels = [(f"i{n}", f"r{m}", "similar" if n % 3 else "dissimilar") for n in range(30) for m in (n % 3, (n + 1) % 3)]
+    answers = pd.DataFrame(labels, columns=["item", "reviewer", "label"])
+    content = summarise(answers, pd.DataFrame(columns=["item", "classifier", "verdict"]), resampling=FEW)
+    (section,) = [section for section in document(content).appendix if section.title == "Latent class"]
+    texts = " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
+    assert texts.lower().count("not identified") == 1
+    assert texts.count("three labels on every item") == 1
+
+
+def test_agreement_that_is_undefined_is_explained_once():
+    answers = pd.DataFrame({"item": ["a", "b"], "reviewer": ["x", "y"], "label": ["similar"] * 2})
+    content = summarise(answers, pd.DataFrame(columns=["item", "classifier", "verdict"]))
+    in_short = " ".join(document(content).sections[0].blocks[0].items)
+    assert in_short.count("no item has two labels") == 1
+
+
+def test_methods_describe_second_labels_only_if_there_are_any():
+    plan = {"per_item": 2, "retest": 2, "seed": 1}
+    once = [(f"i{n}", name, "similar", "fresh") for n in range(4) for name in ("ada", "ben")]
+    twice = [*once, ("i0", "ada", "dissimilar", "retest"), ("i1", "ada", "similar", "retest")]
+    for rows, words in ((once, "no second label entered"), (twice, "2 pairs of first and second labels entered")):
+        answers = pd.DataFrame(rows, columns=["item", "reviewer", "label", "kind"])
+        content = summarise(answers, pd.DataFrame(columns=["item", "classifier", "verdict"]))
+        assert words in to_markdown({**content, "plan": plan})
