@@ -141,7 +141,7 @@ def set_up(walk: Walk) -> list[str]:
     walk.said("Added")
     walk.picture("people-added")
     lines = walk.page.get_by_test_id("stCode").first.inner_text().strip().splitlines()
-    walk.next("Draw the plan", "Plan")
+    walk.next("Create the plan", "Plan")
     walk.fill("Seed", "10")  # a plan in which some items are split
     walk.fill("Calibration items", "3")
     walk.page.keyboard.press("Enter")
@@ -211,7 +211,7 @@ def run(walk: Walk, some: Callable[[], None], everybody: Callable[[], None]) -> 
     walk.key("d")
     walk.click(walk.page.get_by_text("another level"))
     walk.press("Save the decision")
-    walk.said("is decided")
+    walk.said("decided as")
     walk.picture("splits-decided")
 
 

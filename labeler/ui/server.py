@@ -23,7 +23,7 @@ from labeler.config import bundled
 from labeler.errors import InputError, LabelerError
 from labeler.service.plan import coordinating
 from labeler.store import open_database
-from labeler.ui import connections, programs, provider, resources, sign_in
+from labeler.ui import connections, presses, programs, provider, resources, sign_in
 from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, before the garbage collector is frozen
 from labeler.ui.limits import BoundedLog
 
@@ -55,6 +55,7 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
         raise InputError(trouble)
     app = make_app(study)
     connections.install()
+    presses.install()
     resources.keep_no_files_per_window()
     resources.bound_heap()
     sys.setswitchinterval(SWITCH_S)

@@ -9,6 +9,7 @@ from labeler.errors import LabelerError
 from labeler.service.plan import overview
 from labeler.store import Database
 from labeler.ui.coordinator.escaping import plain
+from labeler.ui.presses import may_be_left
 
 STUDY = "Study"
 _MESSAGE, _ROUND = "message", "actions-done"
@@ -51,10 +52,11 @@ def acknowledge() -> bool:
     """
     if _MESSAGE not in st.session_state:
         return False
-    message = st.session_state.pop(_MESSAGE)
+    message = st.session_state[_MESSAGE]
     st.success(plain(message))
     first, stop, _ = message.partition(". ")
     st.toast(plain(first + stop.strip()))  # visible even if the page is scrolled down
+    del st.session_state[_MESSAGE]  # only now, because the next request may stop this page run
     return True
 
 
@@ -84,9 +86,13 @@ def _page(title: str) -> st.Page:
 
 
 class Bar:
-    """A progress bar that shows the estimated remaining time."""
+    """A progress bar that shows the estimated remaining time.
+
+    While it is shown, the person may go to another page.
+    """
 
     def __init__(self, words: str) -> None:
+        may_be_left()
         self._words, self._bar = words, st.progress(0.0, f"{words} …")
 
     def show(self, done_s: float, whole_s: float) -> None:

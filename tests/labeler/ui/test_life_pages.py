@@ -513,7 +513,7 @@ def test_keys_go_through_the_split_items_and_choose_without_deciding(closed):
     press_key(page, "split", "p")
     assert shown_items(page) == [names[-1]]
     press_key(page, "split", "d")
-    assert page.session_state[f"category-{names[-1]}"] == "dissimilar"
+    assert page.session_state[f"category-{names[-1]}-1"] == "dissimilar"
     with open_database(closed) as db:
         assert decisions.everything(db) == []
 

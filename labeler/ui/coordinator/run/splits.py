@@ -18,6 +18,7 @@ from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.shared import done, errors_here
 
 QUEUE, LISTED = "split", "splits-listed"
+CHOSEN = "split-chosen-by-key"  # in the session state: item, key, and number of such choices
 REASONS = (
     "another level",
     "a step within runs",
@@ -65,7 +66,7 @@ def show(db: Database, split: Split, names: list[str], person: str, *, can_decid
     pressed = queue.look(db, QUEUE, split.item, title=name, caption=queue.place(names, name), keys=keys)
     queue.move(QUEUE, names, name, pressed)
     if pressed in queue.CATEGORIES:
-        st.session_state[f"category-{name}"] = queue.CATEGORIES[pressed]
+        st.session_state[CHOSEN] = name, pressed, st.session_state.get(CHOSEN, ("", "", 0))[2] + 1
     st.caption("Labels, without names")
     for label in split.labels:
         third, comment = " (third label)" if label.is_third else "", f": {label.comment}" if label.comment else ""
@@ -84,9 +85,14 @@ def decide(db: Database, split: Split, names: list[str], person: str) -> None:
     Nothing is preselected.
     """
     name = split.item.name
+    item, pressed, n_chosen = st.session_state.get(CHOSEN, ("", "", 0))
     with st.container(border=True):
         category = st.segmented_control(
-            "Your decision", list(Category), format_func=str.title, key=f"category-{name}", default=None
+            "Your decision",
+            list(Category),
+            format_func=str.title,
+            key=f"category-{name}-{n_chosen}",  # a new widget: the browser may still send the previous choice
+            default=queue.CATEGORIES[pressed] if item == name else None,
         )
         reason = st.pills("Reason", REASONS, key=f"reason-{name}", default=None)
         why = st.text_input("Your own reason", key=f"why-{name}")

@@ -1,0 +1,110 @@
+"""Two actions in quick succession on the pages of coordinators: both take effect."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from playwright.sync_api import expect
+
+from labeler.model import Answer
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.people import inbox
+from labeler.service.plan import calibrating, course
+from labeler.service.results import splits
+from labeler.store import open_database
+from tests.browser import studies
+from tests.browser.conftest import serving
+from tests.browser.hands import SEEN, go
+from tests.labeler.conftest import answer_everything, id_of, submission
+
+pytestmark = pytest.mark.browser
+
+N_ITEMS = 4
+GAPS_MS = (0, 60)
+CLICK_THEN_KEY = """async ([button, gap, key]) => {
+    const press = () => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
+    [...document.querySelectorAll("button")].find((one) => one.innerText.trim() === button).click();
+    gap ? setTimeout(press, gap) : press();
+}"""
+
+
+def now():
+    return datetime.now(UTC)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A closed study in which all items are split, with a comment on each."""
+    study = tmp_path_factory.mktemp("queues") / "queues.study"
+    studies.make(study, studies.many(N_ITEMS), reviewers=("ada", "ben"), parameters=studies.EVERYTHING_BY_ALL)
+    with open_database(study) as db:
+        for task in reviewing.review_queue(db, id_of(db, "ada")).offers[:N_ITEMS]:
+            words = replace(submission(task, Answer.SIMILAR), comment="One level?")
+            reviewing.submit(db, id_of(db, "ada"), words, now=now())
+        answer_everything(db, {"ada": "similar", "ben": "dissimilar"})
+        course.move(db, Step.CLOSE, why="complete", actor="carol", now=now())
+    with serving(study) as one:
+        yield one
+
+
+@pytest.fixture
+def desk_of_carol(page, served):
+    page.goto(served.link("carol"))
+    return page
+
+
+@pytest.mark.parametrize("gap_ms", GAPS_MS)
+def test_a_decision_is_saved_if_the_next_item_is_requested_at_once(desk_of_carol, served, gap_ms):
+    page = desk_of_carol
+    go(page, served.url, "splits", "Splits")
+    page.get_by_label("Your own reason").fill("two levels")
+    page.keyboard.press("Tab")
+    page.get_by_role("radio", name="Similar", exact=True).click()
+    page.wait_for_function(SEEN)
+    with open_database(served.study) as db:
+        n_before = sum(split.decision is not None for split in splits.split_items(db))
+    page.evaluate(CLICK_THEN_KEY, ["Save the decision", gap_ms, "n"])
+    expect(page.get_by_test_id("stToast").filter(has_text="decided as similar").first).to_be_visible()
+    with open_database(served.study) as db:
+        assert sum(split.decision is not None for split in splits.split_items(db)) == n_before + 1
+
+
+def test_a_category_chosen_by_key_counts_if_the_decision_is_saved_at_once(desk_of_carol, served):
+    page = desk_of_carol
+    go(page, served.url, "splits", "Splits")
+    page.get_by_label("Your own reason").fill("two levels")
+    page.keyboard.press("Tab")
+    page.locator("h1").click()
+    page.wait_for_function(SEEN)
+    page.keyboard.press("d")
+    page.get_by_role("button", name="Save the decision").click()
+    expect(page.get_by_test_id("stToast").filter(has_text="decided as dissimilar").first).to_be_visible()
+
+
+def test_an_answer_is_sent_if_the_next_message_is_requested_at_once(desk_of_carol, served):
+    page = desk_of_carol
+    go(page, served.url, "inbox", "Inbox")
+    page.get_by_label("Your text").fill("Seen")
+    page.locator("h1").click()
+    page.wait_for_function(SEEN)
+    page.evaluate(CLICK_THEN_KEY, ["Send the answer", 0, "n"])
+    expect(page.get_by_test_id("stToast").filter(has_text="sent").first).to_be_visible()
+    with open_database(served.study) as db:
+        texts = [reply.text for message in inbox.messages(db) for reply in message.replies]
+    assert texts == ["Seen"]
+
+
+def test_a_reference_label_is_saved_if_another_page_is_opened_at_once(page, tmp_path):
+    study = tmp_path / "calibration.study"
+    parameters = replace(studies.EVERYTHING_BY_ALL, calibration=2)
+    studies.make(study, studies.many(N_ITEMS), reviewers=("ada", "ben"), parameters=parameters)
+    with serving(study) as one:
+        page.goto(one.link("carol"))
+        go(page, one.url, "calibration", "Calibration")
+        page.wait_for_function(SEEN)
+        page.keyboard.press("s")
+        page.get_by_test_id("stSidebarNavLink").filter(has_text="Progress").click()
+        expect(page.get_by_role("heading", name="Progress", exact=True)).to_be_visible()
+        with open_database(study) as db:
+            assert len(calibrating.reference(db)) == 1
