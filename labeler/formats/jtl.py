@@ -7,6 +7,7 @@ order in which they started. Failed requests are left out and counted as one fai
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 
 import numpy as np
 
@@ -33,15 +34,16 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     missing = [name for name in COLUMNS if name not in frame.columns]
     if missing:
         raise ValueError(f"column {missing[0]!r} is missing. JMeter writes it by default")
-    has_success = "success" in frame.columns
+    successes = frame["success"] if "success" in frame.columns else repeat("true")
     requests: dict[str, list[tuple[float, float]]] = {}
     n_failed: dict[str, int] = {}
-    for at, row in enumerate(frame.to_dict("records")):
-        place = f"line {lines[at]}"
-        begun, elapsed = (finite(row[name], f"{place}, {name!r}") for name in ("timeStamp", "elapsed"))
-        times = requests.setdefault(row["label"], [])
-        if has_success and row["success"].lower() != "true":
-            n_failed[row["label"]] = n_failed.get(row["label"], 0) + 1
+    rows = zip(lines, frame["timeStamp"], frame["elapsed"], frame["label"], successes, strict=False)
+    for line, time_stamp, took, label, success in rows:
+        begun = finite(time_stamp, f"line {line}, 'timeStamp'")
+        elapsed = finite(took, f"line {line}, 'elapsed'")
+        times = requests.setdefault(label, [])
+        if success.lower() != "true":
+            n_failed[label] = n_failed.get(label, 0) + 1
         else:
             times.append((begun, elapsed))
     yield from measured(_benchmark(label, times, n_failed.get(label, 0)) for label, times in requests.items())

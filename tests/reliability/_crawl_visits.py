@@ -89,9 +89,9 @@ def see_addresses(caller: Caller) -> None:
 
 
 def see_pages(
-    window: Window, shows: str, own_words: str, *, foreign: Iterable[str], made_up: bool, label: str = ""
+    window: Window, shows: str, own_words: str, *, absent: Iterable[str], made_up: bool, label: str = ""
 ) -> None:
-    """Visit all pages of a reviewer and the addresses of others; with `made_up`, also addresses that no study has."""
+    """Visit all pages of a reviewer, with `made_up` also the made-up items, and the pages that must be absent."""
     window.go(label, shows)
     see_own_labels(window, own_words)
     if made_up:
@@ -99,7 +99,7 @@ def see_pages(
         practise(window)
     window.go("feedback")  # exists only after a calibration round
     window.go("sign-out", "You are signed in as")
-    for page in (*foreign, "nowhere"):
+    for page in absent:
         window.go(page)
         if not any(message.WhichOneof("type") == "page_not_found" for message in window.seen):
             raise Unseen(f"/{page} is there for a reviewer")

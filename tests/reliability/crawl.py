@@ -216,10 +216,9 @@ def _browse(scene: Scene, heard: Heard) -> None:
 
 def _see_pages(scene: Scene, window: Window, name: str, shows: str, *, label: str = "") -> None:
     foreign = visits.OF_COORDINATORS if scene.is_thorough else visits.OF_COORDINATORS[-2:]
-    visits.see_pages(
-        window, shows, made.words_of(name), label=label,
-        foreign=() if name == made.BOTH else foreign, made_up=scene.is_thorough,
-    )  # fmt: skip
+    opens_study = label != ""  # then an unknown address shows the coordinator's page Study
+    absent = (*(() if name == made.BOTH else foreign), *(() if opens_study else ("nowhere",)))
+    visits.see_pages(window, shows, made.words_of(name), label=label, absent=absent, made_up=scene.is_thorough)
 
 
 def _marks(scene: Scene) -> tuple[str, str, str]:
@@ -283,9 +282,8 @@ def ordinary(url: str, links: made.Links) -> Heard:
     caller = Caller(url, heard).sign_in(links.good[made.OWN])
     visits.see_addresses(caller)
     with Window(caller) as window:
-        visits.see_pages(
-            window, SHOWS["unblinded"], made.words_of(made.OWN), foreign=visits.OF_COORDINATORS, made_up=True
-        )
+        absent = (*visits.OF_COORDINATORS, "nowhere")
+        visits.see_pages(window, SHOWS["unblinded"], made.words_of(made.OWN), absent=absent, made_up=True)
     return heard
 
 

@@ -62,6 +62,9 @@ BOMBS = {
     "many-runs.csv": lambda: b"benchmark,run,value\n" + b"".join(b"b,%d,1\n" % n for n in range(3_000_000)),
     "short-rows.csv": lambda: b"benchmark,run,value\n" + b"b,1,1\n" * 8_000_000,
     "rows-at-the-limit.csv": lambda: b"benchmark,run,value\n" + b"b,1,1\n" * 3_700_000,
+    "requests.jtl": lambda: (
+        b"timeStamp,elapsed,label,responseCode,success,bytes\n" + b"1700000000000,31,get,200,true,1504\n" * 1_500_000
+    ),
     "many-columns.csv": lambda: (
         b"benchmark,run,value," + b",".join(b"c%d" % n for n in range(5_000_000)) + b"\nb,1,1\n"
     ),
