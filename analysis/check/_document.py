@@ -75,9 +75,13 @@ def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title:
     return Document(title, "", "", tuple(sections), kind="benchmark check")
 
 
+def _has_benchmarks(checked: Check) -> bool:
+    return bool(checked.benchmarks or checked.only_in_baseline)
+
+
 def _result(checked: Check) -> Iterator[str]:
     """Yield the outcome as one sentence, then the findings."""
-    if not checked.benchmarks and not checked.only_in_baseline:
+    if not _has_benchmarks(checked):
         yield NO_BENCHMARK
         return
     yield _headline(checked)
@@ -279,7 +283,7 @@ def _parameters(checked: Check) -> dict[str, object]:
 
 
 def _next_steps(checked: Check) -> Iterator[str]:
-    if not checked.benchmarks and not checked.only_in_baseline:
+    if not _has_benchmarks(checked):
         yield "Pass result files in a supported format. To list the formats, run labeler formats."
         return
     kinds = {finding.kind for finding in _open(checked)}

@@ -1,11 +1,13 @@
 """Render documents as one self-contained HTML page that needs no fonts or other external files."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from analysis.document._content import Document, clean
 
+LONG_WORD = 16  # number of letters above which a word may break in print
+LONG_TEXT = 30  # number of letters above which a text in the first column gets a minimum width in print
 _INTERVAL = re.compile(r"([^()]{1,12}) (\([^()]{1,24} to [^()]{1,12}\))((?: \([a-z]+\))?)")
 
 
@@ -29,6 +31,7 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
         lstrip_blocks=True,
     )
     environment.filters["lines"] = _lines_of_cell
+    environment.filters["classes"] = _classes_of_cell
     return environment.get_template("report.html.j2").render(report=document, figures=figures)
 
 
@@ -36,6 +39,13 @@ def _lines_of_cell(text: str) -> tuple[str, ...]:
     """Split a cell such as "50.0 % (25.0 to 75.0 %)" into value and interval, so that neither breaks over lines."""
     match = _INTERVAL.fullmatch(clean(text))
     return (text,) if match is None else (match[1], match[2] + match[3])
+
+
+def _classes_of_cell(text: str, column: int, numeric: Collection[int]) -> str:
+    """Return the classes of a cell: a number, a word that may break in print, or a long text in the first column."""
+    has_long_word = max(map(len, text.split()), default=0) > LONG_WORD
+    kinds = {"n": column in numeric, "b": has_long_word, "l": column == 0 and len(text) > LONG_TEXT}
+    return " ".join(name for name, applies in kinds.items() if applies)
 
 
 def _cleaned(value: Any) -> Any:

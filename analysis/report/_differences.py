@@ -22,6 +22,9 @@ EXPLANATION = re.compile(
     r".*(^|\.)(reason|words|state_words|warning|remedies\[\d+\])$|consensus\.latent\.dependence\..*\.model$"
 )
 
+# planned labels that were never given; reports of earlier versions lack them
+NOT_GIVEN = re.compile(r"course\.not_given($|\[)")
+
 # states beside numbers that reports of earlier versions lack
 LATER_STATES = re.compile(
     r"consensus\.latent\.(undecided\[\d+\]\.state|dependence\.best\.(prevalence|rates\[\d+\])\.state(_words)?)$"
@@ -75,6 +78,8 @@ def differences(
     places = [*theirs, *(place for place in ours if place not in theirs)]
     if not any(place.startswith(QUARTILES) for place in theirs):
         places = [place for place in places if not WITH_QUARTILES.match(place)]
+    if any(map(NOT_GIVEN.match, ours)) and not any(map(NOT_GIVEN.match, theirs)):
+        places = [place for place in places if not (NOT_GIVEN.match(place) or place.startswith("agreement.if_given"))]
     if not any(map(LATER_STATES.match, theirs)):
         places = [place for place in places if not LATER_STATES.match(place)]
     if is_of_earlier_form(reported):

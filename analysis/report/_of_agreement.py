@@ -40,7 +40,8 @@ class Labels:
     retest : DataFrame
         Columns rater, first, second; one row per item that a reviewer labelled twice.
     missing : DataFrame
-        Columns item, rater: reviewers without a label on an item, because of "not sure" or a withdrawn answer.
+        Columns item, rater: reviewers without a label on an item, because of "not sure", a withdrawn answer, or a
+        planned label that was never given.
     """
 
     first: pd.DataFrame

@@ -12,6 +12,7 @@ from analysis.document import (
     Section,
     Table,
     clean,
+    counted,
     number,
     percent,
     table,
@@ -79,7 +80,12 @@ def in_short(content: Content) -> list[str]:
     """Summarise the report in a few sentences."""
     sentences = [_agreement_in_words(content), _kappa_in_words(content)]
     sentences += _classifiers_in_words(content)
-    sentences += [_dropped_in_words(content), _model_in_words(content), unblinded_in_words(content)]
+    sentences += [
+        _dropped_in_words(content),
+        _missing_in_words(content),
+        _model_in_words(content),
+        unblinded_in_words(content),
+    ]
     return [text for text in sentences if text]
 
 
@@ -167,6 +173,17 @@ def _dropped_in_words(content: Content) -> str:
         f"{text}. Depending on their true category, the accuracy of {title_of(name)} over all items is between "
         f"{percent(worst)} and {percent(best)}{more}"
     ).strip()
+
+
+def _missing_in_words(content: Content) -> str:
+    """Say how much the missing labels could change agreement."""
+    rows = [row for row in content["agreement"].get("if_given", ()) if row["percent"]["value"] is not None]
+    if not rows:
+        return ""
+    n = rows[0]["n"]
+    values = [(percent(row["percent"]["value"]), number(row["fleiss_kappa"]["value"]), row["category"]) for row in rows]
+    given = " or ".join(f"{share_} (kappa {kappa}) if all were {category}" for share_, kappa, category in values)
+    return f"{counted(n, 'label')} {'is' if n == 1 else 'are'} missing. Overall agreement would be {given}."
 
 
 def _model_in_words(content: Content) -> str:

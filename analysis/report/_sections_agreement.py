@@ -93,10 +93,11 @@ def _overall(content: Content) -> Iterator[Block]:
                 "",
             )
         )
+    missing = " Missing labels: not sure, withdrawn, or planned and never given." if agreement.get("if_given") else ""
     yield stat_table(
         "overall-agreement",
         f"{agreement['n_labels']} first labels on {agreement['n_items']} items, "
-        f"{agreement['n_items_with_two_labels']} of them with two or more labels.",
+        f"{agreement['n_items_with_two_labels']} of them with two or more labels.{missing}",
         ("Statistic", f"Value ({level})", "Landis-Koch bands of both limits", f"Bootstrap over items ({level})"),
         rows,
     )
@@ -257,7 +258,9 @@ def _disputed(content: Content, with_pictures: bool) -> Iterator[Block]:
         "All items with two or more labels, sorted by agreement, one row per reviewer. Dark: dissimilar; light: "
         "similar; blank: not labelled.",
     )
-    if disputed["items"]:
+    if disputed["items"] and content["study"]["interim"]:
+        yield Paragraph("The items with the most disagreement are named after the study is unblinded.", "note")
+    elif disputed["items"]:
         yield stat_table(
             "disputed",
             "Items with the most disagreement.",

@@ -14,11 +14,20 @@ from analysis.document import (
     number,
     p_value,
     percent,
-    table,
     words,
 )
 from analysis.report._of_consensus import CHOSEN
-from analysis.report._wording import estimate, level_of, model_of, row_title, sentence, share, stat_table, title_of
+from analysis.report._wording import (
+    Marked,
+    estimate,
+    level_of,
+    model_of,
+    row_title,
+    sentence,
+    share,
+    stat_table,
+    title_of,
+)
 
 Content = Mapping[str, Any]
 
@@ -87,7 +96,8 @@ def _latent(content: Content) -> Iterator[Block]:
     if identifiability["identified"]:
         yield from _rates(content)
         yield from _dependence(content)
-    yield from _undecided(latent)
+    if not content["study"]["interim"]:  # the table names items
+        yield from _undecided(latent)
 
 
 def _fit(tests: Content) -> Table:
@@ -97,7 +107,8 @@ def _fit(tests: Content) -> Table:
         (_raters(name), p_value(test["p"]), percent(test.get("power")), _outcome(test))
         for name, test in all_tests.items()
     ]
-    return table(
+    return stat_table(
+        "fit",
         "Does the model fit? Tests of independent errors. Power: how often the test detects a rater who copies three "
         "of four labels of another. If the power is low, a result without signs of dependence means little.",
         ("Labels of", "p", "Power", "Result"),
@@ -106,9 +117,11 @@ def _fit(tests: Content) -> Table:
     )
 
 
-def _outcome(test: Content) -> str:
-    """Return the result of a test of fit in words, without the power, which has its own column."""
-    return sentence(str(test["words"]).partition(";")[0])
+def _outcome(test: Content) -> Marked:
+    """Return the result of a test of fit, explained below the table; the power has its own column."""
+    words = str(test["words"]).partition(";")[0]
+    result = "not tested" if test["p"] is None else "no sign" if words.startswith("no sign") else "rejected"
+    return Marked(result, words.removesuffix("."))
 
 
 def _state(content: Content) -> Iterator[Block]:

@@ -13,7 +13,7 @@ def course_sections(content: Content) -> Iterator[Section]:
     """Yield the section on the course of the study; yield nothing if the report is not about a study."""
     course = content.get("course")
     if course:
-        yield Section("Course of the study", tuple(_course(course)))
+        yield Section("Course of the study", tuple(_course(course, interim=content["study"]["interim"])))
         if course["calibration"]:
             yield Section("Calibration round", tuple(_calibration(course["calibration"], level_of(content))))
         if course.get("selection"):  # reports of earlier versions lack this
@@ -31,7 +31,7 @@ def unblinded_in_words(content: Content) -> str:
     return f"The study was unblinded on {_day(unblinded['at_utc'])} by {unblinded['by']}: {unblinded['why']}"
 
 
-def _course(course: Content) -> Iterator[Block]:
+def _course(course: Content, *, interim: bool) -> Iterator[Block]:
     if course["steps"]:
         rows = [(_day(row["at_utc"]), row["step"], row["by"], row["why"]) for row in course["steps"]]
         yield table("Steps of the study with reasons.", ("Day", "Step", "By", "Why"), rows)
@@ -48,12 +48,15 @@ def _course(course: Content) -> Iterator[Block]:
         words = "Pairs that share items only because one reviewer took over items; this was not in the plan."
         yield table(words, ("Reviewer", "Reviewer", "Items"), pairs, numeric=(2,))
     if course.get("flags"):  # reports of earlier versions lack this
+        named = not interim
         flags = [
-            (row["item"], row["code"], row["reviewer"], "yes" if row["flag"] else "", row["comment"])
+            (*([row["item"]] if named else []), row["code"], row["reviewer"], "yes" if row["flag"] else "",
+             row["comment"])
             for row in course["flags"]
-        ]
+        ]  # fmt: skip
         words = "Flags and comments of reviewers. The code is the one that this reviewer saw."
-        yield table(words, ("Item", "Code", "Reviewer", "Flag", "Comment"), flags)
+        header = ("Item", "Code", "Reviewer", "Flag", "Comment")
+        yield table(words, header if named else header[1:], flags)
     if course["excluded"]:
         excluded = [(row["item"], row["why"]) for row in course["excluded"]]
         yield table("Excluded items: kept in the study, but not used in any number.", ("Item", "Why"), excluded)

@@ -57,6 +57,7 @@ def summarise(
     provenance: Provenance = Provenance(),
     *,
     n_items: int | None = None,
+    not_given: Sequence[Mapping[str, str]] = (),
     level: float = 0.95,
     resampling: Resampling = NO_RESAMPLING,
     show_rejected: bool = False,
@@ -76,6 +77,9 @@ def summarise(
     provenance : Provenance
     n_items : int, optional
         Number of items in the study; by default the number of items with an answer.
+    not_given : sequence of mappings
+        Planned first labels without any answer: item and reviewer. Answers without a label, such as "not sure", are
+        found in `answers`.
     level : float
         Level of all intervals, including credible intervals; tests use the significance level 1 - level.
     resampling : Resampling
@@ -97,7 +101,7 @@ def summarise(
     """
     table, classifiers = with_defaults(answers), _checked_verdicts(verdicts)
     first = first_of(table)
-    labels = _labels(table, first)
+    labels = _labels(table, first, not_given)
     truth = truths(labels, _decisions(table))
     n_all = table.loc[table["kind"] != CALIBRATION, "item"].nunique() if n_items is None else n_items
     applications = _applications(table, verdicts)
@@ -142,7 +146,7 @@ def _counted(progress: Callable[[float], object] | None, n_parts: int) -> Done:
     return done
 
 
-def _labels(table: pd.DataFrame, first: pd.DataFrame) -> Labels:
+def _labels(table: pd.DataFrame, first: pd.DataFrame, not_given: Sequence[Mapping[str, str]]) -> Labels:
     counted = first[first["kind"].isin(COUNTED_KINDS)]
     task = ["reviewer", "assignment"]
     last = table.groupby(task, sort=False).tail(1)
@@ -155,15 +159,18 @@ def _labels(table: pd.DataFrame, first: pd.DataFrame) -> Labels:
         first=counted,
         current=standing.rename(columns={"reviewer": "rater", "label": "category"}),
         third=further[~of_further.isin(of_counted)],  # a reviewer who gave a first label cannot add a third label
-        missing=_not_given(table, counted),
+        missing=_not_given(table, counted, not_given),
         retest=pairs.rename(columns={"category": "first", "category_again": "second"})[["rater", "first", "second"]],
     )
 
 
-def _not_given(table: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs of reviewer and item without a first label, although the reviewer saw the item."""
+def _not_given(table: pd.DataFrame, counted: pd.DataFrame, planned: Sequence[Mapping[str, str]]) -> pd.DataFrame:
+    """Return the pairs of reviewer and item without a first label: answers without a label, and planned labels."""
     met = table[table["kind"].isin(COUNTED_KINDS)][["item", "reviewer"]].drop_duplicates()
-    met = met.rename(columns={"reviewer": "rater"})
+    never = pd.DataFrame(
+        [(row["item"], row["reviewer"]) for row in planned], columns=["item", "reviewer"], dtype=object
+    )
+    met = (pd.concat([met, never]) if len(never) else met).drop_duplicates().rename(columns={"reviewer": "rater"})
     labelled = pd.MultiIndex.from_frame(counted[["item", "rater"]])
     return met[~pd.MultiIndex.from_frame(met).isin(labelled)].reset_index(drop=True)
 

@@ -33,6 +33,8 @@ from labeler.whole_files import in_place
 @click.option("--quick", is_flag=True, help="Leave out the resampled numbers: bootstrap, latent class, misfit.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Random seed for the resampled numbers.")  # fmt: skip
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+              help="Level of all intervals of the report.")  # fmt: skip
 @click.option(
     "--actor", default=OWNER, hidden=True, help="Person to record in the log, if the command was started from a page."
 )
@@ -51,6 +53,7 @@ def publish(
     check: bool,
     quick: bool,
     seed: int,
+    level: float,
     actor: str,
     as_json: bool,
 ) -> None:
@@ -69,7 +72,7 @@ def publish(
         keep_benchmarks=benchmarks == "keep",
         comments=comments,
         unlicensed=unlicensed,
-        report=ReportOptions(resampling=Resampling.none(seed) if quick else Resampling(seed)),
+        report=ReportOptions(level, Resampling.none(seed) if quick else Resampling(seed)),
     )
     with opened(study) as db:
         if init:

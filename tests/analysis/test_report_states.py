@@ -162,3 +162,23 @@ def test_methods_describe_second_labels_only_if_there_are_any():
         answers = pd.DataFrame(rows, columns=["item", "reviewer", "label", "kind"])
         content = summarise(answers, pd.DataFrame(columns=["item", "classifier", "verdict"]))
         assert words in to_markdown({**content, "plan": plan})
+
+
+def test_tests_of_fit_explain_each_result_once():
+    fit = tables(copying(with_classifiers=True))["fit"]
+    assert len(fit.rows) == 3
+    assert {row[-1].partition(" (")[0] for row in fit.rows} <= {"rejected", "no sign", "not tested"}
+    assert len(fit.notes) == len({row[-1] for row in fit.rows})
+
+
+def test_items_are_named_only_after_unblinding():
+    content = copying(with_classifiers=False)
+    flag = {"item": "secret", "code": "K7", "reviewer": "ada", "flag": True, "comment": "odd"}
+    told = {"unblinded": None, "steps": [], "people": [], "changed_pairs": [], "excluded": [], "calibration": None}
+    names = {row["item"] for row in content["agreement"]["disputed"]["items"]} | {"secret"}
+    names |= {row["item"] for row in content["consensus"]["latent"]["undecided"]}
+    for interim in (True, False):
+        study = content["study"] | {"interim": interim, "state": "open"}
+        page = to_markdown(content | {"study": study, "course": told | {"flags": [flag]}})
+        assert "| K7 |" in page
+        assert bool([name for name in names if f"| {name} |" in page]) is not interim

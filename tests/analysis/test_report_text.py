@@ -221,3 +221,13 @@ def test_the_renderers_agree_on_an_empty_document():
     nothing = Document("T", "", "")
     assert (to_text(nothing), to_markdown(nothing)) == ("T\n", "# T\n")
     assert Page(to_html(nothing, {})).text == "T: agreement report T"
+
+
+# --- a page in print
+
+
+def test_in_print_only_very_long_words_break_and_a_long_first_column_keeps_some_width():
+    rows = [["a name of several words that is quite long", "Kolmogorov", "x" * 30, 5]]
+    page = to_html(document(table("Caption", ["a", "b", "c", "d"], rows, numeric=[3])), {})
+    assert re.findall(r"<td(?: class=\"(.*?)\")?>", page) == ["l", "", "b", "n"]
+    assert "tbody tr:first-child { break-before: avoid; }" in page  # no table head alone at the end of a page

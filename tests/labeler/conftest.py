@@ -54,7 +54,7 @@ def report_of_files(
     label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), options: ReportOptions = STANDARD
 ) -> dict[str, Any]:
     """The numbers of the report of two tables."""
-    return gathered_files(label_file, verdict_file, notes).content(options)
+    return gathered_files(label_file, verdict_file, notes, options).content()
 
 
 def import_all(db: Database, *files: Source, as_new: bool = False) -> list[importing.FileResult]:

@@ -71,3 +71,13 @@ def test_one_thing_at_a_time(study, arguments):
 def test_without_a_file_of_answers_the_next_step_is_named(study, tmp_path):
     result = run("publish", tmp_path / "out", "--study", study, code=1)
     assert "Create it with --init" in result.stderr
+
+
+def test_the_report_of_a_data_set_has_the_level_asked_for(study, tmp_path):
+    run("publish", "--init", "--study", study)
+    fill_in(tmp_path / "publish.toml")
+    run("publish", tmp_path / "out", "--quick", "--no-measurements", "--level", "0.8", "--study", study)
+    report = json.loads((tmp_path / "out/report/report.json").read_text())
+    assert report["parameters"]["level"] == 0.8
+    assert "80 % CI" in (tmp_path / "out/report/report.html").read_text()
+    assert "95 % CI" not in (tmp_path / "out/report/report.html").read_text()

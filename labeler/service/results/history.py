@@ -5,11 +5,11 @@ from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
-from labeler.model import Kind, Origin
+from labeler.model import Kind, Origin, State
 from labeler.plan.active_plan import place_of
 from labeler.service.people import inbox
 from labeler.service.plan import assigning, calibrating, course, sampling
-from labeler.store import Database, assignments, events, items, labels
+from labeler.store import Database, assignments, events, items, labels, studies
 
 _PEOPLE = ("join", "pause reviewer", "resume reviewer", "remove reviewer", "replace reviewer")
 _DETAILS = ("name", "successor", "why")
@@ -30,9 +30,11 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
         share items because one of them replaced another reviewer, with the number of items. `calibration`: the
         numbers of the calibration round, which are not part of other results, or None. `selection`, only if
         items were chosen: the labels that enter each result, and weighted estimates from random and chosen items.
+        `not_given`, only if labels are missing after the end of the study: reviewers and items without a label.
         `flags`: current flags and comments of reviewers, with the code under which the reviewer saw the item.
     """
     steps, selection = events.of_actions(db, course.ACTIONS), _selection(db, level)
+    not_given = _not_given(db)
     people = events.of_actions(db, _PEOPLE)
     return {
         "unblinded": course.unblinding(db),
@@ -54,6 +56,7 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
         "changed_pairs": _changed_pairs(db),
         "calibration": _calibration(db, level),
         **({"selection": selection} if selection else {}),
+        **({"not_given": not_given} if not_given else {}),
         "flags": [
             {"item": m.item, "code": m.code, "reviewer": m.reviewer, "flag": m.flag, "comment": m.comment}
             for m in sorted(inbox.messages(db), key=lambda m: (m.item, m.reviewer, m.code))
@@ -89,6 +92,38 @@ def _changed_pairs(db: Database) -> list[dict[str, Any]]:
         for a, b in combinations(sorted(of_item), 2):
             pairs[a, b] += (a, item) in taken_over or (b, item) in taken_over
     return [{"a": a, "b": b, "items": n} for (a, b), n in sorted(pairs.items()) if n]
+
+
+def _not_given(db: Database) -> list[dict[str, str]]:
+    """Return the planned first labels that were never given; return none while labels can still be given.
+
+    An assignment that ended is included if the item has fewer assignments than planned, because then nobody took it
+    over.
+    """
+    if studies.get(db).state not in (State.CLOSED, State.UNBLINDED):
+        return []
+    answered = {(row.item, row.reviewer) for row in labels.table(db)[["item", "reviewer"]].itertuples(index=False)}
+    left_out = not_counted(db)
+    planned: Counter[str] = Counter()
+    active: dict[str, set[str]] = {}
+    ended: dict[str, set[str]] = {}
+    for row in assignments.everything(db):
+        item, reviewer = row.assignment.item, row.assignment.reviewer
+        if row.assignment.kind not in (Kind.FRESH, Kind.OVERLAP) or item in left_out:
+            continue
+        planned[item] += row.origin is Origin.PLAN
+        (ended if row.ended and (item, reviewer) not in answered else active).setdefault(item, set()).add(reviewer)
+    pairs: list[dict[str, str]] = []
+    for item in sorted(planned):
+        of_item = active.get(item, set())
+        n_dropped = max(planned[item] - len(of_item), 0)
+        dropped = sorted(ended.get(item, set()) - of_item)[:n_dropped]
+        pairs += [
+            {"item": item, "reviewer": reviewer}
+            for reviewer in sorted([*of_item, *dropped])
+            if (item, reviewer) not in answered
+        ]
+    return pairs
 
 
 def _calibration(db: Database, level: float) -> dict[str, Any] | None:

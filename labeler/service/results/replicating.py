@@ -87,8 +87,8 @@ class Replicated:
 
 
 def replication(folder: Path) -> Gathered:
-    """Read the replication data set (labels.csv and verdicts.csv) as input of a report."""
-    return gathered_files(folder / "labels.csv", folder / "verdicts.csv", (REPLICATION_NOTE,))
+    """Read the replication data set (labels.csv and verdicts.csv) as input of a quick report."""
+    return gathered_files(folder / "labels.csv", folder / "verdicts.csv", (REPLICATION_NOTE,), QUICK)
 
 
 def compare(content: Mapping[str, Any]) -> list[Claim]:
@@ -163,7 +163,7 @@ def replicate(
         if others:
             remarks.append(f"{classes}: only {' and '.join(CLASSES)} are used, not {', '.join(others)}.")
     if label_table is None:
-        claims = compare(replication(bundled).content(QUICK))
+        claims = compare(replication(bundled).content())
         notes.append(MADE_LABELS)
     else:
         answers, unmatched = _with_names(label_table.table, names, str(labels))

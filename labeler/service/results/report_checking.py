@@ -1,20 +1,24 @@
 """Check a report: compute its numbers again from the current data and compare them."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from analysis.report import Difference, differences, to_html, to_markdown
+from analysis.report import PICTURES, Difference, differences, draw, to_html, to_markdown
 from labeler.errors import InputError
 from labeler.service.results import reporting
 from labeler.service.results.reporting import ReportOptions
 from labeler.store import Database
 
 PARTS = {"agreement", "classifiers", "parameters", "notes"}
-PAGES = {".html": to_html, ".md": to_markdown}
+PAGES: dict[str, Callable[[Mapping[str, Any], Mapping[str, str]], str]] = {".html": to_html, ".md": to_markdown}
+IN_PAGE = re.compile(
+    rf'<figure id="figure-{PICTURES}">(?P<svg>.*?)<figcaption|^!\[.*\]\(figures/{PICTURES}\.svg\)$', re.MULTILINE
+)
 
 
 def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[Difference]:
@@ -40,7 +44,8 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
     """
     report = _read(_numbers_of(file))
     recomputed = reporting.report_of_study(db, _options(report, file), actor=actor, now=now)
-    return [*differences(report, recomputed), *_of_page(file, report)]
+    pictures = reporting.pictures_of(db, recomputed) if file.suffix in PAGES else {}
+    return [*differences(report, recomputed), *_of_page(file, report, pictures)]
 
 
 def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[Difference]:
@@ -48,18 +53,18 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
 
     The tables do not contain the plan, the history and the measurements of the study, and not all columns that the hash
     of the verdicts covers. These are taken from the report. Verdicts are checked indirectly, through every number that
-    depends on them.
+    depends on them. The pictures of items need the measurements, so they are not compared.
     """
     report = _read(_numbers_of(file))
     notes = tuple(map(str, report["notes"]))
-    gathered = reporting.gathered_files(label_file, verdict_file, notes)
+    gathered = reporting.gathered_files(label_file, verdict_file, notes, _options(report, file))
     if report.get("course") is not None:
         try:
             gathered = gathered.as_told_by(report)
         except (KeyError, TypeError) as error:
             raise InputError(f"{file}: not a complete report of labeler ({error}).") from None
     try:
-        return [*differences(report, gathered.content(_options(report, file))), *_of_page(file, report)]
+        return [*differences(report, gathered.content()), *_of_page(file, report)]
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
 
@@ -69,15 +74,21 @@ def _numbers_of(file: Path) -> Path:
     return file.with_name("report.json") if file.suffix in PAGES else file
 
 
-def _of_page(file: Path, report: Mapping[str, Any]) -> list[Difference]:
-    """Return the lines in which a page differs from its report.json."""
+def _of_page(file: Path, report: Mapping[str, Any], pictures: Mapping[str, str] | None = None) -> list[Difference]:
+    """Return the lines in which a page differs from its report.json.
+
+    `pictures` are the pictures of items as SVG; if they are unknown, the pictures in the page are not compared.
+    """
     if file.suffix not in PAGES:
         return []
     try:
-        written = file.read_text(encoding="utf-8").splitlines()
+        text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: cannot be read ({error}).") from None
-    expected = PAGES[file.suffix](report).splitlines()
+    if pictures is None:
+        found = IN_PAGE.search(text)
+        pictures = {PICTURES: found["svg"] or ""} if found else {}
+    written, expected = text.splitlines(), PAGES[file.suffix](report, {**draw(report), **pictures}).splitlines()
     return [
         Difference(f"{file.name}, line {first + 1}", "\n".join(written[first:last]), "\n".join(expected[start:end]))
         for what, first, last, start, end in SequenceMatcher(None, written, expected, autojunk=False).get_opcodes()

@@ -103,6 +103,8 @@ class Gathered:
     label_file : DataFrame
         The answers with the columns of the label file.
     provenance : Provenance
+    options : ReportOptions
+        The options with which the history was read, and which `content` uses.
     n_items : int or None
         Number of items in the study; None for files.
     pictures : mapping of str to str
@@ -113,6 +115,7 @@ class Gathered:
     verdicts: pd.DataFrame
     label_file: pd.DataFrame
     provenance: report.Provenance
+    options: ReportOptions = STANDARD
     n_items: int | None = None
     pictures: Mapping[str, str] = field(default_factory=dict)
 
@@ -133,7 +136,7 @@ class Gathered:
         )
         return replace(self, provenance=told, n_items=reported["study"]["items"])
 
-    def content(self, options: ReportOptions = STANDARD, progress: Progress | None = None) -> dict[str, Any]:
+    def content(self, progress: Progress | None = None) -> dict[str, Any]:
         """Compute all numbers of the report.
 
         This takes seconds and needs no database.
@@ -143,9 +146,10 @@ class Gathered:
             self.verdicts,
             self.provenance,
             n_items=self.n_items,
-            level=options.level,
-            resampling=options.resampling,
-            show_rejected=options.show_rejected,
+            not_given=(self.provenance.course or {}).get("not_given", ()),
+            level=self.options.level,
+            resampling=self.options.resampling,
+            show_rejected=self.options.show_rejected,
             progress=progress,
         )
 
@@ -179,7 +183,7 @@ def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: s
     dict
         Result of `analysis.report.summarise`.
     """
-    return gathered_study(db, level=options.level, actor=actor, now=now).content(options)
+    return gathered_study(db, options, actor=actor, now=now).content()
 
 
 def files_of_study(
@@ -196,12 +200,12 @@ def files_of_study(
 
     `progress` is called with the share of the numbers that are finished. The figures are drawn after that.
     """
-    gathered = gathered_study(db, level=options.level, actor=actor, now=now)
-    content = gathered.content(options, progress)
-    return replace(gathered, pictures=_pictures(db, content)).files(content)
+    gathered = gathered_study(db, options, actor=actor, now=now)
+    content = gathered.content(progress)
+    return replace(gathered, pictures=pictures_of(db, content)).files(content)
 
 
-def _pictures(db: Database, content: Mapping[str, Any]) -> dict[str, str]:
+def pictures_of(db: Database, content: Mapping[str, Any]) -> dict[str, str]:
     """Return pictures of the items with the most disagreement.
 
     Return none before unblinding, or if the study has no measurements.
@@ -249,7 +253,7 @@ def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[
         return {path.name: path.read_bytes().decode() for path in paths if path.parent == Path(folder)}
 
 
-def gathered_study(db: Database, *, level: float = 0.95, actor: str, now: datetime) -> Gathered:
+def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> Gathered:
     """Read the input of a study's report at one moment, so that answers can still be saved.
 
     The log records it.
@@ -258,7 +262,7 @@ def gathered_study(db: Database, *, level: float = 0.95, actor: str, now: dateti
         study, all_items, left_out = studies.get(db), items.all_items(db), history.not_counted(db)
         calibration, chosen = history.calibration_items(db), sampling.chosen_items(db)
         answers, verdict_table = exchange.all_answers(db), verdicts.table(db)
-        course, n_reviewers = history.study_course(db, level=level), len(people.reviewers(db))
+        course, n_reviewers = history.study_course(db, level=options.level), len(people.reviewers(db))
         events.add(db, now.isoformat(), actor, "report", {"state": study.state, "answers": len(answers)})
         chain_head = str(chain.head(db))
     excluded = {row["item"] for row in course["excluded"]}
@@ -291,11 +295,17 @@ def gathered_study(db: Database, *, level: float = 0.95, actor: str, now: dateti
         notes=(CHOSEN_NOTE.format(len(chosen)),) if chosen else (),
         course=course,
     )
-    return Gathered(_timed(answers), verdict_table, label_file, provenance, len(all_items) - len(left_out))
+    n_items = len(all_items) - len(left_out)
+    return Gathered(_timed(answers), verdict_table, label_file, provenance, options, n_items)
 
 
 def gathered_files(
-    label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), *, now: datetime = EPOCH
+    label_file: Path,
+    verdict_file: Path | None,
+    notes: tuple[str, ...] = (),
+    options: ReportOptions = STANDARD,
+    *,
+    now: datetime = EPOCH,
 ) -> Gathered:
     """Read the input of a report from a label table and a verdict table.
 
@@ -307,6 +317,7 @@ def gathered_files(
         CSV: item, classifier, verdict and optionally score and threshold.
     notes : tuple of str
         Notes on the data for the reader.
+    options : ReportOptions
     now : datetime
         The time of rows without a time; no number depends on it.
 
@@ -327,7 +338,7 @@ def gathered_files(
         versions=_versions(),
         notes=notes,
     )
-    return Gathered(answers, verdict_table, table, provenance)
+    return Gathered(answers, verdict_table, table, provenance, options)
 
 
 def files_of_files(
@@ -342,9 +353,9 @@ def files_of_files(
 
     `progress` is called as in `files_of_study`.
     """
-    gathered = gathered_files(label_file, verdict_file, notes)
+    gathered = gathered_files(label_file, verdict_file, notes, options)
     try:
-        return gathered.files(gathered.content(options, progress))
+        return gathered.files(gathered.content(progress))
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
 

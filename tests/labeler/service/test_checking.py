@@ -1,18 +1,23 @@
 """Compare a report with numbers computed from the data now."""
 
 import json
+import math
 import re
+import shutil
 
 import pytest
 
 from analysis.document import to_json
+from analysis.report import differences
 from labeler.errors import InputError
+from labeler.formats import tables
 from labeler.model import State
-from labeler.service.plan import assigning
+from labeler.plan.lifecycle import Step
+from labeler.service.plan import assigning, course
 from labeler.service.results import report_checking, reporting
 from labeler.service.results.reporting import QUICK, ReportOptions, Resampling
 from labeler.service.verdicts import computing
-from labeler.store import studies
+from labeler.store import open_database, studies, verdicts
 from tests.labeler.conftest import (
     NOW,
     PARAMETERS,
@@ -292,3 +297,83 @@ def test_a_page_without_its_numbers_is_refused(study, tmp_path):
     (tmp_path / "report.html").write_text("<html>")
     with pytest.raises(InputError, match=r"report\.json: No such file or directory"):
         check(study, tmp_path / "report.html")
+
+
+# A report with the sections of a finished study: verdicts, resampling, missing labels, pictures of disputed items
+
+
+@pytest.fixture(scope="module")
+def finished(labelled, tmp_path_factory):
+    """The folder of a finished study, and of its report with all files."""
+    folder = tmp_path_factory.mktemp("finished")
+    with copy_of(labelled, folder) as db:
+        for step in (Step.CLOSE, Step.UNBLIND):
+            course.move(db, step, why="done", actor="carol", now=NOW)
+        files = reporting.files_of_study(db, SMALL, actor="owner", now=NOW)
+    reporting.write_files(files, folder)
+    return folder / labelled.name
+
+
+def with_other_digits(text):
+    """Change one digit in every line that has one; also return the numbers of these lines."""
+    lines, changed = text.splitlines(), set()
+    for number, line in enumerate(lines):
+        digits = list(re.finditer(r"\d", line))
+        if digits:
+            at = digits[len(digits) // 2].start()
+            lines[number] = f"{line[:at]}{(int(line[at]) + 1) % 10}{line[at + 1 :]}"
+            changed.add(number)
+    return "\n".join(lines), changed
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.md"])
+@pytest.mark.parametrize("from_files", [False, True])
+def test_every_line_of_the_pages_of_a_finished_study_is_checked(finished, tmp_path, name, from_files):
+    for file in ("report.json", name):
+        shutil.copy(finished.with_name(file), tmp_path / file)
+    page = tmp_path / name
+    labels_file, verdict_file = finished.with_name("labels.csv"), tmp_path / "verdicts.csv"
+    with open_database(finished) as db:
+        verdict_file.write_text(tables.write(verdicts.table(db)))
+
+        def found():
+            if not from_files:
+                return check(db, page)
+            places = report_checking.check_files(labels_file, verdict_file, page)  # without the measures
+            return [difference for difference in places if difference.place.startswith(name)]
+
+        assert "disputed-items" in page.read_text()
+        assert found() == []
+        text, changed = with_other_digits(page.read_text())
+        page.write_text(text)
+        reported = [line for difference in found() for line in difference.reported.splitlines()]
+    altered = [line for number, line in enumerate(text.splitlines()) if number in changed]
+    not_compared = [line for line in altered if "disputed-items" in line and "<svg" in line] if from_files else []
+    assert len(altered) > 100
+    assert [line for line in altered if line not in reported] == not_compared
+
+
+def test_every_altered_number_of_a_finished_study_is_found(finished):
+    content = json.loads(finished.with_name("report.json").read_text())
+    altered, n_altered = with_other_numbers(content)
+    assert n_altered > 500
+    with open_database(finished) as db:
+        options = reporting.ReportOptions.of_report(content["parameters"])
+        recomputed = reporting.report_of_study(db, options, actor="owner", now=NOW)
+    assert differences(content, recomputed) == []
+    assert len(differences(altered, recomputed)) == n_altered
+
+
+def with_other_numbers(value):
+    """Change the last printed digit of every number; also return how many numbers were changed."""
+    if isinstance(value, dict):
+        entries = {name: with_other_numbers(entry) for name, entry in value.items() if name != "versions"}
+        rest = {"versions": value["versions"]} if "versions" in value else {}
+        return rest | {name: entry for name, (entry, _) in entries.items()}, sum(n for _, n in entries.values())
+    if isinstance(value, list):
+        entries = [with_other_numbers(entry) for entry in value]
+        return [entry for entry, _ in entries], sum(n for _, n in entries)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value, 0
+    unit = 1 if isinstance(value, int) else 10.0 ** (math.floor(math.log10(abs(value))) - 3) if value else 1e-3
+    return value + unit, 1

@@ -23,7 +23,7 @@ FOLDER = DATA / "replication"
 
 @pytest.fixture(scope="module")
 def content():
-    return replicating.replication(FOLDER).content(reporting.QUICK)
+    return replicating.replication(FOLDER).content()
 
 
 def test_every_number_of_the_paper_comes_out_and_its_contradiction_is_named(content):
@@ -100,7 +100,7 @@ def test_another_seed_gives_other_data_with_the_same_numbers(tmp_path):
     command = [sys.executable, str(DATA / "make_replication.py"), "--out", str(tmp_path), "--seed", "7"]
     subprocess.run(command, check=True, capture_output=True)
     assert (tmp_path / "labels.csv").read_bytes() != (FOLDER / "labels.csv").read_bytes()
-    content = replicating.replication(tmp_path).content(reporting.QUICK)
+    content = replicating.replication(tmp_path).content()
     assert all(row["agrees"] for row in replicating.published(content))
 
 

@@ -15,6 +15,7 @@ from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.model import Answer, Category, Kind, Label, Role, State, StoredVerdict
 from labeler.service.data import importing
+from labeler.service.plan import staffing
 from labeler.service.results import exchange, report_checking, reporting
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, events, items, labels, open_database, people, studies, verdicts
@@ -315,3 +316,46 @@ def test_a_report_is_interim_until_the_study_is_unblinded(planned):
     for state in State:
         studies.set_state(planned, state)
         assert report(planned)["study"]["interim"] is (state is not State.UNBLINDED)
+
+
+# Labels that were planned and never given
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_labels_that_were_never_given_count_as_missing_after_the_end(planned, leaves):
+    answer_everything(planned, dict.fromkeys(REVIEWERS[:3], "similar"))
+    of_dan = [row.assignment.kind for row in assignments.everything(planned) if row.assignment.reviewer == "dan"]
+    if leaves:  # nobody can take over the items that everybody labels
+        staffing.remove(planned, "dan", why="left", actor="carol", now=NOW)
+        answer_everything(planned, dict.fromkeys(REVIEWERS[:3], "similar"))
+    assert report(planned)["agreement"]["if_given"] == []
+    studies.set_state(planned, State.CLOSED)
+    content = report(planned)
+    not_given = content["course"]["not_given"]
+    assert {row["reviewer"] for row in not_given} == {"dan"}
+    assert len(not_given) == of_dan.count(Kind.OVERLAP) + (0 if leaves else of_dan.count(Kind.FRESH)) > 0
+    rows = {row["category"]: row for row in content["agreement"]["if_given"]}
+    assert {row["n"] for row in rows.values()} == {len(not_given)}
+    assert rows["similar"]["percent"]["value"] == 1
+    assert rows["dissimilar"]["percent"]["value"] < 1
+    page = reporting.report.to_markdown(content)
+    assert f"{len(not_given)} labels are missing. Overall agreement would be 100.0 %" in page
+    assert f"| Percent agreement if the {len(not_given)} missing labels were similar | 100.0 %" in page
+
+
+def test_a_report_without_the_labels_never_given_still_checks(planned):
+    answer_everything(planned, dict.fromkeys(REVIEWERS[:3], "similar"))
+    studies.set_state(planned, State.CLOSED)
+    now = report(planned)
+    earlier = json.loads(to_json(now))
+    del earlier["course"]["not_given"]
+    earlier["agreement"]["if_given"] = []
+    assert differences(earlier, now) == []
+    assert differences(now, earlier)
+
+
+def test_the_level_of_the_options_is_the_level_of_the_history_and_of_the_numbers(planned):
+    gathered = reporting.gathered_study(
+        planned, reporting.ReportOptions(0.8, reporting.Resampling.none()), actor="owner", now=NOW
+    )
+    assert gathered.content()["parameters"]["level"] == 0.8

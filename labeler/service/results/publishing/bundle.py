@@ -233,7 +233,7 @@ def _build(db: Database, folder: Path, answers: Answers, options: Options) -> tu
         unblinded = (course.unblinding(copy) or {}).get("at_utc")
         at = datetime.fromisoformat(unblinded) if unblinded else reporting.EPOCH
         log = events.table(copy)  # read before the report is computed, which adds to the log
-        gathered = reporting.gathered_study(copy, actor="owner", now=at)
+        gathered = reporting.gathered_study(copy, options.report, actor="owner", now=at)
         licences = answers.sources if options.keep_benchmarks else {}
         tables = tables_of(copy, gathered, log, licences, comments)
         remarks = _check_words(db, copy, tables, answers)
@@ -244,7 +244,7 @@ def _build(db: Database, folder: Path, answers: Answers, options: Options) -> tu
         if has_measurements:
             write_measurements(copy, folder / MEASUREMENTS)
         gathered = _from_published(gathered, folder)
-        content = gathered.content(options.report)
+        content = gathered.content()
         facts = Facts(studies.get(copy), tables, content, replace(answers, sources=licences), has_measurements)
         _write_report(gathered, content, facts, folder)
     _write_documents(facts, folder)
@@ -267,7 +267,7 @@ def _from_published(gathered: Gathered, folder: Path) -> Gathered:
 
     This makes sure that anyone can compute the report again from these files.
     """
-    published = reporting.gathered_files(folder / LABELS, folder / VERDICTS)
+    published = reporting.gathered_files(folder / LABELS, folder / VERDICTS, options=gathered.options)
     study = {name: value for name, value in gathered.provenance.study.items() if name != "chain"}  # of the copy
     history = {**(gathered.provenance.course or {}), "flags": []}  # released comments are in the table of labels
     provenance = replace(

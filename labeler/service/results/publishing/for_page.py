@@ -62,7 +62,7 @@ def publish(
     name : str
         Name of the folder.
     options : Options
-        `comments` is ignored; of `report`, only whether numbers are resampled is used.
+        `comments` is ignored; of `report`, only level, seed and whether numbers are resampled are used.
     comments : bytes, optional
         The table of comments with yes or no in each row.
     actor : str
@@ -84,6 +84,7 @@ def publish(
         command = ["publish", str(out), "--study", str(db.path), "--actor", actor]
         command += [option for option, is_set in more.items() if is_set]
         command += ["--names-of-benchmarks", "keep" if options.keep_benchmarks else "drop"]
+        command += ["--level", str(options.report.level), "--seed", str(options.report.resampling.seed)]
         command += ["--for", options.venue.value] if options.venue else []
         if comments is not None:
             (file,) = write_files({"comments.csv": comments}, Path(folder))
