@@ -5,7 +5,7 @@ as if one of them copied some labels of the other. Items can differ in difficult
 share of the items is hard for all raters. If the additional parameter is 0, all models equal the independent model.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -33,10 +33,17 @@ NOT_EXCLUDED = 2.71
 MAX_PAIRS = 6  # maximum number of pairs to fit; pairs with the largest residual correlation come first
 MAX_WORK = 60_000  # models of dependence are not fitted if patterns times raters exceed this number
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
-_STEP = 1e-5
-_ROUGH, _FINE = 1e-6, 1e-9  # tolerances of the log posterior: for the choice of the best start, and for the final fit
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+_SIGNS = np.array([1.0, -1.0])[:, None, None, None]
+_LOG_ROOT = 0.5 * np.log(2 * np.pi)
+_STEP = 1e-4  # step of each parameter for the curvature at the mode
+_ROUGH, _FINE = 1e-6, 1e-12  # tolerances of the log posterior: for the choice of the best start, and for the final fit
+_NEAR = 0.1  # logits that differ by less than this are almost equal
 _N_HALVINGS = 5  # number of steps in the search for the largest strength that the labels do not exclude
 _SINGULAR = 1e-7  # tolerance relative to the largest eigenvalue of the information
+
+Slope = Callable[[Floats], Floats]  # from one weight per pattern, the derivatives of a weighted sum by the parameters
+Loss = Callable[[Floats], tuple[float, Floats]]  # the negative log posterior and its derivatives
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,7 +147,7 @@ def dependence(
     mode = fit(patterns)
     n = patterns.n.astype(float)
     independent = _unpacked(_packed(mode), patterns)
-    base = float((n * _log_p(patterns, None)(_packed(mode)[None]))[0].sum())
+    base = float(n @ _log_p(patterns, None)(_packed(mode))[0])
     kinds: list[tuple[int, int] | str] = [DIFFICULTY, HARD, *_pairs(patterns, mode)]
     found = [_fitted(patterns, mode, which, base, independent, level) for which in kinds]
     corrected = holm([model.p for model in found])
@@ -226,97 +233,166 @@ def _unpacked(x: Floats, patterns: Patterns) -> Floats:
     return values
 
 
-def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[[Floats], Floats]:
-    """Return a function that computes log P(pattern | raters) from the parameters.
+def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[[Floats], tuple[Floats, Slope]]:
+    """Return a function that computes log P(pattern | raters), shape (n_patterns,), and its slope from the parameters.
 
-    The function takes parameters of shape (n_fits, n_parameters) and returns shape (n_fits, n_patterns). `which`
-    selects the model: None for the independent model, DIFFICULTY, HARD, or the positions of two raters that share
-    errors.
+    The slope is a function, too: from one weight per pattern, it computes the derivatives of the weighted sum of log P
+    by the parameters. `which` selects the model: None for the independent model, DIFFICULTY, HARD, or the positions of
+    two raters that share errors. In the arrays, the first axis is the category: dissimilar, then similar.
     """
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
-    positive, negative = patterns.positive.T, patterns.negative.T
+    positive, negative = patterns.positive, patterns.negative
+    in_stratum = (np.arange(n_strata)[:, None] == patterns.stratum).astype(float)
     shared = _shared(patterns, which) if isinstance(which, tuple) else None
 
-    def log_p(x: Floats) -> Floats:
-        rates = np.clip(special.expit(x[:, : n_strata + 2 * n_raters]), 1e-9, 1 - 1e-9)
-        pi = rates[:, :n_strata][:, patterns.stratum]
-        se, sp = rates[:, n_strata : n_strata + n_raters], rates[:, n_strata + n_raters :]
-        if isinstance(which, str):
-            strength = _strength(x[:, -1], which)
-            if_yes = _given_effects(se, strength, positive, negative, which)
-            if_no = _given_effects(sp, strength, negative, positive, which)
-        else:
-            called, not_called = np.concatenate([se, 1 - sp]), np.concatenate([1 - se, sp])
-            given = np.exp(np.log(called) @ positive + np.log(not_called) @ negative)
-            if shared is not None:
-                part = special.expit(x[:, -1])
-                given *= shared(called, np.concatenate([part, part]))
-            if_yes, if_no = given[: len(x)], given[len(x) :]
-        return np.asarray(np.log(np.maximum(pi * if_yes + (1 - pi) * if_no, 1e-300)))
+    def log_p(x: Floats) -> tuple[Floats, Slope]:
+        rates = np.clip(special.expit(x[: n_strata + 2 * n_raters]), 1e-9, 1 - 1e-9)
+        strength, right = _strength(x[-1:], which), rates[n_strata:].reshape(2, n_raters)
+        share = rates[patterns.stratum] if n_strata > 1 else rates[0]
+        shares = np.array([share, 1 - share]).reshape(2, -1)
+        (hit, miss), weight, of_right, of_strength, of_weight = _nodes(right, strength, which)
+        of_node = np.exp(positive @ _by_label(hit, miss) + negative @ _by_label(miss, hit))
+        given = of_node @ weight
+        factor, factor_slope = (1.0, None) if shared is None else shared(right, strength)
+        if_either = given * factor
+        p = np.maximum((shares * if_either).sum(axis=0), 1e-300)
+
+        def slope(n: Floats) -> Floats:
+            scaled = n / p * shares
+            weighted = (scaled * factor)[:, :, None] * of_node
+            if_positive, if_negative = positive.T @ (weighted * weight), negative.T @ (weighted * weight)
+            by_label = np.array([_by_label(if_positive, if_negative), _by_label(if_negative, if_positive)])
+            by_right = (by_label * of_right).sum(axis=(0, 3))
+            by_strength = (by_label * of_strength).sum() + (weighted * of_weight).sum()
+            if factor_slope is not None:
+                of_raters, by_strength = factor_slope(scaled * given)
+                by_right += of_raters
+            by_pi = in_stratum @ (n / p * (if_either[0] - if_either[1]))
+            by_logit = np.concatenate([by_pi, by_right.reshape(-1)]) * rates * (1 - rates)
+            if which is None:
+                return by_logit
+            return np.concatenate([by_logit, by_strength * _strength_slope(strength, which)])
+
+        return np.log(p), slope
 
     return log_p
 
 
-def _shared(patterns: Patterns, pair: tuple[int, int]) -> Callable[[Floats, Floats], Floats]:
-    """Return a function for the factor by which shared errors of two raters change the probability of each pattern."""
-    i, j = pair
-    one, other = patterns.positive[:, i] > 0, patterns.positive[:, j] > 0
-    both = (patterns.seen[:, i] * patterns.seen[:, j]) > 0
-    case = np.where(both, 1 + 2 * one + other, 0)  # 0 if one of the two labels is missing
+def _by_label(if_dissimilar: Floats, if_similar: Floats) -> Floats:
+    """Take the values of dissimilar items from the first array, and the values of similar items from the second."""
+    return np.array([if_dissimilar[0], if_similar[1]])
 
-    def factor(called: Floats, part: Floats) -> Floats:
+
+def _nodes(
+    right: Floats, strength: Floats, which: tuple[int, int] | str | None
+) -> tuple[Floats, Floats, Floats, Floats | float, Floats | float]:
+    """Compute log probabilities of a correct and of a wrong label at the difficulties (nodes) of a model.
+
+    Parameters
+    ----------
+    right : ndarray of float, shape (2, n_raters)
+        Mean share of correct labels over all dissimilar items (Se), and over all similar items (Sp).
+    strength : ndarray of float, shape (1,)
+    which
+        As in `_log_p`.
+
+    Returns
+    -------
+    log_p : ndarray of float, shape (2, 2, n_raters, n_nodes)
+        Of a correct label, and of a wrong label.
+    weight : ndarray of float, shape (n_nodes,)
+        Share of items at each node.
+    by_right, by_strength, weight_by_strength
+        Derivatives of `log_p` by `right`, of `log_p` by `strength`, and of `weight` by `strength`.
+    """
+    right = right[:, :, None]
+    if which == DIFFICULTY:
+        scale, mean = np.sqrt(1 + strength**2), special.ndtri(right)
+        at = mean * scale + strength * _NODES
+        both = np.array([at, -at])
+        log_p = special.log_ndtr(both)
+        by_at = np.exp(-0.5 * at**2 - _LOG_ROOT - log_p) * _SIGNS
+        at_by_right, at_by_strength = scale * np.exp(0.5 * mean**2 + _LOG_ROOT), mean * strength / scale + _NODES
+        return log_p, _WEIGHTS, by_at * at_by_right, by_at * at_by_strength, 0.0
+    if which == HARD:
+        # The odds t of a correct label on easy items solve right = (1 - h) t / (1 + t) + h c t / (1 + c t).
+        h, c = strength[0], np.exp(-HARD_BY)
+        a, b = c * (1 - right), (1 - h) + h * c - right * (1 + c)
+        odds = (np.sqrt(b**2 + 4 * a * right) - b) / (2 * a) * np.array([1.0, c])
+        miss, weight = 1 / (1 + odds), np.array([1 - h, h])
+        hit = odds * miss
+        by_log_t = ((hit * miss) @ weight)[:, :, None]
+        log_t_by_h = (hit[:, :, :1] - hit[:, :, 1:]) / by_log_t
+        of_log_t = np.array([miss, -hit])
+        return np.log([hit, miss]), weight, of_log_t / by_log_t, of_log_t * log_t_by_h, np.array([-1.0, 1.0])
+    both = np.array([right, 1 - right])
+    return np.log(both), np.ones(1), _SIGNS / both, 0.0, 0.0
+
+
+def _shared(
+    patterns: Patterns, pair: tuple[int, int]
+) -> Callable[[Floats, Floats], tuple[Floats, Callable[[Floats], tuple[Floats, Floats]]]]:
+    """Return a function for the factor by which shared errors of two raters change P(pattern | category).
+
+    The factor has shape (2, n_patterns). Its slope computes the derivatives of the weighted sum of the log factor by
+    the rates and the strength.
+    """
+    i, j = pair
+    both = (patterns.seen[:, i] * patterns.seen[:, j]) > 0
+    case = np.where(both, 1 + 2 * patterns.positive[:, i] + patterns.positive[:, j], 0).astype(np.int64)
+    in_case = (case[:, None] == np.arange(5)).astype(float)  # case 0: one of the two labels is missing
+    sign, is_a, is_b = np.array([[0, 1, -1, -1, 1], [0, 0, 0, 1, 1], [0, 0, 1, 0, 1]], dtype=float)
+
+    def factor(right: Floats, part: Floats) -> tuple[Floats, Callable[[Floats], tuple[Floats, Floats]]]:
+        called = np.array([right[0], 1 - right[1]])[:, :, None]  # P(label dissimilar | category)
         a, b = called[:, i], called[:, j]
-        covariance = part * (np.minimum(a, b) - a * b)
-        of_case = [np.ones_like(a)]
-        of_case += [1 + sign * covariance / (x * y) for sign, x, y in (
-            (1, 1 - a, 1 - b), (-1, 1 - a, b), (-1, a, 1 - b), (1, a, b)
-        )]  # fmt: skip
-        return np.stack(of_case, axis=1)[:, case]
+        of_a, of_b = is_a * a + (1 - is_a) * (1 - a), is_b * b + (1 - is_b) * (1 - b)
+        most = np.minimum(a, b) - a * b  # the largest possible covariance
+        scale = sign / (of_a * of_b)
+
+        def slope(weight: Floats) -> tuple[Floats, Floats]:
+            of_case = weight @ in_case * scale
+            by_called = np.zeros_like(right)
+            most_by_a, most_by_b = np.where(a <= b, 1 - b, -b), np.where(a <= b, -a, 1 - a)
+            by_called[:, i] = part * (of_case * (most_by_a - most * (2 * is_a - 1) / of_a)).sum(axis=1)
+            by_called[:, j] = part * (of_case * (most_by_b - most * (2 * is_b - 1) / of_b)).sum(axis=1)
+            return by_called * np.array([[1.0], [-1.0]]), (most * of_case).sum(keepdims=True)[0]
+
+        return (1 + part * most * scale)[:, case], slope
 
     return factor
 
 
-def _given_effects(right: Floats, strength: Floats, hits: Floats, misses: Floats, which: str) -> Floats:
-    """Compute P(pattern | category) if items differ in difficulty by `strength`.
-
-    `right` contains the mean share of correct labels over all items.
-    """
-    if which == DIFFICULTY:
-        size = strength[:, None, None]
-        at = special.ndtri(right)[:, :, None] * np.sqrt(1 + size**2) + size * _NODES
-        log = hits.T @ special.log_ndtr(at) + misses.T @ special.log_ndtr(-at)
-        return np.asarray(np.exp(log) @ (_WEIGHTS / _WEIGHTS.sum()))
-    # The odds t of a correct label on easy items solve the equation right = (1 - h) t / (1 + t) + h c t / (1 + c t).
-    h, c = strength[:, None], np.exp(-HARD_BY)
-    a, b = c * (1 - right), (1 - h) + h * c - right * (1 + c)
-    t = (np.sqrt(b**2 + 4 * a * right) - b) / (2 * a)
-    easy, hard = (np.exp(np.log(odds) @ hits - np.log1p(odds) @ (hits + misses)) for odds in (t, c * t))
-    return np.asarray((1 - h) * easy + h * hard)
-
-
-def _strength(x: Floats, which: tuple[int, int] | str) -> Floats:
-    """Convert the last parameter of each fit to the strength of dependence."""
+def _strength(x: Floats, which: tuple[int, int] | str | None) -> Floats:
+    """Convert the last parameter of a fit to the strength of dependence."""
     if which == DIFFICULTY:
         return np.asarray(np.exp(x))
     return np.asarray((MAX_STRENGTH[HARD] if which == HARD else 1.0) * special.expit(x))
 
 
-def _log_prior(patterns: Patterns, which: tuple[int, int] | str) -> Callable[[Floats], Floats]:
-    """Return a function for the log prior of each fit; as in the independent model, the prior applies to the rates."""
+def _strength_slope(strength: Floats, which: tuple[int, int] | str | None) -> Floats:
+    """Return the derivative of the strength of dependence by the last parameter."""
+    return strength if which == DIFFICULTY else strength * (1 - strength / (MAX_STRENGTH[HARD] if which == HARD else 1))
+
+
+def _log_prior(patterns: Patterns, which: tuple[int, int] | str) -> Callable[[Floats], tuple[float, Floats]]:
+    """Return a function for the log prior and its derivatives; as in the independent model, it applies to the rates."""
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     a, b = rater_priors(patterns)
     first = np.r_[np.full(n_strata, PREVALENCE_PRIOR[0]), a, a] - 1
     second = np.r_[np.full(n_strata, PREVALENCE_PRIOR[1]), b, b] - 1
 
-    def log_prior(x: Floats) -> Floats:
-        logits = x[:, : n_strata + 2 * n_raters]
+    def log_prior(x: Floats) -> tuple[float, Floats]:
+        logits = x[: n_strata + 2 * n_raters]
         log_rate = special.log_expit(logits)
-        log_rest = log_rate - logits
-        prior = log_rate @ first + log_rest @ second
-        rates = np.exp(log_rate[:, n_strata:])
-        below = np.minimum(rates[:, :n_raters] + rates[:, n_raters:] - 1, 0.0)
-        extra = -0.5 * np.exp(2 * x[:, -1]) / 2.25 if which == DIFFICULTY else 0.0
-        return np.asarray(prior - 2000.0 * (below**2).sum(axis=1) + extra)
+        rates = np.exp(log_rate)
+        below = np.minimum(rates[n_strata : n_strata + n_raters] + rates[n_strata + n_raters :] - 1, 0.0)
+        of_strength = -np.exp(2 * x[-1]) / 2.25 if which == DIFFICULTY else 0.0
+        value = log_rate @ first + (log_rate - logits) @ second - 2000.0 * (below @ below) + 0.5 * of_strength
+        slope = np.append(first * (1 - rates) - second * rates, of_strength)
+        if below.any():
+            slope[n_strata:-1] -= 4000.0 * np.tile(below, 2) * (rates * (1 - rates))[n_strata:]
+        return float(value), slope
 
     return log_prior
 
@@ -332,17 +408,19 @@ def _fitted(
     n = patterns.n.astype(float)
     log_p, log_prior = _log_p(patterns, which), _log_prior(patterns, which)
 
-    def loss(x: Floats) -> Floats:
-        bounded = np.clip(x, -9, 9)
-        value = (n * log_p(bounded)).sum(axis=1) + log_prior(bounded)
-        return np.asarray(-value)
+    def loss(x: Floats) -> tuple[float, Floats]:
+        of_patterns, slope = log_p(x)
+        of_prior, prior_slope = log_prior(x)
+        return -float(n @ of_patterns) - of_prior, -slope(n) - prior_slope
 
     rough = (_descended(loss, start, _ROUGH) for start in _starts(patterns, mode, which))
-    best, _ = _descended(loss, min(rough, key=lambda found: found[1])[0], _FINE)
+    best, reached = _descended(loss, min(rough, key=lambda found: found[1])[0], _FINE)
+    if not isinstance(which, str):
+        best = min([(best, reached), *_with_equal_rates(best, loss, patterns, which)], key=lambda found: found[1])[0]
 
     def gain(x: Floats) -> float:
         """Return twice the difference between the log likelihoods of this fit and of the independent model."""
-        return 2 * (float((n * log_p(x[None]))[0].sum()) - base)
+        return 2 * (float(n @ log_p(x)[0]) - base)
 
     lr = max(gain(best), 0.0)
     values = _unpacked(best, patterns)
@@ -365,9 +443,7 @@ def _fitted(
     return replace(fitted, possible_strength=possible, possible_shift=max(shifts))
 
 
-def _strongest(
-    best: Floats, loss: Callable[[Floats], Floats], is_possible: Callable[[Floats], bool], which: str
-) -> list[Floats]:
+def _strongest(best: Floats, loss: Loss, is_possible: Callable[[Floats], bool], which: str) -> list[Floats]:
     """Search by bisection for stronger dependence that the labels do not exclude.
 
     Return the fits in increasing strength.
@@ -388,9 +464,10 @@ def _strongest(
     return found
 
 
-def _with_last(loss: Callable[[Floats], Floats], last: float, x: Floats) -> Floats:
-    """Return the loss for parameters `x` and a fixed last parameter."""
-    return loss(np.hstack([x, np.full((len(x), 1), last)]))
+def _with_last(loss: Loss, last: float, x: Floats) -> tuple[float, Floats]:
+    """Return the loss and its derivatives for parameters `x` and a fixed last parameter."""
+    value, slope = loss(np.append(x, last))
+    return value, slope[:-1]
 
 
 def _starts(patterns: Patterns, mode: Theta, which: tuple[int, int] | str) -> Sequence[Floats]:
@@ -403,43 +480,49 @@ def _starts(patterns: Patterns, mode: Theta, which: tuple[int, int] | str) -> Se
     return [np.r_[packed, weak], np.r_[packed, strong], np.r_[equal, strong]]
 
 
-def _descended(loss: Callable[[Floats], Floats], start: Floats, tolerance: float) -> tuple[Floats, float]:
-    """Return the parameters with the smallest loss, and that loss.
-
-    For a rough tolerance, one-sided differences are precise enough.
-    """
-    steps = _STEP * np.eye(len(start))
-
-    def with_gradient(x: Floats) -> tuple[float, Floats]:
-        if tolerance >= _ROUGH:
-            values = loss(np.vstack([x, x + steps]))
-            return float(values[0]), np.asarray((values[1:] - values[0]) / _STEP)
-        k, values = len(x), loss(np.vstack([x, x + steps, x - steps]))
-        return float(values[0]), np.asarray((values[1 : k + 1] - values[k + 1 :]) / (2 * _STEP))
-
-    bounds = [(-9, 9)] * len(start)
+def _descended(loss: Loss, start: Floats, tolerance: float) -> tuple[Floats, float]:
+    """Return the parameters with the smallest loss, and that loss."""
     found = optimize.minimize(
-        with_gradient,
+        loss,
         start,
         jac=True,
         method="L-BFGS-B",
-        bounds=bounds,
+        bounds=[(-9, 9)] * len(start),
         options={"maxiter": 200, "ftol": tolerance},
     )
     return np.asarray(found.x), float(found.fun)
 
 
-def _ends(x: Floats, loss: Callable[[Floats], Floats], patterns: Patterns, level: float) -> tuple[Floats, Floats]:
+def _with_equal_rates(
+    x: Floats, loss: Loss, patterns: Patterns, pair: tuple[int, int]
+) -> Iterator[tuple[Floats, float]]:
+    """Yield the best fit in which two raters have equal rates, if they almost have.
+
+    The largest covariance has a kink at equal rates, at which a descent stops too early.
+    """
+    n_strata, n_raters = len(patterns.strata), len(patterns.raters)
+    merged = np.eye(len(x))
+    for first in (n_strata, n_strata + n_raters):
+        i, j = (first + rater for rater in pair)
+        if abs(x[i] - x[j]) < _NEAR:
+            merged[:, i] += merged[:, j]
+            merged[:, j] = 0
+    columns = merged[:, merged.any(axis=0)]
+
+    def of_merged(y: Floats) -> tuple[float, Floats]:
+        value, slope = loss(columns @ y)
+        return value, slope @ columns
+
+    if columns.shape[1] < len(x):
+        y, reached = _descended(of_merged, x @ columns / columns.sum(axis=0), _FINE)
+        yield columns @ y, reached
+
+
+def _ends(x: Floats, loss: Loss, patterns: Patterns, level: float) -> tuple[Floats, Floats]:
     """Return the ends of normal intervals on the logit scale, computed from the curvature at the mode."""
-    k, h = len(x), 1e-3
-    eye = h * np.eye(k)
-    pairs = [(i, j) for i in range(k) for j in range(i, k)]
-    points = [x + s * eye[i] + t * eye[j] for i, j in pairs for s, t in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
-    values = loss(np.array(points)).reshape(-1, 4)
-    hessian = np.zeros((k, k))
-    for (i, j), (pp, pm, mp, mm) in zip(pairs, values, strict=True):
-        hessian[i, j] = hessian[j, i] = (pp - pm - mp + mm) / (4 * h * h)
-    eigenvalues, vectors = np.linalg.eigh(hessian)
+    steps = _STEP * np.eye(len(x))
+    hessian = np.array([(loss(x + step)[1] - loss(x - step)[1]) / (2 * _STEP) for step in steps])
+    eigenvalues, vectors = np.linalg.eigh((hessian + hessian.T) / 2)
     variance = ((vectors**2) / np.maximum(eigenvalues, 0.05)).sum(axis=1)
     half = special.ndtri((1 + level) / 2) * np.sqrt(variance)
     low, high = x - half, x + half
@@ -453,15 +536,13 @@ def _is_identified(patterns: Patterns, which: tuple[int, int] | str) -> bool:
         return True  # As in the independent model, three raters already determine their rates.
     cells, _ = all_cells(combined, stratum, patterns)
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
-    k = n_strata + 2 * n_raters + 1
     x = np.r_[
         0.8 * np.sin(np.arange(1, n_strata + 1) * 5**0.5),
         1.2 + 0.7 * np.sin(np.arange(1, 2 * n_raters + 1) * 2**0.5),
         -0.3,
     ]
-    steps = 1e-4 * np.eye(k)
-    log_p = _log_p(cells, which)(np.vstack([x, x + steps, x - steps]))
-    scores = (log_p[1 : k + 1] - log_p[k + 1 :]) / 2e-4 * np.exp(log_p[0] / 2)
+    log_p, steps = _log_p(cells, which), 1e-4 * np.eye(len(x))
+    scores = np.array([log_p(x + step)[0] - log_p(x - step)[0] for step in steps]) / 2e-4 * np.exp(log_p(x)[0] / 2)
     norms = np.sqrt((scores**2).sum(axis=1, keepdims=True))
     if (norms < 1e-12).any():
         return False

@@ -27,12 +27,14 @@ from analysis.simulation import Design, Difficulty, Rater, SharedError, Study, s
 
 REVIEWERS = (Rater("r1", 0.9, 0.85), Rater("r2", 0.8, 0.75), Rater("r3", 0.75, 0.85), Rater("r4", 0.7, 0.7))
 CLASSIFIERS = (Rater("c1", 0.9, 0.9), Rater("c2", 0.6, 0.8))
-KINDS = ("independent", "difficulty", "shared errors", "copying")
+KINDS = ("independent", "difficulty", "shared errors", "copying", "skewed difficulty")
 DESIGNS = ("k = 3", "three on all")
 SIZES, PREVALENCES = (60, 120, 324, 586), (0.05, 0.2, 0.5, 0.8, 0.95)
 LEVEL, FAR = 0.90, 0.10
 COPIED = 0.95
-HARD, MISLEADING = Difficulty(0.3, 2.0), SharedError(0.2, ("r2", "r3", "c1"))
+DIFFICULTIES = {"difficulty": Difficulty(0.3, 2.0), "skewed difficulty": Difficulty(0.2, 3.0, 0.7)}
+MISLEADING = SharedError(0.2, ("r2", "r3", "c1"))
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
 
 
 @dataclass
@@ -68,7 +70,7 @@ def made(kind: str, design: str, n_items: int, prevalence: float, rng: np.random
         CLASSIFIERS,
         prevalence,
         rng=rng,
-        item_difficulty=HARD if kind == "difficulty" else None,
+        item_difficulty=DIFFICULTIES.get(kind),
         shared_error=MISLEADING if kind == "shared errors" else None,
     )
     return Study(_copied(study.labels, rng), study.verdicts, study.truth) if kind == "copying" else study
@@ -90,9 +92,8 @@ def true_rates(kind: str, design: str, prevalence: float) -> dict[str, float]:
             ("sensitivity", rater.sensitivity, REVIEWERS[0].sensitivity),
             ("specificity", rater.specificity, REVIEWERS[0].specificity),
         ):
-            if kind == "difficulty":
-                hard = special.expit(special.logit(right) - HARD.hard_by)
-                right = (1 - HARD.hard_share) * right + HARD.hard_share * hard
+            if kind in DIFFICULTIES:
+                right = _mean_right(right, DIFFICULTIES[kind])
             elif kind == "shared errors" and rater.name in MISLEADING.raters:
                 right *= 1 - MISLEADING.share
             elif kind == "copying" and rater.name == "r2":
@@ -100,6 +101,14 @@ def true_rates(kind: str, design: str, prevalence: float) -> dict[str, float]:
                 right += COPIED * (1 if design == "three on all" else 2 / 3) * (of_first - right)
             rates[f"{rater.name} {name}"] = float(right)
     return rates
+
+
+def _mean_right(right: float, difficulty: Difficulty) -> float:
+    """Return the share of correct labels over items of all difficulties."""
+    logits = special.logit(right) - difficulty.spread * _NODES
+    shares = special.expit(logits), special.expit(logits - difficulty.hard_by)
+    usual, hard = (share @ _WEIGHTS / _WEIGHTS.sum() for share in shares)
+    return float((1 - difficulty.hard_share) * usual + difficulty.hard_share * hard)
 
 
 def rows_of(
