@@ -15,6 +15,7 @@ from analysis.learning import (
     interventions,
     simulate_labels,
 )
+from tests.sentences import says
 
 N_ITEMS, N_APPLICATIONS = 400, 25
 MEASURES = ("m1", "spread", "m5")
@@ -71,7 +72,7 @@ def test_a_reviewer_with_few_labels_is_not_estimated_and_in_no_model(found):
     few = pd.DataFrame({"item": features.index[:49], "rater": "Z", "category": "similar"})
     again = habits(pd.concat([labels, few]), features, applications, rng=default_rng(3))
     last = again.habits[-1]
-    assert last.sentence == "Z: 49 labels, fewer than 50: not estimated."
+    assert says(last.sentence, "Z: 49 labels", "50", "not estimated")
     assert again.statistic == pytest.approx(found.statistic)
     text = " ".join(to_text(habits_document(again)).split())
     assert "R4 follows level differences (spread)." in text

@@ -10,6 +10,7 @@ from statsmodels.stats.power import TTestIndPower
 from analysis.intervals import Estimate
 from analysis.power import power, runs_needed, smallest_difference
 from analysis.two_samples import COMBINED, WELCH, p_values
+from tests.sentences import says
 
 TEN = [9.8, 10.2, 10.0, 10.1, 9.9, 10.0, 10.3, 9.7, 10.0, 10.0]
 CV = np.std(TEN, ddof=1) / np.mean(TEN)
@@ -95,7 +96,7 @@ def test_unknown_values_are_undefined_with_a_reason(values, reason):
 
 
 def test_a_difference_that_would_need_too_many_runs_has_a_reason():
-    assert runs_needed([1.0, 100.0], 1e-6).reason == "more than 100000 runs would be needed"
+    assert says(runs_needed([1.0, 100.0], 1e-6).reason, "more than 100000 runs")
 
 
 def test_two_runs_of_very_many_benchmarks_show_nothing_with_a_reason():

@@ -10,6 +10,7 @@ from analysis.benchmark import Benchmark
 from analysis.classifiers import CLASSIFIERS
 from analysis.replication import Measured, measure, survey
 from analysis.replication._survey import APPLICATIONS, FOCUS
+from tests.sentences import says
 
 ZERO = dict.fromkeys(("m1", "m2", "m3", "m3_with_mean", "m4", "m5"), 0.0)
 NAMES = sorted(APPLICATIONS)
@@ -231,7 +232,7 @@ def test_benchmarks_without_a_verdict_are_reported():
     short = Measured("a#b", "a", "b", 2, (9, 9), reasons=dict.fromkeys(replication.READINGS, "too short"))
     result = survey([short])
     assert claim(result, "that SAME calls").why.endswith(": too short.")
-    assert "1 benchmark without a verdict of SAME: too short." in str(replication.document(result))
+    assert says(str(replication.document(result)), "1 benchmark", "without a verdict", "SAME: too short")
     assert list(replication.charts(result)) == ["figure-1"]
 
 

@@ -20,6 +20,7 @@ from labeler.plan.changes import (
     third_round,
 )
 from labeler.plan.design import draw_plan, key
+from tests.sentences import says
 
 NAMES = ["ada", "ben", "cleo", "dan", "eve"]
 JOINER = "zoe"
@@ -347,7 +348,7 @@ def test_a_slot_stays_with_its_hidden_copy_and_overlap_slots_stay_too():
     changes = join(slots, JOINER, applications=one_application(slots), seed=1)
     assert changes.moves == (Move("x", Kind.FRESH, "ada", JOINER),)
     (told,) = changes.shortfalls
-    assert told.startswith("ada: 4 items to do, zoe has 1; ")
+    assert says(told, "ada: 4 items", "zoe has 1")
 
 
 def test_open_slots_of_the_third_round_go_to_a_joiner_too():
@@ -483,7 +484,7 @@ def test_an_item_that_the_successor_knows_from_calibration_alone_goes_to_another
 
 
 def test_nobody_succeeds_themselves():
-    with pytest.raises(InputError, match="ada cannot be their own successor"):
+    with pytest.raises(InputError, match="own successor"):
         succession(fresh("x", "ada"), "ada")
 
 

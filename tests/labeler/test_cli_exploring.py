@@ -15,6 +15,7 @@ from tests.conftest import some_slow
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.formats.examples import csv_bytes
+from tests.sentences import says
 
 METHODS = tuple(exploring.METHODS)
 # What all methods share is tested in every run with the fastest methods.
@@ -217,7 +218,7 @@ def test_columns_are_mapped(tmp_path):
 
 def test_the_format_can_be_named(table):
     assert run("spread", table, "--format", "csv").stdout == run("spread", table).stdout
-    assert "There is no format 'xml'" in run("spread", table, "--format", "xml", code=1).stderr
+    assert says(run("spread", table, "--format", "xml", code=1).stderr, "no format 'xml'")
 
 
 def test_better_is_said_where_a_file_has_no_unit(tmp_path):
@@ -406,7 +407,7 @@ def test_without_verdicts_there_is_nothing_to_hold_against_each_other(tmp_path):
     make_study(tmp_path / "bare.study", n_items=2, reviewers=())
     done = run("classifiers", "--study", tmp_path / "bare.study")
     assert done.stdout == ""
-    assert "Compute verdicts first: labeler verdicts" in done.stderr
+    assert says(done.stderr, "labeler verdicts")
     assert run("classifiers", "--study", tmp_path / "bare.study", "--json").stdout == "[]\n"
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from labeler.service.plan import assigning
 from labeler.store import items, open_database, runs
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW
+from tests.sentences import says
 
 PROGRAM = """\
 import sys
@@ -71,26 +71,32 @@ def content(command, results, *options):
 
 def test_measuring_says_what_was_done_and_what_comes_next(folder):
     first = run("measure", "--limit", 6)
-    assert "6 of 64 runs are in results/measurements.csv." in first.stdout
+    assert says(first.stdout, "6 of 64 runs", "results/measurements.csv")
     assert "same command" in first.stdout
     rest = run("measure")
-    assert "64 of 64 runs are in results/measurements.csv (58 of them made now)." in rest.stdout
-    assert "Next: labeler order results, labeler contexts results --baseline old, labeler spread results" in rest.stdout
-    assert "64 of 64 runs are in results/measurements.csv (0 of them made now)." in run("measure").stdout
+    assert says(rest.stdout, "64 of 64 runs", "58")
+    assert says(
+        rest.stdout,
+        "Next: labeler order results",
+        "labeler contexts results",
+        "--baseline old",
+        "labeler spread results",
+    )
+    assert says(run("measure").stdout, "64 of 64 runs", "(0")
 
 
 def test_a_dry_run_runs_nothing_and_says_what_it_would_do_and_could_tell(folder):
     shown = run("measure", "--dry-run").stdout
-    assert "64 runs: 2 benchmarks x 2 versions x 2 contexts x 4 runs in fixed and random order" in shown
+    assert says(shown, "64 runs: 2 benchmarks", "2 versions", "2 contexts", "4 runs")
     assert "first, old, env=0, fixed order, position 1\n  second, old, env=0, fixed order, position 2" in shown
     assert "Time: unknown" in shown
-    assert re.search(r"Order: cannot be tested\. .* 4 runs in each order is 0\.021, .* 8 tests need", shown)
+    assert says(shown, "4 runs in each order", "0.021", "8 tests")
     assert not (folder / "results").exists()
     run("measure", "--limit", 12)
     after = run("measure", "--dry-run").stdout
     assert "12 runs are done." in after
     assert "runs so far" in after
-    assert re.search(r"Versions: .*8 runs per context, .*so far\): first [\d.]+ %; second", after)
+    assert says(after, "Versions:", "8 runs per context", "first", "second")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +125,7 @@ def test_the_example_is_written_once_and_runs(folder):
 def test_a_plan_without_any_measurement_fails(folder):
     (folder / "plan.toml").write_text('[[benchmarks]]\nname = "b"\ncommand = ["/no/such"]')
     done = run("measure", code=1)
-    assert "Failed: b, random order, position 1: '/no/such' cannot be started: No such file" in done.stderr
+    assert says(done.stderr, "Failed: b, random order", "position 1: '/no/such'", "No such file")
     assert "b failed 3 times" in done.stderr
     assert (
         "3 runs failed; the column failure has the reasons.\n7 runs not made, because a benchmark failed too often."
@@ -129,10 +135,7 @@ def test_a_plan_without_any_measurement_fails(folder):
 
 def test_bad_plans_are_said_in_one_line(folder):
     (folder / "plan.toml").write_text('runs = 0\n[[benchmarks]]\nname = "b"\ncommand = ["true"]')
-    assert (
-        run("measure", code=1).stderr
-        == "Error: plan.toml: the plan: runs must be a whole number of at least 1, got 0\n"
-    )
+    assert says(run("measure", code=1).stderr, "Error: plan.toml:", "runs must be", "got 0")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -12,6 +12,7 @@ from labeler.service.people import identity
 from labeler.service.plan import coordinating
 from labeler.store import events, open_database
 from tests.labeler.test_cli import SECRET_LINK, run
+from tests.sentences import says
 
 NOW = datetime.now(UTC)  # commands use the current time
 
@@ -95,7 +96,7 @@ def test_a_link_is_valid_for_the_days_asked_for(study, group):
     for days, options in ((90, []), (7, ["--valid-days", "7"])):
         result = run(group, "link", name, "--study", study, *options)
         assert re.fullmatch(rf"{name}: {SECRET_LINK}\n", result.stdout)
-        assert result.stderr == "The previous link no longer works.\n"
+        assert says(result.stderr, "previous link no longer")
         now = datetime.now(UTC)
         assert sign_in(study, secret_in(result), now + timedelta(days=days, minutes=-1))
         with pytest.raises(SignInFailed, match="link expired"):
@@ -104,7 +105,7 @@ def test_a_link_is_valid_for_the_days_asked_for(study, group):
 
 def test_a_new_reviewer_gets_a_link_valid_for_the_days_asked_for(study):
     result = run("reviewers", "add", "--study", study, "cleo", "--valid-days", "3")
-    assert result.stderr == "1 added. Each link is for one person and is not shown again.\n"
+    assert result.stderr.startswith("1 added.") and "not shown again" in result.stderr
     with pytest.raises(SignInFailed, match="link expired"):
         sign_in(study, secret_in(result), NOW + timedelta(days=4))
 
@@ -113,7 +114,7 @@ def test_a_new_reviewer_gets_a_link_valid_for_the_days_asked_for(study):
 def test_days_that_make_no_sense_are_refused_and_the_link_before_goes_on(study, days):
     secret = secret_in(run("reviewers", "link", "ada", "--study", study))
     refused = run("reviewers", "link", "ada", "--study", study, f"--valid-days={days}", code=2)
-    assert f"{days} is not in the range 1<=x<=3650" in refused.stderr
+    assert says(refused.stderr, f"{days} is not", "1<=x<=3650")
     assert refused.stdout == ""
     assert sign_in(study, secret)
     assert (
@@ -134,9 +135,7 @@ def test_revoke_ends_the_link_and_signs_out_everywhere(study, group, name):
     tokens = [sign_in(study, secret) for _ in range(2)]
     result = run(group, "revoke", name, "--study", study)
     assert result.stdout == ""
-    assert (
-        result.stderr == f"The link of {name} no longer works, and {name} is signed out everywhere. Labels are kept.\n"
-    )
+    assert says(result.stderr, f"link of {name}", f"{name} is signed out")
     assert [who(study, token) for token in (*tokens, ben)] == [None, None, "ben"]
     with pytest.raises(SignInFailed, match="link was revoked"):
         sign_in(study, secret)
@@ -151,7 +150,9 @@ def test_an_address_is_set_and_taken_away(study):
         assert who(study, identity.sign_in_as(db, "ada@example.org", now=NOW)) == "ada"
     taken = run("coordinators", "email", "grace", "ADA@example.org", "--study", study, code=1)
     assert "ADA@example.org" in taken.stderr and "address of ada" in taken.stderr
-    assert "'ada' is not an e-mail address." in run("reviewers", "email", "ben", "ada", "--study", study, code=1).stderr
+    assert says(
+        run("reviewers", "email", "ben", "ada", "--study", study, code=1).stderr, "'ada'", "not an e-mail address"
+    )
     run("reviewers", "email", "ada", "", "--study", study)
     with open_database(study) as db, pytest.raises(SignInFailed, match="nobody in this study"):
         identity.sign_in_as(db, "ada@example.org", now=NOW)
@@ -162,7 +163,7 @@ def test_an_address_is_set_and_taken_away(study):
 def test_who_is_not_there_in_this_role_is_named_in_one_line(study, group, name, command):
     before = actions(study)
     result = run(group, command[0], name, *command[1:], "--study", study, code=1)
-    assert result.stderr == f"Error: There is no {group.removesuffix('s')} called {name} in this study.\n"
+    assert says(result.stderr, "Error:", f"{group.removesuffix('s')} called {name}")
     assert actions(study) == before
 
 

@@ -21,6 +21,7 @@ from tests.labeler.conftest import (
     log,
     submission,
 )
+from tests.sentences import says
 
 CAROL = {"actor": "carol", "now": NOW}
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
@@ -70,7 +71,7 @@ def test_no_step_is_taken_without_a_reason(planned, why):
 
 def test_a_wrong_step_is_refused_with_the_ways_there_are_and_leaves_no_trace(planned):
     before = log(planned)
-    with pytest.raises(NotAllowed, match="the step unblind is not possible"):
+    with pytest.raises(NotAllowed, match="unblind is not possible"):
         move(planned, Step.UNBLIND)
     assert (log(planned), studies.get(planned).state) == (before, State.OPEN)
 
@@ -87,7 +88,7 @@ def test_a_draft_without_plan_and_labels_cannot_be_opened_and_one_with_labels_ca
     table = pd.DataFrame([{"item": item_name(1), "reviewer": "ada", "label": "similar"}])
     exchange.import_labels(study, table, **CAROL)
     assert move(study, Step.OPEN).state is State.OPEN
-    with pytest.raises(NotAllowed, match="There is no plan yet"):
+    with pytest.raises(NotAllowed, match="no plan yet"):
         move(study, Step.THIRD)
     assert move(study, Step.CLOSE, Step.UNBLIND).state is State.UNBLINDED
 
@@ -134,12 +135,10 @@ def test_a_calibration_round_below_its_gate_is_opened_only_on_purpose_and_the_lo
     with_calibration(study)
     calibrating.set_gate(study, Gate("reviewers", 0.9), **CAROL)
     answer_everything(study, SPLIT)
-    with pytest.raises(NotAllowed, match="agreement between the reviewers is 50 %, but the gate is 90 %"):
+    with pytest.raises(NotAllowed, match=r"50 %.*90 %"):
         move(study, Step.OPEN)
     move(study, Step.OPEN, anyway=True)
-    assert last_event(study)[2]["calibration"] == (
-        "not passed: agreement between the reviewers is 50 %, but the gate is 90 %"
-    )
+    assert says(last_event(study)[2]["calibration"], "not passed:", "50 %", "90 %")
 
 
 def test_after_the_calibration_round_its_items_are_no_longer_labelled(study):
@@ -202,7 +201,7 @@ def test_every_split_item_that_can_be_gets_a_third_label_hidden_among_agreed_one
     seen_by_all = {item for item in split if {(name, item) for name in REVIEWERS} <= labelled}
     assert {one.item for one in rows} & split == split - seen_by_all
     assert not {(one.reviewer, one.item) for one in rows} & labelled
-    assert moved.to_owner[0].startswith(f"{len(rows)} items were assigned for third labels")
+    assert says(moved.to_owner[0], f"{len(rows)} items", "third labels")
     assert any(item in " ".join(moved.to_owner) for item in seen_by_all) == bool(seen_by_all)
     assert moved.remarks == ("Third labels were assigned, hidden among agreed items.",)
     _, action, told = last_event(planned)
@@ -267,7 +266,7 @@ def test_closing_says_how_many_assigned_items_have_no_label(planned):
     answer_next(planned, "ada", "not sure")
     n_assigned = len(assignments.everything(planned))
     open_items, end_of_chain = move(planned, Step.CLOSE).remarks
-    assert open_items == f"{n_assigned - 1} assigned items have no label and will not get one."
+    assert says(open_items, f"{n_assigned - 1} assigned items", "no label")
     assert end_of_chain.endswith(auditing.head(planned))
 
 

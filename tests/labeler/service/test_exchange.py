@@ -271,7 +271,7 @@ def test_an_import_is_logged_with_what_it_brought(db):
 def test_a_file_is_named_in_what_is_refused(db, tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text(csv("x,ada,maybe"))
-    with pytest.raises(InputError, match=r"labels.csv: Line 2: label 'maybe'"):
+    with pytest.raises(InputError, match=r"labels\.csv: Line 2: .*'maybe'"):
         exchange.import_label_file(db, path, actor="owner", now=NOW)
     path.write_text("item,label\nx,similar\n")
     with pytest.raises(Refused, match=r"^\S*labels.csv: column 'reviewer' is missing; the table has item, label$"):

@@ -62,7 +62,7 @@ def test_the_root_itself_may_be_a_link(root, tmp_path):
 def test_what_cannot_be_a_path_is_said(root):
     (root / "loop").symlink_to(root / "loop")
     for path in ("loop/x", "a\0b"):
-        with pytest.raises(InputError, match="is not a file or folder"):
+        with pytest.raises(InputError, match="not a file or"):
             folders.below(root, path)
 
 
@@ -82,11 +82,11 @@ def test_a_file_that_is_named_must_be_one_of_results_and_never_the_study(root, p
 
 def test_what_is_not_there_is_said(root):
     (root / "empty").mkdir()
-    with pytest.raises(InputError, match="no such file or folder"):
+    with pytest.raises(InputError, match="no such file"):
         files(root, "june")
     with pytest.raises(InputError, match="no result files"):
         files(root, "empty")
-    with pytest.raises(InputError, match="cannot be read: File name too long"):
+    with pytest.raises(InputError, match="File name too long"):
         files(root, "x" * 300)
 
 
@@ -150,7 +150,7 @@ def test_a_pattern_stays_below_the_root(root):
 
 
 def test_a_dash_is_a_name_and_not_standard_input(root):
-    with pytest.raises(InputError, match="no such file or folder"):
+    with pytest.raises(InputError, match="no such file"):
         files(root, "-")
 
 

@@ -181,7 +181,7 @@ def test_who_takes_no_part_any_more_is_nobody_from_the_next_click_on(study):
     assert person_of(study, token) is None
     with pytest.raises(SignInFailed, match="longer take part"):
         identity.sign_in(study, secret, now=NOW)
-    with pytest.raises(NotAllowed, match="Only reviewers of the study"):
+    with pytest.raises(NotAllowed, match="Only reviewers"):
         identity.require(study, ada, Role.REVIEWER)
 
 

@@ -13,6 +13,7 @@ from labeler.service.data import importing
 from labeler.service.data.importing import FileBenchmark, FileResult
 from labeler.store import bins, events, items, runs
 from tests.labeler.conftest import NOW, import_all, log, look_into, result_file, series
+from tests.sentences import says
 
 NAME = "org__app#sort#size=9"
 
@@ -55,7 +56,7 @@ def test_what_became_of_each_file_is_said_in_order_and_in_one_line(db):
         ((), "", True),
         (("other",), "", False),
     ]
-    assert importing.in_words(results) == "2 items imported from 4 files; 1 files imported before, 1 refused."
+    assert says(importing.in_words(results), "2 items imported", "4 files", "1 files", "1 refused")
 
 
 def test_a_second_import_adds_nothing(db):
@@ -237,7 +238,7 @@ def test_a_file_that_vanished_is_refused_and_stops_nothing(db, tmp_path):
     files = list(importing.files_below([tmp_path / "gone.json"]))
     (tmp_path / "gone.json").unlink()
     gone, imported = import_all(db, *files, result_file(NAME, series(1)))
-    assert gone.refused == "No such file or directory"
+    assert says(gone.refused, "No such file")
     assert imported.names == (NAME,)
 
 

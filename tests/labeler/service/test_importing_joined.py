@@ -17,6 +17,7 @@ from labeler.store import events, items, runs
 from tests.labeler.conftest import NOW, import_all, look_into
 from tests.labeler.formats.examples import csv_bytes, json_bytes
 from tests.labeler.service.test_importing import counts
+from tests.sentences import says
 
 SHORT = "fewer than 50 iterations: too short for pattern measures"
 
@@ -70,7 +71,7 @@ def test_files_of_a_tool_that_writes_one_run_a_file_become_one_item_with_the_run
         "run1.txt, run2.txt, run10.txt", (FileBenchmark("o/p.BenchmarkA-8", 3, "2", "s", "lower", (SHORT,)),),
         names=("o/p.BenchmarkA-8",), files=("run1.txt", "run2.txt", "run10.txt"),
     )  # fmt: skip
-    assert importing.in_words(results) == "2 items imported from 3 files; 0 files imported before, 0 refused."
+    assert says(importing.in_words(results), "2 items imported", "3 files", "0 files", "0 refused")
 
 
 def test_the_same_files_again_in_any_order_add_nothing(db):
@@ -82,7 +83,7 @@ def test_the_same_files_again_in_any_order_add_nothing(db):
     again = imported(db, *reversed(files))
     assert [result.already_there for result in again] == [True, True]
     assert counts(db) == before
-    assert importing.in_words(again) == "0 items imported from 5 files; 5 files imported before, 0 refused."
+    assert says(importing.in_words(again), "0 items imported", "5 files", "5 files", "0 refused")
 
 
 def test_one_more_run_is_another_measurement_and_refused_unless_it_is_to_be_new(db):
@@ -105,7 +106,7 @@ def test_a_file_that_stands_there_twice_is_one_run(db):
     assert (twice.file, twice.already_there) == ("copy of 1.txt", True)
     assert twice.plain()[0]["warnings"] == ["a file with the same content was imported before"]
     assert len(kept(db)["o/p.BenchmarkA-8"][0]) == 2
-    assert importing.in_words([twice, result]) == "1 items imported from 3 files; 1 files imported before, 0 refused."
+    assert says(importing.in_words([twice, result]), "1 items imported", "3 files", "1 files", "0 refused")
 
 
 def test_one_file_alone_is_refused_and_the_way_of_the_tool_is_named(db):
@@ -145,9 +146,7 @@ def test_a_benchmark_with_two_units_is_refused_and_the_others_go_in(db):
     table = "benchmark,run,value,unit\nx,0,1,{}\ny,0,2,s\n"
     files = [importing.upload(f"{unit}.csv", table.format(unit).encode()) for unit in ("ms", "byte")]
     refused, result = imported(db, *files, file_is="run")
-    assert refused.refused == (
-        "benchmark 'x': byte in byte.csv, but s (lower is better) in ms.csv: these runs cannot be joined"
-    )
+    assert says(refused.refused, "'x': byte in byte.csv", "s (lower", "ms.csv")
     assert (refused.file, result.names) == ("byte.csv, ms.csv", ("y",))
 
 
@@ -174,9 +173,8 @@ def test_runs_of_several_runs_a_file_are_told_apart(db):
 def test_a_table_without_a_run_column_is_one_run_a_file_or_refused_in_words(db):
     files = [importing.upload(f"{run}.csv", f"benchmark, value\nb, {run}\nb, {run}.5\n".encode()) for run in (1, 2)]
     refused = imported(db, *files)[0].refused
-    assert refused == (
-        "column 'run' is missing; the table has benchmark, value. If each file is one run, give --file-is run"
-    )
+    assert says(refused, "'run' is missing", "benchmark, value")
+    assert "--file-is run" in refused
     imported(db, *files, file_is="run")
     assert kept(db)["b"][0] == [[1, 1.5], [2, 2.5]]
 
@@ -319,7 +317,7 @@ def test_every_number_survives_the_temporary_folder(db):
 def test_one_file_of_many_benchmarks_is_one_refusal(db):
     (result,) = imported(db, go_file("1.txt", A=[1], B=[2], C=[3]))
     assert result.refused.startswith("benchmark 'o/p.BenchmarkA-8': only one run")
-    assert importing.in_words([result]) == "0 items imported from 1 files; 0 files imported before, 1 refused."
+    assert says(importing.in_words([result]), "0 items imported", "1 files", "0 files", "1 refused")
 
 
 def test_one_file_with_several_processes_is_enough_for_what_all_of_them_ran(db):
@@ -334,7 +332,7 @@ def test_a_fault_of_a_reader_of_ours_costs_its_file_alone(db, monkeypatch):
     broken = replace(FORMATS["go"], read=lambda *_: [].pop())
     monkeypatch.setitem(FORMATS, "go", broken)
     refused, result = imported(db, go_file("1.txt", A=[1]), importing.upload("x.json", b"[[1],[2]]"))
-    assert refused.refused == "the reader failed; please report this error: IndexError: pop from empty list"
+    assert says(refused.refused, "the reader failed", "IndexError")
     assert result.names == ("x",)
 
 

@@ -228,11 +228,11 @@ def test_what_nobody_said_anything_on_cannot_be_answered(planned):
     for code in (silent.code, "NOSUCH", "x" * 5000):
         with pytest.raises(InputError, match="comment under"):
             reply(planned, code, "?")
-    with pytest.raises(InputError, match="There is no item 'nothing'"):
+    with pytest.raises(InputError, match="no item 'nothing'"):
         reply_to_item(planned, "nothing", "?")
     with pytest.raises(InputError, match=f"Nobody flagged or commented on {mute}"):
         reply_to_item(planned, mute, "?")
-    with pytest.raises(InputError, match=f"No reviewer called dan flagged or commented on {item}"):
+    with pytest.raises(InputError, match=f"called dan .*{item}"):
         reply_to_item(planned, item, "?", reviewer="dan")
     assert log(planned) == before
 

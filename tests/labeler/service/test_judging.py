@@ -15,6 +15,7 @@ from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, copy_of, i
 from tests.labeler.packages import STEADY, STEADY_LIMIT
 from tests.labeler.service.test_computing import compute, export, shown
 from tests.labeler.test_cli import run
+from tests.sentences import says
 
 FRAGILE = """
 from analysis.classifiers import Verdict
@@ -222,7 +223,7 @@ def test_a_package_cannot_take_the_name_of_a_built_in_classifier(study, site, bu
 
 def test_a_classifier_that_raises_keyboardinterrupt_stops_the_command_as_a_person_would(study, site):
     site.install("mine", does("raise KeyboardInterrupt"))
-    assert "Stopped. Finished verdicts are kept" in run("verdicts", "--study", study.path, code=1).stderr
+    assert says(run("verdicts", "--study", study.path, code=1).stderr, "Finished verdicts are kept")
 
 
 def test_a_classifier_cannot_change_the_runs_under_the_others(study, site, built_in):
@@ -293,6 +294,6 @@ def test_a_package_installed_later_is_all_that_is_computed(study, site):
     compute(study)
     others = made(study)
     site.install("steady", STEADY)
-    assert "8 of 8 items; 0 verdicts could not be computed." in run("verdicts", "--study", study.path).stderr
+    assert says(run("verdicts", "--study", study.path).stderr, "8 of 8 items;", "0 verdicts")
     assert len(of(study, "steady")) == 8
     assert made(study) == others

@@ -254,7 +254,7 @@ def test_only_reviewers_who_take_part_see_and_label_anything(planned):
     for name in ("ada", "carol"):
         refused(planned, NotAllowed, "Only reviewers of the study", name, task)
         for look in (reviewing.review_queue, reviewing.own_labels):
-            with pytest.raises(NotAllowed, match="Only reviewers of the study"):
+            with pytest.raises(NotAllowed, match="Only reviewers"):
                 look(planned, id_of(planned, name))
 
 

@@ -24,6 +24,7 @@ from tests.labeler.conftest import (
     series,
     unprivileged,
 )  # fmt: skip
+from tests.sentences import says
 
 CHOSEN = [item_name(1), item_name(4), item_name(6)]
 
@@ -161,7 +162,7 @@ def test_a_choice_that_is_none_is_refused_and_leaves_nothing_behind(study, tmp_p
     curating.exclude(study, item_name(2), "twice in it", actor="carol", now=NOW)
     path = tmp_path / "new.study"
     assert "No items match" in refused(study, tmp_path, path=path, names=[])
-    assert "no item 'x' in this study" in refused(study, tmp_path, path=path, names=[CHOSEN[0], "x"])
+    assert says(refused(study, tmp_path, path=path, names=[CHOSEN[0], "x"]), "no item 'x'")
     assert "is excluded" in refused(study, tmp_path, path=path, names=[item_name(2)])
 
 

@@ -215,7 +215,7 @@ def test_who_labels_and_coordinates_sees_no_verdict_in_a_draft_either(four):
     assert "mine" not in everything(page)
     assert why in texts(page)
     assert not [button for button in page.button if "Create a study" in button.label]
-    with open_database(four) as db, pytest.raises(NotAllowed, match="only after the study is"):
+    with open_database(four) as db, pytest.raises(NotAllowed, match="after the study is"):
         triage.make_beside(db, [item_name(0)], "Split", coordinator="both", now=NOW)
     assert not four.with_name("Split.study").exists()
 

@@ -8,6 +8,7 @@ from tests.labeler.formats.examples import csv_bytes
 from tests.labeler.service.test_importing_joined import go_file, kept
 from tests.labeler.ui.pages import button, checked, coordinator_page
 from tests.labeler.ui.test_data_pages import copied, empty, made
+from tests.sentences import says
 
 __all__ = ["copied", "empty", "made"]  # fixtures
 
@@ -28,7 +29,7 @@ def test_files_that_are_a_run_each_become_one_item(empty):
 
 def test_the_person_can_say_that_a_file_is_a_run(empty):
     page = coordinator_page("data", empty)
-    assert page.selectbox[0].options[1] == "one run of its benchmarks"
+    assert says(page.selectbox[0].options[1], "one run")
     page.selectbox[0].set_value("run").run()
     upload(page, ("1.csv", b"benchmark,value\nb,1\n"), ("2.csv", b"benchmark,value\nb,2\n"))
     with open_database(empty) as db:

@@ -9,6 +9,7 @@ from labeler.service.plan import assigning
 from labeler.store import open_database, studies
 from tests.labeler.conftest import NOW, PARAMETERS, id_of, log, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, press_key, reviewer_page, shown_items, texts
+from tests.sentences import says
 
 HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
 
@@ -50,7 +51,7 @@ def formatted(page):
 
 def test_an_empty_inbox_says_so(study):
     page = coordinator_page("inbox", study, "carol")
-    assert page.info[0].value.startswith("There are no flags or comments")
+    assert says(page.info[0].value, "no flags or")
     assert lines(page) == []
 
 
@@ -87,7 +88,7 @@ def test_an_answer_is_kept_for_its_message_only_and_reaches_the_reviewer(study):
     assert {message.code: [one.text for one in message.replies] for message in messages(study)} == {
         first: [HOSTILE], second: [],
     }  # fmt: skip
-    assert page.success[0].value.endswith("sent. 1 of 2 messages are unanswered.")
+    assert says(page.success[0].value, "1 of 2 messages")
     assert shown_items(page) == [second]  # the next unanswered message
     assert page.text_area(key=f"answer-{second}-0").value == ""
     press_key(page, "inbox", "n")
@@ -111,7 +112,7 @@ def test_an_empty_answer_is_refused_in_its_place(study):
 def test_who_reviews_too_sees_no_message_before_unblinding(study):
     code = say(study, "ada", comment="Clearly a step")
     page = coordinator_page("inbox", study, "eve")
-    assert "You are also a reviewer of this study" in page.info[0].value
+    assert says(page.info[0].value, "also a reviewer")
     assert (lines(page), len(page.text_area), len(page.button)) == ([], 0, 0)
     assert not [word for word in (code, "Clearly", "unanswered", "similar") if word in texts(page)]
     with open_database(study) as db:

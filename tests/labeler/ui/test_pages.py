@@ -18,6 +18,7 @@ from labeler.ui import app
 from labeler.ui.coordinator.pages import GROUPS, quiet
 from labeler.ui.coordinator.results import figures
 from tests.labeler.ui.pages import app_page, button, coordinator_page, drawings, reviewer_page, texts
+from tests.sentences import says
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 
@@ -179,7 +180,7 @@ def test_people_page_adds_reviewers_and_shows_them_at_once_with_links_and_mails(
 def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(empty, study):
     page = coordinator_page("data", study)
     assert "24 items" in texts(page)
-    assert "only while it is draft" in page.info[0].value
+    assert says(page.info[0].value, "while it is draft")
     assert (len(page.file_uploader), len(page.button)) == (0, 0)
     page = coordinator_page("data", empty)
     page.file_uploader[0].set_value(
@@ -264,7 +265,7 @@ def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch
     monkeypatch.delenv("LABELER_STUDY", raising=False)
     assert "labeler serve --study FILE" in texts(app_page(""))
     monkeypatch.setenv("LABELER_STUDY", str(study))
-    assert "You are not signed in" in texts(app_page("forged"))
+    assert says(texts(app_page("forged")), "not signed in")
     monkeypatch.setenv("LABELER_STUDY", str(study) + ".gone")
     said = texts(app_page(""))
     assert "missing at the moment" in said

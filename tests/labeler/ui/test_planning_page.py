@@ -8,6 +8,7 @@ from labeler.service.plan.planning import Assumptions
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, texts
+from tests.sentences import says
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +125,7 @@ def test_a_plan_in_batches_is_drawn_and_extended_on_the_page(tmp_path):
     page = chosen(coordinator_page("plan", path), Items_in_the_first_batch=4, Hidden_retests=0)
     promised = page.dataframe[0].value["in all"].sum()
     checked(next(button for button in page.button if button.label.startswith("Confirm this plan")).click().run())
-    assert f"Plan saved: {promised} labels for 4 reviewers. The study is open." in page.success[0].value
+    assert says(page.success[0].value, "Plan saved", f"{promised} labels")
     assert page.dataframe[0].value["in all"].sum() == promised
     with open_database(path) as db:
         assert len(sampling.sampled(db).waiting) == 4

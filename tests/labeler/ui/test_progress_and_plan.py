@@ -21,6 +21,7 @@ from tests.labeler.conftest import (
     series,
 )
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
+from tests.sentences import says
 
 TODAY = datetime.now(UTC)  # pages use the current time
 
@@ -74,11 +75,11 @@ def closed_by(path, says):
 
 def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
     page = coordinator_page("plan", empty)
-    assert page.info[0].value == "The study has no items to plan. Import measurements first."
+    assert "no items" in page.info[0].value and "Import measurements" in page.info[0].value
     with open_database(empty) as db:
         import_all(db, *(result_file(item_name(n), series(n)) for n in range(4)))
     checked(page.run())
-    assert "the study has 0. Add reviewers first" in page.info[0].value
+    assert says(page.info[0].value, "the study has 0")
     assert (len(page.button), len(page.number_input)) == (0, 8)  # items and reviewers of a planned study
     with open_database(empty) as db:
         for name in REVIEWERS:
@@ -100,7 +101,7 @@ def test_the_preview_follows_the_form(unplanned):
     assert loads(page, "calibration") == dict.fromkeys(REVIEWERS, 2)
     expected = page.dataframe[1].value
     assert {"kappa", "agreement of a pair", "sensitivity"} <= set(expected["what"])
-    assert "Shared items connect all reviewers" in texts(page)
+    assert says(texts(page), "connect all reviewers")
     (warning,) = page.warning
     assert warning.value.startswith("This plan cannot estimate:\n- ")
     assert "true prevalence" in warning.value
@@ -158,7 +159,7 @@ def test_a_plan_that_stands_is_shown_with_its_loads_and_verified(begun):
     checked(page.button[0].click().run())
     with open_database(begun) as db:
         plan_hash = coordinating.get_study(db).plan_hash
-    assert f"Original plan: `{plan_hash}`. Changes: 0. Current plan: `{plan_hash}`" in texts(page)
+    assert "Changes: 0" in texts(page) and texts(page).count(f"`{plan_hash}`") == 2
     assert page.success.len == 1
 
 
@@ -219,8 +220,8 @@ def test_agreement_stays_hidden_from_a_coordinator_who_labels_as_well(begun):
     closed_by(begun, dict.fromkeys(REVIEWERS, "similar"))
     page = coordinator_page("progress", begun, "gil")
     assert page.dataframe.len == 1
-    assert "You are also a reviewer of this study" in page.caption[-1].value
+    assert says(page.caption[-1].value, "also a reviewer")
 
 
 def test_a_study_without_a_plan_has_no_progress(empty):
-    assert "There is no plan yet" in coordinator_page("progress", empty).info[0].value
+    assert says(coordinator_page("progress", empty).info[0].value, "no plan yet")

@@ -9,6 +9,7 @@ from labeler.service.plan import course
 from labeler.store import events, open_database
 from tests.labeler.conftest import NOW, answer_everything, make_study
 from tests.labeler.ui.pages import coordinator_page
+from tests.sentences import says
 
 ANSWERS = """\
 title = "Labels of caches"
@@ -48,7 +49,7 @@ def button(page, label):
 
 def test_nothing_is_offered_before_the_study_is_unblinded(study):
     page = coordinator_page("publish", study)
-    assert "Only an unblinded study can be published." in page.info[0].value
+    assert says(page.info[0].value, "Only an unblinded study")
     assert not page.button and not page.text_area
 
 
