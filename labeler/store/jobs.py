@@ -50,3 +50,9 @@ def latest(db: Database, kind: str) -> Job | None:
         (kind,),
     )
     return Job(**rows[0]) if rows else None
+
+
+def newest(db: Database) -> tuple[int, str] | None:
+    """Return the id of the most recent job of any kind, and the time of its last change."""
+    row = db.execute("SELECT job_id, updated_utc FROM jobs ORDER BY job_id DESC LIMIT 1").fetchone()
+    return tuple(row) if row else None

@@ -24,7 +24,7 @@ from labeler.service.people import identity
 from labeler.service.plan import coordinating
 from labeler.store import Database, open_database
 from labeler.ui import component
-from labeler.ui.coordinator import explore
+from labeler.ui.coordinator import explore, warm
 from labeler.ui.coordinator import pages as coordinator_pages
 from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.pages import GROUP_OF, quiet
@@ -105,6 +105,7 @@ def run_page(db: Database, person: Person) -> None:
     st.set_page_config(page_title=f"{chosen.title} · Benchmark runs")
     st.html(SIDEBAR + quietened(quiet(coordinating.get_study(db))))
     chosen.run()
+    warm.begin(db.path)
 
 
 def group_of(title: str) -> str:

@@ -24,6 +24,7 @@ from labeler.errors import InputError, LabelerError
 from labeler.service.plan import coordinating
 from labeler.store import open_database
 from labeler.ui import connections, presses, programs, provider, resources, sign_in
+from labeler.ui.coordinator import warm
 from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, before the garbage collector is frozen
 from labeler.ui.limits import BoundedLog
 
@@ -62,6 +63,7 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
     gc.collect()
     gc.freeze()  # excludes imported objects, which always stay, from garbage collection
     refresh_in_background(study)
+    warm.when_needed(study.resolve())
     app.run(config=config)
 
 

@@ -12,6 +12,7 @@ from labeler.errors import InputError
 from labeler.model import Category, Item
 from labeler.screen import binning
 from labeler.service.data import drawing
+from labeler.service.kept import until_changed
 from labeler.store import Database, items
 from labeler.store import verdicts as stored_verdicts
 
@@ -55,6 +56,7 @@ class Filter:
     with_excluded: bool = True
 
 
+@until_changed
 def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
     """Return all items in order of name, with their length and spread.
 

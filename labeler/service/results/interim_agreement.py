@@ -4,17 +4,14 @@ The report has the details.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from analysis import consensus
 from analysis.agreement import fleiss_kappa, percent_agreement
 from analysis.intervals import Estimate
 from analysis.tables import count_table, counted_labels
+from labeler.service.kept import until_changed
 from labeler.service.results import history
-from labeler.store import Database, events, items, labels
-
-MAX_KEPT = 8
-_kept: dict[tuple[Path, int, int], "InterimAgreement"] = {}
+from labeler.store import Database, items, labels
 
 
 @dataclass(frozen=True)
@@ -36,22 +33,12 @@ class InterimAgreement:
     kappa: Estimate
 
 
+@until_changed
 def current_agreement(db: Database) -> InterimAgreement:
     """Return the agreement of the current labels.
 
     Callers that show it must check `visibility` first.
-
-    The result is cached until the study changes, which is when an answer or an event is added.
     """
-    version = db.path, labels.n_labels(db), events.last_id(db)
-    if version not in _kept:
-        if len(_kept) >= MAX_KEPT:
-            _kept.clear()
-        _kept[version] = _compute(db)
-    return _kept[version]
-
-
-def _compute(db: Database) -> InterimAgreement:
     counting = {item.name for item in items.all_items(db)} - history.not_counted(db)
     first = counted_labels(labels.table(db))
     first = first[first["item"].isin(counting)]

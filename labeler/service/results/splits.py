@@ -18,6 +18,7 @@ from labeler.errors import InputError, NotAllowed
 from labeler.model import Category, Item, Kind
 from labeler.plan.lifecycle import Action, require
 from labeler.service.data.curating import item_named
+from labeler.service.kept import until_changed
 from labeler.service.people.identity import checked_reason
 from labeler.store import Database, assignments, decisions, events, items, labels, studies
 from labeler.store.decisions import Decision
@@ -77,7 +78,8 @@ class Split:
         return self.majority is None and self.decision is None
 
 
-def split_items(db: Database) -> list[Split]:
+@until_changed
+def split_items(db: Database) -> tuple[Split, ...]:
     """Return all split items, except excluded items.
 
     Undecided items come first. Within each group, items are sorted by name.
@@ -93,7 +95,7 @@ def split_items(db: Database) -> list[Split]:
     split = [
         Split(by_name[name], _in_order(item_labels), standing.get(name)) for name, item_labels in labels_of.items()
     ]
-    return sorted(split, key=lambda split: (not split.remains, split.item.name))
+    return tuple(sorted(split, key=lambda split: (not split.remains, split.item.name)))
 
 
 def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:

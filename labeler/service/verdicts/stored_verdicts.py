@@ -1,6 +1,7 @@
 """Stored verdicts: tables, export, import and removal."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ from analysis.learning import FEATURES, LEARNED, features_of
 from labeler.errors import InputError
 from labeler.formats import Source, tables
 from labeler.model import Category, Item, StoredVerdict
+from labeler.service.kept import until_changed
 from labeler.service.verdicts.classifying import JudgeOptions, is_setting, judges
 from labeler.store import Database, events, items, verdicts
 
 IMPORTED: Mapping[str, Any] = {"imported": True}
-VerdictTable = pd.DataFrame
 
 
 def verdict_table(db: Database) -> pd.DataFrame:
@@ -30,6 +31,41 @@ def brief_table(db: Database) -> pd.DataFrame:
     This is faster than reading all columns.
     """
     return verdicts.brief_table(db)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The verdicts of a study in a few tables.
+
+    Attributes
+    ----------
+    counts : list of dict
+        Result of `verdict_counts`; empty if there are no verdicts.
+    pairs : list of dict
+        Result of `among_themselves`.
+    first : list of dict
+        Result of `to_send_first`.
+    failed : list of dict
+        Item, classifier and reason of each verdict that could not be computed.
+    """
+
+    counts: list[dict[str, Any]]
+    pairs: list[dict[str, Any]]
+    first: list[dict[str, Any]]
+    failed: list[dict[str, Any]]
+
+
+@until_changed
+def summary(db: Database, n_first: int) -> Summary:
+    """Summarise the verdicts, with the `n_first` items to label first."""
+    table = verdicts.brief_table(db)
+    counting, failed = of_counting_items(db, table), table.loc[table["verdict"].isna(), ["item", "classifier", "error"]]
+    return Summary(
+        verdict_counts(table),
+        among_themselves(counting),
+        to_send_first(counting, n_first),
+        [dict(zip(("item", "classifier", "reason"), row, strict=True)) for row in failed.itertuples(index=False)],
+    )
 
 
 def verdict_counts(table: pd.DataFrame) -> list[dict[str, str | int | float | None]]:

@@ -80,7 +80,7 @@ def test_split_items_are_those_with_both_categories_among_first_labels_undecided
 
 
 def test_nothing_is_split_where_nobody_labelled(planned):
-    assert splits.split_items(planned) == []
+    assert splits.split_items(planned) == ()
 
 
 def test_what_was_said_is_without_names_and_in_an_order_that_tells_nobody(planned):
@@ -123,7 +123,7 @@ def test_an_own_revision_splits_nothing(planned):
     answer_everything(planned, dict.fromkeys(SPLIT, "similar"))
     revised = replace(task, revision=1)
     reviewing.submit(planned, id_of(planned, "ada"), submission(revised, "dissimilar"), now=NOW)
-    assert splits.split_items(planned) == []
+    assert splits.split_items(planned) == ()
 
 
 def test_an_excluded_item_is_not_among_them_and_cannot_be_decided(closed):

@@ -56,14 +56,14 @@ def render(db: Database, person: str) -> None:
     if hidden:
         st.info(hidden)
         return
-    table = stored_verdicts.brief_table(db)
-    if len(table):
-        tables(db, table, person)
+    summary = stored_verdicts.summary(db, N_FIRST)
+    if summary.counts:
+        tables(db, summary, person)
     elif not missing:
         st.info("There are no verdicts and no measurements yet. Import measurements on the page Data.")
 
 
-def tables(db: Database, table: stored_verdicts.VerdictTable, person: str) -> None:
+def tables(db: Database, summary: stored_verdicts.Summary, person: str) -> None:
     """Show the results of the classifiers as tables.
 
     The tables have the counts, the agreement between classifiers, the items to label first, and the missing verdicts
@@ -71,27 +71,23 @@ def tables(db: Database, table: stored_verdicts.VerdictTable, person: str) -> No
 
     The verdicts of single items are on the page Items and in the file, because a large table is slow in the browser.
     """
-    counting = stored_verdicts.of_counting_items(db, table)
-    st.dataframe(stored_verdicts.verdict_counts(table), hide_index=True, placeholder="—")
+    st.dataframe(summary.counts, hide_index=True, placeholder="—")
     with st.container(horizontal=True):
         link("Items", "Verdicts of each item")
         st.download_button(
             "Download verdicts.csv", partial(exported, db.path, person), "verdicts.csv", on_click="ignore"
         )
-    pairs = stored_verdicts.among_themselves(counting)
-    if pairs:
+    if summary.pairs:
         st.subheader("Agreement between classifiers", anchor=False)
         st.write(AGREEMENT)
-        st.dataframe(pairs, hide_index=True, placeholder="—", column_config=SHARES)
-    first = stored_verdicts.to_send_first(counting, N_FIRST)
-    if first:
+        st.dataframe(summary.pairs, hide_index=True, placeholder="—", column_config=SHARES)
+    if summary.first:
         st.subheader("Items to label first", anchor=False)
         st.write(FIRST)
-        st.dataframe(first, hide_index=True, column_order=COLUMNS, placeholder="—", column_config=SHARES)
-    failed = table.loc[table["verdict"].isna(), ["item", "classifier", "error"]]
-    if len(failed):
+        st.dataframe(summary.first, hide_index=True, column_order=COLUMNS, placeholder="—", column_config=SHARES)
+    if summary.failed:
         st.subheader("Verdicts that could not be computed", anchor=False)
-        st.dataframe(failed, hide_index=True, column_config={"error": "reason"})
+        st.dataframe(summary.failed, hide_index=True)
 
 
 def exported(path: Path, person: str) -> str:

@@ -1,0 +1,40 @@
+"""Keep computed results of a study in memory until the study changes."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from labeler.store import Database, chain, jobs
+
+P = ParamSpec("P")
+T = TypeVar("T")
+MAX_KEPT = 32
+_kept: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
+
+
+def until_changed(compute: Callable[Concatenate[Database, P], T]) -> Callable[Concatenate[Database, P], T]:
+    """Decorate a function of a study and of hashable options, so that it computes only after a change of the study.
+
+    Callers must not change the returned object.
+    """
+
+    @wraps(compute)
+    def kept(db: Database, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        name = compute.__module__, compute.__qualname__
+        key = (name, db.path, _version(db), args, tuple(sorted(kwargs.items())))
+        if key in _kept:
+            _kept.move_to_end(key)
+        else:
+            _kept[key] = compute(db, *args, **kwargs)
+            if len(_kept) > MAX_KEPT:
+                _kept.popitem(last=False)
+        value: T = _kept[key]
+        return value
+
+    return kept
+
+
+def _version(db: Database) -> tuple[Hashable, ...]:
+    """Return values that differ after each change: every answer and event has a link in the chain, verdicts a job."""
+    return chain.head(db), jobs.newest(db)
