@@ -141,12 +141,15 @@ def test_the_sources_of_the_paper_are_cited_and_listed():
     assert 250 < len(paper.split()) < 1000  # the instructions of the journal
 
 
-def test_the_glossary_has_at_most_forty_terms_each_once():
+def test_the_glossary_has_at_most_forty_terms_each_once_and_all_in_use():
     page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     terms = re.findall(r"^\| (?!term)([a-z, -]+) \|", page, flags=re.MULTILINE)
     assert 30 <= len(terms) <= 40
     words = [word for term in terms for word in term.split(", ")]
     assert len(words) == len(set(words))
+    pages = [path for path in (ROOT / "docs").glob("*.md") if path.name != "glossary.md"]
+    text = " ".join(" ".join(path.read_text(encoding="utf-8") for path in pages).lower().split())
+    assert [word for word in words if word.strip() not in text] == []  # every term is used
 
 
 def test_the_citation_names_the_version():
