@@ -242,7 +242,7 @@ def _spin(seconds: float) -> None:
 
 
 def _with_share_added(operation: Operation, share: Callable[[], float]) -> Operation:
-    """The operation, followed by a wait of the given share of its time."""
+    """Return the operation, followed by a wait of the given share of its time."""
 
     def slower() -> None:
         start = time.perf_counter()

@@ -128,7 +128,7 @@ def _timed(_loops: int, task: Callable[[], object], n_calls: int) -> float:
 
 
 def _without_machine(suite: dict) -> dict:
-    """The same file with the values and how they were measured, without data about the machine."""
+    """Return the same file with the values and how they were measured, without data about the machine."""
     common = {key: value for key, value in suite["metadata"].items() if key in KEPT}
     return {
         "benchmarks": [

@@ -28,7 +28,7 @@ def examples(n: int) -> int:
 
 
 def some_slow(values: Iterable[Any], slow: Collection[Any]) -> list[Any]:
-    """The values for a parametrised test; the slow values only run with `make test-all`."""
+    """Return the values for a parametrised test; the slow values only run with `make test-all`."""
     return [pytest.param(value, marks=pytest.mark.slow) if value in slow else value for value in values]
 
 

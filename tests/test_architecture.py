@@ -94,7 +94,7 @@ def nodes(path: Path) -> tuple[ast.AST, ...]:
 
 
 def imported_names(path: Path) -> list[str]:
-    """Every imported module, and module.name for `from module import name`."""
+    """Return every imported module, and module.name for `from module import name`."""
     names: list[str] = []
     for node in nodes(path):
         if isinstance(node, ast.Import):
@@ -105,7 +105,7 @@ def imported_names(path: Path) -> list[str]:
 
 
 def rule(path: Path, rules: dict[str, set[str]]) -> set[str] | None:
-    """The rule of the longest matching prefix; None if none matches."""
+    """Return the rule of the longest matching prefix; None if none matches."""
     matching = [prefix for prefix in rules if str(path) == prefix or str(path).startswith(f"{prefix}/")]
     return rules[max(matching, key=len)] if matching else None
 

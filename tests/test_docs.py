@@ -31,7 +31,7 @@ GUIDES = runpy.run_path(str(ROOT / "scripts" / "guides.py"))["GUIDES"]
 
 
 def commands_in(text):
-    """Every `labeler ...` at the start of a line of an indented or fenced block."""
+    """Yield every `labeler ...` at the start of a line of an indented or fenced block."""
     for line in re.findall(r"^(?:    |\$ )?(?:\$ )?labeler (.+)$", text, flags=re.MULTILINE):
         yield line.split("#")[0].split()
 

@@ -33,7 +33,7 @@ DENIED = (
 
 
 def node() -> str:
-    """The path of node; without node the test is skipped, but fails if everything must run."""
+    """Return the path of node; without node the test is skipped, but fails if everything must run."""
     path = shutil.which("node")
     if path is not None:
         version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True, timeout=NODE_LIMIT_S)

@@ -65,7 +65,7 @@ def installed(wheel, tmp_path_factory):
 
 
 def output(*command, folder):
-    """The output of a command in an empty folder, without our settings."""
+    """Return the output of a command in an empty folder, without our settings."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder, env=environment)
     return done.stdout
@@ -160,7 +160,7 @@ def test_the_demo_starts_from_the_wheel_alone(installed, tmp_path):
 
 
 def answer(url, server):
-    """The server's response at an address, as soon as the server responds."""
+    """Return the server's response at an address, as soon as the server responds."""
     end = time.monotonic() + START_S
     while time.monotonic() < end and server.poll() is None:
         try:

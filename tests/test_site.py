@@ -34,7 +34,7 @@ def site(tmp_path_factory):
 
 
 def references(page):
-    """The links and resources of a page: attribute, address."""
+    """Return the links and resources of a page: attribute, address."""
     text = page.read_text(encoding="utf-8")
     return [(name, unescape(value)) for name, value in re.findall(r'\s(href|src|action)="([^"]*)"', text)]
 
@@ -95,7 +95,7 @@ def test_every_public_function_is_in_its_reference_with_its_docstring(site):
 
 
 def words_of(path):
-    """The number of words in the prose: without code, output of commands, and tables."""
+    """Return the number of words in the prose: without code, output of commands, and tables."""
     text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     return sum(len(line.split()) for line in text.splitlines() if not line.startswith(("    ", "|")))
 

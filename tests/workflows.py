@@ -18,7 +18,7 @@ EXPRESSION = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
 
 
 def example(page: str, language: str, heading: str) -> Any:
-    """The first block of a language under a heading of a page in docs, parsed as YAML."""
+    """Return the first block of a language under a heading of a page in docs, parsed as YAML."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
     return yaml.safe_load(re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)[0])
 
@@ -111,7 +111,7 @@ class Runner:
 
 
 def tools(folder: Path) -> Path:
-    """A folder with this environment's `labeler` and `python`, and a `pip` that does nothing."""
+    """Return a folder with this environment's `labeler` and `python`, and a `pip` that does nothing."""
     folder.mkdir()
     for name, lines in {
         "labeler": f'exec "{sys.executable}" -m labeler "$@"',

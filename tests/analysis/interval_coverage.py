@@ -56,7 +56,7 @@ def chance_of(tables: Floats, cells: Floats) -> Floats:
 
 @cache
 def cohen_intervals(n_items: int) -> tuple[Floats, Floats]:
-    """All tables of two raters, and value, standard error, low and high of each, NaN if undefined."""
+    """Return all tables of two raters, and value, standard error, low and high of each, NaN if undefined."""
     tables, found = [], []
     ends: dict[tuple[int, ...], tuple[float, ...]] = {}
     for a, b, c in np.ndindex(n_items + 1, n_items + 1, n_items + 1):

@@ -21,7 +21,7 @@ REPEAT_EVERY_MS = 33
 
 
 def item_on_screen(page: Page) -> str:
-    """The code of the item, once it has been shown long enough to be answered."""
+    """Return the code of the item, once it has been shown long enough to be answered."""
     page.wait_for_function(SHOWN)
     return page.evaluate("() => window.__review.code")
 
@@ -102,7 +102,7 @@ def wait_until_due(page: Page, begun: float, after_ms: float) -> None:
 
 
 def answers(served: Served, name: str) -> list[OwnAnswer]:
-    """The answers of a reviewer in the study, in order of saving."""
+    """Return the answers of a reviewer in the study, in order of saving."""
     with open_database(served.study) as db:
         person = people.by_name(db, name)
         assert person is not None
@@ -114,7 +114,7 @@ def said(served: Served, name: str) -> list[str]:
 
 
 def rows(served: Served, name: str):
-    """The same as rows of the tidy table."""
+    """Return the same as rows of the tidy table."""
     with open_database(served.study) as db:
         table = labels.table(db)
     return table[table["reviewer"] == name].reset_index(drop=True)

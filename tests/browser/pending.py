@@ -76,7 +76,7 @@ class Scene:
         assert len(self.stored()) == before
 
     def stored(self) -> list[tuple[str, str]]:
-        """The reviewer's answers in the study, in order."""
+        """Return the reviewer's answers in the study, in order."""
         return [(answer.code, answer.answer.value) for answer in answers(self.served, self.name)]
 
     def wait_until_saved(self) -> None:

@@ -30,7 +30,7 @@ def served(tmp_path_factory):
 
 
 def findings(page: Page) -> list[str]:
-    """The findings of axe-core on a page: all serious ones, and everything about headings and titles."""
+    """Return the findings of axe-core on a page: all serious ones, and everything about headings and titles."""
     expect(page.locator("h1")).to_have_count(1)
     assert page.title().endswith("Benchmark runs") and len(page.title()) > len("Benchmark runs")
     found = Axe().run(page).response["violations"]

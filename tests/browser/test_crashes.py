@@ -156,7 +156,7 @@ def outage(desks, served):
 
 
 def status_is_covered(page):
-    """Whether Streamlit's dialog covers the status line."""
+    """Return whether Streamlit's dialog covers the status line."""
     dialog = page.get_by_role("dialog", name="Connection error")
     expect(dialog).to_be_visible(timeout=90_000)
     over, under = dialog.bounding_box(), page.locator(".status").bounding_box()

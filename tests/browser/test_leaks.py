@@ -219,5 +219,5 @@ def test_a_retest_item_comes_under_another_code_and_in_the_same_words(listener, 
 
 
 def summaries(text):
-    """The accessible names of the canvas, without their numbers."""
+    """Return the accessible names of the canvas, without their numbers."""
     return {re.sub(r"[\d.]+", "0", label) for label in re.findall(r'<canvas[^>]* aria-label="([^"]*)"', text)}

@@ -122,12 +122,12 @@ def names_of_cookies(page: Page) -> set[str]:
 
 
 def kept(page: Page) -> set[str]:
-    """The cookies that identify a person."""
+    """Return the cookies that identify a person."""
     return {name for name in names_of_cookies(page) if name.startswith((SESSION_COOKIE, USER_COOKIE))}
 
 
 def is_out(page: Page, served: Served) -> bool:
-    """Whether opening the application leads to the sign-in page."""
+    """Return whether opening the application leads to the sign-in page."""
     page.goto(served.url, wait_until="commit")
     return page.url == f"{served.url}/sign-in"
 
@@ -210,7 +210,7 @@ def test_without_a_provider_there_is_no_link_and_its_addresses_lead_to_the_sign_
 
 
 def account(name: str = "ada") -> str:
-    """The data that Streamlit keeps about a person who returned from the provider."""
+    """Return the data that Streamlit keeps about a person who returned from the provider."""
     return json.dumps({"email": address(name), "email_verified": True, "is_logged_in": True, "provider": "default"})
 
 

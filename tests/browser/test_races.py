@@ -63,7 +63,7 @@ def presses(page):
 
 
 def strike_with_gap(page, keys, gap_ms, begin=item_on_screen):
-    """The record of two key presses with this gap by the browser's time stamps."""
+    """Return the record of two key presses with this gap by the browser's time stamps."""
     for _ in range(ATTEMPTS):
         begin(page)
         presses(page)

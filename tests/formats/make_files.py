@@ -43,7 +43,7 @@ def debian(*packages):
 
 
 def python(folder, *packages):
-    """The programs of an environment with these packages."""
+    """Return the programs of an environment with these packages."""
     run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
     run(folder / "venv/bin/pip", "install", "-q", *packages, cwd=folder)
     return folder / "venv/bin"
@@ -146,7 +146,7 @@ def asv(folder):
 
 
 def commit_of(folder, name):
-    """The hash of a new commit, always the same."""
+    """Return the hash of a new commit, always the same."""
     told = {"NAME": "a", "EMAIL": "a@example.org", "DATE": "2024-01-01T00:00:00Z"}
     always = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in told.items()}
     run("git", "commit", "-q", "--allow-empty", "-m", name, cwd=folder, env=os.environ | always)

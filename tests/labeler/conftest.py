@@ -39,12 +39,12 @@ def item_name(number: int) -> str:
 
 
 def result_file(name: str, runs: Sequence[Sequence[float]]) -> Source:
-    """A result file in the ICPE format, as a browser sends it."""
+    """Return a result file in the ICPE format, as a browser sends it."""
     return importing.upload(f"{name}.json", json.dumps([list(run) for run in runs]).encode())
 
 
 def look_into(source: Source, options: ReadOptions = DEFAULTS) -> importing.FileResult:
-    """A dry run of importing one file."""
+    """Return a dry run of importing one file."""
     results = list(importing.look_into_files([source], options))
     benchmarks = tuple(benchmark for result in results for benchmark in result.benchmarks)
     return importing.FileResult(source.name, benchmarks, next((r.refused for r in results if r.refused), ""))
@@ -53,7 +53,7 @@ def look_into(source: Source, options: ReadOptions = DEFAULTS) -> importing.File
 def report_of_files(
     label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), options: ReportOptions = STANDARD
 ) -> dict[str, Any]:
-    """The numbers of the report of two tables."""
+    """Return the numbers of the report of two tables."""
     return gathered_files(label_file, verdict_file, notes, options).content()
 
 
@@ -162,7 +162,7 @@ def answer_everything(db: Database, says: dict[str, str]) -> None:
 
 
 def log(db: Database) -> list[tuple[str, str]]:
-    """The rows of the log: person and action."""
+    """Return the rows of the log: person and action."""
     return list(events.table(db)[["actor", "action"]].itertuples(index=False, name=None))
 
 

@@ -51,7 +51,7 @@ def unpack(text):
 
 
 def drawn(run):
-    """The drawing of a run beside another run."""
+    """Return the drawing of a run beside another run."""
     return payload([run, run], "s")["runs"][0]
 
 

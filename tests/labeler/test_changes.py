@@ -37,7 +37,7 @@ class Balance:
 
 
 def balance_of(slots: Iterable[Slot]) -> dict[str, Balance]:
-    """The balance of every reviewer with a slot, by name."""
+    """Return the balance of every reviewer with a slot, by name."""
     load: Counter[str] = Counter()
     remaining: Counter[str] = Counter()
     for slot in slots:
@@ -96,7 +96,7 @@ def slots_of_an_item(item, people, random):
 
 
 def after(slots, changes):
-    """The slots after the moves."""
+    """Return the slots after the moves."""
     for move in changes.moves:
         slots = after_move(slots, move)
     return slots
@@ -380,7 +380,7 @@ def test_who_comes_back_gets_no_item_they_had_and_what_they_have_to_do_counts():
 
 
 def on_offer(state, study):
-    """The slots that the new reviewer could take, by giver."""
+    """Return the slots that the new reviewer could take, by giver."""
     copied = {(slot.reviewer, slot.item) for slot in study.slots if slot.kind == Kind.RETEST}
     return {
         name: [

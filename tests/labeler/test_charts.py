@@ -21,12 +21,12 @@ def drawn(runs, unit="s", rule="levels", **options):
 
 
 def encodings(chart):
-    """The encodings of the dots in each panel."""
+    """Return the encodings of the dots in each panel."""
     return [panel["layer"][1]["encoding"] for panel in chart.to_dict()["concat"]]
 
 
 def limits(encoding):
-    """The range between the lanes."""
+    """Return the range between the lanes."""
     low, high = encoding["y"]["scale"]["domain"]
     lane = (high - low) * charts.LANE_SHARE / (1 + 2 * charts.LANE_SHARE)
     return low + lane, high - lane
@@ -37,7 +37,7 @@ def y_titles(chart):
 
 
 def named(chart):
-    """The titles of the panels."""
+    """Return the titles of the panels."""
     return [panel["title"] for panel in chart.to_dict()["concat"]]
 
 
@@ -46,7 +46,7 @@ def first_panel(chart):
 
 
 def picture(chart, panel):
-    """The content of a panel, in grey."""
+    """Return the content of a panel, in grey."""
     image = np.asarray(Image.open(io.BytesIO(figures.render(chart, "png"))).convert("L"))
     scale = figures.PNG_SCALE
     left, top = round(panel.x * scale), round(panel.y * scale)

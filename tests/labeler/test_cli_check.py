@@ -25,7 +25,7 @@ def icpe(path, *runs):
 
 
 def short(path, *levels, name="b"):
-    """A pyperf file: runs of five values at these levels."""
+    """Return a pyperf file: runs of five values at these levels."""
     rng = np.random.default_rng(6)
     runs = pyperf_runs(*((level + rng.normal(0, 0.001, 5)).tolist() for level in levels))
     path.write_bytes(pyperf_file(({"name": name}, runs)))
@@ -191,7 +191,7 @@ def test_a_vanished_benchmark_is_exit_code_3_unless_allowed(old, alike):
 
 
 def rounds(path, **levels):
-    """A file of pytest-benchmark: one process."""
+    """Return a file of pytest-benchmark: one process."""
     entries = [{"fullname": name, "params": None, "stats": {"data": [level, 1.001 * level, 0.999 * level]}}
                for name, level in levels.items()]  # fmt: skip
     document = {"machine_info": {}, "commit_info": {}, "datetime": "2024-05-01T10:00:00", "benchmarks": entries}
@@ -392,7 +392,7 @@ def test_json_holds_verdicts_reasons_changes_and_how_they_came_about(old, new):
 
 
 def rows_of(markdown):
-    """The cells of every table row."""
+    """Return the cells of every table row."""
     return [re.split(r"(?<!\\)\|", line)[1:-1] for line in markdown.splitlines() if line.startswith("|")]
 
 
@@ -499,7 +499,7 @@ def test_the_help_says_what_each_exit_code_means():
 
 
 def statistics_only(path, level):
-    """A file of pytest-benchmark without the rounds."""
+    """Return a file of pytest-benchmark without the rounds."""
     entries = [{"fullname": "b", "params": None, "stats": {"mean": level, "stddev": 0.1}}]
     path.write_text(json.dumps({"machine_info": {}, "commit_info": {}, "benchmarks": entries}))
     return path

@@ -58,7 +58,7 @@ def label(path, says):
 
 
 def asked(path, question, *arguments):
-    """The result of a service or store function on the study in a file."""
+    """Return the result of a service or store function on the study in a file."""
     with open_database(path) as db:
         return question(db, *arguments)
 
@@ -384,7 +384,7 @@ def test_without_a_plan_there_is_nothing_to_verify(tmp_path):
 
 
 def looks(path, out):
-    """Every command that shows what pages hide until unblinding."""
+    """Return every command that shows what pages hide until unblinding."""
     return [
         ("report", "--study", path, "--out", out, "--quick"),
         ("labels", "--study", path, "--export", out / "labels.csv"),

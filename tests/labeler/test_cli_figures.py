@@ -41,12 +41,12 @@ def files_in(folder):
 
 
 def kinds(result):
-    """The kinds of the printed files: the part before the name of an item or application."""
+    """Return the kinds of the printed files: the part before the name of an item or application."""
     return [line.rpartition("/")[2].split("-example")[0].split(".")[0] for line in result.stdout.splitlines()]
 
 
 def refusal(*arguments):
-    """The line with the reason for refusing."""
+    """Return the line with the reason for refusing."""
     result = figures(*arguments, code=1)
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
@@ -168,7 +168,7 @@ def test_a_hostile_name_stays_in_the_folder(tmp_path):
 
 
 def long_table(name, seed, application=""):
-    """A table with the runs of one benchmark with any name."""
+    """Return a table with the runs of one benchmark with any name."""
     quoted = [text.replace('"', '""') for text in (name, application)]
     lines = [
         f'{number},{value},"{quoted[0]}","{quoted[1]}"'

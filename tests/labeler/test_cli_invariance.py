@@ -44,7 +44,7 @@ def write(folder, files):
 
 
 def answer(command, folder, files, *options):
-    """The JSON output of a command, without names of files and runs."""
+    """Return the JSON output of a command, without names of files and runs."""
     given = [word for option in (*OPTIONS[command], *options) for word in option]
     if command == "convert":
         out = folder / "out.csv"
@@ -74,7 +74,7 @@ def by(column):
 
 
 def of_part(part):
-    """Every fourth run."""
+    """Return every fourth run."""
     return [row for row in table() if row[1] % 4 == part]
 
 

@@ -17,7 +17,7 @@ VERDICTS = "item,classifier,verdict,score\nx1,rule,similar,0.1\nx2,rule,dissimil
 
 
 def error(*arguments, code=1):
-    """The only message of a refused command; checks that nothing else is printed."""
+    """Return the only message of a refused command; checks that nothing else is printed."""
     result = run(*arguments, code=code)
     (line,) = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
     return line.removeprefix("Error: ")

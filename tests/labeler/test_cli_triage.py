@@ -32,7 +32,7 @@ def study(tmp_path):
 
 
 def chosen(*options):
-    """The numbers of the items that `browse` lists."""
+    """Return the numbers of the items that `browse` lists."""
     rows = json.loads(run("browse", *options, "--json").stdout)
     return sorted(int(row["item"].rpartition("=")[2]) for row in rows)
 

@@ -16,7 +16,7 @@ def study_in(state, resumes_to=None):
 
 
 def refusal(function, *arguments):
-    """The message of a refusal; empty if there is none."""
+    """Return the message of a refusal; empty if there is none."""
     try:
         function(*arguments)
     except NotAllowed as error:

@@ -27,7 +27,7 @@ print(json.dumps(sorted(sys.modules)))
 
 
 def modules_of(*arguments):
-    """The modules that a process has imported after a command."""
+    """Return the modules that a process has imported after a command."""
     command = [sys.executable, "-c", IMPORTED_BY, json.dumps([str(argument) for argument in arguments])]
     finished = subprocess.run(command, capture_output=True, text=True, check=True)
     return set(json.loads(finished.stdout.splitlines()[-1]))

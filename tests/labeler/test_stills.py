@@ -28,7 +28,7 @@ def panels(text):
 
 
 def points(path):
-    """The points of a path as (x, y)."""
+    """Return the points of a path as (x, y)."""
     numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", path.attrib["d"])]
     return list(zip(numbers[::2], numbers[1::2], strict=True))
 
@@ -42,7 +42,7 @@ def band_and_line(panel):
 
 
 def bars(panel):
-    """The heights of the bars above the axis and below it."""
+    """Return the heights of the bars above the axis and below it."""
     paths = [path for path in panel.findall(f"{SVG}path") if path.attrib.get("fill") == thumbnails.BEYOND]
     places = [[float(y) for y in re.findall(r"M[-\d.]+ ([-\d.]+)h", path.attrib["d"])] for path in paths]
     return {"above" if max(ys) < HEIGHT / 2 else "below": len(ys) for ys in places}

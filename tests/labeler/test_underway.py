@@ -19,7 +19,7 @@ def row(reviewer, item, position, kind=Kind.FRESH, block=0):
 
 
 def underway(*rows, answers=None, excluded=(), imported=(), seed=1):
-    """A plan with these assignments, each identified by (reviewer, item, kind)."""
+    """Return a plan with these assignments, each identified by (reviewer, item, kind)."""
     standing = {place_of(one): one for one in rows}
     applications = {one.item: "org/project" for one in rows}
     return ActivePlan(standing, answers or {}, applications, frozenset(excluded), frozenset(imported), seed)
@@ -73,7 +73,7 @@ def states_with_imports(draw):
 
 
 def has_label(state, place):
-    """Whether a category was given that the next answer did not undo."""
+    """Return whether a category was given that the next answer did not undo."""
     given = state.answers.get(place, ())
     return any(
         answer in tuple(Category) and given[at + 1 : at + 2] != (Answer.WITHDRAWN,) for at, answer in enumerate(given)

@@ -48,7 +48,7 @@ def bimodal(rng: np.random.Generator, shape: tuple[int, int, int]) -> Floats:
 
 
 def drift(rng: np.random.Generator, shape: tuple[int, int, int]) -> Floats:
-    """Both sides measured alternately, A B A B, while the machine slows down by 10 %."""
+    """Return both sides measured alternately, A B A B, while the machine slows down by 10 %."""
     turns = np.arange(2 * shape[2]).reshape(shape[2], 2).T
     return typical(rng, shape) + 0.1 * turns / turns.max()
 
@@ -89,7 +89,7 @@ def shares(baseline: Floats, candidate: Floats, alpha: float = ALPHA) -> dict[st
 
 
 def found_by_pyperf(baseline: Floats, candidate: Floats) -> NDArray[np.bool_]:
-    """The benchmarks that `pyperf compare_to` would report as significantly changed."""
+    """Return the benchmarks that `pyperf compare_to` would report as significantly changed."""
     from pyperf._utils import is_significant  # type: ignore[import-untyped]  # brings no types
 
     sides = (side.reshape(len(side), -1).tolist() for side in (baseline, candidate))

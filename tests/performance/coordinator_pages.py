@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def study(path: Path, n_items: int, n_reviewers: int, per_item: int, *, measured: bool) -> Path:
-    """A synthetic study with labels and verdicts, unblinded."""
+    """Return a synthetic study with labels and verdicts, unblinded."""
     now = datetime.now(UTC) - timedelta(days=2)
     coordinating.create_study(path, name=f"{n_items} items", question="Alike?", coordinator="carol", now=now)
     answers, verdicts = made_up_labels(n_items, n_reviewers, per_item)
@@ -78,7 +78,7 @@ def study(path: Path, n_items: int, n_reviewers: int, per_item: int, *, measured
 
 
 def measurements(path: Path, names: list[str]) -> Path:
-    """The runs of every item as one long table."""
+    """Return the runs of every item as one long table."""
     rng, n = np.random.default_rng(1), N_RUNS * N_ITERATIONS
     table = pd.DataFrame(
         {

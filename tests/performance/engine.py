@@ -71,7 +71,7 @@ def default_data() -> Path:
 
 
 def python_imports() -> list[dict[str, Any]]:
-    """The time of a new interpreter with the import, minus the time without it."""
+    """Return the time of a new interpreter with the import, minus the time without it."""
 
     def fresh(code: str) -> float:
         return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), repeats=5)
@@ -118,7 +118,7 @@ def new_study(study: Path, data: Path) -> None:
 
 
 def verdict_times(study: Path) -> list[dict[str, Any]]:
-    """The time from the opened study to stored verdicts, with workers already started."""
+    """Return the time from the opened study to stored verdicts, with workers already started."""
     rows = []
     for title, n_jobs, options in (
         ("all measures, one core", 1, JudgeOptions()),
@@ -150,7 +150,7 @@ def warm_workers(n_jobs: int) -> Iterator[Executor | None]:
 
 
 def judge_study(study: Path, options: JudgeOptions, pool: Executor | None, *, repeats: int = 3) -> tuple[int, float]:
-    """The number of items, and the median time over copies of the study without verdicts."""
+    """Return the number of items, and the median time over copies of the study without verdicts."""
     n_items, taken = 0, []
     for _ in range(repeats):
         copy = study.with_name("copy.study")
@@ -165,7 +165,7 @@ def judge_study(study: Path, options: JudgeOptions, pool: Executor | None, *, re
 
 
 def memory_of_a_worker(study: Path) -> dict[str, float]:
-    """The peak of a worker's memory during verdicts, above the memory after its imports."""
+    """Return the peak of a worker's memory during verdicts, above the memory after its imports."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         idle = pool.submit(peak_memory_mb).result()
         with open_database(study) as db:
@@ -183,7 +183,7 @@ def peak_memory_mb() -> float:
 
 
 def against_plain_loop(study: Path, *, every: int = 4) -> list[dict[str, Any]]:
-    """The same verdicts by a plain loop over pairs, by our code on one core, and by our code on two cores."""
+    """Return the same verdicts by a plain loop over pairs, by our code on one core, and by our code on two cores."""
     with open_database(study) as db:
         measured = [runs.of_item(db, item.item_id) for item in items.all_items(db)[::every]]
     plain_s = seconds(lambda: [plain.verdicts(np.stack(series)) for series in measured], repeats=3)
@@ -203,7 +203,7 @@ def row_beside(title: str, taken: float, plain_s: float, n: int) -> dict[str, An
 
 
 def growth(study: Path) -> dict[str, list[dict[str, Any]]]:
-    """The time by number of benchmarks, of runs and of iterations; all measures, one core."""
+    """Return the time by number of benchmarks, of runs and of iterations; all measures, one core."""
     with open_database(study) as db:
         measured = [runs.of_item(db, item.item_id) for item in items.all_items(db)]
     n_base = max(1, len(measured) // 4)

@@ -101,7 +101,7 @@ class Steps:
 
 
 def split(press: dict[str, Any], steps: Steps) -> dict[str, float]:
-    """The time of one label, step by step; a dash before the name marks a part of the step above."""
+    """Return the time of one label, step by step; a dash before the name marks a part of the step above."""
     sent = steps.end("send component")
     return {
         "key -> handled, next item drawn (browser)": press["handled"],

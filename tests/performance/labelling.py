@@ -102,7 +102,7 @@ def measure(browser: Browser, subjects: list[Subject], rounds: int) -> None:
 
 
 def opened(browser: Browser, url: str) -> Page:
-    """A visit with an empty cache, up to the first item."""
+    """Return a visit with an empty cache, up to the first item."""
     page = browser.new_context(viewport=VIEWPORT).new_page()
     page.add_init_script(path=PROBE)
     page.goto(url)
@@ -121,7 +121,7 @@ def label(page: Page, n: int) -> list[dict[str, Any]]:
 
 
 def bytes_an_item(page: Page) -> float:
-    """The bytes through the websocket for one label, both directions together."""
+    """Return the bytes through the websocket for one label, both directions together."""
     sizes: list[int] = []
     session = page.context.new_cdp_session(page)
     for name in ("Received", "Sent"):

@@ -13,7 +13,7 @@ import scipy
 
 
 def seconds(function: Callable[[], object], *, repeats: int = 3) -> float:
-    """The median time of several calls."""
+    """Return the median time of several calls."""
     taken = []
     for _ in range(repeats):
         begun = time.perf_counter()
@@ -23,7 +23,7 @@ def seconds(function: Callable[[], object], *, repeats: int = 3) -> float:
 
 
 def machine() -> dict[str, str | int]:
-    """The class of machine, without its name."""
+    """Return the class of machine, without its name."""
     model = "unknown"
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -51,7 +51,7 @@ def cpu_s(pid: int | str) -> float:
 
 
 def memory_mb(pid: int | str) -> float:
-    """The memory that a process uses now."""
+    """Return the memory that a process uses now."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 

@@ -74,7 +74,7 @@ def made(n: int) -> list[Benchmark]:
 
 
 def in_two_orders(n: int) -> list[Benchmark]:
-    """The same runs, half of them in fixed and half in random order."""
+    """Return the same runs, half of them in fixed and half in random order."""
     conditions = {
         "run": tuple(map(str, range(N_RUNS))),
         "order_type": ("fixed",) * 5 + ("random",) * 5,

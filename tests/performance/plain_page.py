@@ -44,7 +44,7 @@ def keep(study: str, reviewer_id: int, task: Task, answer: Answer) -> None:
 
 
 def every_point(db: Database, task: Task) -> Any:
-    """All measurements as small multiples, one line per run."""
+    """Return all measurements as small multiples, one line per run."""
     series = runs.of_item(db, task.item_id)
     frame = pd.DataFrame(
         {

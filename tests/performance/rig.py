@@ -33,7 +33,7 @@ class Made:
 
 
 def sources() -> list[Source]:
-    """The benchmarks of LABELER_ICPE_DIR, or the bundled demo data."""
+    """Return the benchmarks of LABELER_ICPE_DIR, or the bundled demo data."""
     named = os.environ.get("LABELER_ICPE_DIR")
     folder = Path(named) / "timeseries" if named else bundled("data", "demo", "demo.parquet")
     return list(importing.files_below([folder]))

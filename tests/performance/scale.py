@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def plans() -> list[dict[str, Any]]:
-    """Each plan in a separate process, to measure its memory."""
+    """Return each plan in a separate process, to measure its memory."""
     rows = []
     for size in PLANS:
         with ProcessPoolExecutor(1) as executor:
@@ -73,7 +73,7 @@ def plan(n_reviewers: int, per_item: int) -> dict[str, Any]:
 
 
 def study(folder: Path) -> Path:
-    """A study with labels and verdicts and no measurements."""
+    """Return a study with labels and verdicts and no measurements."""
     path = folder / "large.study"
     coordinating.create_study(path, name="large", question="?", coordinator="carol", now=NOW)
     answers, verdicts = made_up_labels(N_ITEMS, 50, 3)
@@ -112,7 +112,7 @@ def measured(what: str, act: Callable[[], object]) -> dict[str, Any]:
 
 
 def peak_mb() -> int:
-    """The peak memory of this process."""
+    """Return the peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == "linux" else 1024**2)
 
 

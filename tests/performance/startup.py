@@ -102,7 +102,7 @@ def run(command: Sequence[str]) -> tuple[float, float, float]:
 
 
 def make_study(folder: Path) -> str:
-    """A planned study of the demo's measurements with two reviewers."""
+    """Return a planned study of the demo's measurements with two reviewers."""
     study = str(folder / "cache.study")
     for words in (
         ["init"],

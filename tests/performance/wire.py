@@ -23,7 +23,7 @@ VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 12
 
 
 def answer_to(item: Mapping[str, Any], answer: str, **other: Any) -> dict[str, Any]:
-    """The event that the screen sends for an answer to an offered item, with a new id.
+    """Return the event that the screen sends for an answer to an offered item, with a new id.
 
     `other` replaces fields that a browser would send.
     """
@@ -35,12 +35,12 @@ def answer_to(item: Mapping[str, Any], answer: str, **other: Any) -> dict[str, A
 
 
 def trigger_of(event: object) -> str:
-    """The component's message for an event, as JSON."""
+    """Return the component's message for an event, as JSON."""
     return json.dumps([{"event": "event", "value": event}], separators=(",", ":"))
 
 
 def handshake(url: str, *, origin: str | None, session: str = "", **headers: str) -> dict[str, Any]:
-    """The arguments for opening a window's websocket with `websockets`; `session` continues a session."""
+    """Return the arguments for opening a window's websocket with `websockets`; `session` continues a session."""
     return {
         "uri": f"ws{url.removeprefix('http')}/_stcore/stream", "origin": origin, "additional_headers": headers,
         "subprotocols": ["streamlit", *(["none", session] if session else [])], "max_size": None,
@@ -52,7 +52,7 @@ def page_run(
     url: str, script: str = "", *, page: str = "", known: Iterable[str] = (),
     widgets: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> BackMsg:  # fmt: skip
-    """The message that requests a page run.
+    """Return the message that requests a page run.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def name_of(number: int) -> str:
 
 
 def make(path: Path) -> Links:
-    """A study without a plan, with verdicts."""
+    """Return a study without a plan, with verdicts."""
     now = datetime.now(UTC)
     coordinating.create_study(path, name="Pumpernickel", question=QUESTION, coordinator=COORDINATOR, now=now)
     with open_database(path) as db:
@@ -100,7 +100,7 @@ def _invite(db: Database, name: str, now: datetime) -> str:
 
 
 def id_of(db: Database, name: str) -> int:
-    """The number of a person in the study."""
+    """Return the number of a person in the study."""
     person = people.by_name(db, name)
     if person is None:
         raise LookupError(name)
@@ -108,7 +108,7 @@ def id_of(db: Database, name: str) -> int:
 
 
 def words_of(name: str) -> str:
-    """The comment that a person adds to every answer."""
+    """Return the comment that a person adds to every answer."""
     return f"plover {sum(name.encode())} {name}"
 
 
@@ -199,7 +199,7 @@ STAGES: Mapping[str, Callable[[Database], None]] = {
 
 
 def own_codes(db: Database, name: str) -> set[str]:
-    """The codes of a reviewer's items."""
+    """Return the codes of a reviewer's items."""
     rows = db.execute("SELECT code FROM assignments WHERE person_id = ?", (id_of(db, name),))
     return {code for (code,) in rows}
 

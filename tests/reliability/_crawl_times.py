@@ -77,12 +77,12 @@ def label_everything(served: Served) -> tuple[Times, dict[str, int]]:
 
 
 def size_of(offer: Mapping[str, object]) -> int:
-    """The number of characters of a transmitted item, with all of its plots."""
+    """Return the number of characters of a transmitted item, with all of its plots."""
     return len(repr(offer))
 
 
 def by_kind(study: Path, times: Times) -> tuple[list[float], list[float]]:
-    """The times of hidden copies, and of the fresh items after the first hidden copy."""
+    """Return the times of hidden copies, and of the fresh items after the first hidden copy."""
     copies: list[float] = []
     fresh: list[float] = []
     with open_database(study) as db:
@@ -109,7 +109,7 @@ def by_agreement(study: Path, times: Times) -> tuple[list[float], list[float]]:
 
 
 def compared(what: str, one: list[float], other: list[float]) -> Case:
-    """A permutation test of the difference of medians."""
+    """Return a permutation test of the difference of medians."""
     if min(len(one), len(other)) < MIN_EACH:
         return Case(what, f"{len(one)} and {len(other)} answers are too few to say", passed=None)
     found = stats.permutation_test(

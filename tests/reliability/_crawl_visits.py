@@ -206,7 +206,7 @@ def take_over(caller: Caller, traces: Traces, coordinator: Caller) -> None:
 
 
 def is_shut_out(caller: Caller, secret: str) -> bool:
-    """Whether a person with an ended session, and their link, gets no access."""
+    """Return whether a person with an ended session, and their link, gets no access."""
     answers = [caller.ask("/").status, caller.ask(f"/join/{secret}").status]
     try:
         Window(caller)

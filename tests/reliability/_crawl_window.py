@@ -73,7 +73,7 @@ class Heard:
         return {page.page_script_hash for message in messages for page in message.navigation.app_pages}
 
     def screens(self) -> list[dict[str, Any]]:
-        """The data that the review component received."""
+        """Return the data that the review component received."""
         messages = (ForwardMsg.FromString(frame) for _, frame in self.frames)
         handed = (message.delta.new_element.bidi_component.json for message in messages)
         return [json.loads(text) for text in handed if text]

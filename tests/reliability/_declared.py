@@ -106,19 +106,19 @@ def page() -> str:
 
 
 def reasons(text: str) -> list[str]:
-    """The names in the first column of the tables of a page."""
+    """Return the names in the first column of the tables of a page."""
     cells = [cell for row in FIRST_CELL.findall(text) for cell in row.split(", ")]
     return [canonicalize_name(re.split(r"[\[(<>= ]", cell)[0]) for cell in cells]
 
 
 def third_party() -> set[str]:
-    """The packages that our code imports, except the standard library and our own packages."""
+    """Return the packages that our code imports, except the standard library and our own packages."""
     found = {name.partition(".")[0] for name, _ in imports()}
     return found - set(sys.stdlib_module_names) - {"labeler", "analysis"}
 
 
 def beneath(package: str) -> set[str]:
-    """The modules of a package that our code imports, except the package itself and its public names."""
+    """Return the modules of a package that our code imports, except the package itself and its public names."""
     front = set(dir(import_module(package)))
     found = {name for name, _ in imports()}
     found |= {f"{name}.{part}" for name, part in imports() if name == package and part not in front}
@@ -127,7 +127,7 @@ def beneath(package: str) -> set[str]:
 
 @cache
 def imports() -> frozenset[tuple[str, str]]:
-    """The imports of our code: the module, and the imported name or ""."""
+    """Return the imports of our code: the module, and the imported name or ""."""
     found: set[tuple[str, str]] = set()
     for path in [*(ROOT / "labeler").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -75,7 +75,7 @@ METHODS = {"read_pickle", "to_pickle", "system", "popen", "spawnl", "execv", "ex
 
 
 def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """All cases about files."""
+    """Yield all cases about files."""
     yield sizes_and_names(ground, quick=quick)
     yield bombs(ground, quick=quick)
     yield names_in_archives(ground)
@@ -154,13 +154,13 @@ def zipped(members: dict[str, bytes]) -> bytes:
 
 
 def lying(archive: bytes) -> bytes:
-    """The same file with a central directory that declares a small size."""
+    """Return the same file with a central directory that declares a small size."""
     at = archive.rindex(b"PK\x01\x02") + 24
     return archive[:at] + (1000).to_bytes(4, "little") + archive[at + 4 :]
 
 
 def draft(ground: Ground) -> Any:
-    """A study that accepts measurements."""
+    """Return a study that accepts measurements."""
     path = ground.folder / f"draft-{len(list(ground.folder.iterdir()))}.study"
     coordinating.create_study(path, name="Draft", question="Alike?", coordinator=COORDINATOR, now=datetime.now(UTC))
     return open_database(path)
@@ -191,7 +191,7 @@ def names_in_archives(ground: Ground) -> Case:
 
 
 def listing(ground: Ground) -> set[Path]:
-    """All files in and around the folder of the study, except the study's own journal."""
+    """Return all files in and around the folder of the study, except the study's own journal."""
     here = {path for path in ground.folder.rglob("*") if not path.name.endswith(("-wal", "-shm"))}
     return (
         here
@@ -248,7 +248,7 @@ def prepare(root: Path) -> None:
 
 
 def contents(root: Path, path: str, study: Path) -> list[bytes]:
-    """The content that an import from the server's disk reads."""
+    """Return the content that an import from the server's disk reads."""
     return [source.content() for source in folders.result_files(root, path, study=study) if not refused(source)]
 
 
@@ -261,7 +261,7 @@ def refused(source: Any) -> bool:
 
 
 def within(limit_s: float, work: Callable[[], object]) -> object:
-    """The result or the error message; a different message if it takes too long."""
+    """Return the result or the error message; a different message if it takes too long."""
     found: list[object] = []
 
     def run() -> None:

@@ -75,7 +75,7 @@ class Ground:
         return dict(self.rows("SELECT name, person_id FROM people"))
 
     def mark(self, name: str) -> str:
-        """The name under which a browser stores a person's answers."""
+        """Return the name under which a browser stores a person's answers."""
         with open_database(self.study) as db:
             return reviewing.browser_mark(db, self.ids[name]).reviewer
 
@@ -93,12 +93,12 @@ class Ground:
         return given
 
     def rows(self, query: str, *values: object) -> Rows:
-        """The rows of a query on the study file, read-only."""
+        """Return the rows of a query on the study file, read-only."""
         with closing(sqlite3.connect(f"file:{self.study}?mode=ro", uri=True)) as file:
             return file.execute(query, values).fetchall()
 
     def everything(self, *without: str) -> dict[str, Rows]:
-        """All rows of all tables except those named."""
+        """Return all rows of all tables except those named."""
         tables = [str(name) for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return {name: self.rows(f"SELECT * FROM {name}") for name in tables if name not in without}
 
@@ -141,7 +141,7 @@ def ground(folder: Path) -> Iterator[Ground]:
 
 
 def _make(study: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """The valid links by name, and the ended links by reason."""
+    """Return the valid links by name, and the ended links by reason."""
     items = {name_of(number): series(number) for number in range(N_ITEMS)}
     studies.make(study, items, reviewers=REVIEWERS)
     now = datetime.now(UTC)

@@ -85,7 +85,7 @@ class Hidden:
         return Hidden(self.anywhere - seen, self.words - seen)
 
     def found_in(self, sent: Iterable[str | bytes]) -> set[str]:
-        """Every forbidden text in any reading of the data."""
+        """Return every forbidden text in any reading of the data."""
         text = "\n".join({reading for piece in sent for reading in readings(piece)}).lower()
         for allowed in ALLOWED:
             text = text.replace(allowed, "")
@@ -93,12 +93,12 @@ class Hidden:
 
 
 def words_in(sent: Iterable[str | bytes]) -> set[str]:
-    """Every word of every reading, in lower case."""
+    """Return every word of every reading, in lower case."""
     return {word for piece in sent for reading in readings(piece) for word in _WORD.findall(reading.lower())}
 
 
 def leaves(value: Any) -> Iterator[str | bytes]:
-    """Every text, number and bytes value in a message or JSON value, with the names of its members."""
+    """Yield every text, number and bytes value in a message or JSON value, with the names of its members."""
     match value:
         case Message():
             for _, inner in value.ListFields():
@@ -116,7 +116,7 @@ def leaves(value: Any) -> Iterator[str | bytes]:
 
 
 def readings(sent: str | bytes, depth: int = 0) -> Iterator[str]:
-    """All readings of a text or of bytes, also nested a few times."""
+    """Yield all readings of a text or of bytes, also nested a few times."""
     if isinstance(sent, bytes):
         yield from _of_bytes(sent, depth)
         return
@@ -141,7 +141,7 @@ def _of_bytes(sent: bytes, depth: int) -> Iterator[str]:
 
 
 def _of_json(text: str) -> Iterator[str]:
-    """The decoded texts in JSON: nested JSON texts separately, all others together."""
+    """Yield the decoded texts in JSON: nested JSON texts separately, all others together."""
     if not _is_json(text):
         return
     try:
@@ -153,7 +153,7 @@ def _of_json(text: str) -> Iterator[str]:
 
 
 def _is_json(text: str) -> bool:
-    """Whether a text begins like JSON with texts in it."""
+    """Return whether a text begins like JSON with texts in it."""
     return text.lstrip()[:1] in ("{", "[", '"')
 
 
@@ -204,7 +204,7 @@ def general() -> Hidden:
 
 @cache
 def of_server() -> Hidden:
-    """The server's paths, host, user and versions, and the ids that Streamlit derives from them."""
+    """Return the server's paths, host, user and versions, and the ids that Streamlit derives from them."""
     program = str(Path(app.__file__).resolve())
     installation = Installation.instance()
     ids = (installation.installation_id, installation.installation_id_v3, installation.installation_id_v4)
@@ -223,7 +223,7 @@ def _measured(db: Database) -> Iterator[str]:
 
 
 def _parts(db: Database) -> set[str]:
-    """The words in names of benchmarks and applications."""
+    """Return the words in names of benchmarks and applications."""
     return {
         part
         for item in items.all_items(db)
@@ -264,6 +264,6 @@ def _numbers(db: Database) -> Iterator[str]:
 
 
 def _precise(values: Iterable[Any]) -> Iterator[str]:
-    """The numbers with enough digits to exclude a coincidence."""
+    """Return the numbers with enough digits to exclude a coincidence."""
     texts = (repr(float(value)) for value in values if value is not None)
     return (text for text in texts if sum(map(str.isdigit, text)) >= MIN_DIGITS)

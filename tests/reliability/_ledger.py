@@ -105,7 +105,7 @@ class Ledger:
 
 
 def in_words(faults: Collection[str]) -> str:
-    """The first few, and the number of the others."""
+    """Return the first few, and the number of the others."""
     more = [f"and {len(faults) - EXAMPLES} more"] if len(faults) > EXAMPLES else []
     return "; ".join([*list(faults)[:EXAMPLES], *more])
 

@@ -117,7 +117,7 @@ class MadeUp:
                 self.say(db, person, offers[0].code, offers[0].revision + 1, self.category())
 
     def category(self) -> Answer:
-        """The category that a reviewer chooses for an item."""
+        """Return the category that a reviewer chooses for an item."""
         sure = [Answer.SIMILAR, Answer.SIMILAR, Answer.DISSIMILAR]
         return self.rng.choice(sure if self.all_sure else [*sure, Answer.NOT_SURE])
 
@@ -179,7 +179,7 @@ def measurements(rng: random.Random) -> Source:
 
 
 def number(rng: random.Random) -> float:
-    """A measurement: an ordinary number, or an extreme one."""
+    """Return a measurement: an ordinary number, or an extreme one."""
     digits = "".join(rng.choices(string.digits, k=rng.randint(1, 17)))
     return rng.choice([rng.uniform(1, 1.2), float(f"0.{digits}"), rng.uniform(1e-12, 1e-9), float(rng.randrange(1, 9)),
                        5e-324, 1e-308, 1e150, 0.1 + 0.2])  # fmt: skip

@@ -16,7 +16,7 @@ P_CHANCE = 1e-4  # the probability of finding as many by chance alone
 
 
 def as_bytes(picture: Picture) -> set[Any]:
-    """The whole plot."""
+    """Return the whole plot."""
     return {json.dumps(picture, sort_keys=True)}
 
 
@@ -35,7 +35,7 @@ def as_hashes(picture: Picture) -> set[Any]:
 
 
 def as_values(picture: Picture) -> set[Any]:
-    """Every number in the plot, as transmitted and as drawn."""
+    """Return every number in the plot, as transmitted and as drawn."""
     packed = {value for run in picture["runs"] for name in SERIES for value in unpacked(run[name]).tolist()}
     packed |= {value for run in picture["runs"] for name in SERIES for value in series_of(picture, run, name).tolist()}
     limits = {limit for pair in picture["axes"].values() for limit in pair}
@@ -58,7 +58,7 @@ def as_shapes(picture: Picture) -> set[Any]:
 
 
 def as_levels(picture: Picture) -> set[Any]:
-    """The pooled median to four digits, as on the axis."""
+    """Return the pooled median to four digits, as on the axis."""
     return {f"{picture['median']:.3e}"}
 
 
@@ -89,11 +89,11 @@ def n_found(wanted: Sequence[tuple[Sent, int]], among: Sequence[Sent], marks: Ca
 
 
 def at_chance(hits: int, n_wanted: int, n_among: int) -> bool:
-    """Whether guessing would find as many more often than once in 10,000 times."""
+    """Return whether guessing would find as many more often than once in 10,000 times."""
     return float(stats.binom.sf(hits - 1, n_wanted, 1 / n_among)) > P_CHANCE
 
 
 def in_words(found: Iterable[tuple[str, int]], n_wanted: int, n_among: int) -> str:
-    """The number of plots that each attacker found, and the number expected by chance."""
+    """Return the number of plots that each attacker found, and the number expected by chance."""
     told = ", ".join(f"{name} {hits}" for name, hits in found)
     return f"{n_wanted} of {n_among} plots: found by {told}; by chance {n_wanted / n_among:.1f}"

@@ -32,7 +32,7 @@ class Clock:
         new.replace(self.file)
 
     def command_of(self, study: Path, port: int) -> list[str]:
-        """The command `labeler serve` with this clock."""
+        """Return the command `labeler serve` with this clock."""
         return [*CLOCKED, str(self.file), *command_of(study, port)[3:]]
 
 

@@ -30,7 +30,7 @@ class Wrong(RIGHT, metaclass=_Kind):
 
     @classmethod
     def now(cls, tz: Any = None) -> Any:
-        """The right time plus the seconds in the file."""
+        """Return the right time plus the seconds in the file."""
         return RIGHT.now(tz) + datetime.timedelta(seconds=float(cls.file.read_text()))
 
 

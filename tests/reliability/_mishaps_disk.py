@@ -136,7 +136,7 @@ def started(room: Room, study: Path, what: str, command: Command = command_of) -
 
 
 def answers(port: int) -> bool:
-    """Whether a server responds."""
+    """Return whether a server responds."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5) as response:
             return bool(response.status == 200)
@@ -153,7 +153,7 @@ def labeler(*arguments: object) -> tuple[int, str]:
 
 
 def last_line(said: str) -> str:
-    """The last line of the output."""
+    """Return the last line of the output."""
     return said.splitlines()[-1].strip() if said else "nothing said"
 
 
@@ -193,7 +193,7 @@ def backing_up(room: Room) -> Iterator[Case]:
 
 
 def _of_copies(folder: Path, target: Path, code: int, said: str) -> list[str]:
-    """The faults in the files that a backup left."""
+    """Return the faults in the files that a backup left."""
     left = sorted(path.name for path in folder.glob(f"{target.name}*"))
     problems = [f"left behind: {name}" for name in left if name != target.name]
     if target.exists():

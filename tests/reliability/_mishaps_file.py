@@ -15,7 +15,7 @@ FALSE_WORDS = re.compile(r"not signed in|not valid|expired|revoked", re.I)
 
 
 def backup_of(study: Path) -> Path:
-    """A copy of the study beside it, made by `labeler backup`."""
+    """Return a copy of the study beside it, made by `labeler backup`."""
     target = study.with_name("copy.study")
     with open_database(study) as db:
         db.backup(target)

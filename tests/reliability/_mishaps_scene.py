@@ -95,7 +95,7 @@ class Room:
 
 
 def make_master(folder: Path) -> Path:
-    """A study of 24 items, all for both reviewers."""
+    """Return a study of 24 items, all for both reviewers."""
     master = folder / "master.study"
     studies.make(master, studies.many(24), reviewers=(ADA, BEN))
     return master
@@ -168,7 +168,7 @@ class Scene:
         return True
 
     def kept(self) -> list[tuple[str, str]]:
-        """The reviewer's answers in the study, in order of saving."""
+        """Return the reviewer's answers in the study, in order of saving."""
         return [(answer.code, answer.answer.value) for answer in answers(self.served, ADA)]
 
     def comes_back(self) -> None:
@@ -215,12 +215,12 @@ def case(what: str, figures: str, problems: Sequence[str]) -> Case:
 
 
 def command_of(study: Path, port: int) -> list[str]:
-    """The command `labeler serve`."""
+    """Return the command `labeler serve`."""
     return [*LABELER, "serve", "--study", str(study), "--port", str(port)]
 
 
 def start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
-    """A server whose output goes to a file, so that a full pipe cannot block it."""
+    """Return a server whose output goes to a file, so that a full pipe cannot block it."""
     with log.open("ab") as out:
         return subprocess.Popen(command, stdout=out, stderr=out)
 

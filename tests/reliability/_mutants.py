@@ -52,7 +52,7 @@ def of_every_type(window: Window) -> Iterator[tuple[str, str]]:
 
 
 def with_text(event: Event, field: str, text: str) -> str:
-    """The message of the component for an event in which this JSON text replaces a value."""
+    """Return the message of the component for an event in which this JSON text replaces a value."""
     mark = "4f5a0c7e-this-is-replaced"
     return trigger_of(event | {field: mark}).replace(f'"{mark}"', text)
 
@@ -102,7 +102,7 @@ def _values_for_the_component(window: Window) -> Iterator[tuple[str, BackMsg]]:
 
 
 def mutant(rng: random.Random, window: Window) -> bytes:
-    """A valid message with a random change: a value, the text of the event, or bytes of the message."""
+    """Return a valid message with a random change: a value, the text of the event, or bytes of the message."""
     event, kind = window.event(rng.choice(("similar", "dissimilar", "not sure", "withdrawn"))), rng.randrange(3)
     if kind == 0:
         for _ in range(rng.randint(1, 3)):

@@ -38,12 +38,12 @@ Told = dict[str, Any]
 
 @cache
 def expected() -> dict[str, Told]:
-    """The content of each study, as recorded by the code of its version."""
+    """Return the content of each study, as recorded by the code of its version."""
     return json.loads(gzip.decompress((FOLDER / "expected.json.gz").read_bytes()))
 
 
 def names() -> list[str]:
-    """The names of all studies, oldest first."""
+    """Return the names of all studies, oldest first."""
     return sorted(expected())
 
 
@@ -53,7 +53,7 @@ def of_older_schemas() -> list[str]:
 
 
 def unpacked(name: str, folder: Path, *, wal: bool = True) -> Path:
-    """The study as a file, in the journal mode of a study in use or of a backup."""
+    """Return the study as a file, in the journal mode of a study in use or of a backup."""
     path = folder / f"{name}.study"
     for end in ("", "-wal", "-shm"):
         path.with_name(path.name + end).unlink(missing_ok=True)
@@ -204,7 +204,7 @@ def _rows(table: pd.DataFrame) -> list[list[Any]]:
 
 
 def wrong(name: str, folder: Path) -> list[str]:
-    """All faults of one study."""
+    """Return all faults of one study."""
     told = expected()[name]
     try:
         with open_database(unpacked(name, folder)) as db:

@@ -202,7 +202,7 @@ class Outages:
 
 
 def cases(folder: Path, n_kills: int, n_clients: int, n_pages: int, seed: int) -> Iterator[Case]:
-    """The cases: the kills of the server, and the content of the file after each."""
+    """Yield the cases: the kills of the server, and the content of the file after each."""
     what = "server killed while reviewers label"
     if n_pages and chromium_path() is None:
         yield Case(f"{what} in a browser", "there is no Chromium", None)

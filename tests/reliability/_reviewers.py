@@ -31,7 +31,7 @@ KINDS: Mapping[str, Any] = {
 
 
 def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """All attempts of a reviewer to reach coordinators' data."""
+    """Yield all attempts of a reviewer to reach coordinators' data."""
     with Window(ground.url, ground.sign_in(COORDINATOR)) as theirs:
         visit(theirs, step=3 if quick else 1)
         yield addresses(ground, quick=quick)
@@ -132,7 +132,7 @@ def widgets_of_coordinators(ground: Ground, theirs: Window, *, quick: bool) -> C
 
 
 def widget_messages(theirs: Window, window: Window, *, quick: bool) -> Iterator[BackMsg]:
-    """Each widget with each kind of value, on its page and on no page; operations that name their session."""
+    """Yield each widget with each kind of value, on its page and on no page; operations that name their session."""
     for number, widget in enumerate(sorted(theirs.ids)):
         for place, (kind, value) in enumerate(KINDS.items()):
             if quick and (number + place) % (3 * len(KINDS)):
@@ -171,7 +171,7 @@ def service_functions(ground: Ground) -> Case:
 
 
 def refuses(function: Callable[..., object], db: Database, who: int, arguments: Mapping[str, object]) -> bool:
-    """Whether it raises a LabelerError with a message for people."""
+    """Return whether it raises a LabelerError with a message for people."""
     try:
         function(db, who, **arguments)
     except LabelerError:

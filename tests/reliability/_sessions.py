@@ -20,7 +20,7 @@ SILENCE_S = 2  # an answer takes a fraction of it
 
 
 def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """All cases; those that change the study for everybody come last."""
+    """Yield all cases; those that change the study for everybody come last."""
     n = 2 if quick else 20
     yield at_once(ground, "two tabs", 2 * [ground.sign_in(OWN)], n)
     yield at_once(ground, "two devices", [ground.sign_in(OWN), ground.sign_in(OWN)], n)
@@ -153,7 +153,7 @@ def open_windows(ground: Ground) -> Case:
 
 
 def endings(ground: Ground) -> dict[str, tuple[str, Callable[[Database, str], object], bytes]]:
-    """The ways to end access: for whom, by which action, and the message in their window."""
+    """Return the ways to end access: for whom, by which action, and the message in their window."""
 
     def signed_out(_: Database, cookie: str) -> None:
         ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": ground.url})

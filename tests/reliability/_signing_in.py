@@ -136,7 +136,7 @@ def time_of_refusals(ground: Ground, *, n: int) -> Case:
 
 
 def permutation_test(values: np.ndarray, group: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
-    """The p-value of the difference of two medians, and the difference."""
+    """Return the p-value of the difference of two medians, and the difference."""
 
     def difference(members: np.ndarray) -> float:
         return float(np.median(values[members]) - np.median(values[~members]))

@@ -20,7 +20,7 @@ KEEPING_OUT = {"x-frame-options": "DENY", "x-content-type-options": "nosniff", "
 
 
 def cases(ground: Ground) -> Iterator[Case]:
-    """All attempts of other sites."""
+    """Yield all attempts of other sites."""
     yield websockets(ground)
     with Window(ground.url, ground.sign_in(COORDINATOR)).open() as window:
         yield uploads(ground, window)
@@ -70,7 +70,7 @@ def token_cookie(ground: Ground) -> str:
 
 
 def upload(ground: Ground, session: str, headers: Headers, name: bytes = b"a.json") -> int:
-    """The status of an upload."""
+    """Return the status of an upload."""
     target, body = f"/_stcore/upload_file/{session}/file", UPLOAD % name + b"--x--\r\n"
     return ask(ground.url, "PUT", target, headers={"Content-Type": MULTIPART, **headers}, body=body).status
 

@@ -28,7 +28,7 @@ FORGED = ("", "x", "forged", "None", "null", "0", "a" * 43, "A" * 5000, "' OR 1=
 
 
 def routes() -> list[str]:
-    """Every route of Streamlit and of the application with sample values, and the pages."""
+    """Return every route of Streamlit and of the application with sample values, and the pages."""
     modules = (starlette_routes, starlette_auth_routes, starlette_agent_routes)
     named = {
         str(value).strip("/")
@@ -52,7 +52,7 @@ def _without_kinds(route: str) -> str:
 
 
 def tricks(path: str) -> list[bytes]:
-    """The same path, written so that gate and router might read it differently."""
+    """Return the same path, written so that gate and router might read it differently."""
     bare = path.lstrip("/")
     written = [
         f"//{bare}", f"/./{bare}", f"///{bare}", f"/%2e/{bare}", f"/%2f{bare}", f"/{bare}/", f"/{bare}/.", f"/{bare}.",
@@ -86,7 +86,7 @@ def is_refused(ground: Ground, target: bytes, answer: Reply) -> bool:
 
 
 def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """All attempts of visitors without a session."""
+    """Yield all attempts of visitors without a session."""
     yield every_route(ground, quick=quick)
     yield every_trick(ground, quick=quick)
     yield forged_headers(ground)
@@ -166,7 +166,7 @@ def sessions_that_are_none(ground: Ground, *, quick: bool) -> Case:
 
 
 def opens(ground: Ground, cookie: str, **headers: str) -> bool:
-    """Whether the server opens a websocket."""
+    """Return whether the server opens a websocket."""
     try:
         Window(ground.url, cookie.encode("ascii", "replace").decode().replace("\x7f", "?"), **headers).close()
     except Refused:

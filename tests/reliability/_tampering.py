@@ -95,7 +95,7 @@ class Tamperer:
 
 
 def said_in(message: Message) -> list[Event]:
-    """The events in a message, parsed as leniently as possible."""
+    """Return the events in a message, parsed as leniently as possible."""
     try:
         read = (
             message
@@ -118,7 +118,7 @@ def said_in(message: Message) -> list[Event]:
 
 
 def cases(ground: Ground, *, quick: bool, n_mutations: int = 2000) -> Iterator[Case]:
-    """Each group of messages as one row, and the state of the server at the end."""
+    """Yield each group of messages as one row, and the state of the server at the end."""
     with Window(ground.url, ground.sign_in(OTHER)).open() as other:
         for _ in range(3):
             other.label("dissimilar")

@@ -49,7 +49,7 @@ def make(path: Path) -> None:
 
 
 def cases(folder: Path) -> Iterator[Case]:
-    """All cases, on studies in a folder."""
+    """Yield all cases, on studies in a folder."""
     study = folder / "telltales.study"
     make(study)
     yield others_change_nothing(study)
@@ -123,7 +123,7 @@ def codes_say_nothing(db: Database) -> Case:
 
 
 def codes_as_ranks(codes: list[str]) -> list[int]:
-    """The position of each letter in the alphabet."""
+    """Return the position of each letter in the alphabet."""
     places = {code: place for place, code in enumerate(sorted(codes))}
     return [places[code] for code in codes]
 
@@ -150,7 +150,7 @@ def copies_look_fresh(db: Database) -> Iterator[Case]:
 
 
 def _attacked(what: str, searches: list[tuple[list[tuple[Picture, int]], list[tuple[int, Picture]]]]) -> Case:
-    """The number of plots that attackers recognise, each among the plots of one reviewer."""
+    """Return the number of plots that attackers recognise, each among the plots of one reviewer."""
     found = dict.fromkeys(BY_BYTES, 0)
     for pictures, among in searches:
         places = {item_id: place for place, (item_id, _) in enumerate(among)}
@@ -226,7 +226,7 @@ def _unpictured(text: str) -> str:
 
 
 def id_of(db: Database, name: str) -> int:
-    """The number of a person in the study."""
+    """Return the number of a person in the study."""
     person = people.by_name(db, name)
     if person is None:
         raise LookupError(name)
@@ -234,13 +234,13 @@ def id_of(db: Database, name: str) -> int:
 
 
 def tasks_with_kinds(db: Database, name: str) -> list[tuple[Task, Kind]]:
-    """All tasks of a reviewer with their kinds, without calibration."""
+    """Return all tasks of a reviewer with their kinds, without calibration."""
     kinds = dict(db.execute("SELECT assignment_id, kind FROM assignments"))
     return [(task, Kind(kinds[task.assignment_id])) for task in assignments.tasks_of(db, id_of(db, name))]
 
 
 def given(db: Database) -> dict[int, set[str]]:
-    """The categories given to each item, without hidden copies."""
+    """Return the categories given to each item, without hidden copies."""
     found: dict[int, set[str]] = {}
     rows = db.execute(
         "SELECT item_id, answer FROM labels JOIN assignments USING (assignment_id) WHERE kind IN ('fresh', 'overlap')"

@@ -149,7 +149,7 @@ class Kills:
 
 
 def cases(folder: Path, n_kills: int, seed: int) -> Iterator[Case]:
-    """The cases: kills of all kinds, and the content of the files afterwards."""
+    """Yield the cases: kills of all kinds, and the content of the files afterwards."""
     kills = Kills(folder, seed)
     kills.run(n_kills)
     ledger = kills.ledger

@@ -88,7 +88,7 @@ class Window:
         return self
 
     def event(self, answer: str = "similar", **other: Any) -> Event:
-        """A valid answer to the first offered item, with some fields replaced."""
+        """Return a valid answer to the first offered item, with some fields replaced."""
         offer = (self.data["offers"] or [self.data["last"]])[0]  # with no items left, the last answer can change
         return answer_to(offer, answer, **other)
 
@@ -167,7 +167,7 @@ class Window:
 
 
 def demand(file: str, session: str) -> BackMsg:
-    """The message that requests a deferred download."""
+    """Return the message that requests a deferred download."""
     message = BackMsg()
     message.backend_operation_request.request_id = "x"
     message.backend_operation_request.session_id = session

@@ -60,7 +60,7 @@ class Writer:
         return self.hear.recv()
 
     def told(self) -> Iterator[tuple[str, Any]]:
-        """The reports since the last call; raises EOFError after the last report of an ended process."""
+        """Yield the reports since the last call; raises EOFError after the last report of an ended process."""
         while self.hear.poll():
             yield self.hear.recv()
 
@@ -126,7 +126,7 @@ def back_up(db: Database, folder: Path, number: int) -> None:
 
 
 def backup_file(folder: Path, number: int) -> Path:
-    """The path of a backup."""
+    """Return the path of a backup."""
     return folder / f"backup-{number}.study"
 
 
@@ -137,7 +137,7 @@ def replace_guest(db: Database, _folder: Path, number: int) -> None:
 
 
 def taking_turns(number: int) -> tuple[str, str]:
-    """The guest who leaves with a change, and the guest who joins."""
+    """Return the guest who leaves with a change, and the guest who joins."""
     return GUESTS[number % 2], GUESTS[1 - number % 2]
 
 
@@ -147,7 +147,7 @@ def import_file(db: Database, _folder: Path, number: int) -> None:
 
 
 def measured(number: int) -> importing.File:
-    """A file of noise, always the same for the same number."""
+    """Return a file of noise, always the same for the same number."""
     rng = np.random.default_rng(number)
     lines = ["benchmark,run,iteration,value,unit"]
     for benchmark, run, iteration in itertools.product(range(N_IN_FILE), range(N_RUNS), range(40)):

@@ -31,7 +31,7 @@ Group = Callable[[Ground], Iterator[Case]]
 
 
 def groups(n_mutations: int, *, quick: bool) -> dict[str, Group]:
-    """All groups by name, in the required order: the last group stops the server."""
+    """Return all groups by name, in the required order: the last group stops the server."""
     return {
         "strangers": partial(_strangers.cases, quick=quick),
         "signing in": partial(_signing_in.cases, quick=quick),

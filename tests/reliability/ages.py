@@ -85,7 +85,7 @@ def traced(path: Path, at_each: Callable[[int], None]) -> Database:
 
 
 def n_statements(name: str, folder: Path) -> int:
-    """The number of statements that migrate a study."""
+    """Return the number of statements that migrate a study."""
     seen: list[int] = []
     with suppress(sqlite3.Error):  # set by `opening`
         traced(unpacked(name, folder), seen.append).close()
@@ -128,7 +128,7 @@ def _open_at_once(path: Path, barrier: Any, seen: Any) -> None:
 
 
 def at_once(name: str, folder: Path, n: int = 2) -> list[str]:
-    """The faults in the reports of n processes that open a study at the same moment, and the lost data."""
+    """Return the faults in the reports of n processes that open a study at the same moment, and the lost data."""
     path, context = unpacked(name, folder), processes()
     barrier, seen = context.Barrier(n), context.Queue()
     started = [context.Process(target=_open_at_once, args=(path, barrier, seen)) for _ in range(n)]
@@ -191,7 +191,7 @@ def killing(folder: Path, n_kills: int, seed: int) -> Iterator[Case]:
 
 
 def seconds_to_open(name: str, folder: Path) -> float:
-    """The time that a migration takes."""
+    """Return the time that a migration takes."""
     path, begun = unpacked(name, folder), time.perf_counter()
     with suppress(sqlite3.Error):
         open_database(path).close()
@@ -213,7 +213,7 @@ def small_disk(folder: Path) -> Iterator[Path | None]:
 
 
 def fill(disk: Path, n_pages_left: int) -> Path:
-    """A file that fills the disk except for this many pages."""
+    """Return a file that fills the disk except for this many pages."""
     filler = disk / "filler"
     with filler.open("wb", buffering=0) as out:
         room = os.statvfs(disk)
@@ -258,7 +258,7 @@ def _case(what: str, problems: list[str], figures: str) -> Case:
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """All cases, in a temporary folder."""
+    """Yield all cases, in a temporary folder."""
     n_kills, n_rounds = (20, 2) if options.quick else (options.kills, options.rounds)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

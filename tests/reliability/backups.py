@@ -70,7 +70,7 @@ def make(study: Path, n_items: int, writers: Sequence[str]) -> None:
 
 
 def person_id_of(db: Database, name: str) -> int:
-    """The number of a writer."""
+    """Return the number of a writer."""
     return next(person.person_id for person in identity.everyone(db) if person.name == name)
 
 
@@ -148,7 +148,7 @@ def back_up(study: Path, folder: Path, until: float, every_s: float) -> list[Bac
 
 
 def read(told: Path) -> tuple[list[Sent], list[str]]:
-    """The answers of a writer, and the errors."""
+    """Return the answers of a writer, and the errors."""
     sent, problems = [], []
     for line in told.read_text(encoding="utf-8").splitlines():
         event_id, at, end = line.split(" ")
@@ -267,7 +267,7 @@ def written(sent: dict[str, list[Sent]], problems: list[str], n_changes: int) ->
 
 
 def judged(backups: Sequence[Backup], sent: dict[str, list[Sent]]) -> Iterator[Case]:
-    """The checks of every backup."""
+    """Yield the checks of every backup."""
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         found = list(pool.map(partial(wrong, sent=sent), backups))
     for what in ASKED:

@@ -68,11 +68,11 @@ class Scene:
         return not self.quick or self.stage in THOROUGH
 
     def caller(self, name: str, heard: Heard) -> Caller:
-        """A signed-in client."""
+        """Return a signed-in client."""
         return Caller(self.url, heard, self.cookies[name])
 
     def stranger(self, heard: Heard) -> Caller:
-        """A client without a session, from a separate address, because failed sign-ins block an address."""
+        """Return a client without a session, from a separate address, because failed sign-ins block an address."""
         return Caller(self.url, heard, source=f"127.0.1.{list(SHOWS).index(self.stage) + 1}")
 
 
@@ -222,7 +222,7 @@ def _see_pages(scene: Scene, window: Window, name: str, shows: str, *, label: st
 
 
 def _marks(scene: Scene) -> tuple[str, str, str]:
-    """A code of the reviewer, a code of a partner, and an event of a partner."""
+    """Return a code of the reviewer, a code of a partner, and an event of a partner."""
     with open_database(scene.study) as db:
         own, other = (min(made.own_codes(db, name)) for name in (made.OWN, made.PARTNERS[0]))
         event = db.execute(
@@ -313,7 +313,7 @@ def served(study: Path) -> Iterator[str]:
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """All cases, in a temporary folder."""
+    """Yield all cases, in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="crawl-") as name:
         folder = Path(name)
         study = folder / "sauerkraut.study"

@@ -168,7 +168,7 @@ def strangers(served: Served, n: int) -> Case:
 
 
 async def labels_kept(served: Served, n: int) -> tuple[int, str]:
-    """The number of saved labels, and the first fault."""
+    """Return the number of saved labels, and the first fault."""
     n_kept, fault = 0, ""
     for number, name in enumerate(list(served.secrets)[:n]):
         try:

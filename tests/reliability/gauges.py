@@ -41,7 +41,7 @@ class Locks:
 
 
 def look(pid: int, study: Path, n_labels: int) -> Sample:
-    """The state of the server now."""
+    """Return the state of the server now."""
     log = study.with_name(study.name + "-wal")
     n_threads, n_files = (sum(1 for _ in Path(f"/proc/{pid}/{kind}").iterdir()) for kind in ("task", "fd"))
     return Sample(n_labels, memory_mb(pid), n_threads, n_files, size_mb(study), size_mb(log))
@@ -70,7 +70,7 @@ def slope(samples: list[Sample]) -> float:
 
 
 def between(samples: list[Sample], first: int, last: int) -> float:
-    """The difference in MB between two numbers of labels."""
+    """Return the difference in MB between two numbers of labels."""
     at = np.interp([first, last], [sample.n_labels for sample in samples], [sample.mb for sample in samples])
     return float(at[1] - at[0])
 

@@ -17,7 +17,7 @@ from tests.reliability.outcome import Case, main, parser
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """Both kinds of kills, each in a separate study."""
+    """Yield both kinds of kills, each in a separate study."""
     with tempfile.TemporaryDirectory() as folder:
         if options.transactions:
             yield from _transactions.cases(Path(folder), options.transactions, options.seed)

@@ -107,7 +107,7 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """All levels, then the windows."""
+    """Yield all levels, then the windows."""
     *lower, top = options.levels or [0]
     for n_reviewers in lower:
         yield from level(n_reviewers, 0, Pace.lasting(options.minutes, options.every))
@@ -243,7 +243,7 @@ def acknowledged(who: str, work: Work, *, n_labels: int) -> Iterator[Case]:
 
 
 def times(ms: list[float]) -> str:
-    """The distribution of times as a sentence."""
+    """Return the distribution of times as a sentence."""
     p50, p95, p99, most = percentiles(ms, 50, 95, 99, 100)
     return f"p50 {p50:.0f}, p95 {p95:.0f}, p99 {p99:.0f}, max {most:.0f} ms"
 
@@ -259,7 +259,7 @@ def kept_once(study: Path, event_ids: list[str]) -> str:
 
 
 def lock_waits(who: str, locks: Locks, work: Work) -> Case:
-    """The time that another writer waits for the lock, and whether any wait timed out."""
+    """Return the time that another writer waits for the lock, and whether any wait timed out."""
     n_busy = sum(n for what, n in work.errors.items() if "is busy" in what)
     p50, p95, most = percentiles(locks.ms, 50, 95, 100)
     return Case(
@@ -283,7 +283,7 @@ def memory(who: str, n_reviewers: int, taken: Taken) -> Case:
 
 
 def growth(who: str, samples: list[Sample]) -> Case:
-    """Whether the server's memory grows with the number of saved labels."""
+    """Return whether the server's memory grows with the number of saved labels."""
     what, n_labels = f"{who}: memory does not grow over {LAST - FIRST} labels", samples[-1].n_labels
     if n_labels < LAST:
         return Case(what, f"only {n_labels} labels", None)
@@ -335,7 +335,7 @@ def rush(n: int) -> Iterator[Case]:
 
 
 async def signing_in(served: Served, names: list[str], n: int) -> tuple[list[float], Work]:
-    """The seconds from the link to the first item, and the times of people who labelled meanwhile.
+    """Return the seconds from the link to the first item, and the times of people who labelled meanwhile.
 
     The newcomers are a separate process, so that they do not delay the people who label.
     """

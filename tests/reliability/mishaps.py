@@ -84,7 +84,7 @@ def tried(name: str, room: Room) -> Iterator[Case]:
 
 
 def options() -> argparse.ArgumentParser:
-    """The options of the command."""
+    """Return the options of the command."""
     made = parser(__doc__)
     made.add_argument("--only", nargs="+", choices=MISHAPS, metavar="NAME", help="only these mishaps")
     made.add_argument("--list", action="store_true", help="name the mishaps and end")

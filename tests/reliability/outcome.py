@@ -27,7 +27,7 @@ class Case:
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """The options of every script; the caller adds more."""
+    """Return the options of every script; the caller adds more."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--json", type=Path, default=None, help="write the cases to this file as well")
     return made
@@ -72,5 +72,5 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def cases(result: dict[str, Any]) -> list[Case]:
-    """The cases in the content from `load`."""
+    """Return the cases in the content from `load`."""
     return [Case(**case) for case in result["cases"]]

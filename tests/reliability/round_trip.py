@@ -47,19 +47,19 @@ def csv_of(db: Database) -> str:
 
 
 def verdicts_csv(db: Database) -> str:
-    """The file of the external verdicts."""
+    """Return the file of the external verdicts."""
     table = stored_verdicts.export_table(db, **BY)
     return reporting.as_csv(table[table["classifier"] == "eye"])
 
 
 def hashed(text: str, *, without: list[str]) -> str:
-    """The hash of a table without some of its columns."""
+    """Return the hash of a table without some of its columns."""
     table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
     return hashlib.sha256(table.drop(columns=without).to_csv(index=False).encode()).hexdigest()
 
 
 def again(made: MadeUp, folder: Path) -> Path:
-    """A fresh study of the same measurements, with the labels and verdicts of another study."""
+    """Return a fresh study of the same measurements, with the labels and verdicts of another study."""
     path = folder / "again.study"
     new_study(path, made.source)
     with open_database(made.path) as db:
@@ -98,7 +98,7 @@ def of_reports(made: MadeUp, folder: Path) -> list[str]:
 
 
 def results(path: Path) -> dict[str, Any]:
-    """The results of a report, from its JSON file."""
+    """Return the results of a report, from its JSON file."""
     with open_database(path) as db:
         content = reporting.report_of_study(db, reporting.QUICK, **BY)
     plain = json.loads(json.dumps(content))
@@ -106,7 +106,7 @@ def results(path: Path) -> dict[str, Any]:
 
 
 def other_numbers(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """The first differences between two reports."""
+    """Return the first differences between two reports."""
     found = differences(one, other)
     return [f"{difference.place} {difference.reported!r}, then {difference.recomputed!r}" for difference in found[:3]]
 
@@ -211,7 +211,7 @@ QUESTIONS: dict[str, Question] = {
 
 
 def ask(seed: int) -> tuple[dict[str, list[str]], Counter[str]]:
-    """The faults of the study of a seed by question, and its content."""
+    """Return the faults of the study of a seed by question, and its content."""
     with tempfile.TemporaryDirectory() as name:
         made = MadeUp(Path(name, "made-up.study"), seed)
         made.tell()

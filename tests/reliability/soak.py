@@ -73,12 +73,12 @@ def put_table(page: Path, found: dict[str, dict[str, Any]]) -> None:
 
 
 def parts(text: str) -> dict[str, str]:
-    """The tables of a page by script."""
+    """Return the tables of a page by script."""
     return {part.partition("`")[0].rpartition(".")[2]: f"### `{part}" for part in text.split("\n### `")[1:]}
 
 
 def as_table(name: str, result: dict[str, Any]) -> str:
-    """The cases of one script."""
+    """Return the cases of one script."""
     machine = ", ".join(f"{what} {value}" for what, value in result["machine"].items())
     rows = [f"| {one.what} | {one.figures.replace('|', '/')} | {one.word} |" for one in cases(result)]
     return "\n".join(

@@ -66,7 +66,7 @@ def coded(content):
 
 
 def message(text):
-    """A server message whose page part contains a text among the fields of JSON."""
+    """Return a server message whose page part contains a text among the fields of JSON."""
     made_up = ForwardMsg()
     made_up.delta.new_element.bidi_component.json = json.dumps({"offers": [], "more": [{"deep": text}]})
     return made_up.SerializeToString()

@@ -242,7 +242,7 @@ def formatted(page):
 
 
 def raw(page):
-    """The parts of the hostile texts that appear as markup."""
+    """Return the parts of the hostile texts that appear as markup."""
     written = [OUR_OWN.sub("", re.sub(r"\\.", "", text)) for text in formatted(page)]
     return [text for text in written if any(mark in text for mark in MARKUP)]
 
@@ -266,7 +266,7 @@ def test_pages_of_reviewers_show_texts_as_they_are(study, tmp_path, module, name
 
 
 def in_state(study, folder, state):
-    """A copy of the study in another state."""
+    """Return a copy of the study in another state."""
     path = folder / "page.study"
     with open_database(study) as db:
         db.backup(path)

@@ -82,7 +82,7 @@ def message(rng, known, own, codes, offered):
 
 
 def reply(db, event):
-    """The browser's reply: the acknowledgement with the next screen."""
+    """Return the browser's reply: the acknowledgement with the next screen."""
     reviewer_id = id_of(db, OWN)
     ack = label.keep(db, reviewer_id, event)
     codes = {row.code for row in labels.own_answers(db, reviewer_id)}

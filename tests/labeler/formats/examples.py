@@ -31,12 +31,12 @@ def parquet_bytes(table, **options):
 
 
 def read_bytes(name, content, **options):
-    """The benchmarks of a file in memory."""
+    """Return the benchmarks of a file in memory."""
     return read(Source(name, data=content), ReadOptions(**options) if options else DEFAULTS)
 
 
 def read_or_refusal(name, content, **options):
-    """The benchmarks of a file, or the reason for refusing it."""
+    """Return the benchmarks of a file, or the reason for refusing it."""
     try:
         return read_bytes(name, content, **options)
     except Refused as refused:
@@ -44,7 +44,7 @@ def read_or_refusal(name, content, **options):
 
 
 def plain(benchmark):
-    """The runs as lists of float."""
+    """Return the runs as lists of float."""
     return [run.tolist() for run in benchmark.values]
 
 
@@ -65,7 +65,7 @@ def jmh_entry(runs, *, benchmark="org.sample.Sort.sort", unit="s/op", mode="avgt
 
 
 def pyperf_file(*benchmarks, metadata=None, version="1.0"):
-    """A file as pyperf writes it: benchmarks of (metadata, runs)."""
+    """Return a file as pyperf writes it: benchmarks of (metadata, runs)."""
     written = [{"metadata": said, "runs": runs} for said, runs in benchmarks]
     return json.dumps({"benchmarks": written, "metadata": metadata or {"unit": "second"}, "version": version}).encode()
 

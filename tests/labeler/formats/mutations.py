@@ -26,13 +26,13 @@ LEAVES: list[Any] = [
 
 
 def read_with(module, name, content):
-    """The benchmarks with measurements that the application reads with this reader, registered or not."""
+    """Return the benchmarks with measurements that the application reads with this reader, registered or not."""
     known = Format("tried", "", "", "", module.detect, module.read)
     return [benchmark for benchmark in read(Source(name, data=content), content=content, known=known) if benchmark.runs]
 
 
 def refusal(module, name, content):
-    """The reason for refusing the file, without its name."""
+    """Return the reason for refusing the file, without its name."""
     try:
         found = read_with(module, name, content)
     except Refused as refused:

@@ -33,7 +33,7 @@ print(int(re.search("VmHWM: *([0-9]+)", Path("/proc/self/status").read_text().re
 
 
 def repeated(text, n):
-    """A column in which one text occurs n times, in a few bytes."""
+    """Return a column in which one text occurs n times, in a few bytes."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int8)), [text])
 
 

@@ -18,7 +18,7 @@ def row(name="Sort/8", time=2.5, **more):
 
 
 def old(name, time=2.5, **more):
-    """A row of a release before 1.5."""
+    """Return a row of a release before 1.5."""
     return row(name, time, run_name=None, run_type=None, repetitions=None, repetition_index=None, threads=None, **more)
 
 

@@ -30,7 +30,7 @@ FORMAT = Format("x", "a format that fails", "run", "iteration", detect, read)
 
 
 def documented():
-    """The reader in the guide."""
+    """Return the reader in the guide."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     return next(
         block for block in re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE) if "FORMAT" in block

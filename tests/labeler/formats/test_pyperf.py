@@ -20,7 +20,7 @@ RUNS = [[0.25, 0.5, 0.125], [1.5, 2.5, 3.5]]
 
 
 def values_in(file):
-    """The values of the runs with values, by benchmark."""
+    """Return the values of the runs with values, by benchmark."""
     document = json.loads((FILES / file).read_text())
     return [[run["values"] for run in one["runs"] if "values" in run] for one in document["benchmarks"]]
 

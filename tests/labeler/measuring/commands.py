@@ -12,25 +12,25 @@ OF_THIS_TIME = ("value", "time", "duration", "cpu_s", "load_before", "load_after
 
 
 def plan_of(program, more="", top=""):
-    """A plan of one benchmark that is a Python program."""
+    """Return a plan of one benchmark that is a Python program."""
     return parse_plan(f'{top}\n[[benchmarks]]\nname = "b"\ncommand = [{PYTHON}, """{program}"""]\n{more}')
 
 
 def rows_of(folder):
-    """The rows of the table, read by another program."""
+    """Return the rows of the table, read by another program."""
     with (folder / "measurements.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def measured(tmp_path, plan, base=None):
-    """The rows that a plan gives."""
+    """Return the rows that a plan gives."""
     tmp_path.mkdir(exist_ok=True)
     measure(plan, tmp_path / "results", base or tmp_path)
     return rows_of(tmp_path / "results")
 
 
 def but_for_times(rows):
-    """The parts of the rows that do not depend on the time of measurement."""
+    """Return the parts of the rows that do not depend on the time of measurement."""
     return [
         {name: text for name, text in row.items() if name.removeprefix("recorded:") not in OF_THIS_TIME} for row in rows
     ]

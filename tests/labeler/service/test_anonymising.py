@@ -79,7 +79,7 @@ def anonymise(db, out, **options):
 
 
 def alphabetical(names):
-    """A token for which the new names have the order of the old names."""
+    """Return a token for which the new names have the order of the old names."""
     everyone = [Person(1, name, frozenset({Role.REVIEWER}), active=True) for name in names]
     wanted = {name: f"R{number}" for number, name in enumerate(sorted(names), start=1)}
     return next(token for token in map(str, count()) if pseudonyms(everyone, token) == wanted)

@@ -43,7 +43,7 @@ def judged_study(study, tmp_path):
 
 
 def numbers(table):
-    """The numbers of the items in a table of the fixture."""
+    """Return the numbers of the items in a table of the fixture."""
     return [int(name.rpartition("=")[2]) for name in table["item"]]
 
 

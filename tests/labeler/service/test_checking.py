@@ -66,7 +66,7 @@ def fresh(fresh_report, tmp_path):
 
 
 def written(db, folder, options=QUICK):
-    """The report of a study as a file."""
+    """Return the report of a study as a file."""
     file = folder / "report.json"
     file.write_text(to_json(reporting.report_of_study(db, options, actor="owner", now=NOW)))
     return file

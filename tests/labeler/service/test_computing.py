@@ -31,7 +31,7 @@ def compute(db, **more):
 
 
 def shown(db):
-    """All columns of the verdicts except the time; None if there are no verdicts."""
+    """Return all columns of the verdicts except the time; None if there are no verdicts."""
     rows = stored_verdicts.verdict_table(db).to_dict("records")
     return [{name: None if value is None or value != value else value for name, value in row.items()} for row in rows]
 

@@ -61,7 +61,7 @@ def uploaded(files):
 
 
 def sample_files():
-    """A file of every format, and all committed files with measurements."""
+    """Return a file of every format, and all committed files with measurements."""
     made = [importing.upload(f"made/{name}", content) for name, content in FILES.items()]
     return made + [Source(str(path), path=path) for path in sorted(COMMITTED.rglob("*")) if path.is_file()]
 

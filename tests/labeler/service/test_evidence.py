@@ -54,7 +54,7 @@ def reasoned(db, name, classifier):
 
 
 def computed(db, name):
-    """The current verdicts of the classifiers on the stored measurements, by name."""
+    """Return the current verdicts of the classifiers on the stored measurements, by name."""
     item = curating.item_named(db, name)
     return dict(zip(BUILT_IN, classifying.judge(runs.of_item(db, item.item_id), BUILT_IN), strict=True))
 

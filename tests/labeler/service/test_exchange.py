@@ -113,7 +113,7 @@ def record(db, history, reviewers=("ada", "ben", "=Zoe+1"), n_items=4):
 
 
 def renumbered(csv_text):
-    """The rows with assignments numbered in order of appearance: their ids are internal to a study."""
+    """Return the rows with assignments numbered in order of appearance: their ids are internal to a study."""
     rows = tables.read_labels(importing.upload("", csv_text.encode())).to_dict("records")
     number = {}
     return [row | {"assignment": number.setdefault(row["assignment"], len(number))} for row in rows]

@@ -56,7 +56,7 @@ def make(path, measured):
 
 
 def rows(db):
-    """Every verdict with all columns except the time."""
+    """Return every verdict with all columns except the time."""
     cursor = db.execute("SELECT * FROM verdicts ORDER BY item_id, classifier, parameters, version")
     names = [column[0] for column in cursor.description]
     return [{n: v for n, v in zip(names, row, strict=True) if n not in BOOKKEEPING} for row in cursor]
@@ -77,7 +77,7 @@ def master(tmp_path_factory):
 
 
 def computed(master, folder):
-    """The rows that this process computes without interruption."""
+    """Return the rows that this process computes without interruption."""
     with open_database(shutil.copy(master, folder / "alone.study")) as db:
         compute(db)
         return rows(db)

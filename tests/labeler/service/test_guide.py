@@ -36,7 +36,7 @@ def unpacked(text):
 
 
 def percentile(example, percent):
-    """A percentile of each run, divided by the median of all runs' medians."""
+    """Return a percentile of each run, divided by the median of all runs' medians."""
     at = example.picture["percentiles"].index(percent)
     middle = example.picture["percentiles"].index(50)
     quantiles = np.array([unpacked(run["quantiles"]) for run in example.picture["runs"]])
@@ -44,7 +44,7 @@ def percentile(example, percent):
 
 
 def windows(example):
-    """The medians of 50 iterations of each run, divided by the median of all."""
+    """Return the medians of 50 iterations of each run, divided by the median of all."""
     medians = np.array([unpacked(run["medians"]) for run in example.picture["runs"]])
     return medians / np.median(medians)
 
@@ -69,7 +69,7 @@ def much_noisier(example):
 
 
 def settling(example):
-    """The runs that are much slower at the beginning."""
+    """Return the runs that are much slower at the beginning."""
     return windows(example)[:, 0] > 1.1
 
 

@@ -23,7 +23,7 @@ SHORT = "fewer than 50 iterations: too short for pattern measures"
 
 
 def go_file(name, **values):
-    """The output of `go test -bench`: benchmark -> nanoseconds."""
+    """Return the output of `go test -bench`: benchmark -> nanoseconds."""
     lines = [f"Benchmark{bench}-8 100 {value} ns/op" for bench, all_of in values.items() for value in all_of]
     return importing.upload(name, ("goos: linux\npkg: o/p\n" + "\n".join(lines) + "\n").encode())
 

@@ -20,7 +20,7 @@ SHORT = "fewer than 50 iterations: too short for pattern measures"
 
 
 def table(*rows, columns="version"):
-    """A long table of (benchmark, run, value, ...), two iterations per run."""
+    """Return a long table of (benchmark, run, value, ...), two iterations per run."""
     lines = [",".join(map(str, (*row[:2], row[2] + i, *row[3:]))) for row in rows for i in (0, 1)]
     return importing.upload("t.csv", "\n".join([f"benchmark,run,value,{columns}", *lines]).encode())
 

@@ -50,7 +50,7 @@ def n_items_stored(db):
 
 
 def alive(session):
-    """The processes of a session that are still running."""
+    """Return the processes of a session that are still running."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):

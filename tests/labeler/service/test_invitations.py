@@ -40,7 +40,7 @@ def set_email(db, name, email, role=Role.REVIEWER):
 
 
 def came_as(db, email):
-    """The name of the person who signs in with this provider address; None if it is refused."""
+    """Return the name of the person who signs in with this provider address; None if it is refused."""
     try:
         return who(db, identity.sign_in_as(db, email, now=NOW))
     except SignInFailed:

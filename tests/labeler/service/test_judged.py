@@ -36,7 +36,7 @@ def verdicts(db):
 
 
 def everything(db):
-    """All data that an import could change."""
+    """Return all data that an import could change."""
     return shown(db), items.all_items(db), log(db)
 
 

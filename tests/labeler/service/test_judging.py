@@ -33,7 +33,7 @@ def judge(runs):
 
 
 def gives(expression):
-    """A classifier that always gives the same verdict."""
+    """Return a classifier that always gives the same verdict."""
     return (
         f"import numpy as np\nfrom analysis.classifiers import Verdict\n\ndef judge(runs):\n    return {expression}\n"
     )
@@ -44,7 +44,7 @@ def does(statement):
 
 
 def of(db, name):
-    """The columns of one classifier in the tables, by item."""
+    """Return the columns of one classifier in the tables, by item."""
     return {row["item"]: row for row in shown(db) if row["classifier"] == name}
 
 
@@ -53,7 +53,7 @@ def of_built_in(db):
 
 
 def spreads(db, drop=0):
-    """The score of the steady classifier, computed here."""
+    """Return the score of the steady classifier, computed here."""
     measured = {item.name: runs.of_item(db, item.item_id) for item in items.all_items(db)}
     return {name: np.array(series)[:, drop:].std() for name, series in measured.items()}
 

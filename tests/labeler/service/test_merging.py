@@ -41,7 +41,7 @@ def there(path, *said, minutes=0):
 
 
 def everything(db):
-    """The content of all answers, independent of their order and ids."""
+    """Return the content of all answers, independent of their order and ids."""
     table = exchange.export_labels(db, **ARGS).drop(columns="assignment")
     return sorted(map(tuple, table.astype(object).where(table.notna(), None).to_numpy().tolist()), key=repr)
 

@@ -33,7 +33,7 @@ def pictures(db):
 
 
 def expected(db, min_span, rule="levels"):
-    """The expected stored data of every item."""
+    """Return the expected stored data of every item."""
     drawn = {item.item_id: binning.payload(runs.of_item(db, item.item_id), "s", rule=rule, min_span=min_span)
              for item in items.all_items(db)}  # fmt: skip
     return {item_id: (binning.VERSION, json.loads(json.dumps(payload))) for item_id, payload in drawn.items()}

@@ -85,7 +85,7 @@ def publish(db, out, answers=ANSWERS, options=OPTIONS):
 
 
 def texts_of(folder):
-    """All texts of a data set by path: files, cells of Parquet files, and the content of the zip file."""
+    """Yield all texts of a data set by path: files, cells of Parquet files, and the content of the zip file."""
     for path in sorted(folder.rglob("*")):
         if path.suffix == ".parquet":
             yield path, pd.read_parquet(path).to_csv()
@@ -237,7 +237,7 @@ def test_croissant_has_every_responsible_ai_field_and_the_hash_of_each_file(publ
 
 
 def faults_of_citation(file):
-    """The errors that the schema of CITATION.cff 1.2.0 (from check-jsonschema) finds."""
+    """Return the errors that the schema of CITATION.cff 1.2.0 (from check-jsonschema) finds."""
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.citation-file-format", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stdout + done.stderr

@@ -102,7 +102,7 @@ def pairs_by_hand(table):
 
 
 def only_calibrated(history):
-    """The items that are only in the calibration round."""
+    """Return the items that are only in the calibration round."""
     kinds = defaultdict(set)
     for _, item, kind, _ in history:
         kinds[item].add(kind)

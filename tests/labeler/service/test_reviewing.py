@@ -283,7 +283,7 @@ def test_all_that_was_said_is_kept(planned):
 
 
 def pictures(db):
-    """The plot of every assignment, including kinds that a small plan does not have."""
+    """Yield the plot of every assignment, including kinds that a small plan does not have."""
     ada = people.by_name(db, "ada")
     for number, kind in enumerate((Kind.RETEST, Kind.THIRD, Kind.CALIBRATION)):
         assignments.add(db, [NewAssignment(ada.person_id, number + 1, kind, 99, 50 + number, f"AGAIN{number}")])
@@ -293,7 +293,7 @@ def pictures(db):
 
 
 def texts_in(value):
-    """Every text and key in a JSON value, and the numbers as text."""
+    """Return every text and key in a JSON value, and the numbers as text."""
     if isinstance(value, dict):
         return [text for key, entry in value.items() for text in (key, *texts_in(entry))]
     if isinstance(value, list):

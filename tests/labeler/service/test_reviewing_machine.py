@@ -73,12 +73,12 @@ class Labelling(RuleBasedStateMachine):
         return bool(self.said[code]) and self.said[code][-1] != "withdrawn"
 
     def n_not_sure(self, code):
-        """The number of "not sure" answers on the item, without those that were undone."""
+        """Return the number of "not sure" answers on the item, without those that were undone."""
         followed = zip(self.said[code], [*self.said[code][1:], None], strict=True)
         return sum(answer == "not sure" and after != "withdrawn" for answer, after in followed)
 
     def answered_last(self, name):
-        """The only item whose answer can be undone."""
+        """Return the only item whose answer can be undone."""
         standing = [sent.code for sent, by in self.kept if by == name and self.stands(sent.code)]
         return standing[-1] if standing else None
 
@@ -122,11 +122,11 @@ class Labelling(RuleBasedStateMachine):
             self.submit(name, sent, minute)
 
     def words_of(self, sent):
-        """The (confidence, flag, comment) that must be saved."""
+        """Return the (confidence, flag, comment) that must be saved."""
         return sent.confidence if self.asks_confidence else None, int(sent.flag), sent.comment
 
     def said_last(self, code):
-        """The details shown with an item again: those of its newest answer that is not an undo."""
+        """Return the details shown with an item again: those of its newest answer that is not an undo."""
         given = [sent for sent, _ in self.kept if sent.code == code and sent.answer != "withdrawn"]
         return self.words_of(given[-1]) if given else (None, 0, None)
 
@@ -142,7 +142,7 @@ class Labelling(RuleBasedStateMachine):
         ]
 
     def n_revisions(self, code):
-        """The number of answers after the first, without those that were undone."""
+        """Return the number of answers after the first, without those that were undone."""
         followed = zip(self.said[code], [*self.said[code][1:], None], strict=True)
         return sum("withdrawn" not in (answer, after) for answer, after in followed) - 1
 

@@ -44,7 +44,7 @@ def own(db, name="ada"):
 
 
 def said_of(db, task, name="ada"):
-    """The (confidence, flag, comment) as the screen shows them."""
+    """Return the (confidence, flag, comment) as the screen shows them."""
     task = assignments.task_by_code(db, id_of(db, name), task.code)
     shown = reviewing.shown(db, task)
     return shown["confidence"], shown["flag"], shown["comment"]

@@ -47,7 +47,7 @@ def decide(db, name, category=D, why="two levels", actor="carol"):
 
 
 def split_by_hand(db):
-    """The items whose first labels differ."""
+    """Return the items whose first labels differ."""
     said = labels.table(db)
     said = said[said["kind"].isin(("fresh", "overlap"))].groupby("item")["label"].nunique()
     return set(said[said > 1].index)

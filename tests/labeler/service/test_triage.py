@@ -34,7 +34,7 @@ def make(db, path, names=CHOSEN, *, name="Split ones", coordinator="dora", **opt
 
 
 def of_item(db, name):
-    """All stored data about an item's measurements."""
+    """Return all stored data about an item's measurements."""
     item = items.by_name(db, name)
     (parameters,) = db.execute("SELECT parameters FROM items WHERE name = ?", (name,)).fetchone()
     return {
@@ -149,7 +149,7 @@ def test_the_new_study_can_be_extended_and_planned(study, study_path):
 
 
 def refused(db, folder, **options):
-    """The error message; checks that nothing remains in the folder or the log."""
+    """Return the error message; checks that nothing remains in the folder or the log."""
     before, logged = sorted(folder.iterdir()), log(db)
     with pytest.raises((InputError, StudyError)) as caught:
         make(db, **options)

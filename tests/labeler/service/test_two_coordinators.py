@@ -46,7 +46,7 @@ def at_once(db, *actions):
 
 
 def by_both(db, action):
-    """The same action by both coordinators; (succeeded, refused)."""
+    """Return the same action by both coordinators; (succeeded, refused)."""
     found = at_once(db, *(lambda own, actor=actor: action(own, {"actor": actor, "now": NOW}) for actor in TWO))
     refused = [outcome for outcome in found if isinstance(outcome, LabelerError)]
     return [outcome for outcome in found if outcome not in refused], refused

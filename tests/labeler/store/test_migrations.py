@@ -306,7 +306,7 @@ def test_eight_who_open_an_old_file_at_once_migrate_it_once(study_path, monkeypa
 
 
 def open_at_once(path, look, n=8):
-    """The results of n connections opened at the same moment."""
+    """Return the results of n connections opened at the same moment."""
     barrier = threading.Barrier(n)
 
     def open_it(_number):

@@ -25,17 +25,17 @@ def coordinator_page(module: str, path: Path, person: str = "", **state: Any) ->
 
 
 def reviewer_page(module: str, path: Path, person: str, **state: Any) -> AppTest:
-    """A single reviewer's page, by the name of its module."""
+    """Return a single reviewer's page, by the name of its module."""
     return opened(_of_reviewer, module, path, person, **state)
 
 
 def explore_page(method: str, path: Path, person: str) -> AppTest:
-    """The page of a method."""
+    """Return the page of a method."""
     return opened(_of_method, method, path, person)
 
 
 def app_page(token: str) -> AppTest:
-    """The whole application, as it opens with this session."""
+    """Return the whole application, as it opens with this session."""
     return opened(_of_application, token)
 
 
@@ -53,7 +53,7 @@ def signed_in(
 
 
 def opened(script: Any, *arguments: Any, **state: Any) -> AppTest:
-    """The page of a script, in a window whose session holds `state`."""
+    """Return the page of a script, in a window whose session holds `state`."""
     plain = tuple(str(argument) if isinstance(argument, Path) else argument for argument in arguments)
     return _run(AppTest.from_function(script, args=plain, default_timeout=LIMIT_S), state)
 
@@ -71,21 +71,21 @@ def checked(page: AppTest) -> AppTest:
 
 
 def button(page: AppTest, label: str) -> Any:
-    """The button with this label, or the only button whose label begins so."""
+    """Return the button with this label, or the only button whose label begins so."""
     exact = [one for one in page.button if one.label == label]
     (found,) = exact or [one for one in page.button if one.label.startswith(label)]
     return found
 
 
 def texts(page: AppTest) -> str:
-    """All texts on the page."""
+    """Return all texts on the page."""
     kinds = ("title", "header", "subheader", "markdown", "text", "caption", "info", "warning", "error", "success",
              "code")  # fmt: skip
     return "\n".join(str(element.value) for kind in kinds for element in getattr(page, kind))
 
 
 def shown_items(page: AppTest) -> list[str]:
-    """The names of the plots on the page."""
+    """Return the names of the plots on the page."""
     given = [json.loads(component.proto.json) for component in page.get("bidi_component")]
     return [one["item"] for one in given if "item" in one]
 
@@ -98,7 +98,7 @@ def press_key(page: AppTest, queue: str, key: str) -> AppTest:
 
 
 def pictures(page: AppTest) -> list[str]:
-    """The SVG of every plot on the page; the names of clip paths are numbered across figures."""
+    """Return the SVG of every plot on the page; the names of clip paths are numbered across figures."""
     urls = [image.url for images in page.get("image") for image in images.proto.imgs]
     urls += [url for element in page.get("html") for url in re.findall(r'src="([^"]+)"', element.proto.body)]
     found = [base64.b64decode(url.removeprefix("data:image/svg+xml;base64,")).decode() for url in urls]
@@ -106,7 +106,7 @@ def pictures(page: AppTest) -> list[str]:
 
 
 def drawings(page: AppTest) -> list[dict[str, Any]]:
-    """The drawing data of every plot on the page."""
+    """Return the drawing data of every plot on the page."""
     given = [json.loads(component.proto.json) for component in page.get("bidi_component")]
     return [data for data in given if "picture" in data]
 

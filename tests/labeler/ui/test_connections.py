@@ -55,7 +55,7 @@ def connected(port, first=b"", address="127.0.0.1"):
 
 
 def is_closed(connection):
-    """Whether the server closes the connection without a response."""
+    """Return whether the server closes the connection without a response."""
     try:
         return connection.recv(1) == b""
     except ConnectionError:

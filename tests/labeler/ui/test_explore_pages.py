@@ -60,14 +60,14 @@ def asked(page):
 
 
 def from_files(page, *files):
-    """The page with these (name, content) uploaded."""
+    """Return the page with these (name, content) uploaded."""
     checked(page.radio[0].set_value("From files").run())
     page.file_uploader[0].set_value([(name, content, "application/octet-stream") for name, content in files])
     return page
 
 
 def answers(page):
-    """The pages shown in the page."""
+    """Return the pages shown in the page."""
     return [html.unescape(frame.proto.srcdoc) for frame in page.get("iframe")]
 
 

@@ -35,7 +35,7 @@ def new_session():
 
 
 def through(*messages, answers=()):
-    """The message as the browser receives it, and then the reply as the server receives it."""
+    """Return the message as the browser receives it, and then the reply as the server receives it."""
     sent, incoming = [], list(answers)
 
     async def send(message):

@@ -109,7 +109,7 @@ def lived(tmp_path_factory):
 
 
 def forms_of(one):
-    """All ways in which a page may write an agreement."""
+    """Return all ways in which a page may write an agreement."""
     rounded = f"{one.value:.2f}, 95 %"
     return f"{one.value:.3f}", f"{one.value:.1%}", f"{100 * one.value:.0f} %", rounded, calibrating.in_words(one)
 
@@ -164,7 +164,7 @@ def pieces(page):
 
 
 def is_value(widget, option):
-    """Whether an option is shown unchanged: AppTest has only the displayed texts."""
+    """Return whether an option is shown unchanged: AppTest has only the displayed texts."""
     try:
         return widget.format_func(option) in widget.options
     except (KeyError, AttributeError):
@@ -172,7 +172,7 @@ def is_value(widget, option):
 
 
 def turned(page):
-    """The page as it opens, with a selected row in every table, with other options, and its last part."""
+    """Yield the page as it opens, with a selected row in every table, with other options, and its last part."""
     yield page
     for table in [table for table in page.dataframe if table.key]:
         page.session_state[table.key] = {"selection": {"rows": [0], "columns": [], "cells": []}}
@@ -216,7 +216,7 @@ def asked(path, person, method):
 
 
 def is_told(title, piece, agreement):
-    """The kinds of hidden data in a part of a page."""
+    """Return the kinds of hidden data in a part of a page."""
     has_name, has_category = any(name in piece for name in NAMES), "similar" in piece
     signs = {
         Action.SEE_AGREEMENT: bool(agreement.search(piece)) or (has_category and COMMENT in piece),
@@ -235,7 +235,7 @@ def shows_report(everything):
 
 
 def told(everything, agreement):
-    """The pages with each kind of hidden data; a page with the whole report is omitted."""
+    """Return the pages with each kind of hidden data; a page with the whole report is omitted."""
     on = {sight: set() for sight in SIGHTS}
     for title, texts in everything.items():
         if title == "Report" and shows_report(everything):

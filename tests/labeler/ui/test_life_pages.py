@@ -120,7 +120,7 @@ def log_of(path):
 
 
 def forms_of(page):
-    """The forms of the offered steps: the step -> the key of its reason."""
+    """Return the forms of the offered steps: the step -> the key of its reason."""
     keys = [one.key for one in page.text_input if str(one.key).startswith("why-")]
     return {key.split("-")[1]: key for key in keys}
 
@@ -271,7 +271,7 @@ def labelled_log(page):
 
 
 def offered_file(page, label):
-    """The address of a download, which depends on content and name."""
+    """Return the address of a download, which depends on content and name."""
     return labelled(page.get("download_button"), label).proto.url
 
 
@@ -483,7 +483,7 @@ def test_before_closing_the_splits_page_only_counts_items_with_labels(path, coor
 
 
 def listing(path):
-    """The page Splits with the list of all split items."""
+    """Return the page Splits with the list of all split items."""
     return coordinator_page("splits", path, **{"splits-listed": True})
 
 
@@ -610,7 +610,7 @@ def test_a_study_in_which_all_agree_has_no_split_items(path):
 
 
 def put_gate(page, on, percent):
-    """The stored gate, which is saved on every change."""
+    """Return the stored gate, which is saved on every change."""
     checked(labelled(page.radio, "The study opens once").set_value(on).run())
     return checked(labelled(page.slider, "in at least this share of items").set_value(percent).run())
 
@@ -621,7 +621,7 @@ def put_reference(page, name, category):
 
 
 def in_round(path):
-    """The names of the items of the calibration round."""
+    """Return the names of the items of the calibration round."""
     with open_database(path) as db:
         return calibrating.item_names(db)
 

@@ -56,12 +56,12 @@ def many(tmp_path_factory):
 
 
 def rows(page):
-    """The codes of the items on the page."""
+    """Return the codes of the items on the page."""
     return [match[1] for text in page.markdown if (match := re.fullmatch(r"\d+\. Item (\w{6})", text.value))]
 
 
 def revisable(page):
-    """The codes of the items that can be opened again."""
+    """Return the codes of the items that can be opened again."""
     return [button.key.removeprefix("revise-") for button in page.button]
 
 
@@ -301,7 +301,7 @@ def test_guide_and_practice_tell_nothing_of_the_study(study, module):
 
 
 def practise(said):
-    """The practice page after these answers."""
+    """Return the practice page after these answers."""
     state = {"practice_seed": 7, "practice_answers": said["said"]}
     return reviewer_page("practice", said["study"], "ada", **state)
 

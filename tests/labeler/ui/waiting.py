@@ -7,6 +7,6 @@ from typing import Any
 
 
 def finished(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """The result of a coroutine, run in a separate thread, because browser tests keep an event loop running."""
+    """Return the result of a coroutine, run in a separate thread, because browser tests keep an event loop running."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
