@@ -167,7 +167,7 @@ def test_an_open_slot_goes_to_the_lowest_load_first():
     assert takers(slots) == {"x": "dan"}
 
 
-def test_of_equal_loads_the_one_who_shares_fewer_items_with_the_others_on_the_item_takes_the_slot():
+def test_of_equal_loads_the_reviewer_who_shares_fewer_items_takes_the_slot():
     # loads 2 and 2; one shares y with ben, who is on x, the other shares nothing
     for one, other in (("cleo", "dan"), ("dan", "cleo")):
         slots = [*fresh("x", "ada", "ben"), *fresh("y", one, "ben"), *fresh("z", other, "eve")]
@@ -182,7 +182,7 @@ def test_of_equal_co_loads_the_one_with_the_lowest_load_in_the_application_takes
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_of_those_alike_in_everything_the_lowest_key_takes_the_slot(seed):
+def test_of_equal_candidates_the_lowest_key_takes_the_slot(seed):
     lowest = min(["cleo", "dan"], key=lambda name: key(seed, "leave", "x", name))
     assert takers(fresh("x", "ada", "ben"), seed=seed) == {"x": lowest}
 
@@ -198,7 +198,7 @@ def test_twelve_slots_are_dealt_to_three_idle_reviewers_four_each():
     )
 
 
-def test_who_left_before_gets_nothing_but_their_labels_count_as_shared_items():
+def test_a_reviewer_who_left_before_gets_nothing_but_their_labels_count_as_shared_items():
     # eve left with labels on x and y; loads cleo 1, dan 1; cleo shares y with eve
     slots = [*fresh("x", "ada", "Eve"), *fresh("y", "Cleo", "Eve"), *fresh("z", "dan")]
     assert takers(slots, staying=["cleo", "dan"]) == {"x": "dan"}
@@ -216,7 +216,7 @@ def test_a_hidden_copy_is_given_up_while_its_item_is_handed_on():
     assert changes.shortfalls == (f"ada: 1 open retest assignments dropped; {WHY_GIVEN_UP[Kind.RETEST]}",)
 
 
-def test_what_everybody_is_on_already_is_given_up_and_told_in_words():
+def test_what_everybody_is_on_already_is_given_up_with_a_message():
     slots = [Slot(name, "x", Kind.OVERLAP, answered=False) for name in NAMES[:3]]
     slots += [Slot(name, "c", Kind.CALIBRATION, answered=False) for name in NAMES[:3]]
     slots += fresh("y", "ada", "Ben", "cleo")
@@ -241,7 +241,7 @@ def test_a_third_slot_is_handed_on_as_a_third_slot():
     assert changes.moves == (Move("x", Kind.THIRD, "ada", "dan"),)
 
 
-def test_a_slot_is_not_handed_to_who_knows_the_item_from_calibration_or_a_copy_alone():
+def test_a_slot_is_not_given_to_a_reviewer_who_knows_the_item_from_calibration_or_a_copy_alone():
     slots = [*fresh("x", "ada"), Slot("ben", "x", Kind.CALIBRATION, answered=True)]
     slots.append(Slot("cleo", "x", Kind.RETEST, answered=True))
     assert takers(slots) == {"x": "dan"}
@@ -272,7 +272,7 @@ def test_every_slot_goes_where_load_co_load_application_and_key_say(study):
 
 
 @given(running_studies())
-def test_open_slots_leave_in_the_order_of_the_plan_each_once(study):
+def test_open_slots_leave_in_the_order_of_the_plan_exactly_once(study):
     moves = leave_of(study).moves
     own = [slot for slot in study.slots if slot.reviewer == study.people[0]]
     apps, seed = study.applications, study.seed
@@ -370,7 +370,7 @@ def test_where_nobody_has_two_slots_to_do_a_joiner_gets_nothing(slots):
     assert join(slots, JOINER, applications=one_application(slots), seed=1) == Changes((), ())
 
 
-def test_who_comes_back_gets_no_item_they_had_and_what_they_have_to_do_counts():
+def test_a_returning_reviewer_gets_no_item_they_had_and_what_they_have_to_do_counts():
     # zoe has one open item and has labelled y; ada has four, of which x0 to x2 can move: 4 1 -> 3 2
     slots = [slot for j in range(3) for slot in fresh(f"x{j}", "ada")]
     slots += fresh("y", "ada", "Zoe") + fresh("z", "zoe")
@@ -501,7 +501,7 @@ def test_slots_that_cannot_be_are_refused_when_somebody_takes_over(slots, stayin
 
 
 @given(running_studies())
-def test_all_open_slots_of_who_is_replaced_end_each_once(study):
+def test_all_open_slots_of_a_replaced_reviewer_end_exactly_once(study):
     changes = succeed_of(study)
     own = [slot for slot in study.slots if slot.reviewer == study.people[0] and not slot.answered]
     assert Counter((m.item, m.kind, m.giver) for m in changes.moves) == Counter(
@@ -520,7 +520,7 @@ def test_a_new_successor_gets_all_but_the_hidden_copies(study):
 
 
 @given(running_studies())
-def test_who_is_on_an_item_already_takes_no_slot_of_it_over(study):
+def test_a_reviewer_of_an_item_takes_no_other_slot_of_the_item(study):
     for move in succeed_of(study).moves:
         assert move.taker is None or move.taker not in on(study.slots, move.item)
         if move.taker is None and move.kind in LOADING:
@@ -639,7 +639,7 @@ def test_the_reviewer_of_a_third_label_has_the_lowest_key():
     assert set(chosen.values()) == set(free)
 
 
-def test_missing_agreed_items_and_split_items_without_a_reviewer_are_told_in_words():
+def test_missing_agreed_items_and_split_items_without_a_reviewer_are_named_in_a_message():
     first = {
         "x": {"ada": S, "ben": D},
         "y": {"ada": S, "ben": D, "cleo": D},

@@ -58,7 +58,7 @@ def test_every_run_has_a_panel_with_its_number(n_runs):
     assert named(drawn(noise(n_runs), rule="full")) == [f"run {number}" for number in range(1, n_runs + 1)]
 
 
-def test_five_panels_stand_in_a_row():
+def test_five_panels_are_in_a_row():
     assert drawn(noise(6)).to_dict()["columns"] == 5
 
 

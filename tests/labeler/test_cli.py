@@ -94,7 +94,7 @@ def test_import_twice_adds_nothing(study, results):
     assert says(second.stderr, "0 items imported", "3 files", "3 files", "0 refused")
 
 
-def test_a_bad_file_is_named_and_the_good_ones_go_in(study, results):
+def test_a_bad_file_is_named_and_the_others_are_imported(study, results):
     (results / "org__project#bad#.json").write_text("[[1.0, NaN], [1.0, 2.0]]")
     (results / "other.json").write_text('{"benchmarks": []}')
     result = run("import", "--study", study, results, code=1)
@@ -109,7 +109,7 @@ def test_an_empty_folder_and_a_missing_path_are_refused(study, tmp_path):
     assert says(run("import", "--study", study, tmp_path / "gone", code=1).stderr, "no such file")
 
 
-def test_a_dry_run_needs_no_study_and_shows_what_would_come_in(results):
+def test_a_dry_run_needs_no_study_and_shows_what_would_be_imported(results):
     rows = json.loads(run("import", "--dry-run", "--json", results).stdout)
     assert [set(row) for row in rows] == [
         {"file", "benchmark", "runs", "iterations", "unit", "better", "warnings", "refused"}

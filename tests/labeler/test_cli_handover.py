@@ -60,7 +60,7 @@ def test_conflicts_are_a_table_and_the_exit_code_is_1_after_the_rest_went_in(pai
     assert (row["reviewer"], row["into"], row["from"]) == ("ada", "similar", "dissimilar")
 
 
-def test_what_is_no_copy_is_refused_in_one_line(pair, tmp_path):
+def test_anything_but_a_copy_is_refused_in_one_line(pair, tmp_path):
     study, _ = pair
     assert says(run("merge", "--study", study, study, code=1).stderr, f"Error: {study}", "itself")
     assert "There is no study" in run("merge", "--study", study, tmp_path / "none.study", code=1).stderr

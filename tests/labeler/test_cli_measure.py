@@ -69,7 +69,7 @@ def content(command, results, *options):
     return json.loads(run(command, results, *options, "--json", code=None).stdout)
 
 
-def test_measuring_says_what_was_done_and_what_comes_next(folder):
+def test_measuring_names_the_result_and_the_next_step(folder):
     first = run("measure", "--limit", 6)
     assert says(first.stdout, "6 of 64 runs", "results/measurements.csv")
     assert "same command" in first.stdout
@@ -159,7 +159,7 @@ def test_a_request_to_stop_ends_at_once_and_the_same_command_goes_on(folder, num
     assert "6 of 6 runs are in" in run("measure").stdout
 
 
-def test_order_reads_what_was_measured(results):
+def test_order_reads_the_measurements(results):
     answer = content("order", results)
     assert answer["n_tests"] == 8
     assert {(len(test["fixed"]["values"]), len(test["random"]["values"])) for test in answer["tests"]} == {(4, 4)}
@@ -174,7 +174,7 @@ def test_contexts_finds_the_slowdown_in_every_context_and_no_column_is_a_factor_
         assert {factor["name"] for factor in sweep["factors"]} == {"env"}
 
 
-def test_the_other_methods_read_what_was_measured(results):
+def test_the_other_methods_read_the_measurements(results):
     assert len(content("spread", results)["environments"]) == 2
     assert content("trust", results, "--runs", 2)["benchmarks"]
     check = content("check", results)

@@ -185,7 +185,7 @@ def _no_study_named(monkeypatch):
     monkeypatch.delenv("LABELER_STUDY", raising=False)
 
 
-def test_planning_without_options_is_that_of_the_paper_with_overlap():
+def test_planning_without_options_is_the_plan_of_the_paper_with_overlap():
     told = planning()
     assert list(told) == ["needed", "expected", "not_told"]
     labels = next(row["expected"] for row in told["expected"] if row["what"] == "labels per reviewer")

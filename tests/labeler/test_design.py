@@ -198,7 +198,7 @@ def test_blocks_are_all_sets_of_reviewers_each_next_one_the_best_balanced(n_revi
 
 @given(plans(max_retest=30))
 @FEWER
-def test_every_reviewer_has_the_positions_from_zero_each_once(drawn):
+def test_every_reviewer_has_the_positions_from_zero_exactly_once(drawn):
     for reviewer in drawn.people:
         assert [a.position for a in drawn.of(reviewer)] == list(range(len(drawn.of(reviewer))))
     assert sum(len(drawn.of(reviewer)) for reviewer in drawn.people) == len(drawn.plan.assignments)
@@ -310,7 +310,7 @@ def test_a_retest_repeats_an_item_of_the_same_reviewer_once_and_far_enough_behin
 
 @given(plans(sizes=st.lists(st.integers(50, 120), min_size=1, max_size=2), max_retest=30))
 @FEWER
-def test_missing_retests_are_told_in_words_and_only_they(drawn):
+def test_missing_retests_are_named_in_a_message_and_only_they(drawn):
     wanted = drawn.parameters.retest
     told = dict(line.split(": ", 1) for line in drawn.plan.shortfalls)
     for reviewer in drawn.people:

@@ -85,7 +85,7 @@ def test_a_coordinator_is_told_until_when_something_is_hidden():
             assert not why or (why.endswith(f" is {STANDING[phase]} now.") and "draft" not in why.partition(":")[0])
 
 
-def test_who_labels_and_coordinates_sees_nothing_before_the_study_is_unblinded():
+def test_a_coordinator_who_labels_sees_nothing_before_the_study_is_unblinded():
     for sight in SIGHTS:
         for phase in PHASES:
             why = why_hidden(study_in(phase), [Role.REVIEWER, Role.COORDINATOR], sight)

@@ -203,7 +203,7 @@ def test_a_joiner_in_a_calibration_round_labels_its_items_too():
     assert rows_of(state.joined("eve", calibrating=False)[0], "eve") == []
 
 
-def test_who_comes_back_keeps_what_they_have_of_a_calibration_round():
+def test_a_returning_reviewer_keeps_what_they_have_of_a_calibration_round():
     state = underway(*(row("ada", item, at, Kind.CALIBRATION, ALL) for at, item in enumerate("abc")),
                      row("eve", "b", 7, Kind.CALIBRATION, ALL))  # fmt: skip
     joined, _ = state.joined("eve", calibrating=True)

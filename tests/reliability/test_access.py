@@ -38,7 +38,7 @@ def test_code_that_runs_what_it_reads_is_found(code):
     assert any(dangerous(node) for node in ast.walk(ast.parse(code)))
 
 
-def test_times_that_differ_are_told_apart_and_equal_ones_are_not():
+def test_times_that_differ_are_distinguished_and_equal_ones_are_not():
     rng = np.random.default_rng(7)
     group = rng.permutation(200) % 2 == 0
     times = rng.gamma(2, 1, 200)

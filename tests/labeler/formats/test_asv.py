@@ -36,7 +36,7 @@ def values(benchmark):
 
 
 @pytest.mark.parametrize("file", ["asv-first.json", "asv-second.json"])
-def test_a_file_of_the_tool_is_read_as_it_stands_there(file):
+def test_a_file_of_the_tool_is_read_unchanged(file):
     content = (FILES / file).read_bytes()
     there = json.loads(content)
     expected = {}
@@ -121,7 +121,7 @@ def test_columns_are_found_by_their_names():
         ({}, "contains no benchmarks"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used_is_refused_with_place_and_value(results, message):
+def test_invalid_content_is_refused_with_place_and_value(results, message):
     assert message in refused(results)
 
 

@@ -79,7 +79,7 @@ def test_a_launch_without_results_has_its_actual_times_less_the_mean_overhead():
     assert values(one) == [pytest.approx([3e-9, 0.0])]  # (500 - 200) / 100 operations; never below 0
 
 
-def test_the_mean_is_that_of_the_tool():
+def test_the_mean_equals_the_mean_of_the_tool():
     report = json.loads((FILES / "Example.Sorting-report-full.json").read_bytes().decode("utf-8-sig"))
     (first, *_rest) = benchmarkdotnet.read("", json.dumps(report).encode(), {})
     (by_hand, *_rest) = benchmarkdotnet.read("", json.dumps(_without_results(report)).encode(), {})
@@ -114,7 +114,7 @@ def test_runs_and_iterations_come_by_their_numbers():
     assert [[round(value * 1e9) for value in run] for run in values(one)] == [[109, 110], [201, 202], [1001]]
 
 
-def test_jobs_that_measured_one_benchmark_are_told_apart():
+def test_jobs_that_measured_one_benchmark_are_distinguished():
     jobs = ("Job-A(Runtime=.NET 6.0)", "Job-B(Runtime=.NET 8.0)")
     a, b, c = read(*(entry(DisplayInfo=f"T.M: {job} [N=1]", Parameters="N=1") for job in jobs), entry(name="N.T.L"))
     assert [a.name, b.name, c.name] == [f"N.T.M [{jobs[0]}]", f"N.T.M [{jobs[1]}]", "N.T.L"]
@@ -151,7 +151,7 @@ def test_a_benchmark_without_measurements_is_left_out():
         (5, "benchmark 0: 5 is not an object"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used_is_refused_with_place_and_value(bad, message):
+def test_invalid_content_is_refused_with_place_and_value(bad, message):
     assert refused(bad) == message
 
 

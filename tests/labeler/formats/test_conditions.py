@@ -121,7 +121,7 @@ def test_a_mapping_to_a_factor_without_a_name_is_refused():
         one([("b", 1, 5, "x")], "x", columns={"factor:": "x"})
 
 
-def test_an_iteration_that_stands_there_twice_is_named_with_the_conditions_of_its_run():
+def test_an_iteration_that_appears_twice_is_named_with_the_conditions_of_its_run():
     rows = [("b", 1, 5, "x", 0), ("b", 1, 6, "y", 0), ("b", 1, 7, "y", 0)]
     with pytest.raises(Refused, match=r"'b', run 1 \(version y\): iteration 0 appears twice"):
         one(rows, "version", "iteration")

@@ -102,7 +102,7 @@ def test_estimates_are_refused_with_the_file_that_has_the_measurements(folder):
         (b"[[1], [1], [1]]", "the file: [[1], [1], [1]] is not an object"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_place_and_value(content, message):
+def test_invalid_content_is_refused_with_place_and_value(content, message):
     assert refusal(criterion, NAME, content) == message
 
 

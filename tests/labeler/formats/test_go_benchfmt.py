@@ -24,7 +24,7 @@ def plain(benchmarks):
     return {one.name: [run.tolist() for run in one.values] for one in benchmarks}
 
 
-def test_a_file_of_the_tool_is_read_as_it_stands_there():
+def test_a_file_of_the_tool_is_read_unchanged():
     content = (FILES / "go.txt").read_bytes()
     benchmarks = read_with(go_benchfmt, "go.txt", content)
     there = re.findall(
@@ -60,7 +60,7 @@ def test_two_outputs_in_one_file_are_two_runs():
     assert [len(run) for run in found["example.org/sorting/inner.BenchmarkSort-2"]] == [2, 2]
 
 
-def test_events_of_json_hold_the_same_output_and_those_of_packages_are_told_apart():
+def test_events_of_json_hold_the_same_output_and_those_of_packages_are_distinguished():
     found = plain(read_with(go_benchfmt, "go.json", (FILES / "go-events.json").read_bytes()))
     assert list(found) == [
         f"example.org/{package}.BenchmarkSort-2{unit}" for package in ("sorting", "sorting/inner")
@@ -170,7 +170,7 @@ def test_a_garbled_line_is_left_out_and_named_and_the_others_are_read(garbled, r
         (HEAD, "contains no benchmarks"),
     ],
 )
-def test_what_cannot_be_used_is_refused_in_words(text, message):
+def test_invalid_content_is_refused_in_words(text, message):
     assert message in refused(text)
 
 

@@ -45,7 +45,7 @@ def values(benchmark):
     return run.tolist()
 
 
-def test_a_file_of_the_tool_is_read_as_it_stands_there():
+def test_a_file_of_the_tool_is_read_unchanged():
     content = (FILES / "google-benchmark.json").read_bytes()
     there = {}
     for one in json.loads(content)["benchmarks"]:
@@ -113,7 +113,7 @@ def test_old_files_with_aggregates_only_are_refused():
     assert refused(old("a_mean"), old("a_median"), old("a_stddev")).startswith("this file has only averages")
 
 
-def test_repetitions_of_old_files_come_as_they_stand_there():
+def test_repetitions_of_old_files_are_read_unchanged():
     assert values(read(old("a", 3.0, time_unit="s"), old("a", 1.0, time_unit="s"))[0]) == [3.0, 1.0]
 
 
@@ -148,7 +148,7 @@ def test_errors_and_skips_are_told_and_a_benchmark_that_has_nothing_else_is_left
         ([], "contains no benchmarks"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used_is_refused_with_place_and_value(rows, message):
+def test_invalid_content_is_refused_with_place_and_value(rows, message):
     assert refused(*rows) == message
 
 

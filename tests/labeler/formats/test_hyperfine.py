@@ -80,7 +80,7 @@ def test_files_without_exit_codes_are_read():
     assert values(read(result(codes=None))[0]) == [[0.5], [0.25], [0.125]]
 
 
-def test_a_command_that_stands_there_twice_is_refused_with_the_option_that_names():
+def test_a_command_that_appears_twice_is_refused_with_the_option_that_names():
     message = refused(result("a"), result("a"))
     assert message.startswith("benchmark 'a' appears twice; ")
     assert message.endswith("with --command-name")
@@ -102,7 +102,7 @@ def test_a_command_that_stands_there_twice_is_refused_with_the_option_that_names
         (5, "result 0: 5 is not an object"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_place_and_value(bad, message):
+def test_invalid_content_is_refused_with_place_and_value(bad, message):
     assert message in refused(bad)
 
 

@@ -107,7 +107,7 @@ def test_json_numbers_of_every_shape(text, runs):
         (b"[" * 100_000, r"nested more deeply"),
     ],
 )
-def test_what_is_no_list_of_runs_is_refused_with_file_place_and_value(text, message):
+def test_anything_but_a_list_of_runs_is_refused_with_file_place_and_value(text, message):
     with pytest.raises(Refused, match=r"^there/o__p#m#\.json: .*" + message) as refused:
         read_bytes("there/o__p#m#.json", text, format="icpe")
     assert refused.value.file == "there/o__p#m#.json"

@@ -128,7 +128,7 @@ def test_what_jmh_writes_in_other_formats_is_refused_with_the_option_that_keeps_
         ("text", r"benchmark 1: 'text' is not an object"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used_is_refused_with_benchmark_place_and_value(entry, message):
+def test_invalid_content_is_refused_with_benchmark_place_and_value(entry, message):
     with pytest.raises(Refused, match=message) as refused:
         read_bytes("a.json", written(*([] if isinstance(entry, dict) else [jmh_entry(RUNS)]), entry), format="jmh")
     assert str(refused.value).startswith("a.json: ")

@@ -29,5 +29,5 @@ def test_requests_are_iterations_in_the_order_in_which_they_began_and_failed_one
         (HEAD, "contains no benchmarks"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_line_and_value(text, message):
+def test_invalid_content_is_refused_with_line_and_value(text, message):
     assert message in refusal(jtl, "a.jtl", text.encode())

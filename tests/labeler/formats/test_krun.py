@@ -83,7 +83,7 @@ def test_a_benchmark_that_only_crashed_is_left_out():
         ([], "contains no benchmarks"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_line_and_value(rows, message):
+def test_invalid_content_is_refused_with_line_and_value(rows, message):
     assert message in refused(rows)
 
 
@@ -96,7 +96,7 @@ def test_another_header_is_refused(columns):
     assert not krun.detect("a.csv", csv_bytes(ROWS, columns))
 
 
-def test_what_is_no_table_is_refused():
+def test_anything_but_a_table_is_refused():
     head = b"process,bench,0\n"
     assert refusal(krun, "a.csv", head + b"0,\xff,1\n") == "byte 18: not UTF-8 text"
     assert refusal(krun, "a.csv", head + b'0,"a\n') == "line 2: 0 times, but the header has 1 iterations"

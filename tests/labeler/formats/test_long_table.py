@@ -204,12 +204,12 @@ def test_a_mapping_that_does_not_fit_is_refused(columns, message):
         (b'benchmark,run,value\n"b,1,2\n', r"line 2: 1 cells"),
     ],
 )  # fmt: skip
-def test_what_is_no_table_of_measurements_is_refused_with_file_place_and_value(content, message):
+def test_anything_but_a_table_of_measurements_is_refused_with_file_place_and_value(content, message):
     with pytest.raises(Refused, match=r"(?s)^there/a\.csv: " + message):
         read_bytes("there/a.csv", content)
 
 
-def test_an_iteration_that_stands_there_twice_is_named_with_all_its_digits():
+def test_an_iteration_that_appears_twice_is_named_with_all_its_digits():
     rows = [("b", 1, 1234567, 1.5), ("b", 1, 1234567, 2.5)]
     with pytest.raises(Refused, match=r"run 1: iteration 1234567 appears twice"):
         one(csv_bytes(rows, columns=("benchmark", "run", "iteration", "value")))

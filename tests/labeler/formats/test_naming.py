@@ -19,7 +19,7 @@ def test_if_none_has_a_run_the_first_says_why():
         list(measured([benchmark("a", why="failed"), benchmark("b", why="crashed")]))
 
 
-def test_a_name_that_stands_there_twice_is_refused_with_what_to_do():
+def test_a_name_that_appears_twice_is_refused_with_what_to_do():
     twice = [benchmark("a", [1.0]), benchmark("a", why="failed")]
     with pytest.raises(ValueError, match=r"^benchmark 'a' appears twice$"):
         list(measured(twice))

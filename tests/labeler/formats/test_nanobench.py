@@ -35,7 +35,7 @@ def test_epochs_are_iterations_and_a_batch_is_divided_by_its_size():
         ({"name": 3}, "result 0: 'name' is 3, not a text"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used_is_refused_with_place_and_value(more, message):
+def test_invalid_content_is_refused_with_place_and_value(more, message):
     assert refusal(nanobench, "a.json", written(**more)) == message
 
 

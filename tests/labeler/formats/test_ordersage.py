@@ -100,7 +100,7 @@ def test_failed_trials_are_failures_of_their_tests_whatever_their_result():
     assert [[failure.conditions["run"] for failure in one.failures] for one in stream] == [["1"], ["1"]]
 
 
-def test_runs_of_two_machines_are_told_apart():
+def test_runs_of_two_machines_are_distinguished():
     rows = [*ordersage_rows(TRIALS, "node1"), *ordersage_rows(TRIALS, "node2")]
     a, _b = read_bytes("r.csv", csv_bytes(rows, columns=ORDERSAGE))
     assert (len(a.values), a.conditions["context"]) == (8, ("node1",) * 4 + ("node2",) * 4)
@@ -123,7 +123,7 @@ def test_runs_of_two_machines_are_told_apart():
         ([], r"contains no benchmarks"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_line_and_value(trials, message):
+def test_invalid_content_is_refused_with_line_and_value(trials, message):
     with pytest.raises(Refused, match=r"^r\.csv: .*" + message):
         read_bytes("r.csv", written(trials))
 

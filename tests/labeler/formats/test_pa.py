@@ -56,7 +56,7 @@ def test_each_fork_is_a_run_and_an_iteration_the_mean_of_its_histogram(has_heade
     }  # fmt: skip
 
 
-def test_runs_come_by_number_and_are_told_apart_by_trial_instance_and_commit():
+def test_runs_come_by_number_and_are_distinguished_by_trial_instance_and_commit():
     places = [(1, 10), (1, 2), (2, 1)]
     (one,) = read(*(row(trial * 100 + fork, trial=trial, fork=fork, unit="ops/s") for trial, fork in places))
     assert values(one) == [[102.0], [110.0], [201.0]]
@@ -121,7 +121,7 @@ def test_modes_tell_benchmarks_apart():
         ([], "contains no benchmarks"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_line_and_value(rows, message):
+def test_invalid_content_is_refused_with_line_and_value(rows, message):
     assert message in refused(*rows)
 
 

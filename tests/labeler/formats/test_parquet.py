@@ -120,12 +120,12 @@ def changed(**columns):
         (b"PAR1" * 30, r"damaged Parquet file"),
     ],
 )  # fmt: skip
-def test_what_is_no_table_of_measurements_is_refused_with_file_place_and_value(content, message):
+def test_anything_but_a_table_of_measurements_is_refused_with_file_place_and_value(content, message):
     with pytest.raises(Refused, match=r"(?s)^there/a\.parquet: " + message):
         read_bytes("there/a.parquet", content)
 
 
-def test_a_run_is_named_as_it_stands_in_the_table():
+def test_a_run_is_named_as_in_the_table():
     with pytest.raises(Refused, match=r"run 1: iteration 0 appears twice"):
         read_bytes("a.parquet", changed(iteration=[0, 0, 0, 1, 1]))
 

@@ -38,7 +38,7 @@ def one(content):
         ("pyperf-memory.json", ["sort", "join"], "byte", (3, 1)),
     ],
 )
-def test_files_that_pyperf_wrote_are_read_as_they_stand_there(file, names, unit, shape):
+def test_files_that_pyperf_wrote_are_read_unchanged(file, names, unit, shape):
     benchmarks = read_bytes(file, (FILES / file).read_bytes())
     assert [benchmark.name for benchmark in benchmarks] == [benchmark.benchmark for benchmark in benchmarks] == names
     assert {(benchmark.unit, benchmark.better) for benchmark in benchmarks} == {(unit, "lower")}
@@ -107,7 +107,7 @@ def test_a_version_that_is_not_known_is_refused_with_the_command_that_converts_i
         ),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_benchmark_place_and_value(benchmark, message):
+def test_invalid_content_is_refused_with_benchmark_place_and_value(benchmark, message):
     with pytest.raises(Refused, match=r"^a\.json: " + message):
         one(pyperf_file(benchmark))
 

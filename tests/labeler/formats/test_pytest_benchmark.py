@@ -27,7 +27,7 @@ def refused(*entries):
     return refusal(pytest_benchmark, "a.json", written(*entries))
 
 
-def test_a_file_of_the_tool_is_read_as_it_stands_there():
+def test_a_file_of_the_tool_is_read_unchanged():
     content = (FILES / "pytest-benchmark.json").read_bytes()
     benchmarks = read_with(pytest_benchmark, "pytest-benchmark.json", content)
     entries = json.loads(content)["benchmarks"]
@@ -74,11 +74,11 @@ def test_a_benchmark_without_data_is_left_out_if_others_have_some():
         ("text", "benchmark 0: 'text' is not an object"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_place_and_value(bad, message):
+def test_invalid_content_is_refused_with_place_and_value(bad, message):
     assert refused(bad) == message
 
 
-def test_a_name_that_stands_there_twice_is_refused():
+def test_a_name_that_appears_twice_is_refused():
     assert refused(entry("a"), entry("a")) == "benchmark 'a' appears twice"
 
 

@@ -44,7 +44,7 @@ def test_vitest_gives_the_mean_of_each_task_in_its_group():
     assert next(iter(means)) == "sort.bench.js > sort > strings"
 
 
-def test_tinybench_gives_the_mean_latency_and_leaves_out_what_failed():
+def test_tinybench_gives_the_mean_latency_and_leaves_out_failures():
     tasks = json.loads((FILES / "tinybench.json").read_bytes())
     expected = {task["name"]: ([[pytest.approx(task["result"]["latency"]["mean"] / 1000)]], "s", "lower")
                 for task in tasks if task["name"] != "fails"}  # fmt: skip
@@ -202,11 +202,11 @@ def test_estimates_of_benchmarktools_are_values_and_several_results_are_numbered
         (["TrialEstimate", {}], "the file, 'time': None is not a number"),
     ],
 )
-def test_what_is_no_trial_is_refused_with_its_place(result, message):
+def test_anything_but_a_trial_is_refused_with_its_place(result, message):
     assert message in refused("benchmarktools", julia(result))
 
 
-def test_mitata_gives_the_mean_of_each_set_of_arguments_and_leaves_out_what_failed():
+def test_mitata_gives_the_mean_of_each_set_of_arguments_and_leaves_out_failures():
     report = json.loads((FILES / "mitata.json").read_bytes())
     means = [run["stats"]["avg"] for entry in report["benchmarks"] for run in entry["runs"] if "stats" in run]
     names = ["sorting / sort(10)", "sorting / sort(200)", "sorting / join"]
@@ -253,7 +253,7 @@ def test_a_unit_tells_which_values_are_better_or_nobody_knows(unit, expected):
         ("wrk", "Running 3s test @ http://a\n", "the output of wrk for 'http://a' has no line Requests/sec"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used_is_refused_with_place_and_value(format_name, content, message):
+def test_invalid_content_is_refused_with_place_and_value(format_name, content, message):
     assert message in refused(format_name, content)
 
 

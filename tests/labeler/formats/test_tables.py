@@ -134,7 +134,7 @@ def test_label_tables_of_every_shape_are_read_as_text(content):
         (gzip.compress(b"item,reviewer,label\n", mtime=0)[:-3], r"damaged gzip file"),
     ],
 )
-def test_what_is_no_label_table_is_refused_with_file_and_place(content, message):
+def test_anything_but_a_label_table_is_refused_with_file_and_place(content, message):
     with pytest.raises(Refused, match=r"^there/l\.csv: " + message):
         labels_of(content)
 
@@ -217,7 +217,7 @@ def test_an_empty_verdict_and_an_empty_score_are_none():
         (b"item,verdict\n\xff,similar\n", r"byte 13: not UTF-8 text$"),
     ],
 )
-def test_what_is_no_verdict_table_is_refused_with_file_place_and_value(content, message):
+def test_anything_but_a_verdict_table_is_refused_with_file_place_and_value(content, message):
     with pytest.raises(Refused, match=r"^there/v\.csv: " + message):
         verdicts_of(content, "mine")
 

@@ -44,7 +44,7 @@ def with_calibration(db):
     return db
 
 
-def test_a_whole_life_is_in_the_log_with_who_when_and_why(planned):
+def test_a_whole_study_is_in_the_log_with_who_when_and_why(planned):
     answer_everything(planned, SPLIT)
     for step, state in zip((Step.THIRD, Step.CLOSE, Step.UNBLIND), LIVES[1:], strict=True):
         assert course.move(planned, step, why=f" for {step} ", **CAROL).state is state

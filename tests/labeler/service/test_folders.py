@@ -101,7 +101,7 @@ def test_a_file_beside_the_study_ends_in_study(tmp_path, name):
     "name",
     ["", " ", ".", "..", ".hidden", ".study", "a/b", "/etc/x", "..\\x", "a\0b", "a\nb", "\ud800", "ö" * 101, "a:b"],
 )
-def test_what_is_no_plain_file_name_is_refused(tmp_path, name):
+def test_anything_but_a_plain_file_name_is_refused(tmp_path, name):
     with pytest.raises(InputError, match="valid file name"):
         folders.beside(tmp_path / "cache.study", name)
 

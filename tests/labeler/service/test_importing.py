@@ -84,7 +84,7 @@ def test_other_bytes_with_the_same_measurements_add_nothing(db):
     assert names(db) == [NAME]
 
 
-def test_a_changed_file_under_a_known_name_is_refused_unless_it_is_to_be_new(db):
+def test_a_changed_file_under_a_known_name_is_refused_unless_it_is_imported_as_new(db):
     import_all(db, result_file(NAME, series(1)))
     before = counts(db)
     changed = result_file(NAME, series(2))

@@ -86,7 +86,7 @@ def test_the_same_files_again_in_any_order_add_nothing(db):
     assert says(importing.in_words(again), "0 items imported", "5 files", "5 files", "0 refused")
 
 
-def test_one_more_run_is_another_measurement_and_refused_unless_it_is_to_be_new(db):
+def test_one_more_run_is_another_measurement_and_refused_unless_it_is_imported_as_new(db):
     files = [go_file(f"{number}.txt", A=[number]) for number in (1, 2)]
     imported(db, *files)
     more = [*files, go_file("3.txt", A=[3])]
@@ -99,7 +99,7 @@ def test_one_more_run_is_another_measurement_and_refused_unless_it_is_to_be_new(
     assert counts(db)["files"] == 3
 
 
-def test_a_file_that_stands_there_twice_is_one_run(db):
+def test_a_file_that_appears_twice_is_one_run(db):
     one, two = go_file("1.txt", A=[1]), go_file("2.txt", A=[2])
     same = importing.upload("copy of 1.txt", one.data)
     twice, result = imported(db, one, same, two)
@@ -142,7 +142,7 @@ def test_a_benchmark_that_some_files_lack_says_so(db):
     assert kept(db)["o/p.BenchmarkB-8"][1] == {"run": ("1:0", "3:0")}
 
 
-def test_a_benchmark_with_two_units_is_refused_and_the_others_go_in(db):
+def test_a_benchmark_with_two_units_is_refused_and_the_others_are_imported(db):
     table = "benchmark,run,value,unit\nx,0,1,{}\ny,0,2,s\n"
     files = [importing.upload(f"{unit}.csv", table.format(unit).encode()) for unit in ("ms", "byte")]
     refused, result = imported(db, *files, file_is="run")
@@ -164,7 +164,7 @@ def test_files_of_any_tool_can_be_runs(db):
     assert result.files == ("1/sort#n=1.json", "2/sort#n=1.json", "3/sort#n=1.json")
 
 
-def test_runs_of_several_runs_a_file_are_told_apart(db):
+def test_runs_of_several_runs_a_file_are_distinguished(db):
     files = [importing.upload(f"{run}/b.json", json_bytes([[run], [run + 0.5]])) for run in (1, 2)]
     imported(db, *files, file_is="run")
     assert kept(db)["b"] == ([[1], [1.5], [2], [2.5]], {"run": ("1:0", "1:1", "2:0", "2:1")})
@@ -328,7 +328,7 @@ def test_one_file_with_several_processes_is_enough_for_what_all_of_them_ran(db):
     assert in_ns(kept(db)) == {"o/p.BenchmarkA-8": [[1], [3]]}
 
 
-def test_a_fault_of_a_reader_of_ours_costs_its_file_alone(db, monkeypatch):
+def test_a_fault_of_a_built_in_reader_affects_only_its_file(db, monkeypatch):
     broken = replace(FORMATS["go"], read=lambda *_: [].pop())
     monkeypatch.setitem(FORMATS, "go", broken)
     refused, result = imported(db, go_file("1.txt", A=[1]), importing.upload("x.json", b"[[1],[2]]"))

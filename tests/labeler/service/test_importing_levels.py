@@ -64,7 +64,7 @@ def test_one_version_is_one_item_under_its_own_name(db):
     assert kept(db)["b"][1] == {"run": ("0", "1", "2"), "version": ("v1",) * 3}
 
 
-def test_altered_methods_and_versions_are_told_apart_together(db):
+def test_altered_methods_and_versions_are_distinguished_together(db):
     rows = [("b", run, 1, method, v) for method in ("f", "g") for v in ("1", "2") for run in (0, 1)]
     (result,) = import_all(db, table(*rows, columns="altered,version"))
     assert result.names == ("b @ f @ 1", "b @ f @ 2", "b @ g @ 1", "b @ g @ 2")

@@ -237,7 +237,7 @@ def test_what_nobody_said_anything_on_cannot_be_answered(planned):
     assert log(planned) == before
 
 
-def test_who_reviews_too_cannot_answer_before_unblinding(study):
+def test_a_coordinator_who_labels_cannot_answer_before_unblinding(study):
     identity.add_person(study, "eve", [Role.REVIEWER, Role.COORDINATOR], actor="carol", now=NOW)
     assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
     task = say(study, "ada", comment="Why?")

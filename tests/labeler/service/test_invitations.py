@@ -242,7 +242,7 @@ def test_an_address_is_one_persons(study):
 @pytest.mark.parametrize(
     "email", ["ada", "@example.org", "ada@", "a@b@c", "a da@example.org", "ada@exa\nmple.org", "x" * 250 + "@x.org"]
 )
-def test_what_is_no_address_is_refused(study, email):
+def test_anything_but_an_address_is_refused(study, email):
     before = log(study)
     with pytest.raises(InputError, match=r" is not an e-mail address\.$"):
         set_email(study, "ada", email)

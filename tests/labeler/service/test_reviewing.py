@@ -433,7 +433,7 @@ def test_a_value_that_no_screen_sends_is_refused(key, value):
 
 
 @pytest.mark.parametrize("event", [None, [], "similar", 7, {}, {"event_id": "e"}, list(EVENT.items())])
-def test_what_is_no_answer_is_refused(event):
+def test_anything_but_an_answer_is_refused(event):
     refused_event(event)
 
 

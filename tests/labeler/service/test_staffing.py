@@ -276,7 +276,7 @@ def test_the_log_keeps_what_a_removal_follows_from(roomy):
     assert told["hash"] == assigning.active_plan(roomy).hash
 
 
-def test_who_comes_back_finds_their_labels_and_gets_items_as_a_late_joiner(roomy):
+def test_a_returning_reviewer_finds_their_labels_and_gets_items_as_a_late_joiner(roomy):
     for _ in range(3):
         answer_next(roomy, "ada", "similar")
     staffing.remove(roomy, "ada", **WHY)

@@ -159,7 +159,7 @@ def test_imported_labels_break_nothing_and_are_counted(changed):
     assert problems(changed) == ()
 
 
-def test_changes_before_and_after_an_import_are_told_apart(drawn):
+def test_changes_before_and_after_an_import_are_distinguished(drawn):
     staffing.remove(drawn, "ada", **WHY)
     take_in(drawn, *((item_name(number), "zed", "similar") for number in range(6)))
     staffing.remove(drawn, "ben", **WHY)

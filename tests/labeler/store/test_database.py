@@ -98,7 +98,7 @@ def cut_short(path):
         (cut_short, NotAStudy, r"new.study is damaged: database disk image is malformed. Restore a backup"),
     ],
 )
-def test_what_is_no_study_is_refused_in_words_and_left_as_it_is(study_path, make, error, message):
+def test_anything_but_a_study_is_refused_in_words_and_left_as_it_is(study_path, make, error, message):
     make(study_path)
     before = study_path.read_bytes() if study_path.is_file() else None
     with pytest.raises(error, match=message):

@@ -49,7 +49,7 @@ def test_of_several_invitations_each_is_found_with_what_became_of_it(study):
     ]
 
 
-def test_secrets_whose_hashes_begin_alike_are_told_apart(study):
+def test_secrets_whose_hashes_begin_alike_are_distinguished(study):
     ada, ben = id_of(study, "ada"), id_of(study, "ben")
     alike = "0123456789abcdef"
     for rest, person_id in (("0" * 48, ada), ("f" * 48, ben)):

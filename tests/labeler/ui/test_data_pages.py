@@ -207,7 +207,7 @@ def test_nothing_of_a_verdict_reaches_the_browser_while_it_is_hidden(four):
     assert "mine" in everything(coordinator_page("items", four))
 
 
-def test_who_labels_and_coordinates_sees_no_verdict_in_a_draft_either(four):
+def test_a_coordinator_who_labels_sees_no_verdict_in_a_draft_either(four):
     with open_database(four) as db, db.atomic():
         people.add(db, "both", [Role.REVIEWER, Role.COORDINATOR], NOW.isoformat())
         why = visibility.why_not(db, "both", Action.SEE_VERDICTS)

@@ -130,7 +130,7 @@ def test_the_study_is_hidden_while_people_label_and_files_are_not(opened, studie
         assert "look" not in set(events.table(db)["action"])  # nothing of the study was read
 
 
-def test_who_labels_as_well_is_told_why_and_may_explore_files_only(opened):
+def test_a_coordinator_who_labels_is_told_why_and_may_explore_files_only(opened):
     page = opened("both", "spread", "dora")
     assert says(page.info[0].value, "also a reviewer")
     assert page.radio[0].options == ["From files"]
@@ -212,6 +212,6 @@ def test_hostile_names_are_only_text(opened, method):
     assert "<script>" not in texts(page)
 
 
-def test_the_explore_pages_stand_in_a_group_of_their_own():
+def test_the_explore_pages_are_in_a_separate_group():
     assert list(app.EXPLORE_PAGES) == ["Spread", "Order", "Trust", "Contexts"]
     assert not set(app.EXPLORE_PAGES) & set(app.COORDINATOR_PAGES)

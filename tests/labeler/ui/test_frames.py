@@ -103,7 +103,7 @@ def test_the_name_of_the_main_page_is_no_way_to_learn_what_it_stands_for(place):
     assert answer["bytes"] == frame
 
 
-def test_what_holds_no_bytes_goes_on_as_it_came():
+def test_what_holds_no_bytes_stays_unchanged():
     odd = [{"type": "websocket.receive", "text": "hello"}, {"type": "websocket.disconnect"}]
     _, received = through(new_session(), answers=odd)
     assert received == odd

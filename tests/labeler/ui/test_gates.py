@@ -260,7 +260,7 @@ def test_a_coordinator_is_told_exactly_what_the_table_allows(study, agreement, s
 
 
 @pytest.mark.parametrize(("state", "before_pause"), CASES, ids=case_name)
-def test_who_labels_and_coordinates_is_told_nothing_before_unblinding_and_why(study, agreement, state, before_pause):
+def test_a_coordinator_who_labels_is_told_nothing_before_unblinding_and_why(study, agreement, state, before_pause):
     everything, is_unblinded = sent(study(state, before_pause), BOTH), state is State.UNBLINDED
     assert told(everything, agreement) == {sight: SHOWN_ON[sight] if is_unblinded else set() for sight in SIGHTS}
     assert shows_report(everything) == is_unblinded

@@ -109,7 +109,7 @@ def test_an_empty_answer_is_refused_in_its_place(study):
     assert shown_items(page) == [code]
 
 
-def test_who_reviews_too_sees_no_message_before_unblinding(study):
+def test_a_coordinator_who_labels_sees_no_message_before_unblinding(study):
     code = say(study, "ada", comment="Clearly a step")
     page = coordinator_page("inbox", study, "eve")
     assert says(page.info[0].value, "also a reviewer")

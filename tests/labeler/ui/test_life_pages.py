@@ -165,7 +165,7 @@ def test_unblinding_needs_a_confirmation(path):
     assert study_of(path).state is State.CLOSED
 
 
-def test_a_whole_life_is_lived_on_the_study_page_and_every_step_is_logged_with_who_and_why(calibrated):
+def test_a_whole_study_is_run_on_the_study_page_and_every_step_is_logged_with_person_and_reason(calibrated):
     everybody, page = dict.fromkeys((*REVIEWERS, BOTH), "similar"), coordinator_page("study", calibrated)
     ways = [
         (everybody, Step.OPEN, State.OPEN), (everybody | SAID, Step.THIRD, State.THIRD),
@@ -233,7 +233,9 @@ def test_a_round_that_is_not_passed_is_left_only_by_saying_so(app, calibrated):
     assert opening.details["calibration"].startswith("not passed: ada labelled 0 of 2 items")
 
 
-def test_who_labels_as_well_is_not_told_what_the_calibration_round_reached_when_it_cannot_be_left(app, calibrated):
+def test_a_coordinator_who_labels_is_not_told_what_the_calibration_round_reached_when_it_cannot_be_left(
+    app, calibrated
+):
     with open_database(calibrated) as db:
         calibrating.set_gate(db, Gate("reference", 0.9), actor="carol", now=NOW)
         calibrating.set_reference(
@@ -291,7 +293,7 @@ def test_the_log_is_shown_and_downloaded_whole_by_a_coordinator(path):
     assert offered_file(page, "Download the log (CSV)") == address_of(reporting.as_csv(whole), "events.csv")
 
 
-def test_who_labels_as_well_gets_the_log_without_details_until_the_study_is_unblinded(path):
+def test_a_coordinator_who_labels_gets_the_log_without_details_until_the_study_is_unblinded(path):
     answer_all(path)
     take(path, Step.CLOSE)
     with open_database(path) as db:
@@ -350,7 +352,7 @@ def test_a_pause_of_one_reviewer_keeps_their_items_and_ends_when_told(path):
 
 
 @pytest.mark.parametrize("actor", ["carol", BOTH])
-def test_who_leaves_is_out_at_once_and_nobody_is_told_who_got_the_items(app, path, actor):
+def test_a_leaving_reviewer_is_signed_out_at_once_and_nobody_is_told_who_got_the_items(app, path, actor):
     hers = app(path, person="ada", role=Role.REVIEWER)
     page = change(coordinator_page("people", path, actor), "ada", REMOVE, why="has left")
     assert says(page.success[0].value, "ada: 3 open items", "2 are no longer")
@@ -706,7 +708,7 @@ def test_a_new_window_shows_the_gate_and_changes_nothing(calibrated):
     assert study_of(calibrated).gate == Gate("reviewers", 0.7)
 
 
-def test_who_labels_as_well_sees_how_far_the_round_is_but_not_what_it_reached(calibrated):
+def test_a_coordinator_who_labels_sees_how_far_the_round_is_but_not_what_it_reached(calibrated):
     answer_all(calibrated)
     page = coordinator_page("calibration", calibrated, BOTH)
     assert list(page.dataframe[0].value.columns) == ["reviewer", "labelled"]

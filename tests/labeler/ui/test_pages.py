@@ -323,7 +323,7 @@ def test_pages_without_content_are_quiet_in_the_navigation_until_the_study_has_c
     assert app.quietened([]) == ""
 
 
-def test_every_page_of_a_coordinator_stands_in_one_group():
+def test_every_page_of_a_coordinator_is_in_one_group():
     titles = [title for listed in GROUPS.values() for title in listed]
     assert len(titles) == len(set(titles)) == len(app.COORDINATOR_PAGES)
     assert [app.group_of(title) for title in ("Label", "Study", "Splits", "Report", "Spread", "Sign out")] == [

@@ -70,7 +70,7 @@ def test_the_page_lists_the_items_that_an_interval_takes(study):
     [("Share of items", 0.5, "items per pair"), ("Expected Fleiss", 0.5, "kappa"),
      ("Expected share", 0.3, "agreed dissimilar items")],
 )  # fmt: skip
-def test_another_choice_changes_what_is_to_be_expected(study, label, value, row):
+def test_another_choice_changes_the_expected_results(study, label, value, row):
     page = coordinator_page("plan", study)
     before = expected(page)[row]
     assert expected(chosen(page, **{label: value}))[row] != before

@@ -151,7 +151,7 @@ def test_a_plan_with_calibration_items_begins_their_round(unplanned):
         assert coordinating.get_study(db).state is State.CALIBRATION
 
 
-def test_a_plan_that_stands_is_shown_with_its_loads_and_verified(begun):
+def test_an_existing_plan_is_shown_with_its_loads_and_verified(begun):
     page = coordinator_page("plan", begun)
     assert "longer be replaced" in page.info[0].value
     assert [one.label for one in page.button] == ["Verify the plan"]
@@ -213,7 +213,7 @@ def test_agreement_is_hidden_until_the_study_is_closed(begun):
     assert "only one category" in texts(page)
 
 
-def test_agreement_stays_hidden_from_a_coordinator_who_labels_as_well(begun):
+def test_agreement_stays_hidden_from_a_coordinator_who_labels(begun):
     with open_database(begun) as db:
         roles = [Role.REVIEWER, Role.COORDINATOR]
         identity.add_person(db, "gil", roles, actor="carol", now=TODAY)

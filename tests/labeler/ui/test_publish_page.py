@@ -74,7 +74,7 @@ def test_an_answer_that_cannot_be_used_is_explained_and_not_kept(study):
     assert not study.with_name("publish.toml").exists()
 
 
-def test_the_data_set_is_written_beside_the_study_in_the_name_of_who_asked(study):
+def test_the_data_set_is_written_beside_the_study_with_the_name_of_the_person(study):
     unblinded(study).with_name("publish.toml").write_text(ANSWERS, encoding="utf-8")
     page = coordinator_page("publish", study)
     (name,) = [field for field in page.text_input if field.label.startswith("Name of the new folder")]

@@ -474,7 +474,7 @@ def invite(study, now, **more):
         return identity.invite(db, "ada", Role.REVIEWER, actor="grace", now=now, **more)
 
 
-def test_an_expired_a_replaced_and_a_revoked_link_say_what_became_of_them(client, study, secret):
+def test_an_expired_a_replaced_and_a_revoked_link_say_why_they_do_not_work(client, study, secret):
     long_ago = NOW - timedelta(days=100)
     newer = invite(study, long_ago)
     for response in both_ways(client, newer):
