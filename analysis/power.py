@@ -33,7 +33,7 @@ def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, 
     n_runs : int
         Number of runs on each side, at least 2.
     alpha : float
-        Significance level over all benchmarks, in (0, 1).
+        Significance level for all benchmarks together, in (0, 1).
     n_tests : int
         Number of benchmarks that are corrected together.
     n_known : int, optional
@@ -72,7 +72,7 @@ def smallest_difference(
     values : array_like of float, shape (n_known,)
         One number per run; new runs are assumed to have the same spread.
     alpha : float
-        Significance level of the comparison over all benchmarks.
+        Significance level of the comparison for all benchmarks together.
     wanted : float
         Required power, in (alpha, 1).
     n_tests : int

@@ -83,7 +83,7 @@ def reasons(
     sampling : Sampling
         Options for the one number per run.
     alpha : float
-        Significance level of the planned comparison over all benchmarks.
+        Significance level of the planned comparison for all benchmarks together.
     n_tests : int
         Number of benchmarks compared together.
 

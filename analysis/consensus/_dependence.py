@@ -65,7 +65,7 @@ class Dependence(Result):
         p of the likelihood ratio test of independence. Under independence, the parameter is at the limit of its range,
         so p is half of the chi-squared value with one degree of freedom [1]_.
     p_holm : float or None
-        p after Holm's correction over all fitted models.
+        p after Holm's correction for all fitted models.
     prevalence : Estimate
     rates : tuple of RaterRates
         Posterior modes with normal intervals on the logit scale.
@@ -224,7 +224,7 @@ def _packed(theta: Theta) -> Floats:
 
 
 def _unpacked(x: Floats, patterns: Patterns) -> Floats:
-    """Convert logits back: return the prevalence over all strata, then sensitivities and specificities."""
+    """Convert logits back: return the prevalence across all strata, then sensitivities and specificities."""
     weight = by_stratum(patterns.n[None, :].astype(float), patterns)[0]
     rates = special.expit(x)
     n_strata = len(patterns.strata)

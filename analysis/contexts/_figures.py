@@ -101,7 +101,7 @@ def contexts_sorted(survey: Survey) -> Chart | None:
 
 
 def densities(survey: Survey) -> Chart | None:
-    """Draw densities of the measured values of both versions over all contexts; return None if nothing varies."""
+    """Draw densities of the measured values of both versions across all contexts; return None if nothing varies."""
     varying = [sweep for sweep in survey.benchmarks if len(sweep.contexts) >= FEW and _varies(sweep)]
     sweeps = most_dependent(varying)[:N_PANELS]
     names = _names(sweeps)

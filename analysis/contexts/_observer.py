@@ -83,7 +83,7 @@ class ObserverEffect:
 
 @dataclass(frozen=True)
 class OverallLevel:
-    """The effect of one level of instrumentation over all benchmarks with the same better direction.
+    """The effect of one level of instrumentation across all benchmarks with the same better direction.
 
     Attributes
     ----------
@@ -272,7 +272,7 @@ def observer_effects(
     better : mapping of (application, benchmark, version) to str
         "lower", "higher" or "".
     alpha : float
-        Intervals are at level 1 - alpha; an effect is significant if Holm's p over all rows is at most alpha.
+        Intervals are at level 1 - alpha; an effect is significant if Holm's p for all rows is at most alpha.
 
     Returns
     -------

@@ -57,7 +57,7 @@ class Sweep:
         Geometric mean with the bootstrap percentile interval over contexts, which does not assume a normal
         distribution.
     ratio_of_means : Estimate
-        Ratio of the means over all contexts with Fieller's interval.
+        Ratio of the means across all contexts with Fieller's interval.
     mean_ratios : MeanRatios
         Means of the ratios, inflated by noise; for comparison only.
     words : str
@@ -69,7 +69,7 @@ class Sweep:
         The p of both tests, corrected for the number of benchmarks.
     verdict : str or None
         "faster" or "slower" ("higher" or "lower" if the better direction is unknown) or "no significant change"
-        over all contexts, by the paired t test with Holm's correction.
+        across all contexts, by the paired t test with Holm's correction.
     n_faster, n_slower, n_not_shown, n_untested : int
         Numbers of contexts by their own verdict, with Holm's correction; higher counts as faster.
     n_faster_bonferroni, n_slower_bonferroni : int

@@ -35,7 +35,7 @@ class Extremes(Result):
 
 @dataclass(frozen=True, repr=False)
 class Bounds(Result):
-    """The best and the worst results of a classifier over all possible decisions on the split items.
+    """The best and the worst results of a classifier across all possible decisions on the split items.
 
     Attributes
     ----------

@@ -180,7 +180,7 @@ def _some_points(curve: pd.DataFrame) -> pd.DataFrame:
 
 
 def _over_benchmarks(points: Sequence[dict[str, Any]], by: Sequence[str]) -> pd.DataFrame:
-    """Return the median and the middle half of the defined values over all benchmarks."""
+    """Return the median and the middle half of the defined values across all benchmarks."""
     grouped = pd.DataFrame(points).dropna(subset=["value"]).groupby(list(by), sort=False)["value"]
     quartiles = {"low": grouped.quantile(0.25), "value": grouped.median(), "high": grouped.quantile(0.75)}
     return pd.DataFrame(quartiles).reset_index()

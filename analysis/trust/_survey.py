@@ -116,7 +116,7 @@ class SlowdownSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """The results of one aggregation over all benchmarks.
+    """The results of one aggregation across all benchmarks.
 
     Attributes
     ----------

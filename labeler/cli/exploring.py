@@ -68,7 +68,7 @@ def out_options(function: Function) -> Function:
 @click.command(epilog="Example: labeler spread results/ --html spread.html")
 @in_options
 @click.option("--per", type=click.IntRange(min=2), default=None, metavar="N",
-              help="Average maxSpread over all subsets of N runs, for comparison with suites of N runs.")  # fmt: skip
+              help="Average maxSpread across all subsets of N runs, for comparison with suites of N runs.")  # fmt: skip
 @click.option("--baseline", default=None, metavar="NAME", help="Value in the column `altered` to use as the baseline.")
 @click.option(
     "--v",

@@ -94,7 +94,7 @@ def _of_cargo(text: str) -> Iterator[Single]:
 
 
 def read_wrk(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the requests per second and the mean latency of each address, over all requests of a process."""
+    """Read the requests per second and the mean latency of each address; both combine all requests of a process."""
     yield from benchmarks(_of_wrk(_text(content)))
 
 

@@ -333,11 +333,9 @@ def _drawn_for(
 
 
 def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> _Parts:
-    """Assign items to blocks so that consecutive items are spread over all blocks.
+    """Assign items to blocks so that consecutive items are spread across all blocks.
 
-    This also spreads the items of each application over all blocks.
-
-    This spreads the items of each application over all blocks.
+    This also spreads the items of each application across all blocks.
     """
     keyed = partial(key, parameters.seed)
     shared: list[str] = []

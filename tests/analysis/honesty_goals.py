@@ -39,7 +39,7 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
 
 @dataclass
 class Cell:
-    """The results of the studies of one kind, design and size, over all prevalences.
+    """The results of the studies of one kind, design and size, for all prevalences together.
 
     Attributes
     ----------

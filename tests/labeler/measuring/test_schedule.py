@@ -41,7 +41,7 @@ def cell(step):
 
 
 def passes(plan):
-    """Return the runs of each pass over all benchmarks."""
+    """Return the runs of each pass through all benchmarks."""
     steps, n = list(schedule(plan)), len(plan.benchmarks)
     return [steps[at : at + n] for at in range(0, len(steps), n)]
 
