@@ -23,7 +23,7 @@ def page() -> str:
         [
             "# The life of a study",
             "",
-            "Written by `scripts/study_life.py` from the code (`labeler/plan/lifecycle.py`); a test compares the two.",
+            "`scripts/study_life.py` writes this page from the code (`labeler/plan/lifecycle.py`), and a test checks the page.",
             "",
             "    draft -> calibration (if planned) -> open -> third (if wanted) -> closed -> unblinded",
             "",
