@@ -26,6 +26,8 @@ Ratings = ArrayLike | pd.DataFrame
 COUNTED_KINDS = ("fresh", "overlap")
 KINDS = (*COUNTED_KINDS, "retest", "third", "calibration", "adjudicated", "excluded")  # excluded: the item is left out
 LABEL_COLUMNS = ("item", "rater", "category")
+OTHER_NAMES = {"reviewer": "rater", "label": "category"}  # the columns of a label file, and of a label table
+TOTALS = ("total", "sum", "n", "n_labels", "all", "count")  # names of columns that are no categories
 
 
 def declared_categories(categories: Sequence[Hashable]) -> tuple[Hashable, ...]:
@@ -132,7 +134,25 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
             f"counts must be whole numbers >= 0, row {row} is {counts[row].tolist()}. "
             "If these are ratings by numbered categories, name the categories."
         )
+    if isinstance(ratings, pd.DataFrame) and declared is None:
+        _check_columns_are_categories(ratings.columns, counts)
     return counts
+
+
+def _check_columns_are_categories(columns: "pd.Index[Any]", counts: Floats) -> None:
+    """Raise ValueError if the columns of a table of numbers are a total or raters instead of categories."""
+    for place, column in enumerate(columns):
+        is_sum = len(counts) > 0 and bool((2 * counts[:, place] == counts.sum(axis=1)).all())
+        if is_sum and str(column).lower() in TOTALS:
+            raise ValueError(
+                f"the column {column} of the count table is the sum of the others, not a category. Drop it."
+            )
+    is_binary = bool((counts <= 1).all() and (counts.sum(axis=1) > 1).any())
+    if is_binary and not set(columns) & set(CATEGORIES) and not isinstance(columns, pd.RangeIndex):
+        raise ValueError(
+            f"the table contains only 0 and 1, and its columns are {_listed(columns)}. If these are ratings by "
+            "raters, name the categories: categories=(0, 1). If these are counts, pass categories=list(table.columns)."
+        )
 
 
 def _check_counts_are_numbers(table: NDArray[Any], categories: Sequence[Hashable]) -> None:
@@ -150,8 +170,15 @@ def _check_counts_are_numbers(table: NDArray[Any], categories: Sequence[Hashable
 
 
 def is_label_table(ratings: Ratings) -> TypeGuard[pd.DataFrame]:
-    """Return whether the ratings are a label table: a DataFrame with a column `rater` or `category`."""
-    return isinstance(ratings, pd.DataFrame) and bool({"rater", "category"} & set(ratings.columns))
+    """Return whether the ratings are a label table.
+
+    This is a DataFrame with a column `rater` or `category`, or with the columns `item` and `reviewer` or `label` of a
+    label file, which are then reported as wrong names.
+    """
+    if not isinstance(ratings, pd.DataFrame):
+        return False
+    columns = set(ratings.columns)
+    return bool({"rater", "category"} & columns) or ("item" in columns and bool({"reviewer", "label"} & columns))
 
 
 def holds_ratings(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> bool:
@@ -192,7 +219,7 @@ def codes_of_wide(table: Ratings, categories: Sequence[Hashable]) -> NDArray[np.
     for row, column in zip(*np.nonzero(~pd.isna(cells)), strict=True):
         value = cells[row, column]
         if not isinstance(value, Hashable) or isinstance(value, (bool, np.bool_)) or value not in place:
-            raise ValueError(f"{value!r} (row {row}, column {column}) is not one of: {_listed(categories)}")
+            raise ValueError(f"{_plain(value)!r} (row {row}, column {column}) is not one of: {_listed(categories)}")
         codes[row, column] = place[value]
     return codes
 
@@ -247,11 +274,12 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
     undeclared = [value for value in pd.unique(table["category"]) if value not in declared]
     if undeclared:
         row = table[table["category"] == undeclared[0]].iloc[0]
-        raise ValueError(f"{row['category']!r} (item {row['item']!r}) is not one of: {_listed(declared)}")
+        value, item = _plain(row["category"]), _plain(row["item"])
+        raise ValueError(f"{value!r} (item {item!r}) is not one of: {_listed(declared)}")
     doubled = table[table.duplicated(["item", "rater"])]
     if len(doubled):
         row = doubled.iloc[0]
-        raise ValueError(f"rater {row['rater']!r} has two labels on item {row['item']!r}")
+        raise ValueError(f"rater {_plain(row['rater'])!r} has two labels on item {_plain(row['item'])!r}")
     return table
 
 
@@ -273,9 +301,15 @@ def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> p
         If a column is missing or duplicate, or an entry is missing, blank or not a plain value; the message gives the
         row.
     """
+    if not _is_frame(table):
+        wanted = ", ".join(columns)
+        raise ValueError(f"the {name} must be a DataFrame with the columns {wanted}, got {type(table).__name__}")
     missing = [column for column in columns if column not in table.columns]
     if missing:
-        raise ValueError(f"{name} lacks the column {', '.join(missing)}; it has {', '.join(map(str, table))}")
+        present = ", ".join(map(str, table)) or "no columns"
+        renamed = {old: new for old, new in OTHER_NAMES.items() if old in table.columns and new in missing}
+        hint = f". Rename the columns: {', '.join(f'{old} to {new}' for old, new in renamed.items())}" * bool(renamed)
+        raise ValueError(f"{name} lacks the column {', '.join(missing)}; it has {present}{hint}")
     doubled = [column for column in columns if list(table.columns).count(column) > 1]
     if doubled:
         raise ValueError(f"{name} has more than one column {doubled[0]}. Rename or drop the others.")
@@ -511,6 +545,15 @@ def counted_labels(answers: pd.DataFrame) -> pd.DataFrame:
     return first[first["kind"].isin(COUNTED_KINDS)]
 
 
+def _plain(value: Any) -> Any:
+    """Convert a NumPy scalar to a Python value, which messages show without its type."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_frame(table: object) -> bool:
+    return isinstance(table, pd.DataFrame)
+
+
 def _cells(ratings: Ratings) -> NDArray[Any]:
     """Convert the table to an array.
 
@@ -522,9 +565,15 @@ def _cells(ratings: Ratings) -> NDArray[Any]:
     if isinstance(ratings, np.ndarray) and ratings.dtype.kind in "iuf":
         return ratings
     try:
-        return np.array(ratings, dtype=object)
+        cells = np.array(ratings, dtype=object)
     except ValueError as error:
         raise ValueError(f"counts must be a table: {error}") from None
+    if not cells.ndim:
+        raise ValueError(
+            f"ratings must be a label table, wide ratings or a count table, got {type(ratings).__name__}. To read a "
+            "file, use pandas.read_csv."
+        )
+    return cells
 
 
 def _holds_numbers(table: NDArray[Any]) -> bool:

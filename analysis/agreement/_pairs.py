@@ -323,7 +323,10 @@ def pair_table(ratings: Ratings, categories: Categories | None = None) -> Floats
         return np.bincount(complete[:, 0] * q + complete[:, 1], minlength=q * q).reshape(q, q).astype(np.float64)
     table = np.asarray(ratings, dtype=float)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or table.shape[0] < 2:
-        raise ValueError(f"table must be square with at least two categories, got shape {table.shape}")
+        raise ValueError(
+            f"table must be square with at least two categories, got shape {table.shape}. A count table does not show "
+            "who gave which label: pass a label table, or wide ratings of two raters."
+        )
     if categories is not None and len(table) != len(declared):
         raise ValueError(f"table has {len(table)} rows for {len(declared)} categories")
     if not (np.isfinite(table) & (table >= 0) & (table == np.floor(table))).all():

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis import agreed_only, cohen_kappa, dawid_skene, fleiss_kappa, leniency, pair_agreements
 from analysis.categories import ANSWERS, CATEGORIES
 from analysis.tables import checked_counts, checked_labels, count_table, first_labels
 
@@ -93,3 +94,51 @@ def test_an_unknown_answer_is_refused():
         first_labels(answers(("ada", 1, "maybe")))
     with pytest.raises(ValueError, match="lacks the column answer"):
         first_labels(pd.DataFrame({"rater": [], "assignment": []}))
+
+
+# Tables of a new user that are almost right
+
+
+LABEL_FILE = pd.DataFrame({"item": ["a", "a", "b", "b"], "reviewer": ["x", "y"] * 2, "label": ["similar"] * 4})
+NUMBERS = pd.DataFrame([[1, 0, 1], [0, 0, 1], [1, 1, 1]], columns=["ada", "ben", "cleo"])
+TOTALS = pd.DataFrame({"similar": [2, 1], "dissimilar": [0, 1], "Total": [2, 2]})
+READS_LABELS = (count_table, fleiss_kappa, cohen_kappa, pair_agreements, leniency, agreed_only, dawid_skene)
+
+
+@pytest.mark.parametrize("function", READS_LABELS)
+def test_a_label_file_is_rejected_with_the_names_to_use(function):
+    with pytest.raises(ValueError, match="Rename the columns: reviewer to rater, label to category"):
+        function(LABEL_FILE)
+    renamed = LABEL_FILE.rename(columns={"reviewer": "rater", "label": "category"})
+    assert function(renamed) is not None
+
+
+@pytest.mark.parametrize("function", READS_LABELS[:-1])
+@pytest.mark.parametrize("wrong", [None, "labels.csv", {"item": ["a"]}], ids=["None", "path", "dict"])
+def test_a_value_that_is_no_table_is_named_by_its_type(function, wrong):
+    with pytest.raises(ValueError, match=rf"got {type(wrong).__name__}\b"):
+        function(wrong)
+
+
+def test_ratings_of_zero_and_one_are_not_counted_as_counts():
+    with pytest.raises(ValueError, match=r"ada, ben, cleo.*categories=\(0, 1\)"):
+        fleiss_kappa(NUMBERS)
+    texts = NUMBERS.replace({0: "similar", 1: "dissimilar"})
+    assert fleiss_kappa(NUMBERS, categories=(0, 1)) == fleiss_kappa(texts)
+
+
+def test_a_column_of_totals_is_not_counted_as_a_category():
+    with pytest.raises(ValueError, match="column Total of the count table is the sum of the others"):
+        fleiss_kappa(TOTALS)
+    assert fleiss_kappa(TOTALS.drop(columns="Total")).value == fleiss_kappa([[2, 0], [1, 1]]).value
+
+
+def test_messages_show_plain_values():
+    table = pd.DataFrame({"item": [1, 1], "rater": ["x", "y"], "category": [0, 1]})
+    with pytest.raises(ValueError, match=r"^0 \(item 1\) is not one of: similar, dissimilar$"):
+        count_table(table)
+
+
+def test_a_count_table_cannot_tell_two_raters_apart():
+    with pytest.raises(ValueError, match="does not show who gave which label"):
+        cohen_kappa([[2, 0], [1, 1], [0, 2]])
