@@ -59,6 +59,13 @@ class Estimate(Result):
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
+def checked_level(level: float) -> float:
+    """Return the level of an interval; raise ValueError if it is not within (0, 1)."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be within (0, 1), got {level}")
+    return level
+
+
 def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
     """Compute the proportion x / n with Wilson's score interval [1]_.
 
@@ -185,7 +192,7 @@ def linearised(
         return Estimate(
             value, reason=f"no variation between {'items' if numbers is None else 'groups'}: no standard error"
         )
-    half = float(special.stdtrit(m - 1, (1 + level) / 2)) * se
+    half = float(special.stdtrit(m - 1, (1 + checked_level(level)) / 2)) * se
     return Estimate(value, se, max(value - half, lowest), min(value + half, highest), reason)
 
 
@@ -232,8 +239,7 @@ def group_numbers(n_items: int, groups: Groups) -> tuple[NDArray[np.intp], int]:
 def _proportion(x: float, n: float, level: float, method: str) -> Estimate:
     if not (0 <= x <= n):
         raise ValueError(f"x must be within 0..n, got x = {x}, n = {n}")
-    if not (0 < level < 1):
-        raise ValueError(f"level must be within (0, 1), got {level}")
+    checked_level(level)
     if n == 0:
         return Estimate(None, reason="no observations")
     from statsmodels.stats.proportion import proportion_confint  # slow to import

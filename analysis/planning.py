@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from analysis.intervals import MIN_GROUPS, Estimate, wilson
+from analysis.intervals import MIN_GROUPS, Estimate, checked_level, wilson
 from analysis.results import Result
 
 CHECK_ONLY = 0.1  # an estimate with a larger expected half-width is only a rough check
@@ -455,4 +455,4 @@ def _check_kappa(kappa: float, prevalence: float) -> None:
 
 
 def _z(level: float) -> float:
-    return float(special.ndtri((1 + level) / 2))
+    return float(special.ndtri((1 + checked_level(level)) / 2))

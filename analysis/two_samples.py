@@ -11,7 +11,7 @@ from math import comb, inf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.intervals import Estimate
+from analysis.intervals import Estimate, checked_level
 
 Floats = NDArray[np.float64]
 
@@ -125,7 +125,7 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     if va + vb == 0:
         return Estimate(ratio, 0.0, ratio, ratio, NO_VARIATION)
     df = (va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1))
-    t2 = float(special.stdtrit(df, (1 + level) / 2)) ** 2
+    t2 = float(special.stdtrit(df, (1 + checked_level(level)) / 2)) ** 2
     leading = 1 - t2 * vb
     if leading <= 0:
         return Estimate(ratio, reason=NO_END)

@@ -14,7 +14,7 @@ from analysis.agreement._pairs import tables_of
 from analysis.agreement._two_by_two import TwoByTwo, bias_index, two_by_two
 from analysis.categories import CATEGORIES
 from analysis.evaluation import McNemar, mcnemar
-from analysis.intervals import Estimate, wilson
+from analysis.intervals import Estimate, checked_level, wilson
 from analysis.multiple import holm
 from analysis.results import Result
 from analysis.tables import Floats, positive_category, wide_labels
@@ -208,7 +208,7 @@ def _log_odds(data: Informative, fit: Fit | None, level: float) -> list[Estimate
         one_way = "some raters differ from others in one direction only: no finite estimate"
         return [Estimate(None, reason=one_way if involved else NEVER_DIFFERS) for involved in compared]
     se = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))  # rounding can leave a value such as -1e-18
-    half = float(special.ndtri((1 + level) / 2)) * se
+    half = float(special.ndtri((1 + checked_level(level)) / 2)) * se
     return [
         Estimate(float(b), float(s), float(b - h), float(b + h)) if involved else Estimate(None, reason=NEVER_DIFFERS)
         for b, s, h, involved in zip(fit.beta, se, half, compared, strict=True)

@@ -11,7 +11,7 @@ from scipy import optimize, special
 
 from analysis.agreement._coefficients import ONE_CATEGORY, Categories, Weights, category_weights
 from analysis.categories import CATEGORIES
-from analysis.intervals import Estimate, wilson
+from analysis.intervals import Estimate, checked_level, wilson
 from analysis.results import Result
 from analysis.tables import (
     Floats,
@@ -97,6 +97,7 @@ def cohen_kappa(
     >>> round(cohen_kappa([[11, 3, 1], [2, 8, 4], [0, 3, 9]], weights="quadratic").value, 4)
     0.7045
     """
+    checked_level(level)
     table = pair_table(ratings, categories)
     w = category_weights(weights, len(table))
     n, row, column = table.sum(), table.sum(axis=1), table.sum(axis=0)

@@ -9,7 +9,7 @@ from scipy import special
 
 from analysis.agreement._coefficients import Categories, fleiss_kappa
 from analysis.categories import CATEGORIES
-from analysis.intervals import Estimate
+from analysis.intervals import Estimate, checked_level
 from analysis.results import Result
 from analysis.tables import checked_columns, count_table
 
@@ -92,7 +92,7 @@ def jackknife_over_raters(
     r = len(raters)
     of_raters = (r - 1) / r * float(((defined - defined.mean()) ** 2).sum())
     se = float(np.sqrt(whole.se**2 + of_raters))
-    half = float(special.stdtrit(r - 1, (1 + level) / 2)) * se
+    half = float(special.stdtrit(r - 1, (1 + checked_level(level)) / 2)) * se
     return Estimate(whole.value, se, max(whole.value - half, -1.0), min(whole.value + half, 1.0))
 
 

@@ -18,7 +18,7 @@ from analysis.consensus._fisher import all_cells, combinations_of
 from analysis.consensus._latent import RaterRates
 from analysis.consensus._model import PREVALENCE_PRIOR, Theta, by_stratum, fit, rater_priors
 from analysis.consensus._patterns import Floats, Patterns, patterns_of
-from analysis.intervals import Estimate
+from analysis.intervals import Estimate, checked_level
 from analysis.multiple import holm
 from analysis.results import Result
 
@@ -524,7 +524,7 @@ def _ends(x: Floats, loss: Loss, patterns: Patterns, level: float) -> tuple[Floa
     hessian = np.array([(loss(x + step)[1] - loss(x - step)[1]) / (2 * _STEP) for step in steps])
     eigenvalues, vectors = np.linalg.eigh((hessian + hessian.T) / 2)
     variance = ((vectors**2) / np.maximum(eigenvalues, 0.05)).sum(axis=1)
-    half = special.ndtri((1 + level) / 2) * np.sqrt(variance)
+    half = special.ndtri((1 + checked_level(level)) / 2) * np.sqrt(variance)
     low, high = x - half, x + half
     return _unpacked(low, patterns), _unpacked(high, patterns)
 

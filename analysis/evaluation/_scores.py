@@ -9,7 +9,7 @@ from scipy import special
 from analysis.categories import CATEGORIES
 from analysis.evaluation._cuts import cuts
 from analysis.evaluation._inputs import Categories, Declared, Floats, Scored, Scores, as_floats, matched, scored
-from analysis.intervals import Estimate
+from analysis.intervals import Estimate, checked_level
 from analysis.results import Result
 from analysis.tables import ranks
 
@@ -351,7 +351,7 @@ def _paired(of_a: Scored, of_b: Scored, level: float) -> tuple[Estimate, float |
     if variance == 0:
         return Estimate(value, reason=NO_VARIATION), 1.0 if value == 0 else None
     se = float(np.sqrt(variance))
-    half = float(special.ndtri((1 + level) / 2)) * se
+    half = float(special.ndtri((1 + checked_level(level)) / 2)) * se
     return Estimate(value, se, max(value - half, -1.0), min(value + half, 1.0)), float(
         2 * special.ndtr(-abs(value) / se)
     )
@@ -381,6 +381,6 @@ def _variance(of_dissimilar: Floats, of_similar: Floats) -> float | None:
 
 def _logit_interval(value: float, se: float, level: float) -> tuple[float, float]:
     """Return the ends of a normal interval computed on the logit scale; both ends are between 0 and 1."""
-    half = float(special.ndtri((1 + level) / 2)) * se / (value * (1 - value))
+    half = float(special.ndtri((1 + checked_level(level)) / 2)) * se / (value * (1 - value))
     low, high = special.expit(special.logit(value) + np.array([-half, half]))
     return float(low), float(high)

@@ -12,7 +12,7 @@ from scipy import special
 from analysis.bootstrap import percentile_interval
 from analysis.categories import CATEGORIES, DISSIMILAR
 from analysis.evaluation import auc
-from analysis.intervals import Estimate
+from analysis.intervals import Estimate, checked_level
 from analysis.learning._features import DEFAULT_FEATURES, FEATURES
 from analysis.learning._logistic import Floats, Scale, fit_logistic
 from analysis.learning._validation import cross_validate, examples_of
@@ -216,7 +216,7 @@ def _joint(
         except (Warning, ValueError, np.linalg.LinAlgError) as error:
             return {}, {"reason": f"the model of all reviewers has no solution: {error}"}
     slopes, se = np.asarray(fitted.params)[n:], np.sqrt(np.diag(covariance)[n:])
-    half = float(special.ndtri((1 + level) / 2)) * se
+    half = float(special.ndtri((1 + checked_level(level)) / 2)) * se
     joint = {
         rater: {
             name: Estimate(float(slope), float(error), float(slope - width), float(slope + width))

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.evaluation import auc
-from analysis.intervals import Estimate
+from analysis.intervals import Estimate, checked_level
 from analysis.learning._logistic import Floats
 from analysis.learning._validation import Examples, TooFew, choose
 from analysis.results import Result
@@ -195,7 +195,7 @@ def weighted_estimates(
             return Estimate(value, reason="one random item is too few for an interval")
         variance = float(w @ (terms - w @ terms) ** 2) * len(random) / (len(random) - 1)
         se = float(np.sqrt(variance * spread))
-        half = float(stats.t.ppf((1 + level) / 2, len(random) - 1)) * se
+        half = float(stats.t.ppf((1 + checked_level(level)) / 2, len(random) - 1)) * se
         return Estimate(value, se, max(value - half, lowest), min(value + half, 1.0))
 
     if 1 - pe < 1e-12:

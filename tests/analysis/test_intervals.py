@@ -1,9 +1,11 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import analysis
 from analysis.intervals import Estimate, clopper_pearson, linearised, numbered_groups, wilson
 
 
@@ -87,3 +89,28 @@ def test_groups_are_numbered_if_there_are_twenty_of_them():
 def test_half_width_is_half_the_length_of_the_interval():
     assert Estimate(0.5, low=0.2, high=0.6).half_width == pytest.approx(0.2)
     assert Estimate(0.5).half_width is None
+
+
+RATINGS = pd.DataFrame(
+    [(i, rater, "similar" if (i * k) % 3 else "dissimilar") for i in range(12) for k, rater in enumerate("abc", 1)],
+    columns=["item", "rater", "category"],
+)
+TRUTH, SCORES = ["similar", "dissimilar"] * 6, [0.1, 0.9, 0.4, 0.3, 0.2, 0.8, 0.6, 0.7, 0.3, 0.5, 0.1, 0.9]
+WITH_LEVEL = {
+    "fleiss": lambda level: analysis.fleiss_kappa(RATINGS, level=level),
+    "percent": lambda level: analysis.percent_agreement(RATINGS, level=level),
+    "alpha": lambda level: analysis.krippendorff_alpha(RATINGS, level=level),
+    "cohen": lambda level: analysis.cohen_kappa(RATINGS[RATINGS["rater"] != "a"], level=level),
+    "pairs": lambda level: analysis.pair_agreements(RATINGS, level=level),
+    "leniency": lambda level: analysis.leniency(RATINGS, level=level),
+    "auc": lambda level: analysis.auc(TRUTH, SCORES, level=level),
+    "items": lambda level: analysis.items_for_kappa(0.1, kappa=0.5, prevalence=0.5, level=level),
+}
+
+
+@pytest.mark.parametrize("function", WITH_LEVEL)
+@pytest.mark.parametrize("level", [95, 0, 1, -0.5, float("nan")])
+def test_a_level_that_is_no_probability_is_rejected(function, level):
+    with pytest.raises(ValueError, match=r"level must be within \(0, 1\), got "):
+        WITH_LEVEL[function](level)
+    assert WITH_LEVEL[function](0.9)
