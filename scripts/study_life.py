@@ -23,7 +23,7 @@ def page() -> str:
         [
             "# The life of a study",
             "",
-            "`scripts/study_life.py` writes this page from the code (`labeler/plan/lifecycle.py`), and a test checks the page.",
+            "`scripts/study_life.py` writes this page from the code (`labeler/plan/lifecycle.py`). A test checks it.",
             "",
             "    draft -> calibration (if planned) -> open -> third (if wanted) -> closed -> unblinded",
             "",

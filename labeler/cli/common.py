@@ -21,6 +21,7 @@ OWNER = "owner"  # commands act as the owner of the study file
 COORDINATOR = "coordinator"  # default name of the first coordinator
 FIGURE_FORMATS = ("svg", "png", "pdf")
 DEFAULT_URL = "http://127.0.0.1:8501"
+INTERIM = "Interim results: the study is not unblinded."
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -140,7 +141,7 @@ def say_if_interim(db: "Database") -> None:
     from labeler.service.plan import coordinating
 
     if coordinating.get_study(db).phase is not State.UNBLINDED:
-        remark("Interim results: the study is not unblinded.")
+        remark(INTERIM)
 
 
 def link(url: str, secret: str) -> str:

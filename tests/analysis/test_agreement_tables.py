@@ -23,6 +23,7 @@ from analysis.agreement import (
     specific_agreement,
     two_by_two_tables,
 )
+from analysis.agreement._pairs import NO_COMMON_ITEM
 from analysis.bootstrap import bootstrap
 from analysis.intervals import Estimate, wilson
 from tests.analysis.strategies import count_tables
@@ -155,7 +156,7 @@ def test_specific_agreement_is_undefined_for_a_category_without_pairs():
 def test_a_two_by_two_table_without_items_or_variation_says_so():
     empty, full = TwoByTwo(0, 0, 0, 0), TwoByTwo(7, 0, 0, 0)
     for statistic in (prevalence_index, bias_index, pabak):
-        assert statistic(empty) == Estimate(None, reason="no item was labelled by both")
+        assert statistic(empty) == Estimate(None, reason=NO_COMMON_ITEM)
     assert prevalence_index(full) == Estimate(1.0, reason="no variation between items: no standard error")
     assert pabak(full).low == pytest.approx(2 * wilson(7, 7).low - 1)
     with pytest.raises(ValueError, match="whole numbers"):

@@ -10,6 +10,7 @@ from analysis.benchmark import TIME, Benchmark, Failure, Sampling
 from analysis.check import FOUND, INCONCLUSIVE, NOTHING_FOUND, KnownChange, Rules, acknowledge, check
 from analysis.check import document as checkup_document
 from analysis.classifiers import CLASSIFIERS
+from analysis.dissimilarity import TOO_SHORT
 from analysis.document import plain, to_json, to_markdown, to_text
 from tests.sentences import says
 
@@ -81,7 +82,7 @@ def test_one_run_is_inconclusive_even_with_other_benchmarks_unless_allowed():
 def test_runs_too_short_for_the_chosen_classifier_are_inconclusive():
     found = check([bench("short", 1.0, 1.01, n=5)], rules=HEURISTIC)
     assert found.outcome == INCONCLUSIVE
-    assert found.findings[0].words == "too short for pattern measures"
+    assert found.findings[0].words == TOO_SHORT
     assert found.benchmarks[0].verdicts == {"spread": "similar", "heuristic": None}
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.cluster.hierarchy import is_valid_linkage
 
 from analysis.classifiers import CLASSIFIERS, heuristic, kruskal, same, spread
-from analysis.dissimilarity import MeasurementError, Runs
+from analysis.dissimilarity import TOO_SHORT, MeasurementError, Runs
 from tests.analysis.strategies import pairs_of_runs
 from tests.conftest import golden
 
@@ -92,7 +92,7 @@ def test_one_cluster_is_similar(rows, cut):
 @pytest.mark.parametrize("name", ["heuristic", "heuristic-printed", "same"])
 def test_short_runs_have_no_verdict_but_a_reason(name):
     verdict = CLASSIFIERS[name](np.ones((3, 49)))
-    assert (verdict.verdict, verdict.score, verdict.reason) == (None, None, "too short for pattern measures")
+    assert (verdict.verdict, verdict.score, verdict.reason) == (None, None, TOO_SHORT)
     assert (verdict.n_runs, verdict.n_iterations, verdict.classifier) == (3, 49, name)
 
 

@@ -7,6 +7,7 @@ from scipy import integrate, special, stats
 
 from analysis.bootstrap import bootstrap
 from analysis.evaluation import auc, average_precision, compare_auc, precision_recall, roc
+from analysis.evaluation._scores import ALL_EQUAL
 
 CATEGORY = st.sampled_from(["similar", "dissimilar"])
 FEW_SCORES = st.integers(0, 5).map(float)  # rounded, so that many scores are equal
@@ -174,7 +175,7 @@ def test_without_both_categories_nothing_is_defined(truth, scores, reason):
 def test_areas_without_a_standard_error_say_why():
     truth = ["dissimilar"] * 3 + ["similar"] * 3
     assert auc(truth, [1] * 6) == auc(truth, [0.1] * 6)
-    assert (auc(truth, [1] * 6).value, auc(truth, [1] * 6).reason) == (0.5, "all scores are equal: no standard error")
+    assert (auc(truth, [1] * 6).value, auc(truth, [1] * 6).reason) == (0.5, ALL_EQUAL)
     assert (auc(truth, [3, 3, 2, 1, 1, 0]).value, auc(truth, [3, 3, 2, 1, 1, 0]).reason) == (1, SPLIT)
     assert auc(truth, [0, 0, 0, 1, 1, 2]).value == 0
     assert "item in a category" in auc(truth[:4], [1, 2, 3, 2]).reason

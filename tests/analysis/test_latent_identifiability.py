@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.consensus import _fisher, identifiability, identifiability_of_plan, latent_class
+from analysis.consensus import _identifiability as remedies
 from analysis.consensus._fisher import all_cells, all_sets, rank
 from analysis.consensus._model import Theta, fit, log_probability
 from analysis.consensus._patterns import patterns_of
@@ -67,11 +68,11 @@ def test_pairs_of_four_reviewers_have_unknown_parameters_and_remedies():
     assert len(told.unknown) == 9
     assert told.unknown[:2] == ("prevalence", "sensitivity of r1")
     assert told.remedies == (
-        "a third label on split items",
-        "10 to 20 % of the items labelled by all reviewers",
-        "three labels on every item (k = 3)",
-        "the verdicts of a classifier as an additional rater",
-        "strata of items that differ in prevalence, such as applications",
+        remedies.THIRD,
+        remedies.OVERLAP,
+        remedies.THREE,
+        remedies.CLASSIFIER,
+        remedies.STRATA,
     )
 
 
@@ -81,10 +82,10 @@ def test_two_reviewers_and_a_third_on_their_split_items_only_do_not_identify():
     told = identifiability(with_third_labels(pairs, ["r1", "r2", "r3"]))
     assert (told.rank, told.n_parameters, told.identified) == (5, 7, False)
     assert told.remedies == (
-        "10 to 20 % of the items labelled by all reviewers",
-        "three labels on every item (k = 3)",
-        "the verdicts of a classifier as an additional rater",
-        "strata of items that differ in prevalence, such as applications",
+        remedies.OVERLAP,
+        remedies.THREE,
+        remedies.CLASSIFIER,
+        remedies.STRATA,
     )
     assert identifiability(with_third_labels(pairs, ["r1", "r2", "r3"], also_agreed=True)).identified
 
@@ -131,9 +132,9 @@ def test_one_reviewer_determines_one_of_three_parameters():
     told = identifiability(label_table([[1], [0]] * 5))
     assert (told.rank, told.n_parameters) == (1, 3)
     assert told.remedies == (
-        "10 to 20 % of the items labelled by three reviewers",
-        "three labels on every item (k = 3)",
-        "the verdicts of two classifiers as additional raters",
+        remedies.OVERLAP_OF_THREE,
+        remedies.THREE,
+        remedies.CLASSIFIERS,
     )
 
 

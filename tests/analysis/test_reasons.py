@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.benchmark import Benchmark, Sampling
-from analysis.dissimilarity import MEASURES
+from analysis.dissimilarity import MEASURES, TOO_SHORT
 from analysis.intervals import Estimate
 from analysis.power import runs_needed, smallest_difference
 from analysis.reasons import reasons
@@ -99,7 +99,7 @@ def test_for_any_runs_every_number_is_defined_or_has_a_reason(benchmark):
 
 def test_short_runs_have_a_level_but_no_pattern():
     found = reasons(noise(1.0, 1.1, 1.2, n=5))
-    assert found.pattern.reason == found.distribution.reason == "too short for pattern measures"
+    assert found.pattern.reason == found.distribution.reason == TOO_SHORT
     assert found.max_spread.value is not None
     assert "20 iterations" in found.warmup.reason
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.classifiers import CLASSIFIERS
-from analysis.dissimilarity import MEASURES
+from analysis.dissimilarity import MEASURES, TOO_SHORT
 from analysis.runs import MeasurementError, Runs
 from tests.analysis.strategies import benchmarks
 
@@ -48,7 +48,7 @@ def test_every_classifier_leaves_the_warmup_out(runs, drop, name):
 def test_runs_that_the_warmup_leaves_too_short_get_no_verdict(name):
     runs = np.random.default_rng(1).random((3, 60))
     assert CLASSIFIERS[name](runs, drop=10).verdict is not None
-    assert CLASSIFIERS[name](runs, drop=11).reason == "too short for pattern measures"
+    assert CLASSIFIERS[name](runs, drop=11).reason == TOO_SHORT
 
 
 @pytest.mark.parametrize("nothing", [0, 0.0, 0.009])

@@ -36,6 +36,7 @@ from analysis.trust._moment_tests import _critical
 from analysis.trust._pairs import Question, pairs_of, shares
 from analysis.trust._population import population
 from analysis.trust._rank_test import smallest_distance
+from analysis.trust._rates import ONE_RUN, ONE_VALUE
 from tests.analysis.made_draws import EXACT, drawn, holds, made, rejects, rng
 from tests.conftest import some_slow
 
@@ -279,17 +280,17 @@ def test_the_smallest_distance_of_u_is_where_the_exact_p_reaches_alpha(n_a, n_b,
 
 def test_one_run_says_nothing():
     for found in coverage([[1, 2, 3]], 5, rng=rng()).values():
-        assert found.value is None and found.reason == "one run: every sample is the same"
+        assert found.value is None and found.reason == ONE_RUN
     for tests in type_1_error([[1, 2, 3]], 5, rng=rng()).values():
         assert {rate.value for rate in tests.values()} == {None}
     for curve in sensitivity([[1, 2, 3]], 5, rng=rng()):
-        assert curve.power == () and smallest_slowdown(curve).reason == "one run: every sample is the same"
+        assert curve.power == () and smallest_slowdown(curve).reason == ONE_RUN
 
 
 def test_a_draw_of_one_run_has_an_interval_only_when_merged():
     found = coverage(made([5] * 4), 1, rng=rng())
-    assert [found[name].reason for name in AGGREGATIONS] == [None, *["an interval needs at least two values"] * 2]
-    assert coverage([[1], [2]], 1, rng=rng())[MERGED].reason == "an interval needs at least two values"
+    assert [found[name].reason for name in AGGREGATIONS] == [None, *[ONE_VALUE] * 2]
+    assert coverage([[1], [2]], 1, rng=rng())[MERGED].reason == ONE_VALUE
 
 
 def test_without_any_variation_p_is_one_and_the_interval_is_the_mean():

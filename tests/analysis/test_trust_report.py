@@ -28,6 +28,7 @@ from analysis.trust import (
 from analysis.trust import charts as trust_charts
 from analysis.trust import document as trust_document
 from analysis.trust._figures import false_alarms
+from analysis.trust._rates import ONE_RUN
 from tests.analysis.drawn import titles
 from tests.analysis.made_orders import without_direction
 from tests.sentences import says
@@ -85,7 +86,7 @@ def test_summaries_are_those_of_the_benchmarks():
 
 
 def test_what_cannot_be_drawn_from_is_left_out_with_its_reason():
-    assert suite().left_out == (LeftOut("single", "one run: every sample is the same"),)
+    assert suite().left_out == (LeftOut("single", ONE_RUN),)
     found = survey([benchmark("short", n=3)], sampling=Sampling(warmup=3))
     assert found.benchmarks == () and "all of them warm-up" in found.left_out[0].reason
 

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.agreement._coefficients import NO_PAIR
 from analysis.classifiers import CLASSIFIERS
 from labeler.cli import main
+from labeler.cli.common import INTERIM
 from labeler.config import bundled
 from tests.labeler.commands import run
 from tests.sentences import says
@@ -197,7 +199,7 @@ def test_an_empty_study_has_nothing_to_judge_but_a_report(study, tmp_path):
     assert says(run("verdicts", "--study", study, code=1).stderr, "no measurements")
     run("report", "--study", study, "--out", tmp_path / "out")
     content = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert content["agreement"]["fleiss_kappa"]["reason"] == "no item has two labels"
+    assert content["agreement"]["fleiss_kappa"]["reason"] == NO_PAIR
 
 
 def test_labels_in_and_out_and_the_report_from_both(planned, tmp_path):
@@ -214,7 +216,7 @@ def test_labels_in_and_out_and_the_report_from_both(planned, tmp_path):
     run("verdicts", "--study", planned, "--export", tmp_path / "v.csv")
 
     result = run("report", "--study", planned, "--out", tmp_path / "a")
-    assert "Interim results: the study is not unblinded." in result.stderr
+    assert INTERIM in result.stderr
     names = [Path(line).name for line in result.stdout.splitlines()]
     assert names[:5] == ["report.html", "report.md", "report.json", "labels.csv", "labels-wide.csv"]
     figures = ("classifiers", "pair-agreement", "label-strip", "measures-by-application")

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
+from analysis.dissimilarity import TOO_SHORT
 from labeler.cli.check import spread_out
 from tests.labeler.commands import run
 from tests.labeler.formats.examples import csv_bytes, jmh_entry, pyperf_file, pyperf_runs
@@ -336,7 +337,7 @@ def test_spread_is_shown_beside_the_classifier_asked_for(old):
     assert (one["verdict"], one["verdicts"]) == ("similar", {"spread": "similar"})
     (one,) = content(old, "--classifier", "heuristic", code=INCONCLUSIVE)["benchmarks"]
     assert (one["verdict"], one["verdicts"]) == (None, {"spread": "similar", "heuristic": None})
-    assert one["reason"] == "too short for pattern measures"
+    assert one["reason"] == TOO_SHORT
 
 
 def test_short_runs_far_apart_are_dissimilar(here):
@@ -388,7 +389,7 @@ def test_json_holds_verdicts_reasons_changes_and_how_they_came_about(old, new):
     reasons = found["benchmarks"][0]["reasons"]
     assert {"max_spread", "smallest_difference", "runs_needed", "sentences"} <= set(reasons)
     assert reasons["pattern"] == {"value": None, "se": None, "low": None, "high": None,
-                                  "reason": "too short for pattern measures"}  # fmt: skip
+                                  "reason": TOO_SHORT}  # fmt: skip
 
 
 def rows_of(markdown):

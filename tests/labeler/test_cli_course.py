@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from labeler.cli.common import INTERIM
 from labeler.model import Kind, PlanParameters, State
 from labeler.service.plan import assigning, calibrating, coordinating
 from labeler.service.results import splits
@@ -17,7 +18,6 @@ from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, item_name,
 from tests.sentences import says
 
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
-INTERIM = "Interim results: the study is not unblinded."
 LINK = r"http://127\.0\.0\.1:8501/join/[\w-]{32}"
 
 

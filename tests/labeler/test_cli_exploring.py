@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from labeler.cli.common import INTERIM
 from labeler.service.data import exploring
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import events, open_database
@@ -279,7 +280,7 @@ def test_a_study_gives_the_answer_of_its_files_and_keeps_that_somebody_looked(me
     path = tmp_path / "copy.study"
     run("backup", "--study", master, path)
     done = answered(method, "--study", path, "--json")
-    assert "Interim results: the study is not unblinded." in done.stderr
+    assert INTERIM in done.stderr
     from_study, from_file = (json.loads(text) for text in (done.stdout, answered(method, table, "--json").stdout))
     assert from_study == from_file
     with open_database(path) as db:
@@ -367,7 +368,7 @@ def told(tmp_path):
 
 def test_classifiers_are_held_against_each_other_both_ways(told):
     done = run("classifiers", "--study", told, "--json")
-    assert done.stderr == "Interim results: the study is not unblinded.\n"
+    assert done.stderr == f"{INTERIM}\n"
     rows = {(row["classifier"], row["other"]): row for row in json.loads(done.stdout)}
     assert sorted(rows) == [(x, y) for x in "abc" for y in "abc" if x != y]
     # of the two items that a calls dissimilar b finds one; of the three that b clears a clears two; 3 of 4 agree,

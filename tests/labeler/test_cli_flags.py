@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from labeler.cli.common import INTERIM
 from labeler.model import State
 from labeler.service import reviewing
 from labeler.service.people import inbox
@@ -45,7 +46,7 @@ def actions(path):
 
 def test_the_list_is_a_table_without_labels_codes_or_what_a_terminal_acts_on(study):
     said, listed = messages(study), run("--study", study)
-    assert listed.stderr == "Interim results: the study is not unblinded.\n"
+    assert listed.stderr == f"{INTERIM}\n"
     head, first, second = listed.stdout.splitlines()
     assert head.split() == [
         "item", "reviewer", "flag", "comment", "created_utc", "answered", "answers", "last", "answer",

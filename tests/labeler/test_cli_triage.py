@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from labeler.cli.common import INTERIM
 from labeler.service.data import curating
 from labeler.service.people import identity
 from labeler.service.verdicts import computing, stored_verdicts
@@ -44,7 +45,7 @@ def test_browse_prints_the_catalogue_as_a_table_and_how_many_were_chosen(study):
         "item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded", "mine", "yours",
     ]  # fmt: skip
     assert row.startswith(item_name(0)) and row.endswith("dissimilar  similar")
-    assert done.stderr == "Interim results: the study is not unblinded.\n1 of 4 items.\n"
+    assert done.stderr == f"{INTERIM}\n1 of 4 items.\n"
 
 
 def test_browse_chooses_by_the_classifier_spread_beside_the_column_of_that_name(study):

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
+from labeler.cli.common import INTERIM
 from labeler.errors import InputError
 from labeler.formats import Source, tables
 from labeler.service.results import reporting
@@ -219,7 +220,7 @@ def test_the_command_takes_verdicts_in_and_counts_them(study, tmp_path):
     path = tmp_path / "made.csv"
     path.write_text(f"item,verdict\n{FIRST},similar\n{SECOND},dissimilar\n", encoding="utf-8")
     result = run("verdicts", "--study", study.path, "--import", path, "--name", "mine")
-    assert result.stderr == "Imported 2 verdicts.\nInterim results: the study is not unblinded.\n"
+    assert result.stderr == f"Imported 2 verdicts.\n{INTERIM}\n"
     assert re.search(r"^mine +1 +1 +0$", result.stdout, re.MULTILINE)
     assert verdicts(study) == [(FIRST, "mine", "similar", None), (SECOND, "mine", "dissimilar", None)]
 
