@@ -61,6 +61,7 @@ ALLOWED: dict[str, set[str]] = {
         *SHELL,
     },
     "labeler/ui/app.py": {"labeler.ui", "streamlit", *SHELL},
+    "labeler/ui/page_run.py": {"labeler.config", "labeler.ui", "streamlit"},
     "labeler/ui/arrivals.py": {"streamlit", "starlette", "google.protobuf"},
     "labeler/ui/connections.py": {"labeler.ui.resources", "uvicorn"},
     "labeler/ui/limits.py": set(),

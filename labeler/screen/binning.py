@@ -256,15 +256,30 @@ def _drawn(
     """Yield the payload entries for the runs of a block."""
     series = (*bins_of(block), *windows, _quantiles(ordered, PERCENTILES))
     shares = {view: beyond_of(block, limits) for view, limits in axes.items()}
-    for run in range(len(block)):
+    yield from packed_runs(block.shape[1], block.shape[1], series, shares)
+
+
+def packed_runs(
+    n: int, shown_n: int, series: Sequence[Block], shares: Mapping[str, NDArray[np.float64]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the payload entries of runs with the same number of iterations.
+
+    Parameters
+    ----------
+    n, shown_n : int
+        The number of iterations, and the number to show.
+    series : sequence of ndarray of float, each of shape (n_runs, n_values)
+        In the order of `SERIES`.
+    shares : mapping of str to ndarray of float, shape (n_runs, 2, n_windows)
+        For each view, the shares of the windows above and below the limits.
+    """
+    texts = [packed_rows(values) for values in series]
+    beyond = {view: packed_shares(of_view) for view, of_view in shares.items() if n >= FEW_ITERATIONS and of_view.any()}
+    for run, of_run in enumerate(zip(*texts, strict=True)):
         yield {
-            "n": block.shape[1],
-            **{name: packed(values[run]) for name, values in zip(SERIES, series, strict=True)},
-            "beyond": {
-                view: packed_shares(of_view[run])
-                for view, of_view in shares.items()
-                if block.shape[1] >= FEW_ITERATIONS and of_view[run].any()
-            },
+            "n": shown_n,
+            **dict(zip(SERIES, of_run, strict=True)),
+            "beyond": {view: of_view[run] for view, of_view in beyond.items() if shares[view][run].any()},
         }
 
 
@@ -369,10 +384,10 @@ def unpacked(text: str) -> Series:
     return np.frombuffer(base64.b64decode(text), dtype="<f4").astype(np.float64)
 
 
-def packed(values: NDArray[np.float64]) -> str:
-    """Encode numbers as a payload entry: base64 of little-endian float32."""
+def packed_rows(values: Block) -> list[str]:
+    """Encode each row of numbers as a payload entry: base64 of little-endian float32."""
     drawable = np.clip(values, -LARGEST_FLOAT32, LARGEST_FLOAT32)
-    return base64.b64encode(drawable.astype("<f4").tobytes()).decode("ascii")
+    return [base64.b64encode(row).decode("ascii") for row in np.ascontiguousarray(drawable, dtype="<f4")]
 
 
 def spikes_of(low: Series, high: Series, lower: Series, upper: Series) -> tuple[NDArray[np.int64], Series]:
@@ -394,13 +409,13 @@ def spikes_of(low: Series, high: Series, lower: Series, upper: Series) -> tuple[
     return np.concatenate([bins[above], bins[below]]), np.concatenate([high[above], low[below]])
 
 
-def packed_shares(shares: NDArray[np.float64]) -> str:
-    """Encode shares as a payload entry: base64 with one byte per share, in 255ths.
+def packed_shares(shares: NDArray[np.float64]) -> list[str]:
+    """Encode the shares of each run as a payload entry: base64 with one byte per share, in 255ths.
 
     A share above 0 becomes at least 1.
     """
     steps = np.clip(np.rint(shares * WHOLE), shares > 0, WHOLE)
-    return base64.b64encode(steps.astype(np.uint8).tobytes()).decode("ascii")
+    return [base64.b64encode(of_run.tobytes()).decode("ascii") for of_run in steps.astype(np.uint8)]
 
 
 def shares_of(payload: Mapping[str, Any], run: Mapping[str, Any], view: str) -> NDArray[np.float64]:

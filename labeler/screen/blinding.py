@@ -108,27 +108,22 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
     quantiles = np.stack([binning.unpacked(payload["runs"][run]["quantiles"]) for run in variation.order])
     drawn_runs: list[dict[str, Any]] = []
     for block in binning.blocks_of([runs[run] for run in variation.order]):
-        first, phase = len(drawn_runs), variation.phase
+        first, phase, n = len(drawn_runs), variation.phase, block.shape[1]
         series = (
             *binning.bins_of(block, phase), *binning.windows_of(block, phase), quantiles[first : first + len(block)],
         )  # fmt: skip
         with np.errstate(over="ignore"):
-            shifted = [(shift(values) - offset) / factor for values in series]
-        beyond = {view: binning.beyond_of(block, limits, phase) for view, limits in payload["axes"].items()}
-        n = block.shape[1]
+            shifted = (shift(np.concatenate(series, axis=1)) - offset) / factor  # one call, because calls take time
+        parts = np.split(shifted, np.cumsum([values.shape[1] for values in series])[:-1], axis=1)
+        beyond = {
+            view: _moved(
+                binning.beyond_of(block, limits, phase),
+                [f"{variation.seed} {view} {first + run}" for run in range(len(block))],
+            )
+            for view, limits in payload["axes"].items()
+        }
         shown_n = max(round(n * stretch), binning.MAX_BINS + 1) if n > binning.MAX_BINS else n
-        drawn_runs += [
-            {
-                "n": shown_n,
-                **dict(zip(binning.SERIES, map(binning.packed, rows), strict=True)),
-                "beyond": {
-                    view: binning.packed_shares(_moved(shares[i], f"{variation.seed} {view} {first + i}"))
-                    for view, shares in beyond.items()
-                    if n >= binning.FEW_ITERATIONS and shares[i].any()
-                },
-            }
-            for i, rows in enumerate(zip(*shifted, strict=True))
-        ]
+        drawn_runs += binning.packed_runs(n, shown_n, parts, beyond)
     return {
         **payload,
         "n": max(run["n"] for run in drawn_runs),
@@ -139,14 +134,17 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
     }
 
 
-def _moved(shares: NDArray[np.float64], seed: str) -> NDArray[np.float64]:
-    """Shift shares by less than the eye can see.
+def _moved(shares: NDArray[np.float64], seeds: Sequence[str]) -> NDArray[np.float64]:
+    """Shift the shares of each run by less than the eye can see.
 
     A share of 0 stays 0, and except for chance, the mean stays the same.
 
     Small shares are all drawn with the same height, so each is multiplied by a random factor between 0 and 2.
     """
-    noise = np.frombuffer(hashlib.shake_128(seed.encode()).digest(shares.size), dtype=np.uint8).reshape(shares.shape)
+    if not shares.any():
+        return shares
+    digests = (hashlib.shake_128(seed.encode()).digest(shares[0].size) for seed in seeds)
+    noise = np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(shares.shape)
     signed = noise / 127.5 - 1
     moved = np.where(shares < LEAST_DRAWN, shares * (1 + signed), shares + MAX_SHARE_SHIFT * signed)
     return np.where(shares > 0, np.clip(moved, 1 / binning.WHOLE, 1), 0.0)
@@ -166,9 +164,9 @@ class _Shift:
             self._span = 1.0  # no shift if a step overflows; no file format can contain such values
         self._base = _signed(seed, "base")
         waves = range(N_WAVES)
-        self._sizes = np.array([_signed(seed, f"size {wave}") for wave in waves])
-        self._starts = np.array([2 * np.pi * _share(seed, f"start {wave}") for wave in waves])
-        self._speeds = np.array([2.0 + 3 * wave for wave in waves])
+        self._sizes = [_signed(seed, f"size {wave}") for wave in waves]
+        self._starts = [2 * np.pi * _share(seed, f"start {wave}") for wave in waves]
+        self._speeds = [2.0 + 3 * wave for wave in waves]
 
         spread = self._span * 2 ** _signed(seed, "factor")
         self.scale = self._middle + spread * _signed(seed, "offset"), spread
@@ -176,7 +174,10 @@ class _Shift:
     def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
             at = np.arcsinh((values - self._middle) / self._span)
-            waves = (self._sizes * np.sin(at[..., np.newaxis] * self._speeds + self._starts)).sum(axis=-1)
+            waves = sum(
+                size * np.sin(at * speed + start)
+                for size, speed, start in zip(self._sizes, self._speeds, self._starts, strict=True)
+            )
             moved = self._middle + self._span * np.sinh(at + MAX_SHIFT * (self._base + waves) / (1 + N_WAVES))
         # zeros do not change, because a logarithmic axis marks values that are not above 0
         good = np.isfinite(moved) & (np.sign(moved) == np.sign(values))

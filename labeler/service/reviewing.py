@@ -32,6 +32,8 @@ _NUMBERS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 )  # fmt: skip
+Pictures = Mapping[tuple[str, Protocol], Mapping[str, Any] | None]  # by the code of the task and the protocol
+NO_PICTURES: Pictures = {}
 CATEGORIES = frozenset(Answer(category) for category in Category)
 
 
@@ -321,7 +323,22 @@ def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
     return {**payload, "unit": blinding.neutral_unit(payload["unit"])}
 
 
-def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
+def prepare(db: Database, reviewer_id: int) -> Pictures:
+    """Return the picture that the screen will need after the next answer, by code; empty if there is none.
+
+    Call this function after the reply to an answer is on its way. It also stores the bins of the next items if their
+    stored bins have an older version, so that they are computed only once.
+    """
+    study = studies.get(db)
+    next_tasks = _offered(db, reviewer_id, _is_calibrating(study), N_OFFERED + 1)
+    for item_id in {task.item_id for task in next_tasks}:
+        drawing.renew_if_stale(db, item_id)
+    return {(task.code, study.protocol): picture(db, task) for task in next_tasks[N_OFFERED:]}
+
+
+def shown(
+    db: Database, task: Task, *, known: Container[str] = (), prepared: Pictures = NO_PICTURES
+) -> Mapping[str, Any]:
     """Return the data of a task for the screen: code, revision, picture, and the reviewer's latest answer and remarks.
 
     Parameters
@@ -330,8 +347,11 @@ def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[st
     task : Task
     known : container of str
         Codes of items whose pictures the screen already has. For these items, the picture is None.
+    prepared : mapping
+        Pictures from `prepare`.
     """
     confidence, flag, comment = labels.last_remarks(db, task.assignment_id)
+    protocol = studies.get(db).protocol
     return {
         "code": task.code,
         "revision": task.revision,
@@ -339,7 +359,7 @@ def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[st
         "confidence": confidence,
         "flag": flag,
         "comment": comment,
-        "picture": None if task.code in known else picture(db, task),
+        "picture": None if task.code in known else prepared.get((task.code, protocol)) or picture(db, task),
     }
 
 
@@ -502,13 +522,13 @@ def _stands(task: Task) -> bool:
     return task.answer is not None and task.answer is not Answer.WITHDRAWN
 
 
-def _offered(db: Database, reviewer_id: int, calibrating: bool) -> list[Task]:
+def _offered(db: Database, reviewer_id: int, calibrating: bool, limit: int = N_OFFERED) -> list[Task]:
     """Return the next open tasks in order, and then the tasks that were answered with "not sure" once."""
-    still_open = assignments.open_tasks(db, reviewer_id, calibration=calibrating, limit=N_OFFERED)
-    if len(still_open) == N_OFFERED:
+    still_open = assignments.open_tasks(db, reviewer_id, calibration=calibrating, limit=limit)
+    if len(still_open) == limit:
         return still_open
     unsure = assignments.unsure_tasks(db, reviewer_id, calibration=calibrating)
-    return (still_open + [task for task in unsure if task.n_not_sure == 1])[:N_OFFERED]
+    return (still_open + [task for task in unsure if task.n_not_sure == 1])[:limit]
 
 
 def _is_calibrating(study: Study) -> bool:

@@ -1,4 +1,4 @@
-"""The application that Streamlit runs on each click.
+"""The application in the browser, which `page_run.py` starts for each click.
 
 It identifies the person, lists the person's pages, and shows errors.
 """
@@ -32,6 +32,7 @@ from labeler.ui.coordinator.shared import address
 from labeler.ui.limits import LABEL_TURNS, OTHER_TURNS
 from labeler.ui.reviewer import feedback, first_visit, guide, label, my_labels, practice
 
+NAME = "Benchmark runs"
 SESSION_COOKIE = "labeler_session"  # the id of the study follows, because browsers send cookies to all ports of a host
 STYLE = """<style>.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1rem; }
 .stAppToolbar { padding-right: 13rem; }
@@ -59,8 +60,6 @@ EXPLORE_PAGES = {method.title: name for name, method in METHODS.items()}
 
 def main(token: str | None) -> None:
     """Run a page for the person whose session has the id `token`."""
-    st.set_page_config(page_title="Benchmark runs", layout="wide")
-    st.html(f"<style>{component.PAGE_STYLE}</style>{STYLE}")
     study, person = settings().study, None
     try:
         if study is None:
@@ -70,13 +69,12 @@ def main(token: str | None) -> None:
             with open_database(study) as db:
                 person = identity.person_of_session(db, token, now=datetime.now(UTC))
                 if person is None:
+                    begin_page()
                     st.error(NOT_SIGNED_IN)
                     return
                 if Role.COORDINATOR in person.roles:
                     turn.close()  # coordinators' pages may take long and must not delay reviewers
                 st.session_state[label.SESSION] = identity.session_id(token or "")
-                name = escape(person.name)
-                st.html(f'<span class="signed-in" title="{name}">Signed in as {name}</span>')
                 run_page(db, person)
     except LabelerError as error:
         explain(error, person)
@@ -95,17 +93,27 @@ def run_page(db: Database, person: Person) -> None:
     ]  # fmt: skip
     if Role.COORDINATOR not in person.roles:
         own = st.navigation(listed, position="top")
-        st.set_page_config(page_title=f"{own.title} · Benchmark runs")
+        begin_page(own.title, person)
         own.run()
         return
     grouped: dict[str, list[StreamlitPage]] = {}
     for page in listed:
         grouped.setdefault(group_of(page.title), []).append(page)
     chosen = st.navigation(grouped, position="sidebar", expanded=True)
-    st.set_page_config(page_title=f"{chosen.title} · Benchmark runs")
-    st.html(SIDEBAR + quietened(quiet(coordinating.get_study(db))))
+    begin_page(chosen.title, person, SIDEBAR + quietened(quiet(coordinating.get_study(db))))
     chosen.run()
     warm.begin(db.path)
+
+
+def begin_page(title: str = "", person: Person | None = None, style: str = "") -> None:
+    """Set the title of the window and the style of the page, and show who is signed in.
+
+    This is one element and one message, because each message of a page run takes processor time.
+    """
+    st.set_page_config(page_title=f"{title} · {NAME}" if title else NAME, layout="wide")
+    name = escape(person.name) if person else ""
+    signed_in = f'<span class="signed-in" title="{name}">Signed in as {name}</span>' if person else ""
+    st.html(f"<style>{component.PAGE_STYLE}</style>{STYLE}{style}{signed_in}")
 
 
 def group_of(title: str) -> str:
@@ -144,6 +152,8 @@ def explain(error: LabelerError, person: Person | None) -> None:
 
     Only coordinators see the path of the study on the server.
     """
+    if person is None:
+        begin_page()
     is_coordinator = person is not None and Role.COORDINATOR in person.roles
     st.error(plain(str(error) if is_coordinator else for_anyone(error)))  # the error may contain names from files
     if isinstance(error, StudyError):
@@ -185,7 +195,3 @@ def sign_out(db: Database, person: Person) -> None:
         label.deliver(db, person.person_id, leaving=True)
     st.write(f"You are signed in as **{plain(person.name)}**.")
     st.html('<a href="/sign-out" target="_self">Sign out on this device</a>')
-
-
-if __name__ == "__main__":
-    main(session_of(st.context.cookies, settings().study))

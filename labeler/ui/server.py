@@ -86,7 +86,7 @@ def refresh_in_background(study: Path) -> Thread:
 def make_app(study: Path) -> st.App:
     """Return the ASGI application: the sign-in routes, and Streamlit behind the gate."""
     return st.App(
-        Path(__file__).parent / "app.py",
+        Path(__file__).parent / "page_run.py",
         routes=sign_in.routes(study),
         middleware=[Middleware(Gate, study=study)],
     )

@@ -48,6 +48,12 @@ def stale(db: Database) -> list[int]:
     ]
 
 
+def renew_if_stale(db: Database, item_id: int) -> None:
+    """Update the bins of an item if they have an older version, for example because a page just needed them."""
+    if items.by_id(db, item_id).n_runs and not bins.is_there(db, item_id, binning.VERSION):
+        renew(db, item_id)
+
+
 def renew(db: Database, item_id: int) -> bool:
     """Update the bins of one item in a short transaction.
 

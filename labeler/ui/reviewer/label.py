@@ -1,6 +1,7 @@
 """The page Label: reviewers label one item at a time."""
 
 import logging
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -14,6 +15,7 @@ from labeler.store import Database
 from labeler.ui import component
 
 KEY, SENDER_KEY = "review", "sender"
+PREPARED = "prepared"  # key in the session state: the picture that the screen will need after the next answer
 SESSION = "session"  # key in the session state: the session in which labels are given
 
 
@@ -22,6 +24,8 @@ def render(db: Database, reviewer_id: int) -> None:
     event = component.event_of(KEY)
     ack = keep(db, reviewer_id, event)
     component.show(KEY, screen(db, reviewer_id, ack, event))
+    with suppress(LabelerError):  # the next page run computes a missing picture
+        st.session_state[PREPARED] = reviewing.prepare(db, reviewer_id)
 
 
 def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any] | None:
@@ -54,6 +58,7 @@ def screen(
     queue, brief, known = reviewing.review_queue(db, reviewer_id), reviewing.brief(db), component.known_to(event)
     offers, last = ((only,), None) if only else (queue.offers, queue.last)
     offers = () if queue.closed else offers
+    prepared = st.session_state.get(PREPARED, reviewing.NO_PICTURES)
     return {
         "mode": "revise" if only else "label",
         "done": queue.progress.n_done,
@@ -61,7 +66,7 @@ def screen(
         "not_sure": queue.progress.n_not_sure,
         "closed": queue.closed,
         "end": queue.end,
-        "offers": [reviewing.shown(db, task, known=known) for task in offers],
+        "offers": [reviewing.shown(db, task, known=known, prepared=prepared) for task in offers],
         "last": reviewing.shown(db, last, known={last.code}) if last else None,
         **delivery(db, reviewer_id, ack, event),
         **component.brief(brief.question, brief.protocol),

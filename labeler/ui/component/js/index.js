@@ -155,12 +155,16 @@ class Review {
     this.part("explanation").hidden = true;
     this.paintedAt = null;
     if (this.root.getBoundingClientRect().top < this.top - 1) this.root.scrollIntoView(); // show the first runs
-    if (this.current) this.picture.show(this.current.picture, this.data.protocol.shows_numbers);
-    this.draw();
-    if (!this.current) return;
+    if (!this.current) {
+      this.draw();
+      return;
+    }
+    this.picture.show(this.current.picture, this.data.protocol.shows_numbers);
+    this.say();
     const shown = this.current;
-    requestAnimationFrame(() => {
+    requestAnimationFrame(() => { // the browser draws nothing before; until then, Streamlit can send the answer
       if (this.current !== shown) return;
+      this.draw();
       this.paintedAt = performance.now();
       this.clock.start();
       this.picture.describe();

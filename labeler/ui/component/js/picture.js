@@ -14,6 +14,7 @@ export class Picture {
     this.canvas = root.querySelector("canvas.runs");
     this.legend = root.querySelector(".legend");
     this.picture = null;
+    this.geometry = null;
   }
 
   listen(signal) {
@@ -25,6 +26,7 @@ export class Picture {
   /** Set the item and the study's default view; `draw` draws it. */
   show(picture, showsNumbers = false) {
     this.picture = picture;
+    this.geometry = null; // of the picture that is drawn
     this.showsNumbers = showsNumbers;
     this.view = { axis: picture.rule, log: false, overlay: false, run: null };
   }
@@ -82,7 +84,7 @@ export class Picture {
   highlight(run) {
     if (!this.picture || this.view.run === run) return;
     this.view.run = run;
-    this.repaint();
+    if (this.geometry) this.repaint();
   }
 
   #next() {
@@ -96,6 +98,6 @@ export class Picture {
   }
 
   onPointer(event) {
-    if (this.picture) this.highlight(runAt(this.geometry, event.offsetX, event.offsetY));
+    if (this.geometry) this.highlight(runAt(this.geometry, event.offsetX, event.offsetY));
   }
 }
