@@ -329,6 +329,7 @@ def prepare(db: Database, reviewer_id: int) -> Pictures:
     Call this function after the reply to an answer is on its way. It also stores the bins of the next items if their
     stored bins have an older version, so that they are computed only once.
     """
+    identity.require(db, reviewer_id, Role.REVIEWER)
     study = studies.get(db)
     next_tasks = _offered(db, reviewer_id, _is_calibrating(study), N_OFFERED + 1)
     for item_id in {task.item_id for task in next_tasks}:

@@ -1,5 +1,7 @@
 """Measure the speed of labelling in a real browser, compared with plain Streamlit pages with Altair charts.
 
+The last row is a page without a server that only changes a word: no page can paint sooner in this browser.
+
     python -m tests.performance.labelling [--rounds 5] [--json FILE]
 
 Uses the benchmarks of LABELER_ICPE_DIR, or the bundled demo data (then fewer items). probe.js describes what is timed
@@ -32,6 +34,15 @@ PER_ROUND = 10
 N_WARM = 3  # key presses before the timing starts
 N_OPENINGS = 7
 LOOKED_MS = 320  # time on the screen before an item is answered
+ONLY_A_WORD = """data:text/html,<p></p><script>
+let n = 0;
+const show = () => {
+  document.querySelector("p").textContent = `Item ${n}`;
+  for (const pending of [1, 0]) window.__review = { code: `${n}`, pending };
+};
+addEventListener("keydown", () => { n += 1; show(); });
+show();
+</script>"""
 GOALS = {"painted p50": 16, "painted p95": 50, "acknowledged p50": 50, "kB an item": 60, "first item": 1000}
 
 
@@ -59,6 +70,7 @@ def main() -> None:
             Subject("review component", stack.enter_context(serving(made)).link("r00")),
             Subject("Altair, 30 000 points", stack.enter_context(plain(made, "r01", "points"))),
             Subject("Altair, 300 bins a run", stack.enter_context(plain(made, "r02", "bins"))),
+            Subject("only a word changes", ONLY_A_WORD),
         ]
         playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)

@@ -167,6 +167,18 @@ def test_refreshing_holds_no_lock_between_items_and_leaves_what_somebody_else_up
     assert pictures(planned)[2] == (binning.VERSION, {})
 
 
+def test_pictures_of_an_older_version_are_stored_anew_once_a_reviewer_has_got_to_them(planned):
+    offers = reviewing.review_queue(planned, id_of(planned, "ada")).offers
+    planned.execute("DELETE FROM bins")
+    for item in items.all_items(planned):
+        bins.put(planned, item.item_id, binning.VERSION - 1, b"{}")
+    reviewing.prepare(planned, id_of(planned, "ada"))
+    wanted = expected(planned, 0.15)
+    stored = {item_id: row for item_id, row in pictures(planned).items() if row[0] == binning.VERSION}
+    assert {task.item_id for task in offers} <= stored.keys()
+    assert stored == {item_id: wanted[item_id] for item_id in stored}
+
+
 def test_items_without_measurements_have_no_picture_and_need_none(study):
     study.execute("DELETE FROM bins WHERE item_id = 1")
     study.execute("UPDATE items SET n_runs = 0 WHERE item_id = 1")

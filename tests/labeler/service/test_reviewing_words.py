@@ -141,6 +141,33 @@ def test_what_the_screen_knows_already_is_not_sent_again(planned):
         assert reviewing.shown(planned, two, known=known)["picture"] is not None
 
 
+def test_the_picture_for_the_time_after_the_next_answer_is_prepared_and_then_sent(planned):
+    ada, protocol = id_of(planned, "ada"), studies.get(planned).protocol
+    before = [task.code for task in reviewing.review_queue(planned, ada).offers]
+    prepared = reviewing.prepare(planned, ada)
+    answer(planned, next_task(planned))
+    later = reviewing.review_queue(planned, ada).offers[-1]
+    assert later.code not in before
+    assert prepared == {(later.code, protocol): reviewing.picture(planned, later)}
+    sent = reviewing.shown(planned, later, prepared={(later.code, protocol): {"made": "before"}})
+    assert sent["picture"] == {"made": "before"}
+
+
+def test_a_picture_prepared_under_another_protocol_is_not_sent(planned):
+    prepared = reviewing.prepare(planned, id_of(planned, "ada"))
+    ((code, _),) = prepared
+    set_protocol(planned, axis_rule="full")
+    task = assignments.task_by_code(planned, id_of(planned, "ada"), code)
+    assert reviewing.shown(planned, task, prepared=prepared)["picture"]["rule"] == "full"
+
+
+def test_near_the_end_nothing_is_prepared(planned):
+    ada = id_of(planned, "ada")
+    while len(reviewing.review_queue(planned, ada).offers) > 1:
+        answer(planned, next_task(planned))
+    assert reviewing.prepare(planned, ada) == {}
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.sets(st.sampled_from(["one", "two", "other"])))
 def test_a_picture_is_sent_exactly_if_its_code_is_not_known(planned_copy, known):
