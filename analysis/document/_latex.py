@@ -14,10 +14,13 @@ PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage[utf8]{inputenc}
 \usepackage{textcomp,amssymb,array,booktabs,longtable,graphicx}
 \usepackage[margin=22mm]{geometry}
-\IfFileExists{placeins.sty}{\usepackage{placeins}}{\newcommand{\FloatBarrier}{}}
-\setcounter{topnumber}{9}\setcounter{bottomnumber}{9}\setcounter{totalnumber}{9}
-\renewcommand{\topfraction}{0.95}\renewcommand{\bottomfraction}{0.95}\renewcommand{\textfraction}{0.05}
-\renewcommand{\floatpagefraction}{0.8}"""
+% Tables and figures stay below their headings. Remove these lines to let them float.
+\makeatletter
+\renewenvironment{table}[1][]{\par\addvspace{\bigskipamount}\noindent\begin{minipage}{\linewidth}\def\@captype{table}}
+{\end{minipage}\par\addvspace{\bigskipamount}}
+\renewenvironment{figure}[1][]{\par\addvspace{\bigskipamount}\noindent\begin{minipage}{\linewidth}\def\@captype{figure}}
+{\end{minipage}\par\addvspace{\bigskipamount}}
+\makeatother"""
 # Scale down to the text width, and to the height of a page; a pasted table needs only the package graphicx.
 NARROW = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{"
 LOW = r"\resizebox{!}{\ifdim\height>0.8\textheight 0.8\textheight\else\height\fi}{"
@@ -59,7 +62,7 @@ def to_latex(document: Document, figures: Collection[str] | None = None) -> dict
     if document.appendix:
         lines.append("\\clearpage\n\\appendix")
     for section in document.appendix:
-        lines += [*_section(section, files, figures), "\\FloatBarrier"]
+        lines += _section(section, files, figures)
     return {"main.tex": "\n".join([*lines, "\\end{document}"]) + "\n", **files}
 
 

@@ -174,12 +174,11 @@ def latex_faults(text):
 LATEX_WORDS = {
     "section", "subsection", "subsubsection", "begin", "end", "item", "centering", "caption", "toprule", "midrule",
     "documentclass", "usepackage", "title", "date", "maketitle", "clearpage", "appendix", "label", "linewidth",
-    "textheight", "includegraphics", "FloatBarrier", "par", "raggedright", "footnotesize", "endhead",
+    "textheight", "includegraphics", "par", "raggedright", "footnotesize", "endhead",
     "bottomrule", "textbackslash", "textasciicircum", "textasciitilde", "textless", "textgreater", "textbar",
-    "textquotedbl", "textsuperscript", "chi", "theta", "blacktriangle", "textmu", "IfFileExists", "newcommand",
+    "textquotedbl", "textsuperscript", "chi", "theta", "blacktriangle", "textmu",
     "resizebox", "arraybackslash", "ifdim", "else", "fi", "width", "height", "allowbreak", "setlength",
-    "tabcolsep", "setcounter",
-    "renewcommand", "topfraction", "bottomfraction", "textfraction", "floatpagefraction",
+    "tabcolsep", "makeatletter", "makeatother", "renewenvironment", "addvspace", "bigskipamount", "noindent", "def",
 }  # fmt: skip
 
 

@@ -1,12 +1,26 @@
 """Documents in every format: terminal output, and names that do not affect the text around them."""
 
 import re
+import shutil
+import subprocess
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.document import Bullets, Document, Figure, Paragraph, Section, Table, table, to_html, to_markdown, to_text
+from analysis.document import (
+    Bullets,
+    Document,
+    Figure,
+    Paragraph,
+    Section,
+    Table,
+    table,
+    to_html,
+    to_latex,
+    to_markdown,
+    to_text,
+)
 from analysis.document._text import WIDTH
 from tests.analysis.test_report_degenerate import Page, markdown_tables
 from tests.analysis.test_report_hostile import NAMES
@@ -231,3 +245,19 @@ def test_in_print_only_very_long_words_break_and_a_long_first_column_keeps_some_
     page = to_html(document(table("Caption", ["a", "b", "c", "d"], rows, numeric=[3])), {})
     assert re.findall(r"<td(?: class=\"(.*?)\")?>", page) == ["l", "", "b", "n"]
     assert "tbody tr:first-child { break-before: avoid; }" in page  # no table head alone at the end of a page
+
+
+@pytest.mark.skipif(not all(map(shutil.which, ("pdflatex", "pdftotext"))), reason="pdflatex or pdftotext is missing")
+def test_in_latex_every_table_stays_below_its_heading(tmp_path):
+    rows = [[f"row {number}", number] for number in range(20)]
+    sections = tuple(Section(f"Heading {n}", (table(f"Caption {n}.", ["a", "b"], rows),)) for n in "ABCDEFGH")
+    for name, text in to_latex(Document("T", "", "", (), appendix=sections)).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
+    finished = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert finished.returncode == 0, finished.stdout[-2000:]
+    text = subprocess.run(["pdftotext", "main.pdf", "-"], cwd=tmp_path, capture_output=True, check=True).stdout.decode()
+    assert re.findall(r"(Heading|Caption) ([A-H])", text) == [
+        (w, n) for n in "ABCDEFGH" for w in ("Heading", "Caption")
+    ]
