@@ -1,6 +1,6 @@
 """Build the GRRAS and STARD 2015 checklists: where the report answers each item, or what the author must add."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from analysis.document import Block, Section
@@ -10,22 +10,39 @@ Content = Mapping[str, Any]
 Answer = Callable[[Content], str]
 
 AUTHOR = "(author)"
+# sections that a report has only if there are data for them
+OPTIONAL = {
+    "Classifiers against each consensus",
+    "Scores and thresholds",
+    "Comparison of classifiers",
+    "Course of the study",
+}
 
 
-def checklist_sections(content: Content) -> Iterator[Section]:
-    """Yield the GRRAS checklist and, if there are classifiers, the STARD checklist."""
-    yield Section("GRRAS checklist", tuple(_table(content, "grras", GRRAS_TITLE, GRRAS)))
+def checklist_sections(content: Content, titles: Collection[str]) -> Iterator[Section]:
+    """Yield the GRRAS checklist and, if there are classifiers, the STARD checklist.
+
+    `titles` are the titles of the sections in the report. An answer names no other section.
+    """
+    yield Section("GRRAS checklist", tuple(_table(content, titles, "grras", GRRAS_TITLE, GRRAS)))
     if content["classifiers"]:
-        yield Section("STARD checklist", tuple(_table(content, "stard", STARD_TITLE, STARD)))
+        yield Section("STARD checklist", tuple(_table(content, titles, "stard", STARD_TITLE, STARD)))
 
 
 def _table(
-    content: Content, name: str, title: str, items: tuple[tuple[str, str, str | Answer], ...]
+    content: Content, titles: Collection[str], name: str, title: str, items: tuple[tuple[str, str, str | Answer], ...]
 ) -> Iterator[Block]:
-    rows = [(number, what, where if isinstance(where, str) else where(content)) for number, what, where in items]
+    answers = [(number, what, where if isinstance(where, str) else where(content)) for number, what, where in items]
+    rows = [(number, what, _in_report(where, titles)) for number, what, where in answers]
     yield stat_table(
         name, f"{title} “{AUTHOR}”: the author has to fill in this item.", ("Item", "Requirement", "Answer"), rows
     )
+
+
+def _in_report(answer: str, titles: Collection[str]) -> str:
+    """Leave out the sections that this report does not have."""
+    places = [place for place in answer.split("; ") if place.partition(" (")[0] not in OPTIONAL.difference(titles)]
+    return "; ".join(places) or "Not in this report"
 
 
 def _question(content: Content) -> str:

@@ -71,8 +71,9 @@ def document(content: Content, *, with_pictures: bool = False) -> Document:
         *course_sections(content),
         *(habit_sections(habits_of(content["reviewers_follow"])) if "reviewers_follow" in content else ()),
         Section("Parameters and provenance", tuple(_provenance(content))),
-        *checklist_sections(content),
     )
+    titles = [section.title for section in (*sections, *appendix)]
+    appendix = (*appendix, *checklist_sections(content, titles))
     return Document(study["name"] or "Agreement report", study["question"], interim, sections, appendix=appendix)
 
 

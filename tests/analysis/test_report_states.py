@@ -183,3 +183,23 @@ def test_items_are_named_only_after_unblinding():
         page = to_markdown(content | {"study": study, "course": told | {"flags": [flag]}})
         assert "| K7 |" in page
         assert bool([name for name in names if f"| {name} |" in page]) is not interim
+
+
+TITLES = (
+    "In short", "Methods", "Agreement of pairs", "Overall agreement", "Agreement by group", "Reviewers",
+    "Consensus and items left out", "Latent class", "Confusion matrices", "Classifiers against each consensus",
+    "Classifiers against the majority rule", "Scores and thresholds", "Course of the study",
+    "Parameters and provenance",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_the_checklists_name_only_sections_of_this_report(labelled):
+    verdicts = pd.DataFrame({"item": ["a", "b"], "classifier": "rule", "verdict": ["similar", "dissimilar"]})
+    rows = [(item, name, "similar") for item in "ab" for name in ("ada", "ben")] if labelled else []
+    report = document(summarise(pd.DataFrame(rows, columns=["item", "reviewer", "label"]), verdicts))
+    sections = (*report.sections, *report.appendix)
+    (grras, stard) = (block for section in sections[-2:] for block in section.blocks)
+    named = {title for table in (grras, stard) for row in table.rows for title in TITLES if title in row[2]}
+    assert named <= {section.title for section in sections}
+    assert ("Classifiers against each consensus" in named) is labelled
