@@ -21,6 +21,7 @@ def bootstrap(
     n_draws: int = N_DRAWS,
     level: float = 0.95,
     groups: Groups | None = None,
+    kinds: NDArray[np.int64] | None = None,
 ) -> Estimate:
     """Compute a statistic with its percentile bootstrap interval [1]_.
 
@@ -40,6 +41,9 @@ def bootstrap(
     groups : sequence of hashable, one per item, optional
         Items of a group, such as the benchmarks of an application, are drawn together; each draw has as many groups as
         the data. Items without a group (None) form one group. By default, single items are drawn.
+    kinds : ndarray of int, shape (n_items,), optional
+        Items of the same kind, 0, 1, ..., are equal: the weights then have shape (m, n_kinds), and are sums over the
+        items of each kind. The result is the same, but there are fewer weights.
 
     Returns
     -------
@@ -68,7 +72,8 @@ def bootstrap(
     of_item, n_groups = (np.arange(n_items), n_items) if groups is None else group_numbers(n_items, groups)
     if n_items == 0:
         return Estimate(None, reason="no items")
-    value = float(_values(statistic, np.ones((1, n_items)))[0])
+    whole = np.ones((1, n_items)) if kinds is None else np.bincount(kinds).astype(float)[None]
+    value = float(_values(statistic, whole)[0])
     if not np.isfinite(value):
         return Estimate(None, reason="undefined on these items")
     if n_groups < 2:
@@ -76,8 +81,13 @@ def bootstrap(
     at_once = max(1, CELLS_AT_ONCE // n_items)
     values = []
     for done in range(0, n_draws, at_once):
-        weights = _weights(rng, min(at_once, n_draws - done), n_groups)
-        values.append(_values(statistic, weights if groups is None else weights[:, of_item]))
+        n_rows = min(at_once, n_draws - done)
+        if groups is None:
+            weights = _weights(rng, n_rows, np.arange(n_items) if kinds is None else kinds)
+        else:
+            weights = _weights(rng, n_rows, np.arange(n_groups))[:, of_item]
+            weights = weights if kinds is None else weights @ np.eye(kinds.max() + 1)[kinds]
+        values.append(_values(statistic, weights))
     return percentile_interval(value, np.concatenate(values), level)
 
 
@@ -126,7 +136,11 @@ def _values(statistic: Callable[[Floats], ArrayLike], weights: Floats) -> Floats
         return np.asarray(statistic(weights), dtype=float)
 
 
-def _weights(rng: np.random.Generator, n_draws: int, n: int) -> Floats:
-    """Draw n of n units with replacement; return how often each unit was drawn, shape (n_draws, n)."""
-    cells = rng.integers(n, size=(n_draws, n)) + n * np.arange(n_draws)[:, None]
-    return np.bincount(cells.ravel(), minlength=n_draws * n).reshape(n_draws, n).astype(float)
+def _weights(rng: np.random.Generator, n_draws: int, kinds: NDArray[np.int64]) -> Floats:
+    """Draw as many units as there are, with replacement; return how often each kind of unit was drawn.
+
+    The result has shape (n_draws, n_kinds).
+    """
+    n, n_kinds = len(kinds), int(kinds.max()) + 1
+    cells = kinds[rng.integers(n, size=(n_draws, n))] + n_kinds * np.arange(n_draws)[:, None]
+    return np.bincount(cells.ravel(), minlength=n_draws * n_kinds).reshape(n_draws, n_kinds).astype(float)

@@ -314,18 +314,25 @@ def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> p
     if doubled:
         raise ValueError(f"{name} has more than one column {doubled[0]}. Rename or drop the others.")
     for column in columns:
-        values = table[column].tolist() if table[column].dtype.kind not in "iufb" else []
-        plain = [isinstance(value, Hashable) for value in values]
-        if not all(plain):
-            row = plain.index(False)
-            raise ValueError(f"row {row} of the {name}: {table[column].iloc[row]!r} is not a valid {column}")
-        blank = [i for i, value in enumerate(values) if isinstance(value, str) and not value.strip()]
         absent = table[column].isna().to_numpy(copy=True)
-        absent[blank] = True
+        if table[column].dtype.kind not in "iufb":
+            absent |= _is_blank(table[column], column, name)
         if absent.any():
             row = int(np.flatnonzero(absent)[0])
             raise ValueError(f"row {row} of the {name} has no {column}. Fill it in or leave the row out.")
     return table[list(columns)]
+
+
+def _is_blank(values: "pd.Series[Any]", column: str, name: str) -> NDArray[np.bool_]:
+    """Return which entries are texts without characters; raise ValueError for an entry such as a list."""
+    if isinstance(values.dtype, pd.StringDtype):
+        return values.str.strip().eq("").to_numpy(bool, na_value=False)
+    try:
+        distinct = [value for value in pd.unique(values) if isinstance(value, str) and not value.strip()]
+    except TypeError:
+        row = next(i for i, value in enumerate(values) if not isinstance(value, Hashable))
+        raise ValueError(f"row {row} of the {name}: {values.iloc[row]!r} is not a valid {column}") from None
+    return values.isin(distinct).to_numpy(bool) if distinct else np.zeros(len(values), dtype=bool)
 
 
 def checked_verdicts(verdicts: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> pd.DataFrame:
@@ -390,9 +397,11 @@ def count_table(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIE
     """
     table = checked_labels(labels, categories)
     row, items = pd.factorize(table["item"])
+    code, used = pd.factorize(table["category"])
     place = {category: k for k, category in enumerate(categories)}
-    counts = np.zeros((len(items), len(categories)), dtype=int)
-    np.add.at(counts, (row, np.array([place[category] for category in table["category"]], dtype=np.intp)), 1)
+    column = np.array([place[category] for category in used], dtype=np.intp)[code]
+    cells = np.bincount(row * len(categories) + column, minlength=len(items) * len(categories))
+    counts = cells.reshape(len(items), len(categories))
     return pd.DataFrame(counts, index=pd.Index(items, name="item"), columns=list(categories))
 
 

@@ -77,14 +77,13 @@ def bootstrap_coefficient(
         return Estimate(None, reason=plain.reason)
     r, groups = rated(ratings, groups, categories)
     w = category_weights(weights, r.shape[1])
-    # Count tables have few distinct rows, so sum the draws of equal rows first.
-    rows, number = np.unique(r, axis=0, return_inverse=True)
-    of_row = np.eye(len(rows))[number.ravel()]  # numpy 2.0 returns a second axis
+    rows, number = np.unique(r, axis=0, return_inverse=True)  # count tables have few distinct rows
+    kinds = number.ravel()  # numpy 2.0 returns a second axis
 
     def statistic(weights: Floats) -> Floats:
-        return FORMULAS[coefficient](rows, weights @ of_row, w)[0]
+        return FORMULAS[coefficient](rows, weights, w)[0]
 
-    return _varied(bootstrap(statistic, len(r), rng=rng, n_draws=n_draws, level=level, groups=groups))
+    return _varied(bootstrap(statistic, len(r), rng=rng, n_draws=n_draws, level=level, groups=groups, kinds=kinds))
 
 
 def bootstrap_cohen_kappa(
@@ -121,13 +120,14 @@ def bootstrap_cohen_kappa(
     plain = cohen_kappa(cells, level=level, weights=weights)
     if plain.value is None:
         return Estimate(None, reason=plain.reason)
-    of_cell = np.repeat(np.eye(cells.size), cells.astype(int).ravel(), axis=0)
+    kinds = np.repeat(np.arange(cells.size), cells.astype(int).ravel())
     w = category_weights(weights, len(cells))
 
     def statistic(weights: Floats) -> Floats:
-        return cohen_of((weights @ of_cell).reshape(-1, *cells.shape), w)[0]
+        padded = np.pad(weights, ((0, 0), (0, cells.size - weights.shape[1])))
+        return cohen_of(padded.reshape(-1, *cells.shape), w)[0]
 
-    return _varied(bootstrap(statistic, len(of_cell), rng=rng, n_draws=n_draws, level=level))
+    return _varied(bootstrap(statistic, len(kinds), rng=rng, n_draws=n_draws, level=level, kinds=kinds))
 
 
 def _varied(drawn: Estimate) -> Estimate:

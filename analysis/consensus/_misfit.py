@@ -154,8 +154,8 @@ def _pair_counts(n: Floats, first: Any, second: Any) -> Floats:
     """
     if sparse.issparse(first):
         return np.stack([((first * row[:, None]).T @ second).toarray() for row in n])
-    counted: Floats = (n[:, None, :] * first.T) @ second
-    return counted
+    counted: Floats = n @ (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
+    return counted.reshape(len(n), first.shape[1], second.shape[1])
 
 
 def _untestable(patterns: Patterns) -> str | None:
@@ -207,8 +207,11 @@ def _drawn_patterns(
     # Draw for each pattern, not for each item, so that the draws do not depend on the order of the label table.
     stratum, has_label = (np.repeat(x, patterns.n, axis=0) for x in (patterns.stratum, patterns.seen == 1))
     dissimilar = rng.random((n_sets, len(stratum))) < mode.pi[0, stratum]
-    chance = np.where(dissimilar[:, :, None], mode.se[0], 1 - mode.sp[0])
-    labels = np.where(has_label, rng.random(chance.shape) < chance, -1).astype(np.int8)
+    drawn = rng.random((*dissimilar.shape, has_label.shape[1]))
+    is_positive = drawn < 1 - mode.sp[0]
+    is_positive |= (drawn < mode.se[0]) & dissimilar[:, :, None]  # Se >= 1 - Sp
+    labels = is_positive.view(np.int8)
+    labels[:, ~has_label] = -1
     if copying:
         _copy(labels, has_label, rng)
     if sparse.issparse(patterns.marks[0]):

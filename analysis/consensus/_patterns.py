@@ -24,6 +24,7 @@ _MIN_RATERS, _MAX_SHARE = (
     16,
     0.25,
 )  # use sparse matrices if there are this many raters, and patterns contain at most this share of possible labels
+_LARGEST_COUNTED = 8  # codes up to this multiple of their number are counted, not sorted
 _RATERS_A_CODE = 20  # 3**20 patterns times 2**31 items fit into 64 bits
 
 
@@ -145,23 +146,40 @@ def distinct_rows(matrix: NDArray[np.int8], stratum: Ints) -> tuple[Ints, Ints, 
     """
     codes = stratum
     for start in range(0, matrix.shape[1], _RATERS_A_CODE):
-        columns = matrix[:, start : start + _RATERS_A_CODE].astype(np.int64) + 1
-        codes = np.unique(codes, return_inverse=True)[1].reshape(-1) * 3 ** columns.shape[1]
-        codes = codes + columns @ 3 ** np.arange(columns.shape[1])
-    _, first, inverse, n = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
-    return first, inverse.reshape(-1), n
+        columns = matrix[:, start : start + _RATERS_A_CODE] + 1.0
+        codes = _distinct(codes)[1] * 3 ** columns.shape[1]
+        codes = codes + (columns @ 3.0 ** np.arange(columns.shape[1])).astype(np.int64)
+    return _distinct(codes)
+
+
+def _distinct(codes: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the first position of each distinct code, the index of each entry's code, and the counts.
+
+    The codes are >= 0. Small codes are counted, which is faster than sorting them.
+    """
+    largest = int(codes.max(initial=0))
+    if largest > _LARGEST_COUNTED * max(len(codes), 1):
+        _, first, inverse, n = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
+        return first, inverse.reshape(-1), n
+    counts = np.bincount(codes, minlength=largest + 1)
+    distinct = np.flatnonzero(counts)
+    index = np.zeros(len(counts), dtype=np.int64)
+    index[distinct] = np.arange(len(distinct))
+    inverse = index[codes]
+    first = np.zeros(len(distinct), dtype=np.int64)
+    first[inverse[::-1]] = np.arange(len(codes))[::-1]
+    return first, inverse, counts[distinct]
 
 
 def _matrix(table: pd.DataFrame, items: pd.Index) -> tuple[list[object], NDArray[np.int8]]:
     """Return the sorted raters of these items, and their labels: -1 none, 0 similar, 1 dissimilar."""
-    table = table[table["item"].isin(items)]
-    raters = sorted(pd.unique(table["rater"]), key=str)
+    row = items.get_indexer(pd.Index(table["item"]))
+    table, row = table[row >= 0], row[row >= 0]
+    rater, names = pd.factorize(table["rater"])
+    raters = sorted(names, key=str)
+    column = pd.Index(raters, dtype=object).get_indexer(pd.Index(names, dtype=object))
     matrix = np.full((len(items), len(raters)), -1, dtype=np.int8)
-    row, column = (
-        items.get_indexer(pd.Index(table["item"])),
-        pd.Index(raters, dtype=object).get_indexer(pd.Index(table["rater"])),
-    )
-    matrix[row, column] = (table["category"] == DISSIMILAR).to_numpy()
+    matrix[row, column[rater]] = (table["category"] == DISSIMILAR).to_numpy()
     return raters, matrix
 
 

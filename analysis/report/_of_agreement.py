@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from analysis import agreement
@@ -231,7 +232,8 @@ def _disputed(first: pd.DataFrame) -> dict[str, Any]:
     wide = first.pivot(index="item", columns="rater", values="category").reindex(columns=raters)
     n_dissimilar, n = (wide == "dissimilar").sum(axis=1), wide.notna().sum(axis=1)
     minority = pd.concat([n_dissimilar, n - n_dissimilar], axis=1).min(axis=1) / n
-    written = wide.apply(lambda row: "".join("-" if v is None or v != v else v[0] for v in row), axis=1)
+    letters = np.where(wide.isna(), "-", np.where(wide == "dissimilar", "d", "s"))
+    written = pd.Series(["".join(row) for row in letters.tolist()], index=wide.index)
     patterns = written[n >= 2].value_counts()
     ranked = pd.DataFrame({"minority": minority, "n": n, "labels": written})[n >= 2]
     ranked = ranked[ranked["minority"] > 0].assign(name=lambda rows: rows.index.map(str))

@@ -93,6 +93,6 @@ def test_the_same_seed_gives_the_same_interval_and_many_items_are_drawn_in_parts
 
 @given(st.integers(1, 20), st.integers(2, 30))
 def test_every_draw_has_as_many_items_as_there_are(n_draws, n):
-    weights = _weights(np.random.default_rng(1), n_draws, n)
+    weights = _weights(np.random.default_rng(1), n_draws, np.arange(n))
     assert weights.shape == (n_draws, n)
     assert (weights.sum(axis=1) == n).all()
