@@ -94,9 +94,9 @@ def test_percent_agreement_of_pairs_in_groups_leaves_wilson_for_the_cluster_robu
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 def test_groups_must_be_as_many_as_rows(coefficient):
-    with pytest.raises(ValueError, match="groups has 3 entries for 2 rows"):
+    with pytest.raises(ValueError, match=r"3 entries.*2 rows"):
         coefficient([[2, 0], [1, 1]], groups=[1, 2, 3])
-    with pytest.raises(ValueError, match="groups has 8 entries for 4 rows"):
+    with pytest.raises(ValueError, match=r"8 entries.*4 rows"):
         coefficient([[2, 0], [1, 1]] * 2, groups=[1, 2] * 4)
 
 

@@ -73,9 +73,9 @@ def test_without_scores_margins_are_missing():
 
 @pytest.mark.parametrize("ask", [classifiers_among_themselves, send_first])
 def test_invalid_tables_of_verdicts_are_rejected(ask):
-    with pytest.raises(ValueError, match="verdict table lacks the column verdict"):
+    with pytest.raises(ValueError, match="column verdict"):
         ask(pd.DataFrame({"item": [1], "classifier": ["a"]}))
-    with pytest.raises(ValueError, match="'unclear' is not one of: similar, dissimilar"):
+    with pytest.raises(ValueError, match=r"'unclear'.*similar, dissimilar"):
         ask(table(a=["unclear"]))
     with pytest.raises(ValueError, match=r"classifier 'a'.*'1'"):
         ask(pd.concat([table(a=[S]), table(a=[D])]))

@@ -60,7 +60,7 @@ def test_undefined_draws_are_counted_and_reported():
 
 def test_no_interval_where_half_the_draws_are_undefined():
     estimate = percentile_interval(0.5, [0.5, np.nan])
-    assert estimate.reason == "undefined in 1 of 2 bootstrap draws: no interval"
+    assert says(estimate.reason, "1 of 2", "no interval")
     assert (estimate.value, estimate.se, estimate.low, estimate.high) == (0.5, None, None, None)
     assert percentile_interval(0.5, [0.5]).reason == "fewer than two bootstrap draws: no interval"
 
@@ -75,7 +75,7 @@ def test_what_cannot_be_drawn_is_a_result_with_a_reason():
 
 def test_wrong_arguments_are_refused():
     rng = np.random.default_rng(1)
-    with pytest.raises(ValueError, match="groups has 2 entries for 3 items"):
+    with pytest.raises(ValueError, match=r"2 entries.*3 items"):
         bootstrap(mean_of(np.ones(3)), 3, rng=rng, groups=["a", "b"])
     with pytest.raises(ValueError, match=r"n_draws.*got 0"):
         bootstrap(mean_of(np.ones(3)), 3, rng=rng, n_draws=0)

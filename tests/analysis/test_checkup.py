@@ -148,7 +148,7 @@ def test_crashed_runs_are_inconclusive_at_the_top_unless_allowed():
         assert found.outcome == INCONCLUSIVE
         assert says(text_of(found), "b: 8 of 10 runs", "exit code 139")
     assert check([crashed], rules=Rules(allow_missing=True)).outcome == NOTHING_FOUND
-    assert "of the baseline: exit code 139" in text_of(check([bench("b", *FIVE)], [crashed]))
+    assert says(text_of(check([bench("b", *FIVE)], [crashed])), "of the baseline:", "exit code 139")
 
 
 def test_far_fewer_runs_than_the_baseline_has_may_be_crashes():
@@ -172,7 +172,7 @@ def test_other_units_are_not_compared():
     # if 1 ms was read as 1 without a unit, it would be 99.9 % faster than 1000
     found = check([bench("b", *(1e-3 * x for x in FIVE))], [bench("b", *FIVE, unit="", better="")])
     assert found.outcome == INCONCLUSIVE
-    assert "the baseline is in no unit, the candidate in s (lower is better)" in text_of(found)
+    assert says(text_of(found), "no unit", "s (lower is better)")
 
 
 # several benchmarks

@@ -225,9 +225,9 @@ def test_compare_auc_turns_with_its_arguments(rows):
 def test_scores_that_are_not_numbers_are_rejected():
     with pytest.raises(ValueError, match="scores must be numbers"):
         auc(["similar"], ["high"])
-    with pytest.raises(ValueError, match="scores must be finite, entry 1 is infinite"):
+    with pytest.raises(ValueError, match="entry 1 is infinite"):
         roc(["similar", "similar"], [0, float("inf")])
-    with pytest.raises(ValueError, match="truth has 1 items, scores has 2"):
+    with pytest.raises(ValueError, match=r"truth has 1.*scores has 2"):
         auc(["similar"], [1, 2])
     with pytest.raises(ValueError, match=r"truth.*None"):
         auc([None], [1])

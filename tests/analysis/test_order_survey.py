@@ -16,6 +16,7 @@ from analysis.benchmark import Benchmark, Failure, Sampling
 from analysis.document import plain
 from analysis.order import after_predecessor, median_interval, position_trend, predecessors, survey
 from tests.analysis.made_orders import memcached, suite, together, two_orders, two_versions
+from tests.sentences import says
 
 PUBLISHED = {  # ordersage/paper-artifact, commit f6ab377, 20211012_21:02:01_node_stats.csv
     "./get_hits_test.sh": {
@@ -57,7 +58,7 @@ def test_the_published_experiment_order_matters_by_one_of_three_tests(ordersage)
         assert test.delta_percent.value == pytest.approx(published["delta"], rel=1e-9)
     (hits,) = (test for test in found.tests if test.differs)
     assert round(hits.delta_percent.value, 1) == 5.3
-    assert hits.change == "the random order is 5.26 % slower"
+    assert says(hits.change, "5.26 % slower")
 
 
 def test_the_published_intervals_are_those_of_the_published_ranks(ordersage):
@@ -98,7 +99,7 @@ def test_a_benchmark_that_order_slows_is_found_and_another_is_not():
     assert slow.differs and slow.differs_holm and slow.differs_uncorrected and slow.case == 1
     assert slow.test.p == pytest.approx(stats.kruskal(range(10, 20), range(30, 40)).pvalue)
     assert slow.delta_percent.value == pytest.approx((14.5 - 34.5) / 14.5 * 100)
-    assert slow.change == "the random order is 138 % slower"
+    assert says(slow.change, "138 % slower")
     assert not calm.differs and calm.case == 2 and calm.change == "no change"
     assert slow.p_bonferroni == pytest.approx(2 * slow.test.p)
     assert slow.fixed.median == median_interval(range(10, 20), 0.975)
@@ -292,7 +293,7 @@ def test_of_three_versions_two_must_be_named_and_only_these_are_tested():
     parts = [two_orders("a", LOW, HIGH, version=version) for version in ("one", "two", "three")]
     found = survey([together(parts)])
     assert found.conclusions == () and found.n_tests == 3
-    assert found.left_out[0].reason == "there are 3 versions (one, three, two): name a baseline and a candidate"
+    assert says(found.left_out[0].reason, "3 versions (one, three, two)")
     found = survey([together(parts)], baseline="three", candidate="one")
     assert found.n_tests == 2 and len(found.conclusions) == 1
     assert [row.reason for row in found.left_out] == ["40 runs of versions other than one and three"]
