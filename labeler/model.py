@@ -321,6 +321,17 @@ def is_storable(text: str) -> bool:
     return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "item"), counted(0, "item"), counted(2, "person", "people")
+    ('1 item', '0 items', '2 people')
+    """
+    return f"{n} {noun if n == 1 else plural or f'{noun}s'}"
+
+
 def measurement_hash(runs: Sequence[Series]) -> str:
     """Return the SHA-256 of the runs of a benchmark.
 

@@ -165,7 +165,7 @@ def calibrate(walk: Walk, everybody: Callable[[], None]) -> None:
     walk.picture("calibration-goal")
     for key, left in ("s", 2), ("d", 1), ("s", 0):
         walk.key(key)
-        walk.said(f"{left} of 3 items have no reference label yet")
+        walk.said(f"Items without a reference label: {left} of 3")
     walk.picture("calibration-references")
     everybody()
     walk.go("Progress")

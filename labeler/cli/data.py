@@ -16,6 +16,7 @@ from labeler.cli.common import (
     study_option,
 )
 from labeler.cli.formats import MAX_SHOWN, read_options, reading, reading_options
+from labeler.model import counted
 from labeler.safe_text import one_line
 from labeler.service.data import converting, importing
 from labeler.service.data.converting import FORMS
@@ -60,7 +61,8 @@ def import_(
     refused = [result for result in results if result.refused]
     for result in refused:
         remark(f"Refused {one_line(result.file, 1000)}: {one_line(result.refused, 1000)}")
-    remark(importing.in_words(results) if not dry_run else f"{len(files)} files, {len(refused)} would be refused.")
+    checked = f"{counted(len(files), 'file')}, {len(refused)} would be refused."
+    remark(checked if dry_run else importing.in_words(results))
     if refused:
         raise SystemExit(1)
 
@@ -95,8 +97,9 @@ def convert(paths: tuple[Path, ...], form: str, out: Path, **arguments: Any) -> 
         remark(one_line(text, 1000))
     for name, reason in done.refused:
         remark(f"Refused {one_line(name, MAX_SHOWN)}: {one_line(reason, 1000)}")
-    remark(f"{out} written: {done.n_benchmarks} benchmarks, {done.n_runs} runs, {done.n_values} measurements.")
+    runs, values = counted(done.n_runs, "run"), counted(done.n_values, "measurement")
+    remark(f"{out} written: {counted(done.n_benchmarks, 'benchmark')}, {runs}, {values}.")
     if done.n_failures:
-        remark(f"{done.n_failures} runs without a measurement are not in the output.")
+        remark(f"Not in the output: {counted(done.n_failures, 'run')} without a measurement.")
     if done.refused:
         raise SystemExit(1)

@@ -23,6 +23,7 @@ from labeler.cli.common import (
 )
 from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
 from labeler.errors import InputError
+from labeler.model import counted
 from labeler.service.data import exploring
 from labeler.service.data.exploring import Explored, Gathered
 from labeler.service.plan import coordinating
@@ -198,7 +199,7 @@ def variants(
         show(exploring.rows(plan), as_json=True)
     else:
         click.echo(as_csv(plan), nl=False)
-    remark(f"{len(plan)} runs to measure, in this order.")
+    remark(f"{counted(len(plan), 'run')} to measure, in this order.")
 
 
 def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: str) -> None:

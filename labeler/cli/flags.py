@@ -7,6 +7,7 @@ import click
 
 from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option
 from labeler.errors import InputError
+from labeler.model import counted
 from labeler.safe_text import one_line
 from labeler.service.people import inbox
 from labeler.service.people.inbox import Message
@@ -26,7 +27,8 @@ def flags(study: Path | None, answer: tuple[str, str] | None, reviewer: str | No
         if answer is not None:
             item, text = answer
             n_answered = inbox.reply_to_item(db, item, text, reviewer=reviewer, actor=OWNER, now=now())
-            remark(f"{n_answered} flags and comments on {item} answered. Reviewers read the answer under My labels.")
+            answered = counted(n_answered, "flag or comment", "flags and comments")
+            remark(f"Answered {answered} on {item}. Reviewers read the answer under My labels.")
             return
         messages = inbox.list_messages(db, actor=OWNER, now=now())
         say_if_interim(db)

@@ -18,6 +18,7 @@ from labeler.cli.common import (
     write_text,
 )
 from labeler.errors import InputError
+from labeler.model import counted
 from labeler.service.results import anonymising, auditing, exchange, merging
 
 
@@ -41,18 +42,18 @@ def labels(study: Path | None, export: Path | None, import_file: Path | None, fo
     with opened(study) as db:
         if import_file is not None:
             done = exchange.import_label_file(db, import_file, form, actor=OWNER, now=now())
-            remark(f"{done.n_new} labels imported, {done.n_already_there} already in the study.")
+            remark(f"{counted(done.n_new, 'label')} imported, {done.n_already_there} already in the study.")
             if done.new_reviewers:
                 remark(f"New reviewers: {', '.join(done.new_reviewers)}.")
         if export is not None and form != exchange.LONG:
             exported = exchange.export_as(db, form, actor=OWNER, now=now())
             write_text(export, exported.text)
-            remark(f"{exported.n_labels} first labels written. {exported.legend}".rstrip())
+            remark(f"{counted(exported.n_labels, 'first label')} written. {exported.legend}".rstrip())
             say_if_interim(db)
         elif export is not None:
             text, n_answers = exchange.export_label_file(db, actor=OWNER, now=now())
             write_text(export, text)
-            remark(f"{n_answers} answers written.")
+            remark(f"{counted(n_answers, 'answer')} written.")
             say_if_interim(db)
 
 
@@ -71,9 +72,9 @@ def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> Non
         merged = merging.merge(db, source, dry_run=dry_run, actor=OWNER, now=now())
     show([conflict.plain() for conflict in merged.conflicts], as_json=as_json)
     done = "would be merged" if dry_run else "merged"
-    remark(f"{merged.n_new} answers {done}, {merged.n_already_there} already in the study.")
+    remark(f"{counted(merged.n_new, 'answer')} {done}, {merged.n_already_there} already in the study.")
     if merged.conflicts:
-        remark(f"{len(merged.conflicts)} answers of {source} were not merged; they are listed above.")
+        remark(f"Not merged: {counted(len(merged.conflicts), 'answer')} of {source}, listed above.")
         raise SystemExit(1)
 
 
@@ -98,8 +99,8 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
             db, out, keep_comments=comments == "keep", keep_benchmarks=benchmarks == "keep", actor=OWNER, now=now()
         )
     outcome = "kept (check them before you publish)" if comments == "keep" else "left out"
-    people = f"{done.n_reviewers} reviewers and {done.n_coordinators} others renamed"
-    remark(f"Wrote {out}: {people}, {done.n_comments} comments {outcome}.")
+    people = f"{counted(done.n_reviewers, 'reviewer')} and {counted(done.n_coordinators, 'other')} renamed"
+    remark(f"Wrote {out}: {people}, {counted(done.n_comments, 'comment')} {outcome}.")
 
 
 @click.command(epilog="Example: labeler audit cache.study --against report/report.json")

@@ -6,6 +6,7 @@ import click
 
 from labeler.cli.common import OWNER, json_option, named, now, opened, remark, show, study_option, write_text
 from labeler.errors import InputError
+from labeler.model import counted
 from labeler.service.results.publishing import bundle
 from labeler.service.results.publishing.answers import FILE_NAME, Answers, Venue
 from labeler.service.results.reporting import ReportOptions, Resampling
@@ -85,7 +86,7 @@ def publish(
         elif list_comments is not None:
             text, n_comments = bundle.comments_to_read(db)
             write_text(list_comments, text)
-            remark(f"{n_comments} comments written. Enter yes or no in the column publish.")
+            remark(f"{counted(n_comments, 'comment')} written. Enter yes or no in the column publish.")
         elif check:
             missing = bundle.lacking(db, Answers.read(file), options)
             if missing:

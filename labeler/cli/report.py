@@ -20,6 +20,7 @@ from labeler.cli.common import (
     study_option,
 )
 from labeler.errors import InputError
+from labeler.model import counted
 from labeler.service.results import printing, report_checking, reporting
 from labeler.service.results.files import write_files
 from labeler.service.results.reporting import ReportOptions, Resampling
@@ -113,6 +114,6 @@ def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file
         rows = [{name: value if isinstance(value, str) else repr(value) for name, value in row.items()} for row in rows]
     show(rows, as_json=as_json)
     if differences:
-        places = "1 place differs" if len(differences) == 1 else f"{len(differences)} places differ"
+        places = counted(len(differences), "place differs", "places differ")
         raise InputError(f"{file}: {places} from the present data.")
     remark(f"All numbers in {file} match the recomputed values.")

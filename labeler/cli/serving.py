@@ -134,9 +134,9 @@ def _say_two_links(lines: Sequence[str]) -> None:
     remark("   simulated.")
     click.echo(lines[0])
     remark(
-        "\n2. Label ten of these benchmarks yourself, as a reviewer. After the tenth label, reload the page: it then"
+        "\n2. Label ten of these benchmarks yourself, as a reviewer. After the tenth label, the page shows your labels"
     )
-    remark("   shows your labels beside the labels of the simulated reviewers and the verdicts of the classifiers.")
+    remark("   beside the labels of the simulated reviewers and the verdicts of the classifiers.")
     click.echo(lines[1])
     remark(
         "\nStop with Ctrl+C. The labels stay in the files. labeler demo --fresh begins with a study without labels.\n"

@@ -22,7 +22,7 @@ from labeler.cli.common import (
     write_text,
 )
 from labeler.errors import InputError
-from labeler.model import PlanParameters, Protocol
+from labeler.model import PlanParameters, Protocol, counted
 from labeler.service.plan import assigning, coordinating, verifying, watching
 from labeler.service.results.files import as_csv
 from labeler.store import Database
@@ -222,7 +222,8 @@ def status(study: Path | None, as_json: bool) -> None:
         content["reviewers"] = [row | {"pace": more[row["reviewer"]]} for row in content["reviewers"]]
         click.echo(json.dumps(content, indent=1))
         return
-    remark(f"{current.study.name}: {current.study.state}, {current.n_items} items, {current.n_answers} answers.")
+    items, answers = counted(current.n_items, "item"), counted(current.n_answers, "answer")
+    remark(f"{current.study.name}: {current.study.state}, {items}, {answers}.")
     show(rows, as_json=False)
     if stalled := watching.warning(paces):
         remark(stalled)
@@ -249,6 +250,6 @@ def log(study: Path | None, export: Path | None, as_json: bool) -> None:
         events = coordinating.event_log(db)
     if export is not None:
         write_text(export, as_csv(events))
-        remark(f"{len(events)} events written.")
+        remark(f"{counted(len(events), 'event')} written.")
     else:
         show([{str(name): value for name, value in row.items()} for row in events.to_dict("records")], as_json=as_json)

@@ -20,6 +20,7 @@ from labeler.cli.common import (
     study_option,
     url_option,
 )
+from labeler.model import counted
 from labeler.service.data import browsing
 from labeler.service.data import triage as service
 from labeler.service.data.browsing import Filter
@@ -86,7 +87,7 @@ def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
         say_if_interim(db)
     matches = browsing.chosen(table, filters)
     show(browsing.plain(matches), as_json=as_json)
-    remark(f"{len(matches)} of {len(table)} items.")
+    remark(f"{len(matches)} of {counted(len(table), 'item')}.")
 
 
 @click.command(epilog="Example: labeler triage --study cache.study split.study --disagree")
@@ -124,7 +125,7 @@ def triage(
                                         now=now())  # fmt: skip
     show(browsing.plain(matches), as_json=as_json)
     if secret is None:
-        remark(f"{len(matches)} items would be in {new}.")
+        remark(f"{counted(len(matches), 'item')} would be in {new}.")
         return
-    remark(f"Created {new} with {len(matches)} items. Next: labeler reviewers add --study {new} NAME...")
+    remark(f"Created {new} with {counted(len(matches), 'item')}. Next: labeler reviewers add --study {new} NAME...")
     click.echo(f"{coordinator}: {link(url, secret)}", err=as_json)  # only JSON goes to standard output

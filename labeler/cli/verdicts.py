@@ -28,6 +28,7 @@ from labeler.cli.common import (
     write_text,
 )
 from labeler.errors import InputError
+from labeler.model import counted
 from labeler.service.data.models import read_model, warmup_of
 from labeler.service.plan import coordinating
 from labeler.service.results import learning
@@ -114,15 +115,15 @@ def verdicts(
     with opened(study) as db:
         if removed:
             n_removed = stored_verdicts.remove_settings(db, removed, actor=OWNER, now=now())
-            remark(f"Removed {', '.join(removed)} and its {n_removed} verdicts.")
+            remark(f"Removed {', '.join(removed)} and {counted(n_removed, 'verdict')}.")
         if import_file is not None:
             n = stored_verdicts.import_verdicts(db, import_file, name, actor=OWNER, now=now())
-            remark(f"Imported {n} verdicts.")
+            remark(f"Imported {counted(n, 'verdict')}.")
         else:
             _compute(db, JudgeOptions(warmup, only_verdict), settings, jobs, scheduler, actor)
         if model is not None:
             learned, n_given, n_without = learning.apply_model(db, model, actor=OWNER, now=now())
-            remark(f"{learned}: {n_given} verdicts; no verdict for {n_without} items.")
+            remark(f"{learned}: {counted(n_given, 'verdict')}; no verdict for {counted(n_without, 'item')}.")
         if actor == OWNER:  # not if a page started this command: nobody has seen the verdicts then
             coordinating.log_look(db, "verdicts", actor=OWNER, now=now())
         say_if_interim(db)
@@ -156,8 +157,8 @@ def _compute(
         raise InputError(f"Stopped. {GOES_ON}") from None
     if not computed.n_items:
         raise InputError("The study has no measurements. Import measurements first.")
-    missing = f"{computed.n_without_verdict} verdicts could not be computed"
-    remark(f"Computed the verdicts of {computed.n_computed} of {computed.n_items} items; {missing}.")
+    missing = f"{counted(computed.n_without_verdict, 'verdict')} could not be computed"
+    remark(f"Computed the verdicts of {computed.n_computed} of {counted(computed.n_items, 'item')}; {missing}.")
 
 
 @contextmanager

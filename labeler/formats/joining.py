@@ -29,6 +29,7 @@ from labeler.formats.known import RUN as FILE_IS_RUN
 from labeler.formats.known import STUDY, Format
 from labeler.formats.reading import DEFAULTS, ReadOptions, format_of, read
 from labeler.formats.source import Source, content_hash
+from labeler.model import counted
 
 N_NAMED = 3  # maximum number of files or reasons that are listed
 N_TELLING = 5  # number of distinct values; two runs with this many distinct values are not equal by chance
@@ -364,7 +365,7 @@ def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) ->
         new = known.without(named, file)
         n_doubled = len(named.runs) - len(new)
         if n_doubled:
-            runs = "1 run" if n_doubled == 1 else f"{n_doubled} runs"
+            runs = counted(n_doubled, "run")
             doubled.append(
                 f"benchmark {first.name!r}: {runs} of {file.name} are also in another file and are counted once"
             )

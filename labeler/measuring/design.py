@@ -9,6 +9,7 @@ from analysis.power import power, smallest_difference
 from labeler.measuring.plan import Plan
 from labeler.measuring.schedule import contexts_of, kinds_of_order
 from labeler.measuring.table import Done
+from labeler.model import counted
 
 ALPHA, WANTED = 0.05, 0.8
 NOISE = (0.005, 0.02, 0.1)  # example coefficients of variation between runs, used before the first run
@@ -106,5 +107,5 @@ def _order(plan: Plan) -> str:
             f"Order: cannot be tested. The smallest possible p of {plan.runs} runs in each order is {p:.2g}, but "
             f"{n_tests} tests need p below {ALPHA / n_tests:.2g}. Add runs."
         )
-    tests = f"{n_tests} {'test' if n_tests == 1 else 'tests'}"
+    tests = counted(n_tests, "test")
     return f"Order: {tests} of {plan.runs} runs in fixed against {plan.runs} in random order."

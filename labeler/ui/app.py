@@ -19,6 +19,7 @@ from labeler.config import settings
 from labeler.errors import InputError, LabelerError, StudyError, for_anyone
 from labeler.model import Person, Role, State
 from labeler.service import reviewing
+from labeler.service.data import demo
 from labeler.service.data.exploring import METHODS
 from labeler.service.people import identity
 from labeler.service.plan import coordinating
@@ -28,7 +29,7 @@ from labeler.ui.coordinator import explore, warm
 from labeler.ui.coordinator import pages as coordinator_pages
 from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.pages import GROUP_OF, quiet
-from labeler.ui.coordinator.shared import address
+from labeler.ui.coordinator.shared import address, done, go_to
 from labeler.ui.limits import LABEL_TURNS, OTHER_TURNS
 from labeler.ui.reviewer import feedback, first_visit, guide, label, my_labels, practice
 
@@ -45,7 +46,8 @@ h2 { font-size: 1.3rem !important; } h3 { font-size: 1.1rem !important; }
   text-overflow: ellipsis; white-space: nowrap; }</style>"""
 SIDEBAR = """<style>[data-testid="stSidebar"] { width: 13rem !important; min-width: 13rem !important; }
 .stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; }</style>"""
-RETRY_S = 3.0
+RETRY_S, RESULTS_S = 3.0, 1.0
+RESULTS = "show-results"  # key in the session state: go to the page Items
 NOT_SIGNED_IN = (
     "You are not signed in. Open your sign-in link again in this browser, which keeps answers that are not saved yet."
 )
@@ -95,12 +97,16 @@ def run_page(db: Database, person: Person) -> None:
         own = st.navigation(listed, position="top")
         begin_page(own.title, person)
         own.run()
+        if demo.is_yours(db):
+            show_results(db.path, person)
         return
     grouped: dict[str, list[StreamlitPage]] = {}
     for page in listed:
         grouped.setdefault(group_of(page.title), []).append(page)
     chosen = st.navigation(grouped, position="sidebar", expanded=True)
     begin_page(chosen.title, person, SIDEBAR + quietened(quiet(coordinating.get_study(db))))
+    if st.session_state.pop(RESULTS, False):
+        go_to("Items")
     chosen.run()
     warm.begin(db.path)
 
@@ -114,6 +120,16 @@ def begin_page(title: str = "", person: Person | None = None, style: str = "") -
     name = escape(person.name) if person else ""
     signed_in = f'<span class="signed-in" title="{name}">Signed in as {name}</span>' if person else ""
     st.html(f"<style>{component.PAGE_STYLE}</style>{STYLE}{style}{signed_in}")
+
+
+@st.fragment(run_every=RESULTS_S)
+def show_results(study: Path, person: Person) -> None:
+    """In the demo, show the labels of all reviewers as soon as this reviewer has labelled all items."""
+    with open_database(study) as db:
+        now = next((one for one in identity.everyone(db) if one.person_id == person.person_id), person)
+    if Role.COORDINATOR in now.roles:
+        st.session_state[RESULTS] = True
+        done("You have labelled all items. The column labels shows your labels beside the labels of the others.")
 
 
 def group_of(title: str) -> str:

@@ -65,7 +65,7 @@ def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
 
     go(page, url, "verdicts", "Verdicts")
     page.get_by_role("button", name="Compute verdicts").click()
-    expect(page.get_by_text("items have no verdicts")).to_be_hidden(timeout=120_000)
+    expect(page.get_by_text("Items without verdicts")).to_be_hidden(timeout=120_000)
     expect(page.get_by_text("Hidden until the study is unblinded")).to_be_visible(timeout=120_000)
     for button in ("Close the study", "Unblind the study"):
         take_step(page, url, button, "all labels are there")

@@ -292,11 +292,11 @@ def test_a_reviewer_is_paused_and_goes_on(study):
 
 def test_a_reviewer_is_removed_in_numbers_without_names_and_comes_back(study):
     result = run("reviewers", "remove", "ada", "--study", study, "--why", "changed jobs")
-    assert re.match(r"ada: \d+ open items were reassigned, \d+ are no longer assigned\.", result.stderr)
+    assert re.match(r"ada: \d+ open items? reassigned, \d+ no longer assigned\.", result.stderr)
     assert not re.search(r"\b(ben|cleo|dan)\b", result.output)
     assert "bench_" not in result.output
     assert not asked(study, people.by_name, "ada").active
-    assert "open items were reassigned" in run("reviewers", "resume", "ada", "--study", study).stderr
+    assert "reassigned" in run("reviewers", "resume", "ada", "--study", study).stderr
     assert asked(study, people.by_name, "ada").active
     run("plan", "--study", study, "--verify")
 
@@ -313,7 +313,7 @@ def test_a_late_joiner_is_told_in_numbers(study):
     result = run("reviewers", "add", "--study", study, "eve")
     assert re.fullmatch(rf"eve: {LINK}\n", result.stdout)
     assert "eve: " in result.stderr
-    assert "open items were reassigned" in result.stderr
+    assert "reassigned" in result.stderr
 
 
 @pytest.mark.parametrize(

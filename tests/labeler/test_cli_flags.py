@@ -98,7 +98,7 @@ def test_an_answer_goes_to_the_reviewer_as_the_owner_of_the_study(study):
     done = run("--study", study, "--answer", item, "Judge the steady state.", "--reviewer", "ben")
     assert (done.stdout, done.stderr) == (
         "",
-        f"1 flags and comments on {item} answered. Reviewers read the answer under My labels.\n",
+        f"Answered 1 flag or comment on {item}. Reviewers read the answer under My labels.\n",
     )
     (reply,) = messages(study)["ben"].replies
     assert (reply.text, reply.written_by) == ("Judge the steady state.", "owner")

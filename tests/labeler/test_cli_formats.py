@@ -61,7 +61,7 @@ def test_files_that_are_a_run_each_are_one_item(study, runs):
     assert (row["benchmark"], row["runs"], row["iterations"], row["unit"]) == ("BM", 3, "2", "s")
     assert row["file"] == ", ".join(str(runs / f"run{number}.json") for number in (1, 2, 10))
     assert list(row) == ["file", "benchmark", "runs", "iterations", "unit", "better", "warnings", "refused"]
-    assert says(run("import", "--study", study, runs).stderr, "1 items imported", "3 files", "0 files", "0 refused")
+    assert says(run("import", "--study", study, runs).stderr, "1 item imported", "3 files", "0 files", "0 refused")
     assert says(run("import", "--study", study, runs).stderr, "0 items imported", "3 files", "3 files", "0 refused")
 
 
@@ -126,7 +126,7 @@ def test_a_text_is_cut_and_printable():
 def test_files_become_a_table_that_pandas_reads_and_we_read_back(runs, tmp_path, form, load):
     out = tmp_path / f"all.{form}"
     result = run("convert", runs, "--to", form, "-o", out)
-    assert f"{out} written: 1 benchmarks, 3 runs, 6 measurements." in result.stderr
+    assert f"{out} written: 1 benchmark, 3 runs, 6 measurements." in result.stderr
     table = load(out)
     assert table["value"].round(12).tolist() == [1e-9, 2e-9, 2e-9, 3e-9, 10e-9, 11e-9]
     assert table["run"].tolist() == ["1:0", "1:0", "2:0", "2:0", "3:0", "3:0"]
@@ -144,11 +144,11 @@ def test_what_cannot_be_converted_is_named_and_the_exit_code_says_so(runs, tmp_p
     (runs / "bad.json").write_text("{")
     result = run("convert", runs, "--to", "csv", "-o", tmp_path / "out.csv", code=1)
     assert "bad.json: not a result" in result.stderr
-    assert "1 benchmarks, 3 runs" in result.stderr
+    assert "1 benchmark, 3 runs" in result.stderr
     trials = {"x.json": hyperfine_file("", [1, 2], exit_codes=[0, 1]).data}
     (tmp_path / "x.json").write_bytes(trials["x.json"])
     result = run("convert", tmp_path / "x.json", "--to", "csv", "-o", tmp_path / "out.csv")
-    assert "1 runs without" in result.stderr
+    assert "1 run without" in result.stderr
 
 
 def test_the_guide_shows_what_its_commands_print():

@@ -34,9 +34,9 @@ def test_merging_says_how_many_answers_came_in(pair):
     study, copy = pair
     answer(copy, "ada", "similar")
     dry = run("merge", "--study", study, copy, "--dry-run")
-    assert (dry.stdout, dry.stderr) == ("", "1 answers would be merged, 0 already in the study.\n")
+    assert (dry.stdout, dry.stderr) == ("", "1 answer would be merged, 0 already in the study.\n")
     assert n_answers(study) == 0
-    assert says(run("merge", "--study", study, copy).stderr, "1 answers merged", "0 already")
+    assert says(run("merge", "--study", study, copy).stderr, "1 answer merged", "0 already")
     again = run("merge", "--study", study, copy, "--json")
     assert (again.stdout, again.stderr) == ("[]\n", "0 answers merged, 1 already in the study.\n")
 
@@ -53,8 +53,8 @@ def test_conflicts_are_a_table_and_the_exit_code_is_1_after_the_rest_went_in(pai
     assert merged.stdout.split()[:8] == [
         "item", "reviewer", "kind", "revision", "into", "into_utc", "from", "from_utc",
     ]  # fmt: skip
-    assert says(merged.stderr, "1 answers merged", "0 already")
-    assert says(merged.stderr, f"1 answers of {copy}", "not merged")
+    assert says(merged.stderr, "1 answer merged", "0 already")
+    assert says(merged.stderr, "Not merged: 1 answer of")
     (row,) = json.loads(run("merge", "--study", study, copy, "--json", code=1).stdout)
     assert [row] == json.loads(dry.stdout)
     assert (row["reviewer"], row["into"], row["from"]) == ("ada", "similar", "dissimilar")
@@ -70,7 +70,7 @@ def test_anonymising_says_what_was_written_and_what_to_read_again(pair, tmp_path
     study, _ = pair
     done = run("anonymise", "--study", study, tmp_path / "out.study")
     assert (done.stdout, done.stderr) == (
-        "", f"Wrote {tmp_path / 'out.study'}: 4 reviewers and 1 others renamed, 0 comments left out.\n",
+        "", f"Wrote {tmp_path / 'out.study'}: 4 reviewers and 1 other renamed, 0 comments left out.\n",
     )  # fmt: skip
     with open_database(tmp_path / "out.study") as out:
         assert [person.name for person in people.all_people(out)] == ["C1", "R1", "R2", "R3", "R4"]

@@ -117,7 +117,7 @@ def test_a_dry_run_only_lists(study, tmp_path):
     new = tmp_path / "split.study"
     dry = run("triage", "--study", study, new, "--disagree", "--dry-run", "--json")
     assert [row["item"] for row in json.loads(dry.stdout)] == [item_name(0)]
-    assert dry.stderr == f"1 items would be in {new}.\n"
+    assert dry.stderr == f"1 item would be in {new}.\n"
     assert not new.exists()
     with open_database(study) as db:
         assert "triage" not in events.table(db)["action"].tolist()

@@ -36,9 +36,9 @@ LOOK_EVERY_S = 0.5
 MADE_UP = "simulated labels of the demo"
 FINISHED, YOURS = "Demo: measured benchmarks, simulated labels", "Demo: label ten yourself"
 YOUR_GUIDE = (
-    "Four simulated reviewers have labelled these ten items already. After your tenth label, reload the page: the "
-    "study is then unblinded. The page Items shows your labels beside the labels of these reviewers and the verdicts "
-    "of the classifiers; the page Report compares them."
+    "Four simulated reviewers have labelled these ten items already. After your tenth label, the study is unblinded, "
+    "and the page Items shows your labels beside the labels of these reviewers and the verdicts of the classifiers. "
+    "The page Report compares them."
 )
 
 
@@ -189,6 +189,11 @@ def reveal(db: Database, *, now: datetime) -> bool:
         course.move(db, step, why="every item is labelled", actor="demo", now=now)
     identity.add_role(db, YOU, Role.COORDINATOR, actor="demo", now=now)
     return True
+
+
+def is_yours(db: Database) -> bool:
+    """Return whether this is the study in which a visitor of the demo labels ten items."""
+    return coordinating.get_study(db).name == YOURS
 
 
 def prepare_report(path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 
 from labeler.errors import InputError
 from labeler.formats import ENDINGS, PACKED, ZIP, Source, may_hold_results
+from labeler.model import counted
 from labeler.service.data import importing
 
 UPLOADED = [ending.removeprefix(".") for ending in (*ENDINGS, *PACKED, ZIP)]
@@ -143,7 +144,7 @@ class Progress:
         remaining_s = (self.clock() - self.began) / max(self.done, 1) * (self.total - self.done)
         self.show(
             self.done / self.total,
-            f"{self.n_done} of {len(self.files)} files, {self.done / 1e6:.1f} of {self.total / 1e6:.1f} MB, "
+            f"{self.n_done} of {counted(len(self.files), 'file')}, {self.done / 1e6:.1f} of {self.total / 1e6:.1f} MB, "
             f"{remaining_s:.0f} s left",
         )
 
@@ -157,7 +158,7 @@ def outcome(result: importing.FileResult) -> dict[str, str | int]:
         there = (
             f", {len(benchmarks) - len(result.names)} imported before" if len(benchmarks) > len(result.names) else ""
         )
-        became = f"{len(result.names)} items imported{there}"
+        became = f"{counted(len(result.names), 'item')} imported{there}"
     else:
         became = "imported before"
     return {

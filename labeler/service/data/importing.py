@@ -24,7 +24,7 @@ from labeler.formats import (
     sources,
 )
 from labeler.formats import table as formats_table
-from labeler.model import Protocol, measurement_hash
+from labeler.model import Protocol, counted, measurement_hash
 from labeler.plan.lifecycle import Action, require
 from labeler.screen import binning
 from labeler.store import Database, bins, events, items, runs, studies
@@ -136,8 +136,8 @@ def in_words(results: Sequence[FileResult]) -> str:
         shared |= {name: False for name in result.files if not result.already_there}
     n_there = sum(result.already_there for result in alone) + sum(shared.values())
     return (
-        f"{n_items} items imported from {len(alone) + len(shared)} files; {n_there} files imported before, "
-        f"{n_refused} refused."
+        f"{counted(n_items, 'item')} imported from {counted(len(alone) + len(shared), 'file')}; "
+        f"{counted(n_there, 'file')} imported before, {n_refused} refused."
     )
 
 
@@ -276,7 +276,7 @@ def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[NewItem]:
     if not several:
         reason = f"only one run per {condition}; at least two are needed to compare"
         raise Refused(part.label, reason, f"benchmark {benchmark.name!r}")
-    n_items = f"{len(several)} items" if len(several) > 1 else "1 item"
+    n_items = counted(len(several), "item")
     warnings = [f"each level of {condition} is a separate item: {n_items}"]
     warnings += [f"{condition} {entry!r} has only one run and is left out" for entry in levels if entry not in several]
     return [(_as_item(benchmark, level, condition, entry), tuple(warnings)) for entry, level in several.items()]
@@ -427,7 +427,7 @@ def _file_benchmark(new_item: NewItem) -> FileBenchmark:
     iterations = str(lengths[0]) if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
     if benchmark.failures:
         n = len(benchmark.failures)
-        warnings.append(f"{n} {'run' if n == 1 else 'runs'} failed and gave no measurement")
+        warnings.append(f"{counted(n, 'run')} failed and gave no measurement")
     if not benchmark.better:
         warnings.append("the file does not say whether lower or higher is better; lower is assumed")
     if len(lengths) > 1:

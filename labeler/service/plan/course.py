@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from labeler.errors import NotAllowed
-from labeler.model import State, Study
+from labeler.model import State, Study, counted
 from labeler.plan.lifecycle import Step, after
 from labeler.service.people import visibility
 from labeler.service.people.identity import checked_reason
@@ -133,7 +133,7 @@ def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tup
     n_new = len(round_.standing) - len(before.standing)
     details = {"reviewers": reviewers, "answers": len(history.marks), "hash": round_.hash}
     return details, (
-        f"{n_new} items were assigned for third labels, with as many agreed items as split items.",
+        f"Assigned {counted(n_new, 'item')} for third labels, with as many agreed items as split items.",
         *shortfalls,
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from labeler.model import State, Study
+from labeler.model import State, Study, counted
 from labeler.plan.lifecycle import Action, Step, possible
 from labeler.service.people import visibility
 from labeler.service.plan import calibrating, coordinating, course, watching
@@ -202,9 +202,9 @@ def _checklist(status: coordinating.Status, n_done: int, n_assigned: int, *, is_
     calibrates = bool((study.plan_parameters or {}).get("calibration"))
     past_calibration = phase not in (State.DRAFT, State.CALIBRATION)
     is_over = phase in (State.CLOSED, State.UNBLINDED)
-    given = f": {n_done} of {n_assigned} labels given" if n_assigned and past_calibration else ""
+    given = f": {n_done} of {counted(n_assigned, 'label')} given" if n_assigned and past_calibration else ""
     return (
-        Entry(status.n_items > 0, f"Import measurements: {status.n_items} items", "Data"),
+        Entry(status.n_items > 0, f"Import measurements: {counted(status.n_items, 'item')}", "Data"),
         Entry(status.n_reviewers >= 2, f"Add at least two reviewers: {status.n_reviewers} so far", "People"),
         Entry(study.plan_hash is not None, "Create the plan: who labels which items", "Plan"),
         *([Entry(past_calibration, "Calibrate, then open the study", "Calibration")] if calibrates else []),
@@ -260,9 +260,8 @@ def _next_of_closed(db: Database, person: str) -> NextStep:
     if not visibility.why_not(db, person, Action.SEE_AGREEMENT):
         n_left = sum(split.remains for split in splits.split_items(db))
         if n_left and not splits.why_not_decide(db, person):
-            subject = "1 split item" if n_left == 1 else f"{n_left} split items"
             return NextStep(
-                f"Decide {subject}",
+                f"Decide {counted(n_left, 'split item')}",
                 "Labelling has ended, but not every split item has a majority or a decision.",
                 page="Splits",
             )

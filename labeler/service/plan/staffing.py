@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Person, Role, State
+from labeler.model import Person, Role, State, counted
 from labeler.plan.active_plan import ActivePlan
 from labeler.plan.changes import Changes
 from labeler.plan.lifecycle import Action, require
@@ -41,8 +41,8 @@ class Change:
     def in_words(self, name: str) -> str:
         """Return the change as a sentence for coordinators, without the shortfalls, which name other reviewers."""
         if not (self.n_moved or self.n_given_up):
-            return f"{name}: no open items were reassigned."
-        return f"{name}: {self.n_moved} open items were reassigned, {self.n_given_up} are no longer assigned."
+            return f"{name}: no open items reassigned."
+        return f"{name}: {counted(self.n_moved, 'open item')} reassigned, {self.n_given_up} no longer assigned."
 
 
 def add(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> tuple[Person, Change]:

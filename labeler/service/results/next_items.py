@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis import learning
 from labeler.errors import InputError, NotAllowed
-from labeler.model import State
+from labeler.model import State, counted
 from labeler.plan.lifecycle import Action, require
 from labeler.service.plan import assigning, sampling
 from labeler.service.results.learning import features_named, material_of_study
@@ -41,9 +41,10 @@ class NextItems:
     def sentences(self) -> list[str]:
         """The result as sentences, without names of people or items."""
         how = "the model is uncertain and classifiers disagree" if self.by_model else "classifiers differ"
-        added = f"{self.n_random + self.n_chosen} items added: {self.n_random} at random, {self.n_chosen} where {how}."
+        n = self.n_random + self.n_chosen
+        added = f"{counted(n, 'item')} added: {self.n_random} at random, {self.n_chosen} where {how}."
         why = [f"No model was used: {self.reason}."] if self.reason else []
-        return [added, *why, f"{self.n_waiting} items are not in the plan yet."]
+        return [added, *why, f"Items that are not in the plan yet: {self.n_waiting}."]
 
 
 def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, now: datetime) -> NextItems:

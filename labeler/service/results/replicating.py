@@ -25,7 +25,7 @@ from analysis.document.figures import to_svg
 from analysis.replication import Claim, Measured, Replication
 from labeler.errors import InputError, Refused, sentence
 from labeler.formats import Source, references
-from labeler.model import Category, combined_hash
+from labeler.model import Category, combined_hash, counted
 from labeler.screen import binning
 from labeler.screen import charts as screen_charts
 from labeler.service.results.reporting import QUICK, REPLICATION_NOTE, Gathered, gathered_files
@@ -269,7 +269,7 @@ def _with_names(table: pd.DataFrame, names: _Names, file: str) -> tuple[pd.DataF
 
 
 def _unmatched(file: str, names: Sequence[str]) -> list[str]:
-    return [f"{file}: {len(names)} names match no benchmark: {', '.join(names)}"] if names else []
+    return [f"{file}: {counted(len(names), 'name')} without a benchmark: {', '.join(names)}"] if names else []
 
 
 def _of_labels(answers: pd.DataFrame, unmatched: Sequence[str], n_benchmarks: int) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from labeler.errors import InputError
+from labeler.model import counted
 from labeler.store.jobs import Job
 
 LOOK_EVERY_S = 0.2
@@ -103,6 +104,6 @@ def in_words(job: Job) -> str:
     """Return the progress of the job and its estimated remaining time as text."""
     elapsed = (datetime.now(UTC) - datetime.fromisoformat(job.started_utc)).total_seconds()
     if not job.n_done:
-        return f"0 of {job.n_total} items"
+        return f"0 of {counted(job.n_total, 'item')}"
     left = elapsed / job.n_done * (job.n_total - job.n_done)
-    return f"{job.n_done} of {job.n_total} items, {left:.0f} s left"
+    return f"{job.n_done} of {counted(job.n_total, 'item')}, {left:.0f} s left"

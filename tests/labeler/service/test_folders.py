@@ -111,7 +111,7 @@ def test_the_list_has_a_row_for_every_file(db):
     rows = [folders.outcome(one) for one in import_all(db, fine, short, importing.upload("bad.json", bad.encode()))]
     assert rows[0] == {
         "file": "fine.json", "benchmarks": 1, "runs": "3", "iterations": "60", "warnings": "",
-        "outcome": "1 items imported",
+        "outcome": "1 item imported",
     }  # fmt: skip
     assert (rows[1]["runs"], rows[1]["iterations"]) == ("2", "3 to 5")
     assert "different lengths" in rows[1]["warnings"]
@@ -127,7 +127,7 @@ def test_the_list_says_how_much_of_a_file_was_there_already(db):
     table = importing.upload("both.csv", "\n".join(["benchmark,run,value", *lines]).encode())
     import_all(db, importing.upload("x.csv", "\n".join(["benchmark,run,value", *lines[:4]]).encode()))
     (result,) = import_all(db, table)
-    assert folders.outcome(result)["outcome"] == "1 items imported, 1 imported before"
+    assert folders.outcome(result)["outcome"] == "1 item imported, 1 imported before"
     assert item_name(0) not in folders.outcome(result)
 
 
@@ -171,7 +171,7 @@ def test_the_progress_of_empty_files_ends():
     folders.Progress([importing.upload("a", b"")], lambda: 0.0, lambda *said: seen.append(said))(
         importing.upload("a", b"")
     )
-    assert seen == [(0.0, "1 of 1 files, 0.0 of 0.0 MB, 0 s left")]
+    assert seen == [(0.0, "1 of 1 file, 0.0 of 0.0 MB, 0 s left")]
 
 
 def test_what_a_file_is_can_be_said_in_words():

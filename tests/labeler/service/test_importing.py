@@ -56,7 +56,7 @@ def test_what_became_of_each_file_is_said_in_order_and_in_one_line(db):
         ((), "", True),
         (("other",), "", False),
     ]
-    assert says(importing.in_words(results), "2 items imported", "4 files", "1 files", "1 refused")
+    assert says(importing.in_words(results), "2 items imported", "4 files", "1 file", "1 refused")
 
 
 def test_a_second_import_adds_nothing(db):

@@ -106,7 +106,7 @@ def test_a_file_that_appears_twice_is_one_run(db):
     assert (twice.file, twice.already_there) == ("copy of 1.txt", True)
     assert twice.plain()[0]["warnings"] == ["a file with the same content was imported before"]
     assert len(kept(db)["o/p.BenchmarkA-8"][0]) == 2
-    assert says(importing.in_words([twice, result]), "1 items imported", "3 files", "1 files", "0 refused")
+    assert says(importing.in_words([twice, result]), "1 item imported", "3 files", "1 file", "0 refused")
 
 
 def test_one_file_alone_is_refused_and_the_way_of_the_tool_is_named(db):
@@ -317,7 +317,7 @@ def test_every_number_survives_the_temporary_folder(db):
 def test_one_file_of_many_benchmarks_is_one_refusal(db):
     (result,) = imported(db, go_file("1.txt", A=[1], B=[2], C=[3]))
     assert result.refused.startswith("benchmark 'o/p.BenchmarkA-8': only one run")
-    assert says(importing.in_words([result]), "0 items imported", "1 files", "0 files", "1 refused")
+    assert says(importing.in_words([result]), "0 items imported", "1 file", "0 files", "1 refused")
 
 
 def test_one_file_with_several_processes_is_enough_for_what_all_of_them_ran(db):

@@ -286,14 +286,14 @@ def test_the_bundled_labels_reproduce_table_1_whatever_the_folder_holds(tmp_path
     assert unknown.outcome == "cannot be known"
     assert says(unknown.why, "6 of the 586 benchmarks")
     (remark,) = written.remarks
-    assert "586 names match no benchmark" in remark
+    assert "586 names without a benchmark" in remark
 
 
 def test_names_that_match_nothing_are_listed(tmp_path):
     table = f"item,reviewer,label\n{name_of(0)},a,similar\nnobody,a,similar\n"
     written = replicate(tmp_path, table, json.dumps({name_of(1): "inconsistent", "other": "steady state"}))
     assert [remark.partition(": ")[2] for remark in written.remarks] == [
-        "1 names match no benchmark: other", "1 names match no benchmark: nobody",
+        "1 name without a benchmark: other", "1 name without a benchmark: nobody",
     ]  # fmt: skip
     assert "nobody" in written.files()["replication.md"]
 

@@ -230,7 +230,7 @@ def test_verdicts_page_without_items_has_nothing_to_compute(studies):
 
 def test_verdicts_page_offers_to_compute_what_is_missing(studies):
     page = coordinator_page("verdicts", studies["unjudged"])
-    assert "4 items have no verdicts" in texts(page)
+    assert "Items without verdicts: 4" in texts(page)
     assert [button.label for button in page.button] == ["Compute verdicts"]
 
 
@@ -264,7 +264,7 @@ def test_verdicts_page_counts_imported_verdicts_with_those_missing(studies):
     assert counts.to_dict("records") == [
         {"classifier": "mine", "threshold": None, "dissimilar": 0, "similar": 1, "none": 1}
     ]
-    assert failed["error"].tolist() == ["the imported file gives no reason"]
+    assert failed["reason"].tolist() == ["the imported file gives no reason"]
 
 
 def test_verdicts_page_offers_another_threshold_once_everything_is_judged(studies):

@@ -122,7 +122,7 @@ def agreement(lived):
     told = (found.percent, found.kappa)
     assert not [one for one in told if one.value < 0 or round(one.value * 100) % 5 == 0]
     forms = [form for one in told for form in forms_of(one)]
-    return re.compile(r"(?<![\d.])(" + "|".join(map(re.escape, forms)) + r")(?!\d)|items agreed|majority nor")
+    return re.compile(r"(?<![\d.])(" + "|".join(map(re.escape, forms)) + r")(?!\d)|[0-9] agreed,|majority")
 
 
 @pytest.fixture

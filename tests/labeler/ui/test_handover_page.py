@@ -57,9 +57,9 @@ def test_labels_given_in_a_copy_come_back_once(study):
     with open_database(study.with_name("copy.study")) as copy:
         answer_next(copy, "ada", "similar")
     page = send(coordinator_page("handover", study), MERGE, "copy.study")
-    assert "1 answers merged; 0 were" in page.success[0].value
+    assert "1 answer merged; 0 already" in page.success[0].value
     page = send(coordinator_page("handover", study), MERGE, "copy.study")
-    assert ("0 answers merged; 1 were" in page.success[0].value, len(page.warning)) == (True, 0)
+    assert ("0 answers merged; 1 already" in page.success[0].value, len(page.warning)) == (True, 0)
 
 
 def test_answers_at_odds_are_counted_and_not_told(study):
@@ -68,7 +68,7 @@ def test_answers_at_odds_are_counted_and_not_told(study):
         with open_database(path) as db:
             answer_next(db, "ada", said)
     page = send(coordinator_page("handover", study), MERGE, "copy.study")
-    assert page.warning[0].value.startswith("1 answers were not merged")
+    assert page.warning[0].value.startswith("1 answer not merged")
     assert "similar" not in texts(page)
 
 

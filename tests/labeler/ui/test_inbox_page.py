@@ -60,7 +60,7 @@ def test_messages_come_one_after_the_other_with_picture_and_words_as_plain_text(
     page, (newer, _older) = coordinator_page("inbox", study, "carol"), messages(study)
     assert shown_items(page) == [commented]
     assert lines(page) == ["2026-11-20 12:01 UTC · not answered", f"“{HOSTILE}”"]
-    assert "2 of 2 flags" in formatted(page)
+    assert "Unanswered flags and comments: 2 of 2" in formatted(page)
     assert not [word for word in ("alert", "bold", newer.item) if word in formatted(page)]
     press_key(page, "inbox", "n")
     assert shown_items(page) == [flagged]
@@ -88,7 +88,7 @@ def test_an_answer_is_kept_for_its_message_only_and_reaches_the_reviewer(study):
     assert {message.code: [one.text for one in message.replies] for message in messages(study)} == {
         first: [HOSTILE], second: [],
     }  # fmt: skip
-    assert says(page.success[0].value, "1 of 2 messages")
+    assert says(page.success[0].value, "Unanswered messages: 1 of 2")
     assert shown_items(page) == [second]  # the next unanswered message
     assert page.text_area(key=f"answer-{second}-0").value == ""
     press_key(page, "inbox", "n")

@@ -355,7 +355,7 @@ def test_a_pause_of_one_reviewer_keeps_their_items_and_ends_when_told(path):
 def test_a_leaving_reviewer_is_signed_out_at_once_and_nobody_is_told_who_got_the_items(app, path, actor):
     hers = app(path, person="ada", role=Role.REVIEWER)
     page = change(coordinator_page("people", path, actor), "ada", REMOVE, why="has left")
-    assert says(page.success[0].value, "ada: 3 open items", "2 are no longer")
+    assert says(page.success[0].value, "ada: 3 open items", "2 no longer")
     assert others_named(page, "ada", actor) == []
     assert not person(path, "ada").active
     assert errors(checked(hers.run())) == [NOT_SIGNED_IN]
@@ -377,7 +377,7 @@ def test_a_successor_takes_over_and_the_link_is_shown_once(path):
         token = identity.sign_in(db, link.value.rpartition("/join/")[2], now=TODAY)
         assert identity.person_of_session(db, token, now=TODAY).name == "eve"
     assert (n_offered(path, "eve"), person(path, "ada").active) == (5, False)
-    assert says(page.success[0].value, "eve", "ada: 5 open items", "0 are no longer")
+    assert says(page.success[0].value, "eve", "ada: 5 open items", "0 no longer")
     press(page, "Hide the links")
     assert len(page.code) == 0
     assert others_named(page, "ada") == []
@@ -527,7 +527,7 @@ def test_a_reason_can_be_chosen_from_the_chips_and_the_next_open_item_comes(clos
     with open_database(closed) as db:
         assert [(one.item, one.why) for one in decisions.everything(db)] == [(names[0], "warm-up only")]
     assert shown_items(page) == [names[1]]
-    assert page.success[0].value.endswith("2 of 5 split items remain.")
+    assert page.success[0].value.endswith("Split items that remain: 2 of 5.")
 
 
 def test_a_comment_on_a_split_item_is_shown_as_the_text_it_is(closed):
@@ -544,7 +544,7 @@ def test_a_decision_is_shown_logged_and_changes_no_label(closed):
         before = exchange.all_answers(db)
     decide(choose_item(page, name), name, Category.DISSIMILAR, "there is a step")
     assert page.dataframe[0].value.set_index("item")["decision"].to_dict()[name] == "dissimilar"
-    assert says(texts(page), "5 split items; 2", "neither")
+    assert says(texts(page), "5 split items; without majority and decision: 2")
     assert "Decided: dissimilar. there is a step" in [text.value for text in choose_item(page, name).text]
     decide(choose_item(page, name), name, Category.SIMILAR, "on second thoughts")
     assert page.dataframe[0].value.set_index("item")["decision"].to_dict()[name] == "similar"
@@ -640,7 +640,7 @@ def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(cali
     assert study_of(calibrated).gate == Gate("reference", 0.5)
     for name, category in ((first, Category.SIMILAR), (second, Category.DISSIMILAR)):
         put_reference(page, name, category)
-    assert "2 of 2 items have" in texts(page)
+    assert "Items with a reference label: 2 of 2" in texts(page)
     assert "calibration item yet" in texts(page)
     answer_all(calibrated, SAID | {BOTH: "not sure"})
     checked(page.run())

@@ -187,11 +187,11 @@ def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(e
         [("a.json", b"[[1.0, 2.0, 1.5], [1.0, 2.0, 3.0]]", "application/json"), ("b.json", b"{}", "application/json")]
     ).run()
     page.button[0].click().run()
-    assert "1 items imported from 2 files" in page.success[0].value
+    assert "1 item imported from 2 files" in page.success[0].value
     assert "Some files were refused" in page.error[0].value
     became = page.dataframe[0].value.set_index("file")["outcome"]
     assert became.index.tolist() == ["a.json", "b.json"]
-    assert became["a.json"] == "1 items imported"
+    assert became["a.json"] == "1 item imported"
     assert became["b.json"].startswith("refused: not a result file")
     with open_database(empty) as db:
         assert [item.name for item in coordinating.list_items(db)] == ["a"]
@@ -219,7 +219,7 @@ def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
     say(study, "ada", Answer.NOT_SURE)
     page = coordinator_page("progress", study)
     table = page.dataframe[0].value
-    assert table.set_index("reviewer").loc["ada", ["done", "assigned", "not sure"]].tolist() == [100 / 15, 15, 1]
+    assert table.set_index("reviewer").loc["ada", ["share", "assigned", "not sure"]].tolist() == [100 / 15, 15, 1]
     bars = [bar.proto.text for bar in page.get("progress")]
     assert bars == ["1 of 60 labels given"]
     assert "similar" not in texts(page) + table.to_csv() + "".join(bars)
@@ -237,7 +237,7 @@ def test_verdicts_page_shows_counts_and_offers_to_compute(study, empty):
     with open_database(study) as db:
         db.execute("DELETE FROM verdicts WHERE item_id = 1")
     page = coordinator_page("verdicts", study)
-    assert "1 items have no verdicts" in texts(page)
+    assert "Items without verdicts: 1" in texts(page)
     assert "Compute verdicts" in [button.label for button in page.button]
 
 

@@ -179,8 +179,8 @@ def test_the_progress_page_has_a_row_for_each_reviewer(begun):
     with open_database(begun) as db:
         rows = watching.rows(watching.progress(db, now=TODAY))
     assert table["state"].to_dict() == {row["reviewer"]: row["state"] for row in rows}
-    assert table.loc["ada", ["done", "assigned", "state"]].tolist() == [20, 5, "working"]
-    assert table.loc["ben", ["done", "not sure"]].tolist() == [0, 1]
+    assert table.loc["ada", ["share", "labels", "state"]].tolist() == [20, "1 of 5", "working"]
+    assert table.loc["ben", ["share", "not sure"]].tolist() == [0, 1]
 
 
 def test_the_progress_page_warns_of_who_has_stopped(begun):
@@ -204,11 +204,11 @@ def test_nobody_is_shown_what_was_said(begun):
 
 def test_agreement_is_hidden_until_the_study_is_closed(begun):
     page = coordinator_page("progress", begun)
-    assert page.dataframe.len == 1
+    assert page.dataframe.len == 2
     assert "Hidden until the study" in page.caption[-1].value
     closed_by(begun, dict.fromkeys(REVIEWERS, "similar"))
     checked(page.run())
-    assert "8 items agreed, 0 split, 0 incomplete" in texts(page)
+    assert "Items: 8 agreed, 0 split, 0 incomplete" in texts(page)
     assert "Percent agreement: 1.00" in texts(page)
     assert "only one category" in texts(page)
 
@@ -219,7 +219,7 @@ def test_agreement_stays_hidden_from_a_coordinator_who_labels(begun):
         identity.add_person(db, "gil", roles, actor="carol", now=TODAY)
     closed_by(begun, dict.fromkeys(REVIEWERS, "similar"))
     page = coordinator_page("progress", begun, "gil")
-    assert page.dataframe.len == 1
+    assert page.dataframe.len == 2
     assert says(page.caption[-1].value, "also a reviewer")
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from labeler.config import settings
 from labeler.errors import InputError
+from labeler.model import counted
 from labeler.plan.lifecycle import Action
 from labeler.service.data import folders
 from labeler.service.people import visibility
@@ -24,7 +25,7 @@ def render(db: Database, person: str) -> None:
     with st.form("backup"):
         st.write("**Backup.** A full copy in the same folder as the study. Reviewers can continue to label.")
         name = st.text_input("File name of the backup")
-        if st.form_submit_button("Back up"):
+        if st.form_submit_button("Back up the study"):
             with errors_here():
                 target = folders.beside(db.path, name)
                 end = coordinating.back_up(db, target, actor=person, now=datetime.now(UTC))
@@ -35,7 +36,7 @@ def render(db: Database, person: str) -> None:
         comments = st.checkbox(
             "Keep comments", help="Names in comments are replaced. Read the comments before you publish them."
         )
-        if st.form_submit_button("Anonymise"):
+        if st.form_submit_button("Write the anonymised copy"):
             with errors_here():
                 target = folders.beside(db.path, name)
                 anonymising.anonymise(db, target, keep_comments=comments, actor=person, now=datetime.now(UTC))
@@ -45,15 +46,15 @@ def render(db: Database, person: str) -> None:
         st.write("**Merge.** Import the labels that were given in a copy of this study.")
         path = st.text_input("File of the copy, on the server")
         st.text(f"The path must be inside {root.resolve()}")
-        if st.form_submit_button("Merge"):
+        if st.form_submit_button("Merge the labels"):
             with errors_here():
                 if not path.strip():
                     raise InputError("Give the file of the copy.")
                 merged = merging.merge(db, folders.below(root, path.strip()), actor=person, now=datetime.now(UTC))
-                st.success(f"{merged.n_new} answers merged; {merged.n_already_there} were already in the study.")
+                st.success(f"{counted(merged.n_new, 'answer')} merged; {merged.n_already_there} already in the study.")
                 if merged.conflicts:
-                    n_left_out = len(merged.conflicts)
-                    st.warning(f"{n_left_out} answers were not merged, because the study has different answers.")
+                    left_out = counted(len(merged.conflicts), "answer")
+                    st.warning(f"{left_out} not merged, because the study has a different answer to the same item.")
     labels(db.path, person, visibility.why_not(db, person, Action.SEE_NAMES))
 
 

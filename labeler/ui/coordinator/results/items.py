@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from labeler.model import Category, Item, combined_hash
+from labeler.model import Category, Item, combined_hash, counted
 from labeler.plan.lifecycle import Action
 from labeler.screen import thumbnails
 from labeler.service.data import browsing, curating, drawing, triage
@@ -16,8 +16,10 @@ from labeler.ui.coordinator.results import item as item_page
 from labeler.ui.coordinator.shared import errors_here, go_to
 
 PAGE_SIZE = 20
-ROW_PX, PICTURE_PX, VERDICT_PX = 62, 150, 88
-LABELS = st.column_config.TextColumn(width=190, help="First labels. S: similar, D: dissimilar.")
+ROW_PX = 68  # three lines of text
+PICTURE_PX, NAME_PX, LABELS_PX, VERDICTS_PX, NUMBER_PX = 116, 128, 96, 72, 62  # fit into a window of 800 px
+LABELS = st.column_config.TextColumn(width=LABELS_PX, help="First labels. S: similar, D: dissimilar.")
+VERDICTS = "Number of classifiers that say dissimilar (D) and similar (S)."
 ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest spread": ("spread", True),
           "Fewest iterations": ("iterations", True)}  # fmt: skip
 
@@ -33,7 +35,7 @@ def render(db: Database, person: str) -> None:
     table = browsing.catalogue(db, verdicts=not hidden)
     matches = browsing.chosen(table, asked_for(table))
     left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
-    left.write(f"{len(matches)} of {len(table)} items. {hidden}")
+    left.write(f"{len(matches)} of {counted(len(table), 'item')}. {hidden}")
     column, ascending = ORDERS[right.selectbox("Order", list(ORDERS), key="items-order")]
     matches = matches.sort_values(column, ascending=ascending, kind="stable").reset_index(drop=True)
     n_pages = max(1, -(-len(matches) // PAGE_SIZE))
@@ -44,22 +46,25 @@ def render(db: Database, person: str) -> None:
 
 
 def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue, *, with_labels: bool) -> None:
-    """Show one page of the items.
-
-    A number is before each name, because names may be long.
-    """
+    """Show one page of the items."""
     listed = [curating.item_named(db, name) for name in page["item"]]
-    shown = page.assign(runs_small=[small(db, item) for item in listed], spread=100 * page["spread"])
+    shown = page.assign(
+        runs_small=[small(db, item) for item in listed],
+        name=[item.benchmark.replace("#", "\n#", 1) for item in listed],
+        spread=100 * page["spread"],
+    )
+    with_verdicts = bool(browsing.classifiers(page))
+    if with_verdicts:
+        shown = shown.assign(verdicts=browsing.verdicts_in_words(page))
     if with_labels:
         shown = shown.assign(labels=splits.labels_in_words(db, listed))
     order = [
         "runs_small",
+        "name",
         *(["labels"] if with_labels else []),
-        *browsing.classifiers(page),
+        *(["verdicts"] if with_verdicts else []),
         "spread",
-        "iterations",
-        "application",
-        "benchmark",
+        *(["iterations"] if matches["iterations"].nunique() > 1 else []),
         *(["excluded"] if page["excluded"].notna().any() else []),
     ]
     key = f"found-{combined_hash(page['item'])}"  # so that a selected row never refers to another item
@@ -69,10 +74,12 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue,
         column_config={
             "runs_small": st.column_config.ImageColumn("runs", width=PICTURE_PX),
             **({"labels": LABELS} if with_labels else {}),
-            **{name: st.column_config.TextColumn(width=VERDICT_PX) for name in browsing.classifiers(page)},
-            "spread": st.column_config.NumberColumn("spread", format="%.3g %%", help="Spread of the runs' medians."),
-            "benchmark": st.column_config.TextColumn("benchmark", width="medium"),
-            "application": st.column_config.TextColumn("application", width="small"),
+            "name": st.column_config.TextColumn("benchmark", width=NAME_PX),
+            **({"verdicts": st.column_config.TextColumn(width=VERDICTS_PX, help=VERDICTS)} if with_verdicts else {}),
+            "spread": st.column_config.NumberColumn(
+                "spread", format="%.3g %%", width=NUMBER_PX, help="Spread of the runs' medians."
+            ),
+            "iterations": st.column_config.NumberColumn(width=NUMBER_PX),
         },
     )  # fmt: skip
     for row in picked.selection.rows:
@@ -97,7 +104,7 @@ def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None
     """
     names = triage.usable(matches)["item"].tolist()
     name = st.text_input("Name of the new study", help="Its file is written to the folder of this study.")
-    if st.button(f"Create a study from these {len(names)} items", disabled=not names):
+    if st.button(f"Create a study from {counted(len(names), 'item')}", disabled=not names):
         with errors_here():
             lines = triage.make_beside(db, names, name, coordinator=person, now=datetime.now(UTC))
             st.success("Study created. The first line starts its server; the second is your sign-in link.")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from labeler.model import counted
 from labeler.plan.lifecycle import Action
 from labeler.service.people import visibility
 from labeler.service.results import reporting
@@ -17,14 +18,18 @@ THRESHOLD = """Adds a classifier with this threshold to all tables and reports, 
 threshold: theta 0.30 adds *heuristic@0.30*. Choose the threshold before you see labels; otherwise the classifier looks
 better than it is. The command `labeler verdicts --remove heuristic@0.30` removes it."""
 THRESHOLDS = {"Theta of the heuristics (usually 0.25)": "theta", "Cut of SAME (usually 0.20)": "cut"}
-N_FIRST, COLUMNS = 20, ["item", "dissimilar", "similar", "disagreement", "margin"]
+N_FIRST, COLUMNS, SHARE_PX = 20, ["item", "dissimilar", "similar", "disagreement", "margin"], 54
 AGREEMENT = """This needs no labels. *finds*: of the items that the other classifier calls dissimilar, the share that
 this classifier also calls dissimilar. *clears*: the same share for similar items."""
 FIRST = """Let reviewers label these items first, because the classifiers disagree most on them. *margin*: the smallest
 distance of a score from its threshold, as a share of the threshold."""
 SHARES = {
-    name: st.column_config.NumberColumn(name, format="%.2f")
-    for name in ("agree", "kappa", "finds", "clears", "disagreement", "margin")
+    **{
+        name: st.column_config.NumberColumn(name, format="%.2f", width=SHARE_PX)
+        for name in ("agree", "kappa", "finds", "clears")
+    },
+    **{name: st.column_config.NumberColumn(name, format="%.2f") for name in ("disagreement", "margin")},
+    "n": st.column_config.NumberColumn("n", width=SHARE_PX - 10),
 }
 
 
@@ -43,7 +48,7 @@ def render(db: Database, person: str) -> None:
     if missing:
         offer = st.empty()
         with offer.container():
-            st.write(f"{missing} items have no verdicts yet.")
+            st.write(f"Items without verdicts: {missing}.")
             starts = st.button("Compute verdicts", type="primary")
         if starts:
             offer.empty()
@@ -120,4 +125,4 @@ def watch(path: str) -> None:
     elif job.finished_utc is None or job.error:
         st.rerun()  # the page says what went wrong
     else:
-        done(f"Verdicts computed for {job.n_done} items.")
+        done(f"Verdicts computed for {counted(job.n_done, 'item')}.")

@@ -102,7 +102,7 @@ def set_reference(db: Database, result: Calibration, person: str) -> None:
     """
     st.subheader("Reference labels", anchor=False)
     st.write(
-        f"{result.n_reference} of {result.n_items} items have a reference label. Press S or D on a picture to set it."
+        f"Items with a reference label: {result.n_reference} of {result.n_items}. Press S or D on a picture to set it."
     )
     names, reference = calibrating.item_names(db), calibrating.reference(db)
     name = queue.current(QUEUE, names)
@@ -116,4 +116,4 @@ def set_reference(db: Database, result: Calibration, person: str) -> None:
         calibrating.set_reference(db, {name: category}, actor=person, now=datetime.now(UTC))
         left = [other for other in names if other not in reference and other != name]
         queue.put(QUEUE, left[0] if left else name)
-        done(f"Reference label of {name}: {category}. {len(left)} of {len(names)} items have no reference label yet.")
+        done(f"Reference label of {name}: {category}. Items without a reference label: {len(left)} of {len(names)}.")

@@ -33,7 +33,7 @@ def render(db: Database, person: str) -> None:
         st.info("There are no flags or comments yet. They appear here when reviewers write them.")
         return
     n_unanswered = sum(not message.is_answered for message in messages.values())
-    st.write(f"{n_unanswered} of {len(messages)} flags and comments are unanswered. Unanswered messages come first.")
+    st.write(f"Unanswered flags and comments: {n_unanswered} of {len(messages)}. They come first.")
     codes = list(messages)
     code = queue.current(QUEUE, codes)
     with_name = not visibility.why_not(db, person, Action.SEE_NAMES)
@@ -68,14 +68,14 @@ def answer(db: Database, message: Message, codes: list[str], person: str) -> Non
         st.caption(
             "The reviewer sees the answer under My labels. Do not mention benchmarks, verdicts or labels of others."
         )
-        if not st.form_submit_button("Send the answer", key=f"send-{key}"):
+        if not st.form_submit_button("Send the answer", type="primary", key=f"send-{key}"):
             return
         with errors_here():
             words = " ".join(filter(None, (ready, text.strip())))
             inbox.reply(db, message.code, words, actor=person, now=datetime.now(UTC))
             left = [other.code for other in inbox.messages(db) if not other.is_answered]
             queue.put(QUEUE, left[0] if left else message.code)
-            done(f"Answer to item {message.code} sent. {len(left)} of {len(codes)} messages are unanswered.")
+            done(f"Answer to item {message.code} sent. Unanswered messages: {len(left)} of {len(codes)}.")
 
 
 def minute(created_utc: str) -> str:

@@ -4,7 +4,7 @@ After the study is closed, the page also shows the agreement.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import streamlit as st
@@ -19,6 +19,9 @@ from labeler.store import Database, open_database
 from labeler.ui.coordinator.escaping import plain
 
 REFRESH_S = 20
+NAME_PX, NUMBER_PX, SHORT_PX, FINISH_PX = 84, 78, 62, 176  # both tables fit into a window of 800 px
+PROGRESS = ("reviewer", "state", "share", "labels", "finish")
+PACE = ("reviewer", "days", "seconds per item", "labels per day", "hours left", "not sure", "last seen (UTC)")
 
 
 def render(db: Database, person: str) -> None:
@@ -67,30 +70,52 @@ def watch(path: str, person: str) -> None:
 
 
 def table(paces: Sequence[watching.Pace]) -> None:
-    """Show a row per reviewer with a progress bar and the labels per day.
+    """Show two rows per reviewer, in two tables that fit into a narrow window: the progress, and the pace.
 
     An unknown value is shown as a dash.
     """
     rows = [
-        {**row, "done": 100 * pace.n_done / pace.n_assigned if pace.n_assigned else 0.0, "days": list(pace.by_day),
-         **{name: "—" if row[name] is None else row[name] for name in ("last seen (UTC)", "estimated finish")}}
+        {**row, "share": 100 * pace.n_done / pace.n_assigned if pace.n_assigned else 0.0, "days": list(pace.by_day),
+         "labels": f"{pace.n_done} of {pace.n_assigned}", "finish": finish(pace),
+         "last seen (UTC)": seen(pace.last_seen_utc)}
         for row, pace in zip(watching.rows(paces), paces, strict=True)
     ]  # fmt: skip
-    st.dataframe(
-        rows, hide_index=True, placeholder="—",
-        column_order=("reviewer", "state", "done", "assigned", "estimated finish", "last seen (UTC)", "days",
-                      "seconds per item", "labels per day", "hours left", "not sure"),
-        column_config={
-            "done": st.column_config.ProgressColumn("done", format="%.0f %%", max_value=100, width="small"),
-            "days": st.column_config.BarChartColumn("by day", help="Labels on each day.", y_min=0, width="small"),
-            "estimated finish": st.column_config.TextColumn("estimated finish", help="80 % interval in brackets."),
-            "hours left": st.column_config.NumberColumn("hours left", format="%.1f"),
-        },
-    )  # fmt: skip
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    config = {
+        "reviewer": text(width=NAME_PX),
+        "share": st.column_config.ProgressColumn("done", format="%.0f %%", max_value=100, width=NUMBER_PX),
+        "labels": text(width=NUMBER_PX),
+        "finish": text("estimated finish", width=FINISH_PX, help="80 % interval in brackets."),
+        "last seen (UTC)": text("last seen", width=NUMBER_PX, help="Day of the last answer or sign-in, in UTC."),
+        "seconds per item": number("s per item", width=NUMBER_PX, help="Median time on task in seconds."),
+        "labels per day": number("per day", width=SHORT_PX, help="Mean labels per day with an answer."),
+        "days": st.column_config.BarChartColumn("by day", help="Labels on each day.", y_min=0, width=SHORT_PX),
+        "hours left": number(format="%.1f", width=NUMBER_PX),
+        "not sure": number(width=SHORT_PX),
+    }
+    for columns in PROGRESS, PACE:
+        st.dataframe(rows, hide_index=True, placeholder="—", column_order=columns, column_config=config)
+
+
+def finish(pace: watching.Pace) -> str:
+    """Return the estimated finish with its interval, such as "25 Nov (24 Nov to 27 Nov)"."""
+    between = pace.end_between
+    interval = f" ({short(between[0])} to {short(between[1])})" if between and between[0] != between[1] else ""
+    return f"{short(pace.estimated_end)}{interval}" if pace.estimated_end else "—"
+
+
+def seen(at_utc: str | None) -> str:
+    """Return the day of a time; a dash if it is unknown."""
+    return short(datetime.fromisoformat(at_utc).date() if at_utc else None)
+
+
+def short(day: date | None) -> str:
+    """Return a day without its year; a dash if it is unknown."""
+    return f"{day:%-d %b}" if day else "—"
 
 
 def agreement(result: InterimAgreement) -> None:
     """Show the agreement of the first labels, without names."""
-    st.write(f"{result.n_agreed} items agreed, {result.n_split} split, {result.n_incomplete} incomplete.")
+    st.write(f"Items: {result.n_agreed} agreed, {result.n_split} split, {result.n_incomplete} incomplete.")
     for name, estimate in (("Percent agreement", result.percent), ("Fleiss' kappa", result.kappa)):
         st.write(f"{name}: {plain(interim_agreement.in_words(estimate))}")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from labeler.model import Category, State
+from labeler.model import Category, State, counted
 from labeler.plan.lifecycle import Action
 from labeler.service.people import visibility
 from labeler.service.plan import coordinating
@@ -43,8 +43,8 @@ def render(db: Database, person: str) -> None:
         return
     by_name = {split.item.name: split for split in splits.split_items(db)}
     n_left = sum(split.remains for split in by_name.values())
-    left = f"{n_left} have neither a majority nor a decision" if n_left else "each has a majority or a decision"
-    st.write(f"{len(by_name)} split items{f'; {left}' if by_name else ''}.")
+    left = f"without majority and decision: {n_left}" if n_left else "each has a majority or a decision"
+    st.write(f"{counted(len(by_name), 'split item')}{f'; {left}' if by_name else ''}.")
     if not by_name:
         return
     names = list(by_name)
@@ -103,4 +103,4 @@ def decide(db: Database, split: Split, names: list[str], person: str) -> None:
             chosen = splits.adjudicate(db, name, category, text, actor=person, now=datetime.now(UTC))
             left = [other.item.name for other in splits.split_items(db) if other.remains]
             queue.put(QUEUE, left[0] if left else names[(names.index(name) + 1) % len(names)])
-            done(f"{name}: decided as {chosen}. {len(left)} of {len(names)} split items remain.")
+            done(f"{name}: decided as {chosen}. Split items that remain: {len(left)} of {len(names)}.")

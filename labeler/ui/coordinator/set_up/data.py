@@ -7,6 +7,7 @@ import streamlit as st
 
 from labeler.config import settings
 from labeler.errors import InputError, NotAllowed
+from labeler.model import counted
 from labeler.plan.lifecycle import Action, require
 from labeler.service.data import folders, importing
 from labeler.service.plan import coordinating
@@ -27,7 +28,7 @@ def render(db: Database, person: str) -> None:
         offer_import(db, person)
     n_items = len(coordinating.list_items(db))
     if n_items:
-        st.write(f"The study has {n_items} items.")
+        st.write(f"The study has {counted(n_items, 'item')}.")
         link("Items", "See all items")
         next_step(db, person, "Data")
     else:
@@ -39,7 +40,7 @@ def offer_import(db: Database, person: str) -> None:
     file_is = st.selectbox("One file contains", (None, *importing.FILE_IS), format_func=folders.file_is_in_words)
     options = importing.read_options(None, {}, file_is=file_is)
     files = st.file_uploader("Result files, in any format that `labeler formats` lists", folders.UPLOADED, True)
-    if files and st.button(f"Import {len(files)} {'file' if len(files) == 1 else 'files'}", type="primary"):
+    if files and st.button(f"Import {counted(len(files), 'file')}", type="primary"):
         with errors_here():
             take_in(db, importing.uploads((file.name, file.getvalue()) for file in files), options, person)
     root = settings().import_root or db.path.parent

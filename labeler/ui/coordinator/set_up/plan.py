@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from labeler.errors import InputError
-from labeler.model import PlanParameters, Study
+from labeler.model import PlanParameters, Study, counted
 from labeler.screen import course_charts
 from labeler.service.plan import assigning, coordinating, planning, previewing, sampling, verifying
 from labeler.service.plan.planning import Assumptions
@@ -89,7 +89,7 @@ def draw(db: Database, person: str) -> None:
         )
         n_labels = sum(row["in all"] for row in preview["loads"])
         opened = "The calibration round has begun" if parameters.calibration else "The study is open"
-        done(f"Plan saved: {n_labels} labels for {n_reviewers} reviewers. {opened}.")
+        done(f"Plan saved: {counted(n_labels, 'label')} for {counted(n_reviewers, 'reviewer')}. {opened}.")
 
 
 def what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
@@ -174,8 +174,8 @@ def add_items(db: Database, person: str) -> None:
         return
     st.header("Add items")
     st.write(
-        f"{len(known.waiting)} items are not in the plan yet. Part of a batch is random; the rest are items on which "
-        "classifiers disagree and a model of the labels is uncertain. Reviewers cannot see why an item was added."
+        f"Items that are not in the plan yet: {len(known.waiting)}. Part of a batch is random; the rest are items on "
+        "which classifiers disagree and a model of the labels is uncertain. Reviewers cannot see why an item was added."
     )
     left, right = st.columns(2)
     n = int(left.number_input("Items to add", 1, len(known.waiting), min(40, len(known.waiting))))

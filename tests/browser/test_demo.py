@@ -1,0 +1,31 @@
+"""The second study of the demo: after the last label, a visitor sees everybody's labels without reloading."""
+
+from datetime import UTC, datetime
+
+import pytest
+from playwright.sync_api import expect
+
+from labeler.service.data import demo
+from labeler.service.plan import coordinating
+from labeler.store import open_database
+from tests.browser import studies
+from tests.browser.conftest import serving
+from tests.browser.hands import enter, press
+from tests.labeler.conftest import answer_everything
+
+pytestmark = pytest.mark.browser
+
+
+def test_after_the_last_label_the_page_shows_the_labels_of_all_reviewers(page, tmp_path):
+    study = tmp_path / "yours.study"
+    studies.make(study, studies.many(2), reviewers=("ada", demo.YOU), parameters=studies.EVERYTHING_BY_ALL)
+    with open_database(study) as db:
+        coordinating.describe_study(db, demo.YOURS, studies.QUESTION, actor="carol", now=datetime.now(UTC))
+        answer_everything(db, {"ada": "similar"})
+    demo.unblind_when_labelled(study, clock=lambda: datetime.now(UTC))
+    with serving(study) as served:
+        enter(page, served, demo.YOU)
+        press(page, "s")
+        press(page, "d")
+        expect(page.get_by_role("heading", name="Items", exact=True)).to_be_visible()
+        expect(page.get_by_text("You have labelled all items.").first).to_be_visible()
