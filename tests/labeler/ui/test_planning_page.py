@@ -129,5 +129,5 @@ def test_a_plan_in_batches_is_drawn_and_extended_on_the_page(tmp_path):
     assert page.dataframe[0].value["in all"].sum() == promised
     with open_database(path) as db:
         assert len(sampling.sampled(db).waiting) == 4
-    assert "4 items are not" in texts(page)
+    assert "Items that are not in the plan yet: 4" in texts(page)
     assert [toast.value for toast in page.toast] == [f"Plan saved: {promised} labels for 4 reviewers."]
