@@ -1,6 +1,6 @@
 """Walk through a whole small study in a real browser, from an empty file to the report, with a picture of each page.
 
-    python scripts/walk.py [--out walk]
+    python scripts/walk.py [--out walk] [--files FILE...]
 
 The script takes every step as a coordinator would, by clicks and keys on the pages, and takes each picture at widths
 of 1440 and 800 pixels. At the end, a table shows how many clicks, filled fields and pages each part of the study took.
@@ -21,6 +21,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from labeler.config import bundled
+from labeler.model import counted
 from labeler.store import open_database
 from labeler.ui.coordinator.results.items import ROW_PX
 from scripts.screenshots import TOLERANCES, label
@@ -123,15 +124,15 @@ class Walk:
         self.page.wait_for_timeout(700)  # tables and pictures fade in
 
 
-def set_up(walk: Walk) -> list[str]:
-    """Import the demo's measurements, add four reviewers and create a plan; return the reviewers' links."""
+def set_up(walk: Walk, files: list[Path]) -> list[str]:
+    """Import the measurements, add four reviewers and create a plan; return the reviewers' links."""
     walk.begin("set up")
     walk.picture("study-empty")
     walk.next("Import measurements", "Data")
     walk.picture("data-empty")
-    walk.page.locator("input[type=file]").set_input_files(bundled("data", "demo", "demo.parquet"))
+    walk.page.locator("input[type=file]").set_input_files([str(file) for file in files])
     walk.counts[walk.part]["clicks"] += 1  # choosing the file
-    walk.press("Import 1 file")
+    walk.press(f"Import {counted(len(files), 'file')}")
     walk.said("items imported")
     walk.picture("data-imported")
     walk.next("Add reviewers", "People")
@@ -260,7 +261,9 @@ def main() -> None:
     """Take the walk."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("walk"))
-    out: Path = parser.parse_args().out
+    parser.add_argument("--files", type=Path, nargs="+", help="Result files instead of the demo's measurements.")
+    options = parser.parse_args()
+    out: Path = options.out
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, ExitStack() as ending:
         study, port = Path(folder) / "walk.study", free_port()
@@ -277,7 +280,9 @@ def main() -> None:
         page.set_default_timeout(60_000)
         walk = Walk(page, out)
         page.goto(link)
-        links = dict(zip(TOLERANCES, set_up(walk), strict=True))
+        links = dict(
+            zip(TOLERANCES, set_up(walk, options.files or [bundled("data", "demo", "demo.parquet")]), strict=True)
+        )
         with open_database(study) as db:
             welcome(db)
         first = dict(list(links.items())[:2])
