@@ -225,22 +225,24 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
     Raises
     ------
     InputError
-        If the file is invalid, an item of the file is missing in a study with measurements, labeler computes the
-        classifier itself, or a classifier has two verdicts on one item. Then nothing is imported.
+        If the file is invalid, or a classifier has two verdicts on one item; in a study with measurements also if an
+        item of the file is missing, or labeler computes the classifier itself. Then nothing is imported.
     """
     table = tables.read_verdicts(Source(str(path), path), classifier)
     computed_here = {judge.name for judge in judges(JudgeOptions())}
     reserved = {name for name in set(table["classifier"]) if name in computed_here or is_setting(name)}
-    if reserved:
-        raise InputError(f"{path}: labeler computes {min(reserved)} itself; give the imported classifier another name.")
     with db.atomic():
+        by_name = {item.name: item for item in items.all_items(db)}
+        has_measurements = any(item.n_runs for item in by_name.values())
+        if reserved and has_measurements:
+            raise InputError(
+                f"{path}: labeler computes {min(reserved)} itself; give the imported classifier another name."
+            )
         for name in set(table["classifier"]):
             verdicts.remove(db, name, IMPORTED)
-        by_name = {item.name: item for item in items.all_items(db)}
-        may_add_items = not any(item.n_runs for item in by_name.values())
         for row in table.to_dict("records"):
             name = str(row["item"])
-            if name not in by_name and not may_add_items:
+            if name not in by_name and has_measurements:
                 raise InputError(f"{path}: there is no item {name!r} in this study.")
             verdicts.put(db, _imported(by_name.get(name) or _new_item(db, name, by_name), row), now.isoformat())
         details = {"file": path.name, "rows": len(table), "classifiers": sorted(set(table["classifier"]))}

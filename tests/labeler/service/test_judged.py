@@ -209,6 +209,12 @@ def test_hostile_names_are_only_text_in_the_report(hostile):
     assert "&lt;script&gt;alert(1)" in page or r"\u003cscript\u003ealert(1)" in page
 
 
+def test_published_verdicts_of_built_in_classifiers_can_be_imported_if_no_item_has_measurements(db, take_in):
+    lines = ("item,classifier,verdict", "a,heuristic,dissimilar", "a,same@0.01,similar")
+    assert take_in(db, *lines) == 2
+    assert {row[1] for row in verdicts(db)} == {"heuristic", "same@0.01"}
+
+
 def test_an_exported_table_can_be_imported_elsewhere(study, db, take_in, tmp_path):
     take_in(study, "item,verdict,score", f"{FIRST},similar,0.1", f"{SECOND},dissimilar,-0.7", name="mine")
     (tmp_path / "out.csv").write_text(reporting.as_csv(export(study)), encoding="utf-8")

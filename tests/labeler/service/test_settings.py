@@ -108,7 +108,8 @@ def test_the_command_adds_settings_and_removes_them(study):
     names = {row["classifier"] for row in json.loads(result.stdout)}
     assert {"heuristic@0.30", "heuristic-printed@0.30"} == names - set(CLASSIFIERS)
     removed = run("verdicts", "--study", str(study.path), "--remove", "heuristic@0.30")
-    assert "heuristic@0.30 and its 8 verdicts" in removed.stderr
+    assert "Removed heuristic@0.30" in removed.stderr
+    assert "8 verdicts" in removed.stderr
     assert "heuristic@0.30" not in removed.stdout
     run("verdicts", "--study", str(study.path), "--theta", "1.3", code=2)
 
