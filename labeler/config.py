@@ -1,4 +1,7 @@
-"""Settings from environment variables, and the location of included files. Only pages and commands use them."""
+"""Read settings from environment variables, and locate the files that the package includes.
+
+Only pages and commands use this module.
+"""
 
 import os
 from collections.abc import Mapping
@@ -8,12 +11,12 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings from environment variables.
+    """The settings that environment variables can change.
 
     Attributes
     ----------
     study : Path or None
-        `LABELER_STUDY`: the study file that commands use without `--study`.
+        `LABELER_STUDY`: the study file that a command uses if `--study` is not given.
     import_root : Path or None
         `LABELER_IMPORT_ROOT`: the folder on the server from which coordinators may import in the browser; by default
         the folder of the study.
@@ -24,7 +27,7 @@ class Settings:
 
 
 def settings(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Read the settings.
+    """Return the settings in these environment variables.
 
     Examples
     --------
@@ -36,9 +39,9 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def bundled(*parts: str) -> Path:
-    """Return the path of an included file.
+    """Return the path of a file that belongs to the package.
 
-    The file is next to the package in a checkout, and inside the package when installed.
+    In a checkout, the file is beside the package. In an installation, the file is inside the package.
     """
     here = Path(__file__).parent
     inside = here / "bundled"

@@ -1,12 +1,12 @@
-"""The errors that people see.
+"""Define the errors whose messages people see.
 
     LabelerError
-    ├── StudyError          the study file itself
+    ├── StudyError          a problem of the study file
     │   ├── NoStudy         the file does not exist, or none was given
-    │   ├── NotAStudy       the file is something else, or damaged
+    │   ├── NotAStudy       the file is not a study, or it is damaged
     │   ├── NewerStudy      created by a newer version
     │   ├── StudyBusy       another process is writing
-    │   └── StudyReadOnly   it cannot be written to, or the disk is full
+    │   └── StudyReadOnly   the file cannot be written to, or the disk is full
     ├── InputError          an invalid file, option or text
     │   └── Refused         a result file that was not imported, with the place and the reason
     ├── NotAllowed          not allowed in this state of the study, or for this role
@@ -14,15 +14,15 @@
     ├── NotAssigned         an answer to an item that is not offered to this reviewer
     └── AnswerRefused       an answer that was too fast, or came after another answer
 
-The message is a sentence for people: what happened, where, and what to do. Pages and commands show only this
-message. Messages about the study file name its path, which only coordinators may see: `for_anyone` hides it.
+The message of an error says what happened, where, and what to do. Pages and commands show only this message. Messages
+about the study file contain the path of the file, which only coordinators may see. `for_anyone` hides the path.
 """
 
 from typing import ClassVar
 
 
 class LabelerError(Exception):
-    """Base of all errors whose message is meant for people."""
+    """The base class of all errors whose message people see."""
 
 
 class StudyError(LabelerError):
@@ -44,7 +44,7 @@ class NotAStudy(StudyError):
 
 
 class NewerStudy(StudyError):
-    """The file was written by a newer version."""
+    """A newer version of labeler wrote the file."""
 
     outside = "The study needs a newer version of this server. Tell your coordinator."
 
@@ -56,7 +56,7 @@ class StudyBusy(StudyError):
 
 
 class StudyReadOnly(StudyError):
-    """The file cannot be written."""
+    """The file cannot be written to, or the disk is full."""
 
     outside = "The study cannot be written to at the moment. Tell your coordinator."
 
@@ -66,7 +66,7 @@ class InputError(LabelerError):
 
 
 class Refused(InputError):
-    """A result file, or a benchmark in it, that is not imported."""
+    """A result file, or a benchmark in a result file, cannot be imported."""
 
     def __init__(self, file: str, reason: str, place: str = "") -> None:
         self.file, self.place, self.reason = file, place, reason
@@ -82,15 +82,15 @@ class SignInFailed(NotAllowed):
 
 
 class NotAssigned(LabelerError):
-    """The item is not offered to this reviewer."""
+    """The reviewer answered or opened an item that the reviewer cannot label now."""
 
 
 class AnswerRefused(LabelerError):
-    """The answer cannot be stored."""
+    """An answer cannot be stored, because it was too fast, came too late or is invalid."""
 
 
 def for_anyone(error: LabelerError) -> str:
-    """Return the message for people who must not see the path of the study on the server.
+    """Return the message of an error without the path of the study, for people who must not see the path.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def for_anyone(error: LabelerError) -> str:
 
 
 def sentence(error: Exception) -> str:
-    """Return the text of an error as a sentence, with unchanged names.
+    """Return the text of an error as a sentence, with a capital letter and a full stop; names do not change.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The data types of the application: items, people, plans, answers and verdicts."""
+"""Define the data types of the application: items, people, plans, answers and verdicts."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Series = NDArray[np.float64]
-ALL = -1  # the block of third labels, and of items that all reviewers label
+ALL = -1  # the number of the block for third labels, and for items that all reviewers label
 
 
 class Category(StrEnum):
@@ -31,9 +31,9 @@ class Answer(StrEnum):
 
 
 class Kind(StrEnum):
-    """The reason why an item is assigned to a reviewer.
+    """The reason why an item is assigned to a reviewer, or that an entry is a decision on a split item.
 
-    Reviewers never see it, and decisions have no reviewer.
+    Reviewers never see the kind of an assignment.
     """
 
     FRESH = "fresh"
@@ -45,7 +45,7 @@ class Kind(StrEnum):
 
 
 class Origin(StrEnum):
-    """The origin of an assignment."""
+    """The origin of an assignment: the plan, a change of the plan, or an import of labels."""
 
     PLAN = "plan"
     CHANGE = "change"
@@ -73,11 +73,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Item:
-    """A benchmark in a study.
+    """A benchmark in a study, with its runs. `n_iterations` is the length of the shortest run.
 
-    `n_iterations` is the length of the shortest run.
-
-    An item with `excluded_why` is kept, but is not labelled and not part of any result.
+    If `excluded_why` is not None, the item is excluded: nobody labels the item, and no result uses it.
     """
 
     item_id: int
@@ -94,24 +92,27 @@ class Item:
 
 @dataclass(frozen=True)
 class Protocol:
-    """The protocol: how items are shown and what reviewers are asked. It cannot change after the first answer.
+    """The protocol of a study: how items are shown, and what reviewers are asked.
+
+    After the first answer, the protocol cannot change.
 
     Attributes
     ----------
     axis_rule : str
-        "levels", "core", "pooled" or "full": the initial limits of the y axis (`labeler.screen.binning.axis_limits`).
+        The rule for the initial limits of the y axis: "levels", "core", "pooled" or "full" (see
+        `labeler.screen.binning.axis_limits`).
     min_span : float
-        For "levels" and "core", the axis spans at least this share of the pooled median.
+        With the rules "levels" and "core", the axis spans at least this share of the pooled median.
     asks_confidence : bool
         Whether each label needs a confidence from 1 to 3.
     shows_numbers : bool
-        Whether each panel shows the distance of its run's median from the pooled median. The numbers influence
+        Whether each panel shows how far the median of the run is from the pooled median. Such numbers influence
         reviewers.
     instructions : str
-        Additional text of the coordinator for the guide; may be empty.
+        Additional text for the guide, written by the coordinator; may be empty.
     varies_pictures : bool
-        Whether each assignment has a different picture: runs in another order, shifted bins, and values shifted by less
-        than the eye can see. Otherwise all pictures of an item have the same bytes.
+        Whether each assignment has a different picture. Then the order of the runs differs, bins are shifted, and
+        values are shifted by less than the eye can see. Otherwise all pictures of an item have the same bytes.
     """
 
     axis_rule: str = "levels"
@@ -124,14 +125,15 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Gate:
-    """The gate of a calibration round: the agreement that is required before the study opens.
+    """The gate of a calibration round, which is the agreement that reviewers must reach before the study opens.
 
     Attributes
     ----------
     on : str
-        "reference": agreement of each reviewer with the reference labels. "reviewers": their percent agreement.
+        "reference" for the agreement of each reviewer with the reference labels; "reviewers" for the percent agreement
+        between the reviewers.
     least : float
-        The minimum share, from 0 to 1.
+        The required share, from 0 to 1.
     """
 
     on: str
@@ -140,11 +142,10 @@ class Gate:
 
 @dataclass(frozen=True)
 class Study:
-    """The properties of a study.
+    """The properties of a study, such as name, question, state and plan parameters.
 
-    The columns of the plan are None if there is no plan.
-
-    A paused study keeps its previous state in `resumes_to`.
+    The fields of the plan are None if there is no plan. While a study is paused, `resumes_to` is the state to which it
+    returns.
     """
 
     name: str
@@ -159,7 +160,7 @@ class Study:
 
     @property
     def phase(self) -> State:
-        """The state, or the previous state if the study is paused."""
+        """The state of the study; if the study is paused, the state to which it will return."""
         return self.resumes_to or self.state
 
 
@@ -179,7 +180,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Assignment:
-    """An assignment in a plan: reviewer, item, kind, block, and position from 0."""
+    """An assignment in a plan: the reviewer, the item, the kind, the block, and the position, which starts at 0."""
 
     reviewer: str
     item: str
@@ -196,14 +197,14 @@ class PlanParameters:
     ----------
     seed : int
     per_item : int
-        k: number of reviewers who label each item, 2 or more.
+        The number of reviewers who label each item, at least 2; called k.
     overlap : float
         Share of items that all reviewers label, from 0 to 1.
     retest : int
-        Requested hidden retests per reviewer.
+        Requested number of hidden retests per reviewer.
     paper : bool
-        Whether to use the design of the paper: a random split into parts of nearly equal size, one for each pair of
-        reviewers. `per_item` must be 2, `overlap` and `retest` 0.
+        Whether to use the design of the paper. The items are then split at random into parts of nearly equal size, one
+        part for each pair of reviewers. `per_item` must be 2, and `overlap` and `retest` must be 0.
     calibration : int
         Number of items that all reviewers label before the study; these items are not labelled again in the study.
     """
@@ -218,14 +219,14 @@ class PlanParameters:
 
 @dataclass(frozen=True)
 class Task:
-    """An assignment as shown to its reviewer.
+    """An assignment as the reviewer sees it, with the current answer.
 
     Attributes
     ----------
     revision : int
         The number of answers so far.
     answer : Answer or None
-        The newest answer.
+        The newest answer; None if there is no answer.
     n_not_sure : int
         The number of "not sure" answers.
     """
@@ -240,24 +241,24 @@ class Task:
 
 @dataclass(frozen=True)
 class Submission:
-    """An answer as the screen sends it.
+    """An answer as the browser sends it.
 
     Attributes
     ----------
     event_id : str
-        Chosen by the screen; the same event may arrive more than once.
+        The id of the event, which the browser chooses. The same event may arrive more than once.
     code : str
         The opaque code of the assignment.
     revision : int
-        The number of answers that the screen knew of.
+        The number of earlier answers that the browser knew of.
     dwell_ms : int or None
-        Time from painting the item to the answer.
+        Time in milliseconds from the display of the item to the answer; None if unknown.
     view : mapping
-        The state of the screen (axis, toggles, size), and the pauses (see `labeler.screen.timing`).
+        The state of the screen, such as axis and size, and the pauses (see `labeler.screen.timing`).
     confidence : int or None
-        From 1 (a guess) to 3 (certain); None if the study does not ask.
+        The confidence, from 1 (a guess) to 3 (certain); None if the study does not ask for it.
     flag : bool
-        Whether the coordinator should look at the item.
+        Whether the reviewer asks the coordinator to look at the item.
     comment : str or None
     """
 
@@ -274,7 +275,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Label:
-    """A stored answer, which never changes."""
+    """An answer in the study; a stored answer never changes."""
 
     assignment_id: int
     revision: int
@@ -290,9 +291,9 @@ class Label:
 
 @dataclass(frozen=True)
 class StoredVerdict:
-    """A stored verdict: the fields of `analysis.classifiers.Verdict`, with the item and the hash of its measurements.
+    """A stored verdict: the fields of `analysis.classifiers.Verdict`, the item, and the hash of the measurements.
 
-    `reason` is the reason if there is no verdict.
+    If the classifier gave no verdict, `reason` says why.
     """
 
     item_id: int
@@ -316,7 +317,7 @@ class StoredVerdict:
 def is_storable(text: str) -> bool:
     """Return whether the database can store a text.
 
-    The text must not contain NUL or a lone surrogate; browsers may send both.
+    The database cannot store a text with NUL or a lone surrogate. Browsers may send both.
     """
     return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
@@ -333,11 +334,10 @@ def counted(n: int, noun: str, plural: str | None = None) -> str:
 
 
 def measurement_hash(runs: Sequence[Series]) -> str:
-    """Return the SHA-256 of the runs of a benchmark.
+    """Return the SHA-256 hash of the runs of a benchmark.
 
-    The lengths of the runs are hashed first, then the values in the order of the runs.
-
-    Lengths are little-endian int64 and values little-endian float64, so the hash is the same on all machines.
+    The hash covers the lengths of the runs as little-endian int64, followed by the values of all runs in order as
+    little-endian float64. The hash is therefore the same on all machines.
 
     Parameters
     ----------
@@ -360,5 +360,5 @@ def measurement_hash(runs: Sequence[Series]) -> str:
 
 
 def combined_hash(hashes: Iterable[str]) -> str:
-    """Combine hashes into one hash; the order of the hashes does not matter."""
+    """Return one hash for a collection of hashes, whose order does not matter."""
     return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()

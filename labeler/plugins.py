@@ -1,7 +1,5 @@
 """Load classifiers and formats from other packages.
 
-Only this module uses importlib.metadata.
-
 A package registers a classifier under the entry point group `analysis.classifiers`, and a format under
 `labeler.formats`:
 
@@ -11,9 +9,10 @@ A package registers a classifier under the entry point group `analysis.classifie
     [project.entry-points."labeler.formats"]
     mine = "my_package:FORMAT"
 
-A classifier is a function that takes the runs of one benchmark (`analysis.runs.Runs`; its `values` is an array of
-shape (k, n)) and returns an `analysis.classifiers.Verdict`. If it raises an error, only the verdict of
-this item is missing. A format is a `labeler.formats.Format`. If its reader raises an error, the file is refused.
+A classifier is a function that takes the runs of one benchmark and returns an `analysis.classifiers.Verdict`. The runs
+are an `analysis.runs.Runs`, whose `values` is an array of shape (k, n). If the function raises an error, only the
+verdict on this item is missing. A format is a `labeler.formats.Format`. If the reader of a format raises an error, the
+file is refused. No other module uses importlib.metadata.
 """
 
 from collections.abc import Mapping
@@ -28,7 +27,7 @@ FORMAT_GROUP = "labeler.formats"
 
 @dataclass(frozen=True)
 class Plugin:
-    """A registered plugin: the function of a classifier, a format, or the reason why it could not be loaded."""
+    """A registered classifier or format: the loaded object, or the reason why it could not be loaded."""
 
     name: str
     distribution: str
@@ -38,13 +37,13 @@ class Plugin:
 
 @cache
 def classifier_plugins() -> Mapping[str, Plugin]:
-    """Return all registered classifiers by name, loaded once per process."""
+    """Return the classifiers of other packages by name; each process loads them only once."""
     return {point.name: _loaded(point) for point in entry_points(group=CLASSIFIER_GROUP)}
 
 
 @cache
 def format_plugins() -> Mapping[str, Plugin]:
-    """Return all registered formats by name, loaded once per process."""
+    """Return the formats of other packages by name; each process loads them only once."""
     return {point.name: _loaded(point) for point in entry_points(group=FORMAT_GROUP)}
 
 

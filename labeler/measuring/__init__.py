@@ -1,7 +1,6 @@
-"""Run a measurement plan: commands in a planned order, for all versions and contexts.
+"""Execute a measurement plan: run commands in a planned order, for all versions and contexts, and record conditions.
 
-The conditions of each run are recorded.
-
-`plan_file` reads the plan, `schedule` lists its runs in order, `process` runs one command, `results` reads its
-measurements, `machine` reads the state of the machine, `table` appends to the long table, `session` does all of this.
+`plan_file` reads the plan, and `schedule` lists the runs in order. `process` runs one command, `results` reads the
+measurements of the run, and `machine` reads the state of the machine. `table` appends the run to the long table.
+`session` combines these modules.
 """

@@ -1,4 +1,4 @@
-"""Before measuring, estimate which questions a plan can answer."""
+"""Estimate, before measuring, which questions a measurement plan can answer."""
 
 from collections.abc import Iterator, Sequence
 from math import prod
@@ -12,17 +12,17 @@ from labeler.measuring.table import Done
 from labeler.model import counted
 
 ALPHA, WANTED = 0.05, 0.8
-NOISE = (0.005, 0.02, 0.1)  # example coefficients of variation between runs, used before the first run
+NOISE = (0.005, 0.02, 0.1)  # examples of how much runs may vary (coefficient of variation), used before the first run
 
 
 def in_words(plan: Plan, done: Sequence[Done] = ()) -> Iterator[str]:
-    """Yield one sentence per question that says what this plan can answer, or what it lacks.
+    """Yield sentences that say for each question what this plan can answer, or what the plan lacks.
 
     Parameters
     ----------
     plan : Plan
     done : sequence of Done
-        Completed runs, used to estimate the noise.
+        The completed runs, from which the noise is estimated.
     """
     kinds, contexts = kinds_of_order(plan), contexts_of(plan)
     yield from _versions(plan, done)
@@ -68,9 +68,9 @@ def _versions(plan: Plan, done: Sequence[Done]) -> Iterator[str]:
 
 
 def _known(plan: Plan, done: Sequence[Done], n_runs: int) -> Iterator[str]:
-    """Yield the smallest detectable difference of each benchmark.
+    """Yield the name of each benchmark with the smallest difference that its test can detect.
 
-    It is estimated from the completed runs of the benchmark's first version.
+    The difference is estimated from the completed runs of the first version that has enough runs.
     """
     for entry in plan.benchmarks:
         for version in plan.versions:
@@ -89,7 +89,7 @@ def _percent(share: float) -> str:
 
 
 def _smallest_effect(n_runs: int, n_tests: int) -> float:
-    """Return the smallest difference that is detected with the wanted power, in standard deviations."""
+    """Return the smallest difference, in standard deviations, that a test detects with the wanted power."""
     low, high = 0.0, 100.0
     for _halving in range(40):
         middle = (low + high) / 2

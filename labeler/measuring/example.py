@@ -1,6 +1,6 @@
-"""The example plan that `labeler measure --init` writes.
+"""Provide the example plan that `labeler measure --init` writes.
 
-It works on any machine and explains every key.
+The plan works on any machine, and its comments explain every key.
 """
 
 EXAMPLE = """\
@@ -71,5 +71,5 @@ levels = [0, 2048]
 
 
 def example(name: str, tools: str) -> str:
-    """Return the text of the example plan, with its file name."""
+    """Return the text of the example plan; comments in the text mention the file `name` and the tools."""
     return EXAMPLE.format(name=name, tools=tools)

@@ -1,6 +1,6 @@
-"""Read the state of the machine, without changing it.
+"""Read the state of the machine, without changing the machine.
 
-The state is recorded with each run, and may cause warnings before the first run.
+The state is recorded with each run. Before the first run, the state may cause warnings.
 """
 
 import hashlib
@@ -14,9 +14,9 @@ from pathlib import Path
 import psutil
 
 CPU = Path("/sys/devices/system/cpu")
-BUSY_LOAD = 0.25  # share of the processors that other programs can use without a warning
+BUSY_LOAD = 0.25  # share of the processors that other programs may use without a warning
 SECRET = re.compile(r"TOKEN|SECRET|PASS|PWD$|CREDENTIAL|AUTH|COOKIE|SESSION|PRIVATE|KEY|DSN", re.IGNORECASE)
-MIN_SECRET = 5  # minimum length in characters; shorter values occur in too many unrelated texts
+MIN_SECRET = 5  # minimum length of a hidden value in characters; shorter values occur in too many unrelated texts
 
 
 def constant(*, hostname: bool) -> dict[str, str]:
@@ -25,7 +25,7 @@ def constant(*, hostname: bool) -> dict[str, str]:
     Parameters
     ----------
     hostname : bool
-        Whether to include the name of the machine instead of its hash.
+        Whether to return the name of the machine; otherwise a hash of the name is returned.
     """
     name = platform.node()
     return {
@@ -38,7 +38,7 @@ def constant(*, hostname: bool) -> dict[str, str]:
 
 
 def processor() -> str:
-    """Return the model of the processor, or its architecture if the model is unknown."""
+    """Return the model of the processor; if the model is unknown, return the architecture."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             key, _, value = line.partition(":")
@@ -53,10 +53,7 @@ def load() -> float:
 
 
 def state() -> dict[str, str]:
-    """Return the conditions that may change between runs.
-
-    A condition that cannot be read is "".
-    """
+    """Return the conditions that may change between runs; a condition that cannot be read is ""."""
     return {
         "cpu_mhz": _mhz(),
         "governor": _read(CPU / "cpu0/cpufreq/scaling_governor"),
@@ -91,7 +88,7 @@ def warnings() -> Iterator[str]:
 
 
 def looks_secret(name: str) -> bool:
-    """Return whether the name of an environment variable suggests a secret.
+    """Return whether the name of an environment variable suggests that the value is secret.
 
     Examples
     --------
@@ -102,7 +99,7 @@ def looks_secret(name: str) -> bool:
 
 
 def without_secrets(text: str, environment: Mapping[str, str]) -> str:
-    """Return the text with *** in place of the values of variables that look secret.
+    """Return the text with *** in place of the values of environment variables whose names suggest a secret.
 
     Examples
     --------
@@ -129,10 +126,7 @@ def _mhz() -> str:
 
 
 def _temperature() -> str:
-    """Return the highest temperature of the processor's sensors.
-
-    If no sensor has a known name, all sensors are used.
-    """
+    """Return the highest temperature of the processor's sensors; if no sensor has a known name, use all sensors."""
     with suppress(OSError, AttributeError, RuntimeError):
         sensors = psutil.sensors_temperatures()
         names = [name for name in sensors if name in ("coretemp", "k10temp", "cpu_thermal", "zenpower")] or list(
@@ -144,7 +138,7 @@ def _temperature() -> str:
 
 
 def _virtual() -> str:
-    """Return a sentence that says that this is a container or a virtual machine; return "" if it is neither."""
+    """Return "This is a container" or "This is a virtual machine" if one of these is true; otherwise return ""."""
     if Path("/.dockerenv").exists() or "container" in _read(Path("/run/systemd/container")):
         return "This is a container"
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The data types of a measurement plan: benchmarks, versions, number of runs, order and contexts."""
+"""Define the data types of a measurement plan: benchmarks, versions, number of runs, order and contexts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,18 +10,15 @@ VARIABLE, ENVIRONMENT_SIZE, DIRECTORY_LENGTH, PINNING, LINK_ORDER = (
     "variable", "environment size", "directory length", "cpu", "link order",
 )  # fmt: skip
 KINDS = (VARIABLE, ENVIRONMENT_SIZE, DIRECTORY_LENGTH, PINNING, LINK_ORDER)
-OUTPUT = "output"  # variable in a command: the file for its result
-PADDING = "LABELER_PADDING"  # environment variable that enlarges the environment
+OUTPUT = "output"  # variable in a command that stands for the file for the result
+PADDING = "LABELER_PADDING"  # name of the environment variable that enlarges the environment
 
 Argv = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Level:
-    """A level of a factor.
-
-    It has a name for the table, and the words that replace {FACTOR} in a command.
-    """
+    """A level of a factor: a name for the table, and the words that replace {FACTOR} in a command."""
 
     name: str
     words: Argv
@@ -29,7 +26,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Factor:
-    """A factor, which varies between measurement contexts.
+    """A factor, such as the environment size, that varies between measurement contexts.
 
     Attributes
     ----------
@@ -46,9 +43,9 @@ class Factor:
 
 @dataclass(frozen=True)
 class Command:
-    """The words of a command, with {variables}.
+    """The words of a command, which may contain {variables}.
 
-    If `is_shell` is set, the command is a single text for the shell.
+    If `is_shell` is true, the command is a single text, which a shell runs.
     """
 
     words: Argv
@@ -57,27 +54,29 @@ class Command:
 
 @dataclass(frozen=True)
 class Measured:
-    """An entry of the plan: a benchmark, or a tool that runs several benchmarks.
+    """An entry of a measurement plan: a benchmark, or a tool that runs several benchmarks.
 
     Attributes
     ----------
     name : str
     commands : mapping of str to Command
-        Command by version; "" for all other versions.
+        The command for each version. The key "" stands for all other versions.
     values : str
-        One of `VALUES`: the source of the measurements of a run.
+        Where the measurements of a run come from: one of `VALUES`.
     unit, better : str
-        The unit and better direction of plain numbers on standard output. Times of processes are in seconds.
+        The unit, and whether lower or higher is better, for plain numbers on standard output. Times of processes are
+        always in seconds.
     file : str
-        For `FILE`: the file that the command writes, with {variables}; a pattern may name several.
+        If `values` is `FILE`: the file that the command writes. The name may contain {variables}, and it may be a
+        pattern for several files.
     setup, reset : Command or None
-        Commands that run before each run and are not measured; reset runs first, then setup.
+        Commands that run before each run and are not measured: first reset, then setup. None for no command.
     environment : mapping of str to str
-        Variables for this entry only.
+        Environment variables for this entry only.
     timeout : float
         Time limit of a run in seconds.
     file_is_run : bool
-        Whether single values in the file are iterations of one run, as for hyperfine.
+        Whether the single values in the file are iterations of one run, as in files of hyperfine.
     """
 
     name: str
@@ -101,28 +100,29 @@ class Plan:
     ----------
     benchmarks : tuple of Measured
     versions : mapping of str to mapping of str to str
-        Variables of commands by version; empty if there is one version without a name.
+        The variables of each version for use in commands; empty if there is only one version, without a name.
     factors : tuple of Factor
     contexts : int or None
-        Number of combinations of levels to draw; None for all.
+        Number of combinations of levels to draw at random; None for all combinations.
     runs : int
         Number of runs of each benchmark, version and context in each kind of order.
     order : str
         One of `ORDERS`.
     interleave : bool
-        Whether versions alternate (A B B A) instead of running one after the other.
+        Whether versions alternate (A B B A). Otherwise all runs of a version come before the next version.
     seed : int
     directory : str
-        Working directory of commands, relative to the plan's folder.
+        The working directory of commands, relative to the folder of the plan.
     environment : mapping of str to str
-        Environment variables for every command.
+        Environment variables that are set for every command.
     inherit : tuple of str or None
-        Names of the variables that commands inherit from this process; None for all.
+        Names of the environment variables that commands inherit from this process; None for all.
     pause : float
         Seconds of rest before each run.
     application : str
     keep_hostname, keep_environment_names : bool
-        Whether to record the name of the machine, and the names (never values) of environment variables.
+        Whether to record the name of the machine, and whether to record the names of environment variables. Values of
+        environment variables are never recorded.
     """
 
     benchmarks: tuple[Measured, ...]

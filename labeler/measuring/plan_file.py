@@ -1,7 +1,4 @@
-"""Read a plan from TOML.
-
-An error message names the invalid entry and says how to fix it.
-"""
+"""Read a measurement plan from a TOML file; error messages name the invalid entry and say how to correct it."""
 
 import re
 import tomllib
@@ -23,18 +20,18 @@ MAX_STEPS = 1_000_000
 MAX_PADDING = 100_000  # maximum bytes of one environment variable; the limit of Linux is 131 072
 MAX_LENGTH = 3_000  # maximum characters of a working directory; the limit of Linux is 4 096
 VARIABLE = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
-GIVEN = ("python", "benchmark", "version", "run", p.OUTPUT)  # variables of every command
+GIVEN = ("python", "benchmark", "version", "run", p.OUTPUT)  # variables that every command can use
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _CPUS = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
 
 def read_plan(path: Path) -> Plan:
-    """Read the plan in a file.
+    """Read the measurement plan in a TOML file.
 
     Raises
     ------
     InputError
-        If the file cannot be read or is invalid; the message names the file and the entry.
+        If the file cannot be read or is invalid. The message names the file and the entry.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -50,7 +47,7 @@ def read_plan(path: Path) -> Plan:
 
 
 def parse_plan(text: str) -> Plan:
-    """Parse a plan in TOML; raises ValueError that names the invalid entry."""
+    """Return the measurement plan in a TOML text; raises ValueError with the name of the invalid entry."""
     table = _Table("the plan", tomllib.loads(text))
     seed = table.whole("seed", 1, low=0)
     versions = _versions(table)
@@ -83,7 +80,7 @@ def parse_plan(text: str) -> Plan:
 
 
 def with_changes(plan: Plan, **changes: Any) -> Plan:
-    """Return the plan with the options of the command line; raises InputError if the result is invalid."""
+    """Return the plan, changed by options of the command line; raises InputError if the changed plan is invalid."""
     changed = replace(plan, **{name: value for name, value in changes.items() if value is not None})
     if n_steps(changed) > MAX_STEPS:
         raise InputError(_too_many(changed))
@@ -95,7 +92,7 @@ def _too_many(plan: Plan) -> str:
 
 
 def variables_in(text: str) -> list[str]:
-    """Return the variables of a text.
+    """Return the names of the variables in a text; a name in double braces is not a variable.
 
     Examples
     --------
@@ -106,10 +103,7 @@ def variables_in(text: str) -> list[str]:
 
 
 class _Table:
-    """The entries of a TOML table, read one after another.
-
-    Entries that nobody has read at the end are unknown keys.
-    """
+    """A reader of the entries of a TOML table, which at the end reports the entries that nobody has read as unknown."""
 
     def __init__(self, place: str, entries: Mapping[str, Any]) -> None:
         self.place, self.entries, self.known = place, dict(entries), list[str]()
@@ -267,7 +261,7 @@ def _levels(own: _Table, kind: str) -> tuple[Level, ...]:
 
 
 def _link_orders(own: _Table, seed: int) -> tuple[Level, ...]:
-    """Return the given order of the files, and other orders that are drawn from the seed."""
+    """Return the levels of the factor link order: the given order of the files, and random orders from the seed."""
     files = own.take("files")
     if not isinstance(files, list) or len(files) < 2 or not all(isinstance(file, str) for file in files):
         raise own.wrong("files", "a list of at least two files", files)
@@ -285,7 +279,7 @@ def _link_orders(own: _Table, seed: int) -> tuple[Level, ...]:
 
 
 def _shared(table: _Table) -> dict[str, Any]:
-    """Return the settings of the plan that apply to all benchmarks unless a benchmark changes them."""
+    """Return the options at the top of the plan that apply to each benchmark that does not change them."""
     shell = table.flag("shell", default=False)
     return {
         "shell": shell,
@@ -362,7 +356,7 @@ def _of_tool(own: _Table, name: str) -> Measured:
 
 
 def _check(plan: Plan, variables: set[str]) -> None:
-    """Check conditions that involve the whole plan."""
+    """Check the conditions that involve several parts of the plan; raises ValueError if one is not met."""
     names = [benchmark.name for benchmark in plan.benchmarks]
     doubled = [name for name in names if names.count(name) > 1]
     if doubled:
@@ -416,7 +410,7 @@ def _shows(plan: Plan, version: str, own: Mapping[str, str], used: set[str]) -> 
 
 
 def _texts(benchmark: Measured) -> list[tuple[str, bool]]:
-    """Return every text of a benchmark that may contain variables, and whether the text is a word of a command."""
+    """Return the texts of a benchmark that may contain variables, each with whether it is a word of a command."""
     commands = [*benchmark.commands.values(), *(one for one in (benchmark.setup, benchmark.reset) if one)]
     words = [(word, not command.is_shell) for command in commands for word in command.words]
     return [*words, *((value, False) for value in benchmark.environment.values()), (benchmark.file, False)]

@@ -1,6 +1,6 @@
-"""Run a command in its own process group.
+"""Run a command in a process group of its own and measure its time.
 
-The command is timed and stopped at its time limit, and no process is left running.
+The command is stopped at the time limit, and no process that it started is left running.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ import psutil
 
 from labeler.errors import InputError
 
-MAX_OUTPUT_BYTES = 64_000_000  # limit for standard output if measurements are read from it
+MAX_OUTPUT_BYTES = 64_000_000  # limit for standard output from which measurements are read
 MAX_MESSAGE_BYTES = 4_000  # number of bytes kept from the end of standard error
 GRACE_S = 1.0  # time between asking a process to end and killing it
 _PR_SET_CHILD_SUBREAPER = 36
@@ -28,21 +28,21 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @dataclass(frozen=True)
 class Ended:
-    """The result of a command.
+    """The result of running a command.
 
     Attributes
     ----------
     reason : str
-        Why the command failed; "" if it succeeded.
+        The reason why the command failed; "" if it succeeded.
     exit_status : int or None
-        The exit status; negative if a signal ended the command, None if it could not be started.
+        The exit status. It is negative if a signal ended the command, and None if the command could not be started.
     wall_s, cpu_s : float
-        Time from start to end, and processor time. The processor time includes the children for which the process
-        waited.
+        The time from start to end, and the processor time, in seconds. The processor time includes child processes for
+        which the command waited.
     output : bytes
-        The standard output, if it was requested.
+        The standard output; empty if it was not requested.
     n_left : int
-        Number of processes that the command left running and that were then ended.
+        Number of processes that the command left running. These processes were ended.
     """
 
     reason: str
@@ -54,7 +54,7 @@ class Ended:
 
 
 def check_system() -> None:
-    """Raise InputError if the system lacks the necessary process functions."""
+    """Raise InputError if this operating system lacks the functions that are needed to run commands."""
     if not hasattr(os, "wait4"):
         raise InputError("`labeler measure` needs Linux, macOS or another Unix.")
 
@@ -73,26 +73,26 @@ def run(
     Parameters
     ----------
     argv : sequence of str
-        The program and its arguments; no shell reads them.
+        The program and the arguments. No shell reads them.
     directory : Path
     environment : mapping of str to str
-        All environment variables of the command.
+        All environment variables of the command; nothing else is inherited.
     timeout : float
-        Seconds after which the command and all processes that it started are ended.
+        The number of seconds after which the command and all processes that it started are ended.
     keep_output : bool
         Whether to keep standard output; otherwise it is discarded.
     cpus : frozenset of int, optional
-        The processors to pin the command to.
+        The processors to which the command is pinned.
 
     Returns
     -------
     Ended
-        The result, even if the command could not be started.
+        The result. There is a result even if the command could not be started.
 
     Raises
     ------
     KeyboardInterrupt
-        If the user stops the measurement; the command is ended first.
+        If the user stops the measurement. The command is ended first.
     """
     _adopt_orphans()
     before = _children()
@@ -148,10 +148,7 @@ def _reason(exit_status: int, message: bytes) -> str:
 
 
 class _Reader:
-    """Reads a pipe on a separate thread, so that the process never waits.
-
-    Only the end of the text is kept.
-    """
+    """A thread that reads a pipe, so that the process that writes never waits; only the end of the text is kept."""
 
     def __init__(self, pipe: IO[bytes] | None, most: int, at_most: Callable[[], None] | None = None) -> None:
         self.pipe, self.most, self.at_most, self.kept = pipe, most, at_most, bytearray()
@@ -176,7 +173,7 @@ class _Reader:
 
 
 def _stop(pid: int, why: Event) -> None:
-    """Ask a process group to end; if it does not end in time, kill it."""
+    """Ask a process group to end; if the group does not end in time, kill it."""
     why.set()
     _kill_group(pid, signal.SIGTERM)
     timer = Timer(GRACE_S, _kill_group, (pid, signal.SIGKILL))
@@ -190,14 +187,14 @@ def _kill_group(pid: int, number: signal.Signals) -> None:
 
 
 def _end_descendants(group: int, before: frozenset[int]) -> int:
-    """End all processes that a command left running; return their number.
+    """End all processes that a command left running, and return their number.
 
-    These are processes in the command's group, or processes that this process adopted.
+    These processes are in the process group of the command, or were adopted by this process.
     """
     left = _running(before)
     _kill_group(group, signal.SIGKILL)
     n_left = len(left)
-    for _attempt in range(50):  # ended processes leave children to adopt, and new ones may start
+    for _attempt in range(50):  # when a process ends, its children are adopted, and new processes may start
         if not left:
             break
         for child in left:
@@ -210,9 +207,9 @@ def _end_descendants(group: int, before: frozenset[int]) -> int:
 
 
 def _children() -> frozenset[int]:
-    """Return the child processes of this process.
+    """Return the ids of the child processes of this process.
 
-    On Linux, this does not scan all processes, because a scan would take milliseconds.
+    On Linux, the function does not scan all processes, because a scan takes milliseconds.
     """
     tasks = Path("/proc/self/task")
     try:
@@ -225,9 +222,9 @@ def _children() -> frozenset[int]:
 
 
 def _running(before: frozenset[int]) -> list[psutil.Process]:
-    """Return all running descendants of this process, except older descendants.
+    """Return the running descendants of this process that did not exist before the command.
 
-    Also collect processes that have ended.
+    The function also collects the exit status of child processes that have ended.
     """
     running = []
     for pid in _children() - before:
@@ -242,7 +239,10 @@ def _running(before: frozenset[int]) -> list[psutil.Process]:
 
 
 def _adopt_orphans() -> None:
-    """On Linux, adopt processes whose parent ends, so that a command cannot leave hidden processes."""
+    """Make this process adopt processes whose parent has ended, so that a command cannot leave hidden processes.
+
+    This is possible only on Linux.
+    """
     if sys.platform == "linux" and not _ADOPTING.is_set():
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -254,9 +254,9 @@ _ADOPTING = Event()
 
 @contextmanager
 def _pinned(cpus: frozenset[int] | None) -> Iterator[str]:
-    """Pin processes that are started inside this context; they inherit the processors.
+    """Pin processes that are started inside this context to these processors.
 
-    Yield the reason if this fails.
+    Yield the reason if pinning fails; otherwise yield "".
     """
     if cpus is None:
         yield ""

@@ -1,4 +1,4 @@
-"""Read the measurements of a run: from the clock, from standard output or from result files."""
+"""Read the measurements of a run from the clock, from standard output or from result files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Result:
     ----------
     benchmark, application : str
     process : str
-        Identifies a process if a run has several processes; otherwise "".
+        The id of the process if the run has several processes; otherwise "".
     values : tuple of float
     unit, better : str
     """
@@ -36,11 +36,11 @@ class Result:
     process: str = ""
 
 
-Marks = Mapping[Path, tuple[int, int, int]]  # changes when a file is written again
+Marks = Mapping[Path, tuple[int, int, int]]  # the state of each file, which changes when the file is written again
 
 
 def marks_of(measured: Measured, files: str, directory: Path) -> Marks:
-    """Return the state of the result files that exist before a run.
+    """Return the state of the result files that exist now, to detect later which files a run wrote.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def marks_of(measured: Measured, files: str, directory: Path) -> Marks:
 
 
 def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) -> list[Result]:
-    """Return the measurements of a successful run.
+    """Return the measurements of a run that succeeded.
 
     Parameters
     ----------
@@ -71,13 +71,13 @@ def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) ->
     Returns
     -------
     list of Result
-        If a run has only one benchmark, the benchmark gets the name in the plan. If a run has several benchmarks, their
-        names are appended to the name in the plan.
+        One result for each benchmark. If the run has only one benchmark, the benchmark gets the name in the plan. If
+        the run has several benchmarks, their names are appended to the name in the plan.
 
     Raises
     ------
     ValueError
-        If there are no measurements.
+        If the run has no measurements, or they cannot be read.
     """
     if measured.values in (WALL, CPU):
         return [Result(measured.name, (ended.wall_s if measured.values == WALL else ended.cpu_s,))]
@@ -97,10 +97,7 @@ def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) ->
 
 
 def _plain_numbers(output: bytes) -> Numbers:
-    """Return the numbers of an output.
-
-    Return no numbers if the output contains anything else.
-    """
+    """Return the numbers in an output; return no numbers if the output contains anything else."""
     numbers = []
     for word in output.split():
         try:

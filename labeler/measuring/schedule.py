@@ -1,10 +1,8 @@
-"""List the runs of a plan in the order in which they are executed.
+"""List the runs of a measurement plan in the order in which they are executed.
 
-The same seed gives the same order.
-
-A *pass* runs every benchmark once, in one version and one context, in one order. A round has one pass for each version,
-context and kind of order, so any number of whole rounds is balanced. If a plan is made longer, its first rounds stay
-the same.
+The same seed gives the same order. A *pass* runs every benchmark once, in one version, one context and one order. A
+*round* has one pass for each version, context and kind of order, so any number of whole rounds is balanced. If the
+number of runs in a plan is raised, the first rounds stay the same.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +15,7 @@ import numpy as np
 from labeler.measuring.plan import Plan
 
 FIXED, RANDOM = "fixed", "random"
-# separate streams of random numbers, so that no stream depends on how many numbers another stream uses
+# separate streams of random numbers, so that no choice depends on how many numbers another choice uses
 _CONTEXTS, _ORDER_OF_CONTEXTS, _ORDER = range(3)
 
 
@@ -30,18 +28,18 @@ class Step:
     number : int
         Position of the run in the schedule, starting at 0.
     round : int
-        Number of the round, from 0; the column run of the table.
+        Number of the round, starting at 0; the table has this number in the column run.
     benchmark : str
     version : str
         "" if the plan has no versions.
     order_type : str
         "fixed" or "random".
     position : int
-        Position within the pass, from 1.
+        Position of the run in its pass, starting at 1.
     predecessor : str
-        The previous benchmark in this pass; "" for the first one.
+        The previous benchmark in this pass; "" for the first benchmark.
     factors : mapping of str to str
-        Name of the level of each factor.
+        The name of the level of each factor.
     """
 
     number: int
@@ -67,23 +65,22 @@ def schedule(plan: Plan) -> Iterator[Step]:
 
 
 def n_steps(plan: Plan) -> int:
-    """Return the number of runs."""
+    """Return the number of runs in the plan."""
     n_contexts = plan.contexts or prod(len(factor.levels) for factor in plan.factors)
     per_round = len(plan.benchmarks) * max(len(plan.versions), 1) * n_contexts * len(kinds_of_order(plan))
     return plan.runs * per_round
 
 
 def kinds_of_order(plan: Plan) -> tuple[str, ...]:
-    """Return the kinds of order that the plan measures."""
+    """Return the kinds of order in which the plan runs benchmarks: "fixed", "random" or both."""
     return (FIXED, RANDOM) if plan.order == "both" else (plan.order,)
 
 
 def contexts_of(plan: Plan) -> list[Mapping[str, str]]:
     """Return the combinations of factor levels that the plan measures.
 
-    These are all combinations, or a balanced random selection of the number in the plan.
-
-    A selection contains each level of a factor equally often, if its size allows it.
+    These are all combinations, or a random selection if the plan has a number of contexts. A selection contains each
+    level of a factor equally often, as far as the number of contexts allows.
     """
     if plan.contexts is None:
         names = [factor.name for factor in plan.factors]
@@ -91,7 +88,7 @@ def contexts_of(plan: Plan) -> list[Mapping[str, str]]:
         return [dict(zip(names, combination, strict=True)) for combination in product(*levels)]
     rng = _rng(plan, _CONTEXTS)
     best: list[Mapping[str, str]] = []
-    for _attempt in range(200):  # shuffle balanced columns until no combination occurs twice
+    for _attempt in range(200):  # shuffles balanced columns until no combination occurs twice
         columns = {
             factor.name: [factor.levels[at % len(factor.levels)].name for at in range(plan.contexts)]
             for factor in plan.factors
@@ -124,9 +121,9 @@ def _passes(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple
 
 
 def _rounds(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int, str, int]]:
-    """Yield (round, number of the kind, kind of order, context) for each block.
+    """Yield the combinations of round, kind of order and context, as (round, number of the kind, kind, context).
 
-    Blocks of both kinds alternate.
+    The two kinds of order alternate.
     """
     kinds = list(enumerate(kinds_of_order(plan)))
     for round_ in range(plan.runs):

@@ -1,4 +1,4 @@
-"""Execute the runs of a plan that are not in the table yet, one after another."""
+"""Execute the runs of a measurement plan that are not in the table yet, one after another."""
 
 import hashlib
 import json
@@ -38,25 +38,25 @@ from labeler.measuring.schedule import Step, n_steps, schedule
 from labeler.measuring.table import NAME, PARQUET, Done, Table, place_of, write_parquet
 from labeler.whole_files import in_place
 
-LOCK = "plan.lock"  # file with the parts of the plan that must not change
+LOCK = "plan.lock"  # name of the file that records the parts of the plan that must not change
 MAY_CHANGE = ("runs", "pause", "keep_hostname", "keep_environment_names")
-MAX_FAILURES = 3  # consecutive failures of one benchmark in one version
-MAX_COMPONENT = 200  # characters of a folder name
+MAX_FAILURES = 3  # number of consecutive failures after which a benchmark in a version is not run again
+MAX_COMPONENT = 200  # maximum number of characters of a folder name
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a measurement.
+    """The progress of a measurement after a run.
 
     Attributes
     ----------
     n_done, n_steps : int
     step : Step
-        The last run.
+        The run that has just ended.
     failure : str
-        The reason why this run failed; "" if it succeeded.
+        The reason why this run failed; "" if the run succeeded.
     stopped : str
-        A message that says that the benchmark will not run again; "" if it will run again.
+        A message that the benchmark will not run again because it failed too often; "" otherwise.
     seconds_left : float or None
     """
 
@@ -70,22 +70,22 @@ class Progress:
 
 @dataclass
 class Outcome:
-    """The result of a measurement.
+    """The result of a measurement session.
 
     Attributes
     ----------
     path : Path
-        The table.
+        The path of the table.
     n_steps, n_before, n_made : int
-        Numbers of runs: in the plan, completed before, and made now.
+        The numbers of runs in the plan, of runs completed before this session, and of runs made in this session.
     n_failed, n_skipped : int
-        Numbers of failed runs, and of runs skipped because their benchmark failed too often.
+        The numbers of failed runs, and of runs that were skipped because their benchmark failed too often.
     is_complete : bool
     stopped : list of str
     seconds : float
-        Time of this session.
+        Duration of this session.
     overhead_s : float
-        Mean time per run in addition to the command.
+        Mean time per run that is spent outside the command.
     """
 
     path: Path
@@ -114,20 +114,20 @@ def measure(
     ----------
     plan : Plan
     out : Path
-        The folder with the table; created if it does not exist.
+        The folder with the table. The folder is created if it does not exist.
     base : Path
-        The folder to which the directory in the plan is relative.
+        The folder that the directory in the plan is relative to.
     limit : int, optional
-        Maximum number of runs in this call.
+        Maximum number of runs in this call; None for no limit.
     watch : callable
-        Called after each run.
+        Called with the progress after each run.
 
     Raises
     ------
     InputError
         If the folder belongs to another plan, is in use, or cannot be written.
     KeyboardInterrupt
-        If the user stops it; the current run is not recorded.
+        If the user stops the measurement. The current run is not recorded.
     """
     process.check_system()
     directory = _directory(plan, base)
@@ -187,14 +187,14 @@ def done_so_far(plan: Plan, out: Path) -> list[Done]:
 
 
 def seconds_left(plan: Plan, done: list[Done]) -> float | None:
-    """Estimate the remaining time from the completed runs; return None if there are no completed runs."""
+    """Return the estimated remaining time in seconds; return None if there are no completed runs."""
     return _TimeLeft(plan, done).seconds()
 
 
 def fill(words: Argv, variables: Mapping[str, Argv]) -> list[str]:
-    """Replace the variables in words by their values.
+    """Return the words of a command with the variables replaced by their values.
 
-    A word that is only a variable is replaced by all words of the variable.
+    If a word consists only of a variable, all words of the variable replace this word.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def _directory(plan: Plan, base: Path) -> Path:
 
 
 def _prepare(plan: Plan, out: Path) -> None:
-    """Create the folder, or check that it belongs to this plan."""
+    """Create the folder for the results; if it already has a table, check that the table belongs to this plan."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -258,7 +258,7 @@ def _check_lock(plan: Plan, out: Path) -> None:
 
 
 def _fingerprint(plan: Plan) -> dict[str, str]:
-    """Return a hash of each part of the plan; values that look secret are left out."""
+    """Return a hash of each part of the plan; values whose names suggest a secret are left out."""
     parts = {name: value for name, value in asdict(plan).items() if name not in MAY_CHANGE}
     text = json.dumps(_without_secret_values(parts), sort_keys=True)
     return {name: hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]
@@ -275,9 +275,9 @@ def _without_secret_values(value: object) -> object:
 
 
 def _with_done(plan: Plan, done: list[Done], out: Path) -> Iterator[tuple[Step, Done | None]]:
-    """Pair each step with its completed run, if there is one.
+    """Yield each step of the schedule with the completed run of this step, or with None.
 
-    Raises InputError if the table has a different run.
+    Raises InputError if a run in the table does not match its step.
     """
     known = {entry.step: entry for entry in done}
     for step in schedule(plan):
@@ -291,7 +291,7 @@ def _with_done(plan: Plan, done: list[Done], out: Path) -> Iterator[tuple[Step, 
 
 
 class _Failures:
-    """Counts consecutive failures of each benchmark."""
+    """A counter of consecutive failures of each benchmark in each version."""
 
     def __init__(self) -> None:
         self.in_a_row: Counter[tuple[str, str]] = Counter()
@@ -300,10 +300,7 @@ class _Failures:
         return self.in_a_row[step.benchmark, step.version] >= MAX_FAILURES
 
     def add(self, step: Step, failure: str) -> str:
-        """Count a run.
-
-        If its benchmark will not run again because of this run, return a message.
-        """
+        """Count a run; if this failure is one too many, return a message that the benchmark will not run again."""
         key = step.benchmark, step.version
         self.in_a_row[key] = self.in_a_row[key] + 1 if failure else 0
         if self.in_a_row[key] != MAX_FAILURES:
@@ -313,9 +310,9 @@ class _Failures:
 
 
 class _TimeLeft:
-    """Estimates the remaining time.
+    """An estimate of the remaining time.
 
-    For each benchmark, this is the mean time of its runs times the number of its remaining runs.
+    The estimate adds, over the benchmarks, the mean time of the runs so far times the number of remaining runs.
     """
 
     def __init__(self, plan: Plan, done: list[Done]) -> None:
@@ -342,7 +339,7 @@ class _TimeLeft:
 
 @dataclass(frozen=True)
 class _Run:
-    """A run: its measurements or the reason why it failed, and its recorded conditions."""
+    """A run: the measurements or the reason why the run failed, and the recorded conditions."""
 
     results: list[Result]
     failure: str
@@ -351,7 +348,7 @@ class _Run:
 
 
 class _Runner:
-    """Executes runs one after another."""
+    """An executor of runs, which runs the commands of one step after another."""
 
     def __init__(self, plan: Plan, directory: Path, temporary: Path) -> None:
         self.plan, self.directory, self.temporary = plan, directory, temporary
@@ -435,7 +432,10 @@ class _Runner:
         return environment
 
     def _working_directory(self, step: Step) -> Path:
-        """Return the plan's folder, or a folder with a longer path and links to all files of the plan's folder."""
+        """Return the working directory of a run.
+
+        If the path must be longer, this is a new folder with links to all files in the working directory of the plan.
+        """
         if DIRECTORY_LENGTH not in self.kinds:
             return self.directory
         (text,) = self._level(step, self.kinds[DIRECTORY_LENGTH]).words
@@ -460,7 +460,7 @@ class _Runner:
 
 
 def cpus_of(text: str) -> frozenset[int]:
-    """Parse a list of processors such as "0,2-3".
+    """Return the processors in a text such as "0,2-3".
 
     Examples
     --------

@@ -1,9 +1,7 @@
-"""The long table of a measurement.
+"""Write and read the long table of a measurement.
 
-Each run is written to disk when it ends. Later, complete runs can be recognised.
-
-Each row contains the number of rows of its run. If a run was only partly written, this number does not match, and the
-rows of the run are removed.
+Each run is written to disk when the run ends. Each row contains the number of rows of its run. If a run was only partly
+written, this number does not match, and the rows of the run are removed when the table is next opened.
 """
 
 import csv
@@ -39,9 +37,8 @@ LOCK_WAIT_S = 2.0
 class Done:
     """A completed run in the table.
 
-    It has number, benchmark, version, place in the plan, time, and the reason if it failed.
-
-    `value` is the mean of its measurements if all of them belong to one benchmark.
+    `place` identifies the run in the plan (see `place_of`). `value` is the mean of the measurements if all measurements
+    belong to one benchmark.
     """
 
     step: int
@@ -55,16 +52,14 @@ class Done:
 
 @dataclass
 class Table:
-    """The table in a folder.
-
-    Only one process can have the table open.
+    """The table in a folder, which only one process at a time can open.
 
     Attributes
     ----------
     path : Path
     factors : tuple of str
     done : list of Done
-        The complete runs, in order.
+        The completed runs, in the order of the table.
     """
 
     path: Path
@@ -73,18 +68,18 @@ class Table:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """The names of the columns of the table."""
         return (
             *WRITTEN, PREDECESSOR, FAILURE, *(FACTOR + name for name in self.factors), STEP, ROWS, BENCHMARK,
             *(RECORDED + name for name in NOTED),
         )  # fmt: skip
 
     def _lock(self) -> None:
-        """Lock the table.
+        """Lock the table for this process.
 
-        If a process was killed while it started a command, the lock may be held until this command has begun.
+        If another process was killed while it started a command, its lock may remain until this command has begun.
         """
-        import fcntl  # imported here because only Unix has it
+        import fcntl  # imported here because only Unix has this module
 
         deadline = time.monotonic() + LOCK_WAIT_S
         while True:
@@ -98,7 +93,7 @@ class Table:
                 return
 
     def __enter__(self) -> Self:
-        """Open the table and remove incomplete rows; raises InputError if it is in use or belongs to another plan."""
+        """Open the table and remove incomplete runs; raises InputError if it is in use or belongs to another plan."""
         try:
             self.file = self.path.open("a+b", buffering=0)
             self._lock()
@@ -122,13 +117,13 @@ class Table:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the table."""
+        """Close the table and release the lock."""
         self.file.close()
 
     def append(
         self, step: Step, results: Sequence[Result], failure: str, noted: Mapping[str, str], application: str
     ) -> None:
-        """Write all rows of a run together, and wait until they are on disk."""
+        """Append all rows of a run at once, and wait until the rows are on disk."""
         n_rows = sum(len(result.values) for result in results) or 1
         shared = {
             "version": step.version, "order_type": step.order_type, "order_position": str(step.position),
@@ -164,7 +159,7 @@ class Table:
 
 
 def write_parquet(path: Path) -> Path:
-    """Write the table as Parquet next to the CSV file; raises InputError if it cannot be written."""
+    """Write the table as Parquet next to the CSV file; raises InputError if writing fails."""
     import pandas as pd
 
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -179,7 +174,7 @@ def write_parquet(path: Path) -> Path:
 
 
 def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[Done], int]:
-    """Return the complete runs of a table, and the size in bytes of the header and these runs together.
+    """Return the completed runs of a table, and how many bytes the header and these runs have.
 
     Raises
     ------
@@ -213,9 +208,9 @@ def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[
 
 
 def place_of(step: Step) -> tuple[str, ...]:
-    """Return the values of a step that identify a run.
+    """Return the values of a step that identify its run in the table, such as context and position.
 
-    The table must have the same values if it contains the same run of the same plan.
+    If these values differ from the values in the table, the table belongs to another plan.
     """
     levels = [f"{name}={level}" for name, level in step.factors.items()]
     return (*levels, step.order_type, str(step.position), step.predecessor, str(step.round))

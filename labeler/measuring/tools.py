@@ -1,7 +1,7 @@
-"""The command that each benchmark tool needs for one run, and where its measurements are.
+"""Define, for each benchmark tool, the command for one run and the place of the measurements.
 
-One run is one process. If a tool normally starts several processes, the command makes it start only one, because the
-plan makes the other runs.
+A run is one process. If a tool normally starts several processes, the command makes the tool start only one, because
+the plan makes the other runs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ OUT = f"{{{OUTPUT}}}"
 
 @dataclass(frozen=True)
 class Call:
-    """The options of a tool in the plan: target, selected benchmarks, number of iterations, and other arguments."""
+    """The options of a tool in a plan: target, selected benchmarks, number of iterations, and other arguments."""
 
     target: str
     only: str = ""
@@ -30,18 +30,18 @@ class Tool:
     ----------
     name : str
     target : str
-        Description of `target`.
+        What the key `target` of a plan means for this tool.
     words : callable
-        Function from a `Call` to the words of the command.
+        A function that returns the words of the command for a `Call`.
     values : str
         `FILE` or `STDOUT`.
     file : str
         The file that the tool writes.
     environment : mapping of str to str
     only : str
-        Description of `only`; "" if the tool cannot run a part of its benchmarks.
+        What the key `only` of a plan means for this tool; "" if the tool cannot run only some of its benchmarks.
     file_is_run : bool
-        Whether single values in its file are iterations of one run.
+        Whether the single values in the file are iterations of one run.
     """
 
     name: str

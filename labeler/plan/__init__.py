@@ -1,4 +1,4 @@
-"""The plan, its changes, and the states of a study.
+"""Compute plans, changes of plans, and the states of a study.
 
-All functions are pure: they use no clock and no randomness except a seed.
+The results depend only on the arguments: no function uses a clock, or randomness other than a seed.
 """

@@ -1,10 +1,7 @@
-"""A plan in use: its state before and after each change.
+"""Compute the state of a plan in use before and after each change.
 
 The states are computed during labelling, and again later to verify the plan. Each state depends only on the active
 assignments and the answers so far, so each change can be derived again from the log.
-
-Each state depends only on the active assignments and the answers so far, so each change can be derived again from the
-log.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +15,7 @@ from labeler.plan import changes
 from labeler.plan.changes import LOADING, Changes, Slot
 from labeler.plan.design import calibration_for, hash_of, key
 
-N_OFFERED = 2  # the item on a reviewer's screen, and the next item, which the browser has already
+N_OFFERED = 2  # the item on the reviewer's screen, and the next item, which the browser has already loaded
 _CATEGORIES = frozenset(Answer(category) for category in Category)
 
 Place = tuple[str, str, Kind]  # (reviewer, item, kind), the key of an assignment
@@ -33,7 +30,7 @@ def place_of(assignment: Assignment) -> Place:
 class ActivePlan:
     """The state of a plan at one moment.
 
-    A place is the key of an assignment: reviewer, item and kind.
+    A `Place` is the key of an assignment: reviewer, item and kind.
 
     Attributes
     ----------
@@ -45,7 +42,7 @@ class ActivePlan:
     excluded : frozenset of str
         The excluded items.
     imported : frozenset of Place
-        The assignments of imported labels, whether they are active or ended.
+        The assignments of imported labels, both active and ended.
     seed : int
     labelled : frozenset of Place
         The assignments with a first label, even if the reviewer withdrew the label after answering other items.
@@ -64,20 +61,20 @@ class ActivePlan:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the active assignments that were not imported.
+        """The SHA-256 hash of the active assignments that were not imported.
 
-        Until the first change, this is the hash of the plan.
+        Until the first change, this hash equals the hash of the plan.
         """
         return hash_of(assignment for place, assignment in self.standing.items() if place not in self.imported)
 
     def without(self, reviewer: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
-        """Return the plan after a reviewer left."""
+        """Return the plan after a reviewer left, and the moves of items."""
         return self.moved(
             changes.leave(self._slots(), reviewer, applications=self.applications, staying=staying, seed=self.seed)
         )
 
     def succeeded(self, reviewer: str, successor: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
-        """Return the plan after a successor took over from a reviewer."""
+        """Return the plan after a successor took over from a reviewer, and the moves of items."""
         return self.moved(
             changes.succeed(
                 self._slots(), reviewer, successor, applications=self.applications, staying=staying, seed=self.seed
@@ -85,9 +82,9 @@ class ActivePlan:
         )
 
     def joined(self, reviewer: str, *, calibrating: bool) -> tuple["ActivePlan", Changes]:
-        """Return the plan after a reviewer joined.
+        """Return the plan after a reviewer joined, and the moves of items.
 
-        If the calibration round is in progress, the reviewer also gets its items.
+        If the calibration round is in progress, the reviewer also gets the calibration items.
         """
         before = {item: self.applications[item] for _, item, kind in self.standing if kind is Kind.CALIBRATION}
         own = calibration_for(reviewer, before, self.seed) if calibrating else []
@@ -98,7 +95,7 @@ class ActivePlan:
     def in_third_round(
         self, first: Mapping[str, Mapping[str, Category]], reviewers: Iterable[str]
     ) -> tuple["ActivePlan", tuple[str, ...]]:
-        """Return the plan with third labels assigned, and descriptions of the requirements that could not be met."""
+        """Return the plan after third labels were assigned, and texts about the requirements that it could not meet."""
         counting = {item: labels for item, labels in first.items() if item not in self.excluded}
         plan = changes.third_round(
             counting, self._slots(), reviewers=reviewers, start=self._next_positions(), seed=self.seed
@@ -108,10 +105,8 @@ class ActivePlan:
     def with_items(self, names: Iterable[str], reviewers: Iterable[str], per_item: int) -> "ActivePlan":
         """Return the plan with additional items, each assigned to `per_item` reviewers.
 
-        Each item goes to the reviewers with the lowest loads; keys break ties.
-
-        Each reviewer gets the new items after all other items. The new items are sorted by key, so that their order
-        does not reveal why an item was added.
+        Each item goes to the reviewers with the lowest loads; keys break ties. A reviewer sees the new items after all
+        other items, sorted by key, so that the order does not reveal why an item was added.
         """
         load = Counter(reviewer for reviewer, _, kind in self.standing if kind in LOADING)
         own: dict[str, list[str]] = defaultdict(list)
@@ -134,13 +129,11 @@ class ActivePlan:
         return any(map(self._is_waiting, own))
 
     def _slots(self) -> list[Slot]:
-        """Return the current assignments as slots.
+        """Return the current assignments as slots, and the slots of `_once_imported`.
 
-        Fresh, overlap and third assignments of a reviewer to the same item count once; imports can create such
-        duplicates. An open assignment is preferred, because it can be reassigned; if both are open, the assignment that
-        was not imported is used.
-
-        Ended assignments of imported labels are added as in `_once_imported`.
+        After an import, a reviewer can have two assignments of the kinds fresh, overlap and third to the same item.
+        Only one slot is returned for these: an open assignment, because it can be reassigned; if both are open, the
+        assignment that was not imported.
         """
         slots: dict[tuple[str, str, Kind | None], Slot] = {}
         for place in sorted(self.standing, key=lambda place: (place in self.imported, place)):
@@ -152,18 +145,18 @@ class ActivePlan:
         return [*slots.values(), *self._once_imported()]
 
     def _once_imported(self) -> list[Slot]:
-        """Return a slot for each ended assignment of an imported label.
+        """Return a slot for each imported label whose assignment has ended.
 
-        These slots prevent the reviewer from getting the item again. They do not count towards the reviewer's load.
+        Because of these slots, the reviewer cannot get the item again. The slots do not count towards the load.
         """
         ended = self.imported - self.standing.keys()
         return [Slot(reviewer, item, Kind.CALIBRATION, answered=True) for reviewer, item, _ in ended]
 
     def slots_to_share(self) -> list[Slot]:
-        """Return the slots for `join`.
+        """Return the current slots in the form that `join` needs.
 
-        A slot cannot move if its item is excluded, or if the item is on the reviewer's screen or already loaded by the
-        reviewer's browser.
+        Slots of excluded items are marked as answered, so that they cannot move. Slots whose item is on the reviewer's
+        screen or already loaded by the reviewer's browser are marked as bound.
         """
         on_screens = self._on_screens
         return [
@@ -178,7 +171,7 @@ class ActivePlan:
     def _next_positions(self) -> dict[str, int]:
         """Return the next free position of each reviewer.
 
-        This is the position after the reviewer's last assignment that is active or has an answer.
+        The position comes after the reviewer's last assignment that is active or has an answer.
         """
         ends: dict[str, int] = defaultdict(int)
         for assignment in (*self.standing.values(), *self._answered_before.values()):
@@ -186,9 +179,9 @@ class ActivePlan:
         return dict(ends)
 
     def moved(self, change: Changes) -> tuple["ActivePlan", Changes]:
-        """Return the plan after these moves, and the moves.
+        """Return the plan after the moves of a change, and the change.
 
-        Moved items come after the new reviewer's other items. They are sorted by key.
+        A reviewer sees the moved items after all other items, sorted by key.
         """
         moved_away = {
             place: self.standing[place] for place in ((move.giver, move.item, move.kind) for move in change.moves)
@@ -207,9 +200,9 @@ class ActivePlan:
         return replace(self, standing=remaining, ended={**self.ended, **moved_away}).added(new), change
 
     def added(self, assignments: Iterable[Assignment]) -> "ActivePlan":
-        """Return the plan with more assignments.
+        """Return the plan with additional assignments.
 
-        If an ended assignment with answers is added again, it gets its previous position.
+        An ended assignment that has answers and is added again gets its previous position.
         """
         before = self._answered_before
         standing = {
@@ -227,7 +220,7 @@ class ActivePlan:
     def _has_label(self, place: Place) -> bool:
         """Return whether the assignment has a label.
 
-        A label that was withdrawn at once does not count. An assignment with a label cannot move.
+        An assignment with a label cannot move. A label that was withdrawn at once does not count.
         """
         if place in self.labelled:
             return True
@@ -236,9 +229,9 @@ class ActivePlan:
         return any(answer in _CATEGORIES and following is not Answer.WITHDRAWN for answer, following in followed)
 
     def _is_waiting(self, place: Place) -> bool:
-        """Return whether an assignment waits for an answer.
+        """Return whether an assignment of the study itself waits for an answer.
 
-        Assignments of the calibration round and of excluded items do not wait.
+        Assignments of the calibration round and of excluded items never wait.
         """
         _, item, kind = place
         answers = self.answers.get(place, ())
@@ -255,9 +248,9 @@ class ActivePlan:
         return {place for own in offered.values() for _, _, place in sorted(own)[:N_OFFERED]}
 
     def _comes_once_more(self, place: Place) -> bool:
-        """Return whether the item will be offered again after all others.
+        """Return whether the reviewer will see the item again after all other items.
 
-        This is the case if the current answer is the reviewer's first "not sure" and the item is not excluded.
+        The item comes again after the first "not sure", unless it is excluded.
         """
         answers = self.answers.get(place, ())
         followed = zip_longest(answers, answers[1:])

@@ -1,6 +1,7 @@
-"""Changes to a plan in use: a reviewer leaves or joins, and split items get a third label.
+"""Compute changes of a plan in use: a reviewer leaves or joins, or split items get third labels.
 
-As in `labeler.plan.design`, keys from the seed break all ties, and the order of the input does not matter.
+Where several choices are equally good, hashes of the seed and the names decide, as in `labeler.plan.design`. These
+hashes are called keys. The order of the input does not matter.
 
 - The *load* of a reviewer is the number of their slots of the kinds fresh, overlap and third. The *remaining load*
   counts only open slots. Hidden retests and calibration items do not count.
@@ -30,9 +31,8 @@ WHY_GIVEN_UP = {
 class Slot:
     """An assignment in a running study.
 
-    An `answered` slot cannot move to another reviewer.
-
-    A `bound` slot is open, but on its reviewer's screen, so it cannot move to a reviewer who joins.
+    A slot that is `answered` cannot move to another reviewer. A slot that is `bound` is open, but its item is already
+    on the reviewer's screen, so the slot cannot move to a reviewer who joins.
     """
 
     reviewer: str
@@ -44,7 +44,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Move:
-    """An open slot that moves to another reviewer, or is dropped if `taker` is None."""
+    """The move of an open slot to another reviewer; if `taker` is None, the slot is dropped."""
 
     item: str
     kind: Kind
@@ -54,7 +54,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Changes:
-    """The moves of a change, in the order in which they were decided, and descriptions of unmet requirements."""
+    """The moves of a change in the order of the decisions, and texts about requirements that could not be met."""
 
     moves: tuple[Move, ...]
     shortfalls: tuple[str, ...]
@@ -68,7 +68,7 @@ def leave(
     Parameters
     ----------
     slots : iterable of Slot
-        All slots of the study, including slots of reviewers who left before.
+        All slots of the study, including the slots of reviewers who have left.
     reviewer : str
         The reviewer who leaves.
     applications : mapping of item name to application
@@ -79,12 +79,12 @@ def leave(
     Returns
     -------
     Changes
-        One move for each open slot of the leaving reviewer, sorted by the key of the application and then by the key of
-        the item. A slot of the kind fresh, overlap or third goes to a reviewer who does not have the item in any kind.
-        Among these reviewers, the slot goes to the reviewer with the lowest load. Ties are broken by the lowest co-load
-        with the item's other reviewers, then by the lowest load in the item's application, then by key. If every
-        staying reviewer already has the item, which is usual for overlap items, the slot is dropped. Hidden retests and
-        calibration slots are always dropped.
+        One move for each open slot of the leaving reviewer. The moves are decided in the order of the keys of
+        application and item. A slot of the kind fresh, overlap or third goes to a reviewer who does not have the item
+        in any kind. Among these reviewers, the slot goes to the reviewer with the lowest load. If several are equal,
+        the lowest co-load with the other reviewers of the item decides, then the lowest load in the application of the
+        item, then the key. If every staying reviewer already has the item, the slot is dropped; this is usual for
+        overlap items. Hidden retests and calibration slots are always dropped.
 
     Raises
     ------
@@ -120,14 +120,14 @@ def succeed(
     Parameters
     ----------
     slots, reviewer, applications, staying, seed
-        See `leave`; `staying` may or may not include the successor.
+        See `leave`. `staying` may include the successor.
     successor : str
 
     Returns
     -------
     Changes
-        All open slots go to the successor, except hidden retests and items that the successor already has. These
-        exceptions are treated as in `leave`.
+        All open slots go to the successor, except hidden retests and items that the successor already has. For these
+        slots, the rules of `leave` apply.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str
     Parameters
     ----------
     slots : iterable of Slot
-        All slots of the study, without dropped slots.
+        All slots of the study except dropped slots.
     reviewer : str
         The reviewer who joins or returns.
     applications : mapping of item name to application
@@ -166,18 +166,18 @@ def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str
     Returns
     -------
     Changes
-        The moves, one slot at a time. A slot can move if it is open, not bound, and of the kind fresh or third, if the
-        joining reviewer does not have the item in any kind, and if its current reviewer has no hidden retest of the
-        item.
+        The moves, one slot at a time. A slot can move if all of these conditions are met: it is open and not bound; its
+        kind is fresh or third; the joining reviewer does not have the item in any kind; and the current reviewer has no
+        hidden retest of the item.
 
-        In each step, the giver is the reviewer with the largest remaining load among the reviewers who have a slot that
-        can move; keys break ties. The giver gives the slot for which the joining reviewer has the lowest co-load with
-        the item's other reviewers. Ties are broken by the joining reviewer's lowest load in the item's application,
-        then by key. The steps end when no slot can move, or when the giver has at most one open slot more than the
-        joining reviewer.
+        In each step, the reviewer with the largest remaining load gives a slot; reviewers without a slot that can move
+        are ignored, and keys break ties. The giver gives the slot for which the joining reviewer has the lowest co-load
+        with the other reviewers of the item. If several are equal, the lowest load of the joining reviewer in the
+        application of the item decides, then the key. The steps end when no slot can move, or when the giver has at
+        most one open slot more than the joining reviewer.
 
-        `shortfalls` lists the reviewers who then still have at least two open slots more than the joining reviewer,
-        because their other slots cannot move.
+        `shortfalls` lists the reviewers who have at least two open slots more than the joining reviewer even then,
+        because their slots cannot move.
 
     Raises
     ------
@@ -212,28 +212,28 @@ def third_round(
     start: Mapping[str, int],
     seed: int,
 ) -> Plan:
-    """Assign each split item to one more reviewer, hidden among agreed items.
+    """Assign each split item to one more reviewer, together with agreed items that hide which items are split.
 
     Parameters
     ----------
     first : mapping of item name to a mapping of reviewer to Category
-        The first labels.
+        The first labels of each item.
     slots : iterable of Slot
         All slots of the study. A split item that already has a slot of the kind third does not get another.
     reviewers : iterable of str
         Reviewers who can label now.
     start : mapping of str to int
-        For each reviewer, the position after the last assignment; 0 for reviewers not in the mapping.
+        For each reviewer, the position after the last assignment. It is 0 for reviewers who are not in the mapping.
     seed : int
 
     Returns
     -------
     Plan
         Assignments of the kind third, without blocks. Each split item goes to a reviewer who does not have the item in
-        any kind; the key decides which reviewer. Each reviewer also gets as many agreed items as split items. These are
-        items that the reviewer does not have yet, chosen by key; two reviewers may get the same agreed item.
-        `shortfalls` lists the split items for which no reviewer is left, and the reviewers who got too few agreed
-        items.
+        any kind; the key decides which reviewer. Each reviewer also gets as many agreed items as split items. The keys
+        select these among the agreed items that the reviewer does not have yet; two reviewers may get the same agreed
+        item. `shortfalls` lists the split items that every reviewer already has, and the reviewers who got too few
+        agreed items.
 
     Raises
     ------
@@ -263,16 +263,18 @@ def third_round(
 
 
 class _Standing:
-    """The reviewers of each item, and the load of each reviewer.
+    """The reviewers of each item, and the loads of reviewers, kept up to date while slots move.
 
-    These numbers are updated when a slot moves. The load and co-loads of a reviewer who gives slots are not updated,
-    because this reviewer gets no slots in the same change.
+    The load and co-loads of a reviewer who gives slots are not updated, because this reviewer gets no slots in the same
+    change.
     """
 
     def __init__(self, slots: Sequence[Slot], applications: Mapping[str, str]) -> None:
         self.applications = applications
         self.seen_by: dict[str, set[str]] = _seen_by(slots)
-        self.labelled_by: dict[str, set[str]] = defaultdict(set)  # reviewers with the item in a kind of LOADING
+        self.labelled_by: dict[str, set[str]] = defaultdict(
+            set
+        )  # reviewers who have the item in a kind that counts as load
         self.load: Counter[str] = Counter()
         self.load_in: Counter[tuple[str, str]] = Counter()
         self.remaining: Counter[str] = Counter()
@@ -282,10 +284,10 @@ class _Standing:
         self.co_load = _co_loads(loading)
 
     def cost(self, slot: Slot, taker: str) -> tuple[int, int, int]:
-        """Return the cost of moving a slot to `taker`; a move with a lower cost is preferred.
+        """Return the cost of moving a slot to `taker`; the move with the lowest cost is made.
 
-        The cost consists of the taker's load, then the co-load with the item's other reviewers, then the load in the
-        application.
+        The cost is the load of the taker, then the co-load with the other reviewers of the item, then the load of the
+        taker in the application.
         """
         others = self.labelled_by[slot.item] - {slot.reviewer}
         with_taker = self.co_load[taker]
@@ -329,7 +331,7 @@ class _Offers:
         number = {name: n for n, name in enumerate(self.names)}
         self.others = np.full(
             (len(slots), max(map(len, others))), len(self.names), dtype=np.int64
-        )  # the index after the last name means no reviewer
+        )  # the index after the last name stands for no reviewer
         for n, own in enumerate(others):
             self.others[n, : len(own)] = [number[name] for name in own]
         self.applications = sorted({standing.applications[slot.item] for slot in slots})
@@ -345,9 +347,9 @@ class _Offers:
         return self.slots[int(np.where(self.is_left, cost, np.iinfo(np.int64).max).argmin())]
 
     def take_out(self, item: str) -> None:
-        """Mark the slot of this item as unavailable.
+        """Mark the slot of an item as unavailable.
 
-        The new reviewer has just taken another slot of the same item, and must not get the item twice.
+        This is necessary if the joining reviewer has just got the same item from another reviewer.
         """
         if item in self.place:
             self.is_left[self.place[item]] = False
@@ -356,7 +358,7 @@ class _Offers:
 def _co_loads(loading: Sequence[Slot]) -> dict[str, Counter[str]]:
     """Return the number of items that each pair of reviewers shares.
 
-    One matrix product is used, because many reviewers can share an item.
+    The function uses a matrix product, which is fast even if many reviewers share an item.
     """
     reviewers = {name: n for n, name in enumerate(sorted({slot.reviewer for slot in loading}))}
     items = {name: n for n, name in enumerate({slot.item for slot in loading})}
@@ -370,7 +372,7 @@ def _co_loads(loading: Sequence[Slot]) -> dict[str, Counter[str]]:
 
 
 def _seen_by(slots: Iterable[Slot]) -> dict[str, set[str]]:
-    """Return the reviewers who have each item in any kind, before the change."""
+    """Return the reviewers who have each item before the change, whatever the kind of the assignment."""
     seen_by: dict[str, set[str]] = defaultdict(set)
     for slot in slots:
         seen_by[slot.item].add(slot.reviewer)
@@ -387,7 +389,7 @@ def _place_in_plan(applications: Mapping[str, str], seed: int, slot: Slot) -> tu
 
 
 def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: int) -> dict[str, dict[str, Slot]]:
-    """Return reviewer -> item -> the slot that the reviewer can give to the joining reviewer, sorted by key."""
+    """Return the slots that reviewers can give to the joining reviewer, as reviewer -> item -> slot, sorted by key."""
     copied = {(slot.reviewer, slot.item) for slot in slots if slot.kind == Kind.RETEST}
     offers: dict[str, dict[str, Slot]] = defaultdict(dict)
     free = [
@@ -406,15 +408,15 @@ def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: int
 def _given_up(moves: Iterable[Move]) -> tuple[str, ...]:
     n_given_up = Counter((move.giver, move.kind) for move in moves if move.taker is None)
     return tuple(
-        f"{giver}: {n} open {kind} assignments dropped; {WHY_GIVEN_UP[kind]}"
+        f"{giver}: {n} of the open {kind} assignments were dropped, because {WHY_GIVEN_UP[kind]}"
         for (giver, kind), n in sorted(n_given_up.items())
     )
 
 
 def _uneven(remaining: Mapping[str, int], joiner: str) -> tuple[str, ...]:
     return tuple(
-        f"{name}: {n} items to do, {joiner} has {remaining[joiner]}; the other items cannot move, because they "
-        f"are overlap items, have a hidden retest, or are items that {joiner} already has"
+        f"{name}: {n} items to do, but {joiner} has only {remaining[joiner]}; the other items cannot move, because "
+        f"they are overlap items, have a hidden retest, or are items that {joiner} already has"
         for name, n in sorted(remaining.items())
         if n - remaining[joiner] > 1
     )

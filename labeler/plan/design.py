@@ -1,8 +1,8 @@
-"""The plan: which reviewer labels which items in which order, determined by a seed.
+"""Compute a plan from a seed: which reviewer labels which items in which order.
 
-The module uses no random numbers. `key` is a hash of the seed and of names, so the same seed gives the same plan for
-any order of the input, on all machines and with all versions of libraries. For the same reason, arrays hold only
-integers.
+The module uses no random numbers. Instead, it sorts by `key`, a hash of the seed and of names. The same seed therefore
+gives the same plan for any order of the input, on all machines and with all versions of libraries. For the same reason,
+arrays hold only integers.
 """
 
 import hashlib
@@ -21,17 +21,17 @@ from labeler.errors import InputError
 from labeler.model import ALL, Assignment, Kind, PlanParameters
 
 MIN_RETEST_GAP, RETEST_GAP_SHARE = 50, 0.25
-MIN_ITEMS_LEFT = 2  # minimum number of items that a calibration round leaves for the study
-# Plans of stored studies are verified by deriving them again, so these numbers must not change without a new parameter.
-MAX_LISTED_BLOCKS = 10_000  # with more sets of reviewers, the number of blocks is the number of items
-MAX_SWAPS = 5  # per round of `even_blocks`; more swaps have little effect
+MIN_ITEMS_LEFT = 2  # minimum number of items that must remain for the study itself
+# Plans of stored studies are verified by computing them again, so a change of these numbers needs a new parameter.
+MAX_LISTED_BLOCKS = 10_000  # with more possible sets of reviewers, there are as many blocks as items
+MAX_SWAPS = 5  # maximum per round of `even_blocks`; more swaps have little effect
 
 _Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All assignments, and descriptions of the requirements that the plan could not meet."""
+    """The assignments of a plan, and texts about the requirements that the plan could not meet."""
 
     assignments: tuple[Assignment, ...]
     blocks: tuple[tuple[str, ...], ...]
@@ -39,11 +39,11 @@ class Plan:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 over the assignments; equal plans have equal hashes."""
+        """The SHA-256 hash of the assignments, which is equal for equal plans."""
         return hash_of(self.assignments)
 
     def loads(self) -> dict[str, Counter[Kind]]:
-        """Return the number of assignments of each kind for each reviewer."""
+        """Return how many assignments of each kind each reviewer has, as reviewer -> kind -> number."""
         loads: dict[str, Counter[Kind]] = defaultdict(Counter)
         for assignment in self.assignments:
             loads[assignment.reviewer][assignment.kind] += 1
@@ -51,7 +51,7 @@ class Plan:
 
 
 def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: PlanParameters) -> Plan:
-    """Assign all items to reviewers.
+    """Compute a plan that assigns all items to reviewers.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
     Returns
     -------
     Plan
-        All reviewers label the items of the calibration round first. Each other item is assigned to exactly `per_item`
-        reviewers, or to all reviewers. If a requirement cannot be met, for example because the reviewers have too few
-        items to keep retests far enough apart, `shortfalls` describes the requirement and no error is raised.
+        The plan. All reviewers first label the items of the calibration round. Each other item is assigned to exactly
+        `per_item` reviewers, or to all reviewers. No error is raised if a requirement cannot be met, for example
+        because a reviewer has too few items for the retests; then `shortfalls` describes the requirement.
 
     Raises
     ------
@@ -88,14 +88,14 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
 
 
 def overlap_of(n_items: int, overlap: float) -> int:
-    """Return the number of items of an application that all reviewers label, which is the rounded share `overlap`."""
+    """Return how many of the `n_items` items of an application all reviewers label: the share `overlap`, rounded."""
     return floor(overlap * n_items + 1 / 2)
 
 
 def copies_that_fit(n_items: int, n_copies: int) -> int:
     """Return how many of `n_copies` hidden retests fit among `n_items` items of a reviewer.
 
-    A hidden retest must come far enough after the original item.
+    A hidden retest must come a minimum number of items after the original item.
     """
     names = [str(n) for n in range(n_items)]
     sequence = _with_retests(names, dict(zip(names, names, strict=True)), n_copies, partial(key, 0))
@@ -103,11 +103,11 @@ def copies_that_fit(n_items: int, n_copies: int) -> int:
 
 
 def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[tuple[str, ...]]:
-    """Return all sets of `per_item` reviewers, ordered so that every part of the list has balanced loads.
+    """Return all possible sets of `per_item` reviewers, in an order that keeps the loads balanced at every point.
 
-    Each set is a block. The next block is the block that gives the smallest range of loads. Ties are broken by the
-    smallest sum of squared loads, then by the smallest co-load of a pair, then by key. The running time grows with the
-    square of the number of sets.
+    Each set is called a block. The next block in the list is the block that makes the range of loads smallest. If
+    several are equal, the smallest sum of squared loads decides, then the smallest co-load of a pair, then the key. The
+    running time grows with the square of the number of sets.
     """
     people = sorted(reviewers)
     blocks = sorted(combinations(people, per_item), key=lambda block: key(seed, "block", *block))
@@ -117,7 +117,7 @@ def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[
     is_member = np.zeros((len(people), len(blocks)), dtype=np.int64)
     is_member[members, np.arange(len(blocks))] = 1
     load = np.zeros(len(people), dtype=np.int64)
-    total, co_load = np.zeros((2, len(blocks)), dtype=np.int64)  # per block: sums over its members
+    total, co_load = np.zeros((2, len(blocks)), dtype=np.int64)  # for each block, the sums over its members
     is_left = np.ones(len(blocks), dtype=bool)
     chosen = []
     for _ in blocks:
@@ -138,30 +138,31 @@ def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[
 def even_blocks(reviewers: Sequence[str], per_item: int, n_blocks: int, seed: int) -> list[tuple[str, ...]]:
     """Build `n_blocks` sets of `per_item` reviewers one after another, with balanced loads.
 
-    The members of all blocks, in order, form rounds. Each round contains each reviewer once, so loads never differ by
-    more than one. The next member of a block is the reviewer of the round who has the lowest co-load with the members
-    so far. If several are equal, a reviewer from another connected group is preferred; after that, keys break ties. At
-    the end of a round, reviewers in the round are swapped, at most `MAX_SWAPS` times, if this makes the co-loads of all
-    pairs more even.
+    The members of all blocks, one after another, form rounds in which each reviewer occurs once, so loads never differ
+    by more than one. The next member of a block is the reviewer of the round who has the lowest co-load with the
+    members so far. If several are equal, a reviewer from another connected group is preferred, and then the key
+    decides. At the end of a round, at most `MAX_SWAPS` pairs of reviewers in the round are swapped if this makes the
+    co-loads of all pairs more even.
 
     Parameters
     ----------
     reviewers : sequence of str
     per_item : int
-        At most the number of reviewers.
+        The number of reviewers in a block, at most the number of all reviewers.
     n_blocks : int
     seed : int
 
     Returns
     -------
     list of tuple of str
-        Each set is sorted by name. Time and memory depend on the number of blocks, not on the number of possible sets.
+        The blocks; the members of each block are sorted by name. Time and memory depend on the number of blocks, not on
+        the number of possible sets.
     """
     people = sorted(reviewers)
     n_slots, n_rounds = n_blocks * per_item, ceil(n_blocks * per_item / len(people))
     members = np.zeros(n_slots, dtype=np.int64)
     co_load = np.zeros((len(people), len(people)), dtype=np.int64)
-    group = np.arange(len(people))  # reviewers that blocks connect, directly or through others, have the same number
+    group = np.arange(len(people))  # reviewers who share blocks, directly or through others, have the same group number
     n_complete = 0
     for n in range(n_rounds):
         start, end = n * len(people), min((n + 1) * len(people), n_slots)
@@ -181,7 +182,7 @@ def even_blocks(reviewers: Sequence[str], per_item: int, n_blocks: int, seed: in
 def _fill_round(
     members: _Numbers, start: int, end: int, order: _Numbers, co_load: _Numbers, group: _Numbers, per_item: int
 ) -> None:
-    """Assign a reviewer to each block position from `start` to `end`; `order` breaks ties."""
+    """Choose a reviewer for each position of `members` from `start` to `end`; `order` decides ties."""
     co_load, joined = 2 * co_load[np.ix_(order, order)], group[order]
     rank = order.argsort()
     is_joined = bool((joined == joined[0]).all())
@@ -209,7 +210,7 @@ def _fill_round(
 
 
 def _even_out_round(members: _Numbers, start: int, end: int, co_load: _Numbers, per_item: int) -> None:
-    """Swap reviewers within one round; each swap is the swap that lowers the sum of squared co-loads most."""
+    """Swap reviewers within one round; each swap is the one that most lowers the sum of squared co-loads."""
     first = start - start % per_item  # start of a block that began in the previous round
     block = np.arange(first, end) // per_item - first // per_item
     is_member = np.zeros((len(co_load), block[-1] + 1), dtype=np.int64)
@@ -235,13 +236,13 @@ def _even_out_round(members: _Numbers, start: int, end: int, co_load: _Numbers, 
 
 
 def key(seed: int, *parts: str) -> str:
-    """Return the SHA-256 of the JSON list [seed, *parts], written without spaces, as hexadecimal digits."""
+    """Return a key for sorting: the SHA-256 of the JSON list [seed, *parts] without spaces, as hexadecimal digits."""
     text = ",".join([str(seed), *map(encode_basestring, parts)])
     return hashlib.sha256(f"[{text}]".encode()).hexdigest()
 
 
 def hash_of(assignments: Iterable[Assignment]) -> str:
-    """Return the SHA-256 of assignments; their order does not matter.
+    """Return the SHA-256 hash of assignments, whose order does not matter.
 
     Each assignment is hashed as a JSON list.
     """
@@ -260,7 +261,7 @@ class _Parts:
 
     @cached_property
     def own(self) -> Mapping[str, Sequence[str]]:
-        """The items of each reviewer, without the items that all reviewers label."""
+        """The items of each reviewer, except the items that all reviewers label."""
         own: dict[str, list[str]] = defaultdict(list)
         for name, block in self.block_of.items():
             for reviewer in self.blocks[block]:
@@ -273,33 +274,33 @@ def _check(items: Mapping[str, str], people: Sequence[str], parameters: PlanPara
     if not items:
         raise InputError("The study has no items to plan. Import measurements first.")
     if k < 2:
-        raise InputError(f"Each item needs at least two reviewers, got {k}.")
+        raise InputError(f"Each item needs at least two reviewers, not {k}.")
     if len(people) < k:
         raise InputError(f"Each item needs {k} reviewers, but the study has {len(people)}. Add reviewers first.")
     if not 0 <= parameters.overlap <= 1:
-        raise InputError(f"The overlap is a share between 0 and 1, got {parameters.overlap}.")
+        raise InputError(f"The overlap must be a share from 0 to 1, not {parameters.overlap}.")
     if parameters.paper and (parameters.overlap, parameters.retest, parameters.per_item) != (0, 0, 2):
-        raise InputError("The paper's design has two reviewers per item, no overlap and no retest items.")
+        raise InputError("The design of the paper has two reviewers per item, no overlap and no retest items.")
     if parameters.retest < 0:
-        raise InputError(f"The number of retest items cannot be negative, got {parameters.retest}.")
+        raise InputError(f"The number of retest items must be at least 0, not {parameters.retest}.")
     _check_calibration(len(items), parameters.calibration)
 
 
 def _check_calibration(n_items: int, n_calibration: int) -> None:
     if n_calibration < 0:
-        raise InputError(f"The number of calibration items cannot be negative, got {n_calibration}.")
+        raise InputError(f"The number of calibration items must be at least 0, not {n_calibration}.")
     if n_calibration and n_items - n_calibration < MIN_ITEMS_LEFT:
         raise InputError(
-            f"At most {max(n_items - MIN_ITEMS_LEFT, 0)} of {n_items} items can be calibration items, "
-            f"got {n_calibration}: the study itself needs at least {MIN_ITEMS_LEFT} items."
+            f"At most {max(n_items - MIN_ITEMS_LEFT, 0)} of {n_items} items can be calibration items, not "
+            f"{n_calibration}. The study itself needs at least {MIN_ITEMS_LEFT} items."
         )
 
 
 def _calibration_items(items: Mapping[str, str], parameters: PlanParameters) -> Mapping[str, str]:
-    """Choose the items of the calibration round; return item -> application.
+    """Choose the items of the calibration round, and return them as item -> application.
 
-    The round takes the first item of each application, then the second item of each, and so on until it has enough
-    items.
+    The first item of each application is chosen, then the second item of each application, and so on, until there are
+    enough items.
     """
     applications = _by_application(items, partial(key, parameters.seed, "calibration"))
     in_turn = (name for turn in zip_longest(*applications) for name in turn if name is not None)
@@ -307,7 +308,7 @@ def _calibration_items(items: Mapping[str, str], parameters: PlanParameters) -> 
 
 
 def calibration_for(reviewer: str, items: Mapping[str, str], seed: int) -> list[Assignment]:
-    """Return the assignments of one reviewer in a calibration round with these items (name -> application)."""
+    """Return the assignments of one reviewer in the calibration round with these items (name -> application)."""
     order = _presentation_order(items, items, partial(key, seed, "calibration", reviewer))
     return [Assignment(reviewer, name, Kind.CALIBRATION, ALL, position) for position, name in enumerate(order)]
 
@@ -315,7 +316,7 @@ def calibration_for(reviewer: str, items: Mapping[str, str], seed: int) -> list[
 def _drawn_for(
     reviewer: str, parts: _Parts, items: Mapping[str, str], parameters: PlanParameters
 ) -> tuple[list[Assignment], str]:
-    """Return the assignments of one reviewer in order of presentation, and descriptions of unmet requirements."""
+    """Return the assignments of one reviewer in order, and a text about requirements that could not be met."""
     kinds = dict.fromkeys(parts.own.get(reviewer, ()), Kind.FRESH)
     kinds |= dict.fromkeys(parts.shared, Kind.OVERLAP)
     order = _presentation_order(kinds, items, partial(key, parameters.seed, reviewer))
@@ -326,17 +327,14 @@ def _drawn_for(
     ]
     planned = len(sequence) - len(order)
     shortfall = (
-        f"{reviewer}: {planned} of {parameters.retest} retest items; a retest must come at least "
-        f"{_retest_gap(len(order))} positions later, but there are only {len(order)} items"
+        f"{reviewer}: only {planned} of {parameters.retest} retest items, because a retest must come at least "
+        f"{_retest_gap(len(order))} positions after the item and there are only {len(order)} items"
     )
     return assignments, shortfall if planned < parameters.retest else ""
 
 
 def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> _Parts:
-    """Assign items to blocks so that consecutive items are spread across all blocks.
-
-    This also spreads the items of each application across all blocks.
-    """
+    """Assign items to blocks in turn, so that the items of each application are spread across all blocks."""
     keyed = partial(key, parameters.seed)
     shared: list[str] = []
     rest: list[str] = []
@@ -353,7 +351,7 @@ def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters:
 
 
 def _by_application(items: Mapping[str, str], keyed: Callable[..., str]) -> list[list[str]]:
-    """Group the items by application; sort the applications, and the items in each application, by their keys."""
+    """Return the items of each application; the applications and the items in an application are sorted by key."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name, application in items.items():
         groups[application].append(name)
@@ -371,14 +369,14 @@ def _paper_parts(items: Mapping[str, str], people: Sequence[str], parameters: Pl
 def _presentation_order(
     names: Iterable[str], applications: Mapping[str, str], keyed: Callable[[str], str]
 ) -> list[str]:
-    """Sort items by key, but avoid three items of the same application in a row.
+    """Return the items sorted by key, but without three items of the same application in a row.
 
-    Three in a row occur only when no other application is left.
+    Three in a row occur only if all other applications are used up.
     """
     coming, deferred = (
         deque(sorted(names, key=keyed)),
         deque[str](),
-    )  # deferred: of one application
+    )  # all deferred items belong to one application
     order: list[str] = []
     previous = refused = None
     while coming or deferred:
@@ -401,15 +399,17 @@ def _with_retests(
     n_copies: int,
     keyed: Callable[[str], str],
 ) -> list[tuple[str, bool]]:
-    """Insert up to `n_copies` hidden retests, each far after its original.
+    """Insert up to `n_copies` hidden retests, each far after the original, and return the new order.
 
-    Return pairs: the item, and whether it is a hidden retest.
+    The result has pairs: the item, and whether this is a hidden retest.
     """
     gap = _retest_gap(len(order))
     sequence, is_copy = list(order), [False] * len(order)
     candidates = sorted(order, key=keyed) if n_copies and len(order) >= gap else []
     place = {name: at for at, name in enumerate(order)}
-    first_time = np.array([place[name] for name in candidates], dtype=np.int64)  # retests shift these
+    first_time = np.array(
+        [place[name] for name in candidates], dtype=np.int64
+    )  # inserted retests shift these positions
     is_left = np.ones(len(candidates), dtype=bool)
     for _ in range(n_copies):
         can = is_left & (first_time + gap <= len(sequence))
@@ -434,6 +434,6 @@ def _retest_gap(n_items: int) -> int:
 
 
 def _is_third_in_a_row(sequence: Sequence[str], at: int, name: str, applications: Mapping[str, str]) -> bool:
-    """Return whether inserting `name` before position `at` gives three neighbours of the same application."""
+    """Return whether three items of the same application would be in a row if `name` were inserted at position `at`."""
     near = [applications[other] for other in (*sequence[max(at - 2, 0) : at], name, *sequence[at : at + 2])]
     return any(near[i] == near[i + 1] == near[i + 2] for i in range(len(near) - 2))

@@ -1,8 +1,9 @@
-"""The states of a study, the steps between them, and the actions allowed in each state.
+"""Define the states of a study, the steps between states, and the actions that each state allows.
 
-    draft -> calibration (where planned) -> open -> third (where wanted) -> closed -> unblinded; paused from any of them
+    draft -> calibration (if planned) -> open -> third (if wanted) -> closed -> unblinded
 
-A paused study allows the same actions as before, except labelling.
+A study can be paused in each of these states. A paused study allows the same actions as before, except creating a plan
+and labelling.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +14,7 @@ from labeler.model import Role, State, Study
 
 
 class Step(StrEnum):
-    """A step to another state; each is logged with person, time and reason."""
+    """A step of a study to another state; the log records each step with person, time and reason."""
 
     OPEN = "open"
     PAUSE = "pause"
@@ -23,7 +24,7 @@ class Step(StrEnum):
 
 
 class Action(StrEnum):
-    """An action that depends on the state of the study."""
+    """An action that is allowed only in some states of the study."""
 
     IMPORT = "import measurements"
     PLAN = "create a plan"
@@ -59,7 +60,7 @@ ALLOWED: Mapping[Action, frozenset[State]] = {
     Action.EXCLUDE: _UNTIL_CLOSED | {State.CLOSED},
     Action.ADJUDICATE: frozenset((State.CLOSED,)),
     Action.SEE_AGREEMENT: frozenset((State.CLOSED, State.UNBLINDED)),
-    Action.SEE_CALIBRATION: frozenset(State) - {State.PAUSED},  # its labels are not part of any result
+    Action.SEE_CALIBRATION: frozenset(State) - {State.PAUSED},  # no result uses the labels of the calibration round
     # in a draft, verdicts help to choose the items of the study
     Action.SEE_VERDICTS: frozenset((State.DRAFT, State.UNBLINDED)),
     Action.SEE_NAMES: frozenset((State.UNBLINDED,)),
@@ -81,7 +82,7 @@ def possible(study: Study) -> list[Step]:
 
 
 def after(study: Study, step: Step) -> State:
-    """Return the state that a step leads to.
+    """Return the state of the study after a step.
 
     Raises
     ------
@@ -99,16 +100,17 @@ def after(study: Study, step: Step) -> State:
 
 
 def require(study: Study, action: Action) -> None:
-    """Raise NotAllowed if the action is not allowed in the current state."""
+    """Raise NotAllowed if the action is not allowed in the current state of the study."""
     if study.phase not in ALLOWED[action]:
-        where = " or ".join(state for state in State if state in ALLOWED[action])
-        raise NotAllowed(f"The study is {study.phase}: you can {action} only while it is {where}.")
+        *others, last = (state for state in State if state in ALLOWED[action])
+        where = f"{', '.join(others)} or {last}" if others else last
+        raise NotAllowed(f"You can {action} only while the study is {where}. The study is {study.phase} now.")
     if action in _NOT_WHILE_PAUSED and study.state is State.PAUSED:
-        raise NotAllowed(f"The study is paused: you can {action} only after it is opened again.")
+        raise NotAllowed(f"You cannot {action} while the study is paused. Open the study again first.")
 
 
 def why_hidden(study: Study, roles: Iterable[Role], action: Action) -> str:
-    """Return why results are hidden in the browser from a person with these roles; return "" if they are visible.
+    """Return why a person with these roles cannot see results in the browser; return "" if the person can.
 
     A coordinator who is also a reviewer sees no labels, agreement or verdicts before the study is unblinded.
     """
@@ -116,7 +118,7 @@ def why_hidden(study: Study, roles: Iterable[Role], action: Action) -> str:
         return ""
     if Role.REVIEWER in roles:
         return (
-            "You are also a reviewer of this study: you see labels, agreement and verdicts only after the study is "
+            "You are also a reviewer of this study. You see labels, agreement and verdicts only after the study is "
             "unblinded, so that they cannot influence your labels."
         )
     if study.phase in ALLOWED[action]:

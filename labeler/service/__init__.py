@@ -1,4 +1,4 @@
-"""Functions that pages and commands call.
+"""Provide the functions that pages and commands call.
 
-Each function is one action of a user, in a single transaction.
+Each function performs one action of a user in a single transaction.
 """

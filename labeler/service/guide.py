@@ -1,8 +1,7 @@
-"""Worked examples and practice items for reviewers.
+"""Build worked examples and practice items for reviewers.
 
-Each example consists of measurements that the package includes, with a known change.
-
-The module does not read the study, so everyone gets the same examples, and no example is an item of the study.
+The examples are made from measurements in the package, to which known changes are added. The module does not read the
+study, so everyone gets the same examples, and no example is an item of the study.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,20 +28,21 @@ BASES: dict[str, tuple[tuple[int, ...], float]] = {
 }
 
 AXES = {
-    "levels": "the levels of all runs: every run's median and middle half are on the axis, and so is any level that "
-    "lasts more than about 5 % of a run. A tail of at most 15 % is added, and the axis spans at least {span} of the "
-    "median, so that small noise does not look large",
-    "core": "the range from the lowest 1st percentile of a run to the highest 95th, so that a single deviating run "
-    "stays visible. It spans at least {span} of the median, so that small noise does not look large",
+    "levels": "the levels of all runs. You see the median and the middle half of every run, and each level that lasts "
+    "more than about 5 % of a run. Values beyond these levels extend the axis by at most 15 %. The axis spans at least "
+    "{span} of the median, so that small noise does not look large",
+    "core": "the range from the lowest 1st percentile of any run to the highest 95th percentile of any run, so that a "
+    "single deviating run stays visible. The axis spans at least {span} of the median, so that small noise does not "
+    "look large",
     "pooled": "the range from 0.5 to 99.5 % of all iterations together",
     "full": "the range from the fastest to the slowest of all iterations",
 }
 
 DEFINITIONS: Mapping[Category, str] = {
-    Category.SIMILAR: "Each run alone would lead to the same conclusion about the benchmark: the same level, the same "
-    "spread, the same pattern over time. All measurements show small random differences.",
-    Category.DISSIMILAR: "At least one run would lead to a different conclusion: a different level, a different "
-    "spread, or a step or drift that the other runs do not have.",
+    Category.SIMILAR: "Each run alone would lead to the same conclusion about the benchmark, because all runs have the "
+    "same level, the same spread and the same pattern over time. Small random differences do not matter.",
+    Category.DISSIMILAR: "At least one run would lead to a different conclusion, because it has a different level, a "
+    "different spread, or a step or drift that the other runs do not have.",
 }
 
 Change = Callable[[list[Series], np.random.Generator], list[Series]]
@@ -56,7 +56,8 @@ class Example:
     ----------
     title, explanation : str
     category : Category or None
-        The category that results from the known change; None if people disagree and the study's instructions decide.
+        The category that follows from the known change. None if people disagree, so that the instructions of the study
+        must decide.
     picture : mapping
         Result of `labeler.screen.binning.payload`.
     """
@@ -67,12 +68,12 @@ class Example:
     picture: Mapping[str, Any]
 
     def feedback(self, answer: str) -> str:
-        """Return the explanation for a reviewer who gave this answer."""
+        """Return the text that a reviewer sees after this answer: the correct category and the explanation."""
         truth = f"the item was generated as {self.category}" if self.category else "people disagree about this item"
         return f"Your answer: {answer}; {truth}. {self.title}: {self.explanation}"
 
     def is_right(self, answer: str) -> bool:
-        """Return whether an answer matches the way the runs were generated."""
+        """Return whether an answer is the category that the runs were generated to have."""
         return self.category is not None and answer == self.category
 
 
@@ -162,8 +163,8 @@ _ALIKE = _Recipe(
 )
 _SPIKES = _Recipe(
     "Random spikes",
-    "Sometimes an iteration takes much longer, at different times in each run. The medians do not change, and no run "
-    "has more spikes than the others: the runs behave alike.",
+    "Sometimes an iteration takes much longer. This happens at different times in each run. The medians do not change, "
+    "and no run has more spikes than the others, so the runs still behave alike.",
     Category.SIMILAR,
     _spikes,
 )
@@ -177,7 +178,7 @@ _ONE = _Recipe(
 _LEVELS = _Recipe(
     "Two levels",
     "Four of the ten runs take 4 % longer from the first iteration to the last. Each run is steady, but the runs have "
-    "two levels, so the result depends on which level a run happens to have.",
+    "two levels. The result of a measurement depends on the level that a run happens to have.",
     Category.DISSIMILAR,
     _two_levels(0.04),
 )
@@ -189,16 +190,16 @@ _NOISE = _Recipe(
 )
 _STEPS = _Recipe(
     "Steps at different times",
-    "Three runs become 7 % slower, each at a different time. Press O to overlay the medians: the steps do not "
-    "coincide.",
+    "Three runs become 7 % slower, each at a different time. Press O to overlay the medians. You then see that the "
+    "steps are not at the same time.",
     Category.DISSIMILAR,
     _steps,
 )
 _WARMUP = _Recipe(
     "One long warm-up",
-    "One run starts 25 % slower and takes several hundred iterations to settle; after that all runs are alike. People "
-    "disagree about such items. Follow the study's instructions. If they do not cover this case, judge the runs as a "
-    "whole, and judge all such items in the same way.",
+    "One run starts 25 % slower and takes several hundred iterations to settle. After that, all runs are alike. People "
+    "disagree about such items. Follow the study's instructions. If the instructions do not cover this case, judge the "
+    "runs as a whole, and judge all such items in the same way.",
     None,
     _longer_warmup,
 )
@@ -207,18 +208,18 @@ _EXAMPLES = (_ALIKE, _ONE, _LEVELS, _STEPS, _SPIKES, _NOISE, _WARMUP)
 _PRACTICE = (_ALIKE, _ALIKE, _SPIKES, _ONE, _LEVELS, _NOISE, _STEPS)
 
 _SCHEMES = {
-    "offset": "The runs have the same shape but two levels. One run took longer, so the runs are dissimilar although "
-    "their patterns are equal.",
-    "double frequency": "The runs have the same level and the same spread, but in one run the pattern repeats twice as "
-    "fast. You see this in the panels, but not in the bars and curves.",
-    "noise": "The runs have the same level, but one run varies more. The bands and bars show this difference; the "
-    "medians do not.",
+    "offset": "The two runs have the same pattern, but different levels. One run took longer, so the runs are "
+    "dissimilar.",
+    "double frequency": "The two runs have the same level and the same spread, but in one run the pattern repeats "
+    "twice as fast. You see the difference in the panels, but not in the bars and curves.",
+    "noise": "The two runs have the same level, but one run varies more. You see the difference in the bands and bars, "
+    "but not in the medians.",
 }
 
 
 @lru_cache(maxsize=4)
 def schematic_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span) -> tuple[Example, ...]:
-    """Return three simulated pairs of runs; the runs of a pair differ in only one way."""
+    """Return three examples with simulated pairs of runs; the two runs of a pair differ in only one way."""
     pairs = schemes.schematic_pairs(rng=np.random.default_rng(SEED))
     return tuple(
         Example(
@@ -233,9 +234,9 @@ def schematic_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDAR
 
 @lru_cache(maxsize=4)
 def worked_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span) -> tuple[Example, ...]:
-    """Return the worked examples.
+    """Return the worked examples, each with an explanation.
 
-    Each example has ten runs, drawn with the study's axis rule, and an explanation.
+    An example has ten runs, which are drawn with the axis rule of the study.
     """
     return _drawn_examples(_EXAMPLES, SEED, rule, min_span)
 
@@ -244,10 +245,7 @@ def worked_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.m
 def practice_round(
     seed: int, rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span
 ) -> tuple[Example, ...]:
-    """Return six practice items.
-
-    The seed determines which items are selected, and their order.
-    """
+    """Return six practice items; the seed determines which items are selected, and their order."""
     rng = np.random.default_rng(seed)
     chosen = rng.permutation(len(_PRACTICE))[:N_PRACTICE].tolist()
     return _drawn_examples([_PRACTICE[i] for i in chosen], seed, rule, min_span)
@@ -268,10 +266,7 @@ def _drawn_examples(recipes: Sequence[_Recipe], seed: int, rule: str, min_span: 
 
 @lru_cache(maxsize=1)
 def _bases() -> list[list[Series]]:
-    """Return ten runs of each benchmark in `BASES`.
-
-    The runs are scaled so that their medians equal the level of the benchmark.
-    """
+    """Return ten runs of each benchmark in `BASES`, scaled so that every median equals the level of the benchmark."""
     source = Source("demo.parquet", bundled("data", "demo", "demo.parquet"))
     runs = {benchmark.benchmark: benchmark.values for benchmark in read(source)}
     bases = []

@@ -1,4 +1,4 @@
-"""Keep computed results of a study in memory until the study changes."""
+"""Cache computed results of a study in memory until the study changes."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -14,9 +14,10 @@ _kept: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
 
 
 def until_changed(compute: Callable[Concatenate[Database, P], T]) -> Callable[Concatenate[Database, P], T]:
-    """Decorate a function of a study and of hashable options, so that it computes only after a change of the study.
+    """Decorate a function so that its result is cached until the study changes.
 
-    Callers must not change the returned object.
+    The arguments of the function must be the study and hashable options. Callers must not change the returned object,
+    because later callers get the same object.
     """
 
     @wraps(compute)
@@ -36,5 +37,8 @@ def until_changed(compute: Callable[Concatenate[Database, P], T]) -> Callable[Co
 
 
 def _version(db: Database) -> tuple[Hashable, ...]:
-    """Return values that differ after each change: every answer and event has a link in the chain, verdicts a job."""
+    """Return values that are different after each change of the study.
+
+    A new answer or event adds a link to the chain, and new verdicts add a job.
+    """
     return chain.head(db), jobs.newest(db)

@@ -1,4 +1,7 @@
-"""Functions for reviewers. They never reveal other people's labels, verdicts, item names, or reasons of assignments."""
+"""Functions for reviewers.
+
+These functions never reveal other people's labels, verdicts, names of items, or why an item was assigned.
+"""
 
 import hashlib
 import json
@@ -22,10 +25,10 @@ from labeler.store import Database, assignments, events, items, labels, referenc
 
 MIN_DWELL_MS = 250
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
-MAX_CHECKED = 500  # number of event ids that a browser can check at once; a browser keeps fewer
+MAX_CHECKED = 500  # number of event ids that a browser can check at once; a browser keeps fewer unconfirmed answers
 CONFIDENCES = (1, 2, 3)
 # A retest comes at least MIN_RETEST_GAP places after its item. By then the reviewer's list no longer shows the earlier
-# picture, nor any other picture of that age: hiding only the pictures of retests would reveal which items they are.
+# picture or any other picture of that age. Hiding only the pictures of retests would reveal which items are retests.
 LOOK_BACK = MIN_RETEST_GAP // 2
 FIRST_VISIT = "first visit"  # action in the audit log: the reviewer saw the introduction
 _NUMBERS = (
@@ -39,9 +42,9 @@ CATEGORIES = frozenset(Answer(category) for category in Category)
 
 @dataclass(frozen=True)
 class OwnProgress:
-    """A reviewer's progress.
+    """The progress of a reviewer.
 
-    `n_not_sure` is the number of open items that the reviewer answered with "not sure".
+    `n_not_sure` is the number of open items whose current answer is "not sure".
     """
 
     n_done: int
@@ -59,10 +62,10 @@ class Brief:
 
 @dataclass(frozen=True)
 class ReviewQueue:
-    """The next tasks of a reviewer, and the task whose answer U undoes.
+    """The next tasks of a reviewer, and the task whose answer the key U undoes.
 
-    `closed` is the reason why nothing can be labelled now, or empty. `end` is the message at the end of a calibration
-    round, which is not the end of the study.
+    `closed` is the reason why the reviewer can label nothing now; "" if labelling is possible. `end` is the message at
+    the end of a calibration round.
     """
 
     progress: OwnProgress
@@ -74,9 +77,9 @@ class ReviewQueue:
 
 @dataclass(frozen=True)
 class LabelComparison:
-    """A reviewer's label in the calibration round, and the reference label.
+    """A reviewer's label in the calibration round, and the reference label of the item.
 
-    The reference label is None if the item has none.
+    The reference label is None if the item has no reference label.
     """
 
     task: Task
@@ -102,7 +105,7 @@ class Feedback:
 
 @dataclass(frozen=True)
 class OwnLabel:
-    """One of the reviewer's own items with the current answer.
+    """An item that the reviewer has answered, with the current answer.
 
     Attributes
     ----------
@@ -112,16 +115,16 @@ class OwnLabel:
     created_utc : str
         Time of the current answer.
     n_revisions : int
-        Number of later answers; an answer that was undone at once does not count.
+        Number of answers after the first; an answer that was undone at once does not count.
     time_on_task_ms : int or None
-        Total for all answers to the item (see `labeler.screen.timing`).
+        Total time on task for all answers to the item (see `labeler.screen.timing`); None if nothing was timed.
     confidence, flag, comment
         Values of the current answer.
     replies : tuple of str
-        Replies of coordinators to the flag or comment, in order of time, without names.
+        Texts of the coordinators' replies to the flag or comment, in order of time.
     can_look_again : bool
-        Whether the reviewer can see the picture again and revise the label. This is possible if the item is among the
-        latest items, or if all items are done.
+        Whether the reviewer can see the picture again and revise the label. This is possible for the latest items, and
+        for all items once the reviewer has answered everything.
     """
 
     task: Task
@@ -138,9 +141,9 @@ class OwnLabel:
 
 @dataclass(frozen=True)
 class BrowserMark:
-    """Identifies the reviewer in the browser's storage.
+    """The identity of a reviewer in the browser's storage.
 
-    The browser uses it to check whether the study has the browser's answers.
+    With this mark, the browser checks whether the study has all answers that the browser sent.
 
     Attributes
     ----------
@@ -155,14 +158,14 @@ class BrowserMark:
 
 
 def browser_mark(db: Database, reviewer_id: int) -> BrowserMark:
-    """Return the browser mark of a reviewer, with the newest stored answer."""
+    """Return the mark that identifies a reviewer in the browser's storage, with the newest stored answer."""
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     whose = f"{study.created_utc} {person.person_id} {person.name}"
     return BrowserMark(hashlib.sha256(whose.encode()).hexdigest()[:32], labels.last_event(db, reviewer_id))
 
 
 def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -> list[str]:
-    """Return the given event ids that are missing in the study, for example after a backup was restored.
+    """Return those of the given event ids for which the study has no answer, for example after a backup was restored.
 
     Raises
     ------
@@ -179,7 +182,7 @@ def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -
 def brief(db: Database) -> Brief:
     """Return the question and the protocol of the study.
 
-    `{runs}` in the question is replaced by the number of runs of an item.
+    In the default question, `{runs}` stands for the number of runs of an item. The screen inserts the number.
     """
     study = studies.get(db)
     question = study.question if study.question != DEFAULT_QUESTION else DEFAULT_QUESTION.replace("ten", "{runs}")
@@ -187,7 +190,7 @@ def brief(db: Database) -> Brief:
 
 
 def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
-    """Return the reviewer's progress and next tasks, for the labelling screen."""
+    """Return what the labelling screen needs: the reviewer's progress and next tasks."""
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     calibrating = _is_calibrating(study)
     n = assignments.n_by_answer(db, reviewer_id, calibration=calibrating)
@@ -200,9 +203,9 @@ def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
 
 
 def is_first_visit(db: Database, reviewer_id: int) -> bool:
-    """Return whether to show the introduction.
+    """Return whether to show the introduction to a reviewer.
 
-    It is shown if the reviewer has no label and has not finished the introduction.
+    The introduction is shown until the reviewer has finished it or has answered an item.
     """
     person = identity.require(db, reviewer_id, Role.REVIEWER)
     if labels.last_event(db, reviewer_id) is not None or _why_closed(studies.get(db), person):
@@ -219,7 +222,7 @@ def begin(db: Database, reviewer_id: int, *, now: datetime) -> None:
 
 
 def has_feedback(db: Database, reviewer_id: int) -> bool:
-    """Return whether there is feedback on the calibration round for a reviewer.
+    """Return whether `feedback` has something to show to a reviewer after the calibration round.
 
     Raises
     ------
@@ -234,7 +237,7 @@ def has_feedback(db: Database, reviewer_id: int) -> bool:
 
 
 def question(db: Database) -> str:
-    """Return the question as text, with the number of runs if it is the same for all items."""
+    """Return the question of the study, with the number of runs if all items have the same number."""
     n_runs = {item.n_runs for item in items.all_items(db) if item.n_runs}
     number = f"{_in_words(n_runs.pop())} " if len(n_runs) == 1 else ""
     return brief(db).question.replace("{runs} ", number).replace("{runs}", number.strip())
@@ -245,9 +248,9 @@ def _in_words(n: int) -> str:
 
 
 def feedback(db: Database, reviewer_id: int) -> Feedback | None:
-    """Compare the reviewer's labels in the calibration round with other labels.
+    """Compare a reviewer's labels in the calibration round with the reference labels and other reviewers' labels.
 
-    Return None before the round is over, or if the reviewer gave no labels in it.
+    Return None before the round is over, or if the reviewer gave no labels in the round.
     """
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     own = [task for task in assignments.tasks_of(db, reviewer_id, calibration=True) if task.answer in CATEGORIES]
@@ -263,21 +266,23 @@ def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
     hidden = {label.task.code for label in own_labels(db, reviewer_id) if not label.can_look_again}
     task = assignments.task_by_code(db, reviewer_id, code)
     if task is None or task.answer is None or code in hidden or not _is_in_play(db, task, studies.get(db)):
-        raise NotAssigned(f"Item {code[:20]} is not among the labels that you can open now.")
+        raise NotAssigned(
+            f"You cannot open item {code[:20]} now. The page My labels lists the items that you can open."
+        )
     return task
 
 
 def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
-    """Return a reviewer's own labels with their hashes, as JSON text.
+    """Return a receipt for a reviewer: JSON text with the reviewer's own labels and their hashes.
 
-    An audit can later check the labels against the study.
+    An audit can later check whether the study still has these labels.
     """
     identity.require(db, reviewer_id, Role.REVIEWER)
     return auditing.receipt(db, reviewer_id, now=now)
 
 
 def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
-    """Return the reviewer's tasks of this round that have an answer, newest answer first."""
+    """Return the items that the reviewer answered in the current round; the newest answer comes first."""
     identity.require(db, reviewer_id, Role.REVIEWER)
     study = studies.get(db)
     calibrating = _is_calibrating(study)
@@ -308,11 +313,10 @@ def typical_time_s(own: list[OwnLabel]) -> float | None:
 
 
 def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
-    """Return the picture of a task for the screen.
+    """Return the data from which the screen draws an item; return None if the item has no measurements.
 
-    It has only bins, and no information about what was measured.
-
-    All pictures for reviewers are created here. Return None if the study has only imported labels for the item.
+    The data contain only summaries of iterations, and nothing about what was measured. This function creates all
+    pictures for reviewers.
     """
     item = items.by_id(db, task.item_id)
     if not item.n_runs:
@@ -347,9 +351,9 @@ def shown(
     db : Database
     task : Task
     known : container of str
-        Codes of items whose pictures the screen already has. For these items, the picture is None.
+        Codes of items whose pictures the screen already has. For these items, the field picture is None.
     prepared : mapping
-        Pictures from `prepare`.
+        Pictures that `prepare` returned.
     """
     confidence, flag, comment = labels.last_remarks(db, task.assignment_id)
     protocol = studies.get(db).protocol
@@ -371,7 +375,7 @@ def submission_from(event: object) -> Submission:
     ----------
     event : object
         A mapping with event_id, code, revision, answer, and optionally dwell_ms, view, confidence, flag and comment.
-        It comes from a browser, so it may contain anything.
+        The event comes from a browser, so it may contain anything.
 
     Returns
     -------
@@ -402,9 +406,9 @@ def submission_from(event: object) -> Submission:
 def submit(
     db: Database, reviewer_id: int, submission: Submission, *, now: datetime, session: str | None = None
 ) -> None:
-    """Store a reviewer's answer, and the session from which it came.
+    """Store a reviewer's answer, and the session in which the answer was given.
 
-    If the event was stored before, it is not stored again.
+    If the study already has an answer with this event id, nothing is stored.
 
     Raises
     ------
@@ -458,12 +462,15 @@ def submit(
 
 
 def _not_open(submission: Submission) -> NotAssigned:
-    """Return an error that is the same for all reasons, so that the reviewer does not learn the reason."""
-    return NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload the page to continue.")
+    """Return the error for an item that the reviewer cannot label; its text does not reveal the reason."""
+    return NotAssigned(f"You cannot label item {submission.code[:20]} now. Reload the page to continue.")
 
 
 def _variation(db: Database, task: Task, n_runs: int) -> blinding.Variation | None:
-    """Return the variation of the picture for this task; return None if all tasks of an item have the same picture."""
+    """Return how the picture of this task differs from other pictures of the item.
+
+    Return None if all pictures of the item are equal.
+    """
     if not n_runs or not studies.get(db).protocol.varies_pictures:
         return None
     return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_runs)
@@ -476,7 +483,9 @@ def _check(task: Task, submission: Submission, last: str | None, protocol: Proto
         if not _stands(task):
             raise AnswerRefused(f"Item {task.code} has no answer to undo.")
         if last != task.code:
-            raise AnswerRefused(f"Item {task.code} is not the one you answered last. Change it under My labels.")
+            raise AnswerRefused(
+                f"U undoes only your last answer. Change the answer to item {task.code} on the page My labels."
+            )
     elif submission.dwell_ms is None or submission.dwell_ms < MIN_DWELL_MS:
         raise AnswerRefused(f"Item {task.code} was on the screen for less than {MIN_DWELL_MS} ms. Answer it again.")
     elif protocol.asks_confidence and submission.confidence is None and submission.answer in CATEGORIES:
@@ -486,9 +495,9 @@ def _check(task: Task, submission: Submission, last: str | None, protocol: Proto
 def _own_label(
     task: Task, number: int, answers: list[labels.OwnAnswer], answered: tuple[replies.Reply, ...]
 ) -> OwnLabel:
-    """Return a task combined with its answers.
+    """Return a task with its answers, for the page My labels.
 
-    The answers are in order of time, and the last answer is the current answer.
+    The given answers must be in order of time, so that the last one is current.
     """
     times = [
         timing.time_on_task(answer.dwell_ms, json.loads(answer.view))
@@ -524,7 +533,7 @@ def _stands(task: Task) -> bool:
 
 
 def _offered(db: Database, reviewer_id: int, calibrating: bool, limit: int = N_OFFERED) -> list[Task]:
-    """Return the next open tasks in order, and then the tasks that were answered with "not sure" once."""
+    """Return the next open tasks, at most `limit`; tasks with one "not sure" answer come last."""
     still_open = assignments.open_tasks(db, reviewer_id, calibration=calibrating, limit=limit)
     if len(still_open) == limit:
         return still_open
@@ -537,7 +546,7 @@ def _is_calibrating(study: Study) -> bool:
 
 
 def _is_in_play(db: Database, task: Task, study: Study) -> bool:
-    """Return whether a task belongs to the current round and was neither moved to another reviewer nor excluded."""
+    """Return whether a task belongs to the current round, is still assigned to the reviewer, and is not excluded."""
     return assignments.stands(db, task.assignment_id, calibration=_is_calibrating(study))
 
 
@@ -548,12 +557,12 @@ def _why_closed(study: Study, person: Person) -> str:
 
 
 _CLOSED: Mapping[State, str] = {
-    State.DRAFT: "The study has not begun yet. Items appear here when the coordinator starts it.",
-    State.PAUSED: "The study is paused at the moment. Your labels are kept; come back later.",
+    State.DRAFT: "The study has not begun yet. Items will appear here when the coordinator opens the study.",
+    State.PAUSED: "The study is paused at the moment. Your labels are kept. Come back later.",
     State.CLOSED: "The study is closed for labelling. Thank you!",
     State.UNBLINDED: "The study is closed for labelling. Thank you!",
 }  # reasons why nothing can be labelled
-_CALIBRATED = "Calibration finished. The study continues when the coordinator opens it."
+_CALIBRATED = "You have finished the calibration round. The study continues when the coordinator opens it."
 _UNREADABLE = "The browser sent an answer that cannot be read. Reload the page to continue."
 _MORE: Mapping[str, Callable[[Any], bool]] = {
     "dwell_ms": lambda value: value is None or _is_count(value),
@@ -561,4 +570,4 @@ _MORE: Mapping[str, Callable[[Any], bool]] = {
     "confidence": lambda value: value is None or (_is_count(value) and value in CONFIDENCES),
     "flag": lambda value: isinstance(value, bool),
     "comment": _is_comment,
-}  # optional fields of an event, and how to check each value
+}  # optional fields of an event, each with a function that checks the value

@@ -1,6 +1,7 @@
-"""The only package with SQL, with one module per table. Its functions never begin or commit a transaction.
+"""Read and write study files, which are SQLite databases; each table has a module of its own.
 
-Pages and commands may import only `Database` and `open_database`.
+Only this package contains SQL. The functions for tables never begin or commit a transaction. Pages and commands may
+import only `Database` and `open_database`.
 """
 
 from labeler.store.database import Database, create_database, discard, open_database

@@ -1,14 +1,11 @@
-"""The binned measurements that the screen draws for each item, computed at import."""
+"""Store and read bins: the summaries of iterations from which the screen draws an item."""
 
 from labeler.store import chain
 from labeler.store.database import Database
 
 
 def put(db: Database, item_id: int, version: int, payload: bytes) -> None:
-    """Store the bins of an item.
-
-    Bins of an older version are replaced.
-    """
+    """Store the bins of an item; bins of an older version are replaced."""
     db.execute(
         """INSERT INTO bins (item_id, version, payload) VALUES (?, ?, ?)
            ON CONFLICT (item_id) DO UPDATE SET version = excluded.version, payload = excluded.payload""",

@@ -1,9 +1,9 @@
-"""A hash chain over data that must not change: answers, decisions, replies, events, measurements and pictures.
+"""Maintain a hash chain, which reveals later changes of data that must not change, such as answers and measurements.
 
-Each new row adds a link. A link contains the hash of the row's content, and the head, which is the hash of the previous
-head and this link. If somebody changes a row later, its hash no longer matches. If somebody changes links, the heads no
-longer match. If somebody rebuilds the chain or restores an older file, the head differs from the head that was printed
-before.
+Each new row adds a link. A link contains the hash of the row, and the head, which is the hash of the previous head and
+this link. If somebody changes a row later, the hash of the row no longer matches. If somebody changes a link, the heads
+no longer match. If somebody rebuilds the chain or restores an older file, the head differs from a head that was printed
+earlier.
 """
 
 import hashlib
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from labeler.store.database import Database
 
-BEGUN = "begun"  # the first link of the chain of a study from an earlier version
+BEGUN = "begun"  # the first link if an earlier version of labeler created the study
 
-# part -> the queries that read one entry by its id; the hash of the entry covers their results
+# part -> the queries that read one row by its id; the hash of the row covers their results
 _CONTENT: Mapping[str, tuple[str, ...]] = {
     "measurement": (
         """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
@@ -56,7 +56,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Fault:
-    """A place where the study does not match its chain; `part` is "chain" for a fault of the chain itself."""
+    """A row or link that does not match the chain; `part` is "chain" if the fault is in the chain itself."""
 
     part: str
     row_id: int
@@ -64,7 +64,7 @@ class Fault:
 
 
 def append(db: "Database", part: str, row_id: int) -> None:
-    """Add a link for a new row."""
+    """Add a link for a new row to the chain."""
     _append(db, head(db), part, row_id)
 
 
@@ -75,10 +75,7 @@ def head(db: "Database") -> Head:
 
 
 def begin(db: "Database") -> None:
-    """Build the chain again from all rows.
-
-    The first link records the number of rows.
-    """
+    """Build the chain anew from all rows; the first link records the number of rows."""
     db.execute("DELETE FROM links")
     rows = [(part, row_id) for part, ids in _IDS.items() for (row_id,) in db.execute(ids).fetchall()]
     if not rows:
@@ -89,10 +86,7 @@ def begin(db: "Database") -> None:
 
 
 def n_before(db: "Database") -> int:
-    """Return the number of rows that existed before the chain began.
-
-    Return 0 if the study had a chain from the start.
-    """
+    """Return the number of rows that existed before the chain began; return 0 if the study always had a chain."""
     row = db.execute("SELECT row_id FROM links WHERE link_id = 1 AND part = ?", (BEGUN,)).fetchone()
     return int(row[0]) if row else 0
 
@@ -104,17 +98,17 @@ def digest_at(db: "Database", n_links: int) -> str | None:
 
 
 def contains(db: "Database", digest: str) -> bool:
-    """Return whether the chain had this hash as its end at some time; the empty hash is the end of an empty chain."""
+    """Return whether this hash was once the end of the chain; the end of an empty chain is the empty text."""
     return digest == "" or db.execute("SELECT 1 FROM links WHERE head = ?", (digest,)).fetchone() is not None
 
 
 def digests_of(db: "Database", part: str) -> set[str]:
-    """Return the current hashes of all rows of a part."""
+    """Return the hashes of the present contents of all rows of a part."""
     return {digest_of(db, part, row_id) or "" for (row_id,) in db.execute(_IDS[part]).fetchall()}
 
 
 def digest_of(db: "Database", part: str, row_id: int) -> str | None:
-    """Return the current hash of a row's content; return None if the row does not exist."""
+    """Return the hash of the present content of a row; return None if the row does not exist."""
     if part == BEGUN:
         return hashlib.sha256(str(row_id).encode()).hexdigest()
     digest, is_there = hashlib.sha256(), False
@@ -122,7 +116,7 @@ def digest_of(db: "Database", part: str, row_id: int) -> str | None:
         for row in db.execute(query, (row_id,)):
             is_there = True
             for value in row:
-                # type and length come before the content, so that different rows never give the same bytes
+                # type and length are hashed before the content, so that different rows never give the same bytes
                 content = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass")
                 digest.update(f"{type(value).__name__}{len(content)}:".encode())
                 digest.update(content)
@@ -131,7 +125,7 @@ def digest_of(db: "Database", part: str, row_id: int) -> str | None:
 
 
 def faults(db: "Database") -> Iterator[Fault]:
-    """Yield the mismatches between links and rows in the order of the chain, then the rows without a link."""
+    """Yield each link or row that does not match, in the order of the chain, and then each row without a link."""
     last, newest = Head(0, ""), dict[tuple[str, int], str]()
     for link_id, part, row_id, digest, stored in db.execute("SELECT * FROM links ORDER BY link_id").fetchall():
         if link_id != last.n_links + 1:

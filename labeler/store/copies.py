@@ -1,7 +1,4 @@
-"""Operations on whole study files.
-
-They read a file without changing it, or remove data that identify people.
-"""
+"""Read a study file without changing it, and remove data that identify people from a copy of a study."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +10,7 @@ from labeler.model import Kind
 from labeler.store import migrations
 from labeler.store.database import Database, check_is_study, connect
 
-# All columns with free text; `events.details` and `labels.view` have free text inside JSON.
+# All columns that contain free text. `events.details` and `labels.view` contain free text inside JSON.
 FREE_TEXTS = (
     ("studies", "name"), ("studies", "question"), ("studies", "instructions"), ("files", "name"),
     ("labels", "comment"), ("labels", "view"), ("verdicts", "error"), ("events", "actor"), ("events", "details"),
@@ -24,7 +21,7 @@ FREE_TEXTS = (
 
 @dataclass(frozen=True)
 class Assigned:
-    """An assignment with values that are the same in all copies of a study, except `assignment_id`."""
+    """An assignment; all values except `assignment_id` are the same in all copies of a study."""
 
     assignment_id: int
     reviewer: str
@@ -37,21 +34,19 @@ class Assigned:
 
 @contextmanager
 def read_only(path: Path) -> Iterator[Database]:
-    """Open a snapshot of a study.
-
-    Nothing is written to the file or its folder, and the schema is not migrated.
+    """Open a study for reading only: nothing is written to the file or its folder, and the schema is not migrated.
 
     Raises
     ------
     NoStudy, NotAStudy, NewerStudy
     StudyError
-        If the file was last opened by an older version.
+        If an older version of labeler was the last to open the file.
     StudyBusy
-        At the end, if another process wrote in the meantime, because the snapshot may be inconsistent.
+        At the end, if another process wrote to the file in the meantime, because the data may then be inconsistent.
     """
     if not path.is_file():
         raise NoStudy(f"There is no study {path}.")
-    # If there is no log, no process has the file open. It is read directly, because SQLite would leave a log behind.
+    # Without a log, no process has the file open. SQLite reads the file directly, because it would leave a log behind.
     lies_still, before = not _logs(path), path.stat()
     with Database(connect(path, mode="ro&immutable=1" if lies_still else "ro"), path) as db:
         check_is_study(db)
@@ -73,7 +68,7 @@ def _logs(path: Path) -> list[Path]:
 
 
 def assigned(db: Database) -> dict[str, Assigned]:
-    """Return all assignments by code."""
+    """Return all assignments, as code -> assignment."""
     rows = db.execute(
         """SELECT a.code, a.assignment_id, p.name, i.name, i.data_hash, a.kind, a.block, a.position
            FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id)"""
@@ -86,10 +81,10 @@ def assigned(db: Database) -> dict[str, Assigned]:
 
 @contextmanager
 def rewritable(db: Database) -> Iterator[None]:
-    """Drop the triggers that forbid changes of answers and events; create them again at the end.
+    """Allow changes of answers and events inside this context, by dropping the triggers that forbid such changes.
 
-    Use this only inside a transaction, so that an error leaves the file unchanged, and only if no other process has
-    opened the file.
+    The triggers are created again at the end. Use this context only inside a transaction, so that an error leaves the
+    file unchanged, and only if no other process has opened the file.
     """
     triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     for name, _ in triggers:
@@ -101,9 +96,9 @@ def rewritable(db: Database) -> Iterator[None]:
 
 
 def rewrite(db: Database, table: str, column: str, rewritten: Callable[[str], str | None]) -> int:
-    """Replace all texts of a column; return the number of texts.
+    """Replace all texts of a column by the results of a function; return the number of texts.
 
-    This also works if the texts must be unique and some of them exchange places.
+    This also works if the texts must be unique and two rows exchange their texts.
     """
     query = f"SELECT rowid, {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY rowid"  # noqa: S608 - ours
     rows = db.execute(query).fetchall()
@@ -115,30 +110,27 @@ def rewrite(db: Database, table: str, column: str, rewritten: Callable[[str], st
 
 
 def renumber(db: Database, table: str, ids: Mapping[int, int]) -> None:
-    """Give the rows of a table new ids, and update all references to these rows.
-
-    `ids` maps old ids to new ids.
-    """
+    """Give the rows of a table new ids, as old id -> new id, and update all references to these rows."""
     names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     places = [(table, "rowid")]
     for (name,) in names:
         keys = db.execute('SELECT "table", "from" FROM pragma_foreign_key_list(?)', (name,))
         places += [(name, column) for target, column in keys if target == table]
-    for place, column in places:  # in two steps through negative ids, which are unused
+    for place, column in places:  # in two steps, because a new id may still be in use; negative ids are never in use
         update = f"UPDATE {place} SET {column} = "  # noqa: S608 - names of the schema
         db.executemany(f"{update} ? WHERE {column} = ?", ((-new, old) for old, new in ids.items()))
         db.execute(f"{update} -{column} WHERE {column} < 0")
 
 
 def forget_who_signed_in(db: Database) -> None:
-    """Remove data about sign-ins and presence: invitations, sessions, addresses and jobs."""
+    """Remove data about sign-ins: invitations, sessions, e-mail addresses and jobs."""
     for table in ("invitations", "sessions", "jobs"):
         db.execute(f"DELETE FROM {table}")  # noqa: S608 - names above
     db.execute("UPDATE people SET email = NULL, secret_hash = NULL, created_utc = (SELECT created_utc FROM studies)")
 
 
 def forget_events(db: Database, is_forgotten: Callable[[str, str], bool]) -> None:
-    """Remove the events for which `is_forgotten(time, action)` is true."""
+    """Remove the events for which the function `is_forgotten` of time and action returns true."""
     rows = db.execute("SELECT event_id, at_utc, action FROM events").fetchall()
     forgotten = [(event_id,) for event_id, at_utc, action in rows if is_forgotten(at_utc, action)]
     db.executemany("DELETE FROM events WHERE event_id = ?", forgotten)
@@ -166,9 +158,6 @@ def forget_conditions(db: Database) -> None:
 
 
 def seal(db: Database) -> None:
-    """Rewrite the file as a single file that can be read anywhere.
-
-    The removed content is no longer in the file.
-    """
+    """Rewrite the study as a single file that can be read anywhere, and that no longer contains removed content."""
     db.execute("VACUUM")
     db.execute("PRAGMA journal_mode = DELETE")

@@ -1,4 +1,4 @@
-"""Connect to a study file: open the file safely, and report errors in clear words."""
+"""Create, open and back up study files, and turn errors of SQLite into messages that people understand."""
 
 import sqlite3
 import stat
@@ -18,17 +18,17 @@ BUSY_TIMEOUT_S = 5.0
 APPLICATION_ID = 0x42524C31  # "BRL1" in the file's header distinguishes a study from any other SQLite file
 LOG_BEGINS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")  # the first bytes of a write-ahead log
 
-# In SQLite, writers retry at growing intervals, so some wait for seconds under load. Therefore, threads of this process
-# wait for each other here, and use SQLite only to wait for other processes.
+# SQLite lets writers retry at growing intervals, so under load some writers wait for seconds. Therefore, threads of
+# this process wait for each other here, and SQLite only makes them wait for other processes.
 _WRITERS: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
 
 class Database:
-    """A connection to a study file, for one page run or one command.
+    """A connection to a study file, for one run of a page or one command.
 
-    It is never cached or shared between threads.
+    A connection must not be cached or shared between threads.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
@@ -37,26 +37,24 @@ class Database:
         self._files: Mapping[Path, tuple[int, int]] = {}
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
-        """Run a statement.
-
-        Values must be passed in `parameters`.
+        """Run an SQL statement and return the cursor; values must be passed in `parameters`.
 
         Raises
         ------
         StudyBusy, StudyReadOnly, NotAStudy
-            Raised instead of the driver's error if people can fix the cause, even while rows are fetched.
+            If people can fix the cause of an error of SQLite. The error may also occur later, while rows are fetched.
         """
         with _errors_in_words(self.path):
             return self._cursor().execute(sql, parameters)
 
     def records(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
-        """Return the rows of a query as mappings from column name to value; raises the same errors as `execute`."""
+        """Return the rows of a query, each as column name -> value; raises the same errors as `execute`."""
         cursor = self.execute(sql, parameters)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def executemany(self, sql: str, rows: Iterable[Parameters]) -> sqlite3.Cursor:
-        """Run a statement for many rows; raises the same errors as `execute`."""
+        """Run an SQL statement once for each row of values; raises the same errors as `execute`."""
         with _errors_in_words(self.path):
             return self._cursor().executemany(sql, rows)
 
@@ -67,12 +65,10 @@ class Database:
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
-        """Open a transaction that takes the write lock at once.
+        """Open a transaction, which takes the write lock at once; either all of its writes are saved, or none.
 
-        Either all writes of the transaction are saved, or none.
-
-        Inside another transaction, a savepoint is opened instead. If it fails and the caller continues, only the writes
-        since the savepoint are undone.
+        Inside another transaction, a savepoint is opened instead. If an error leaves this context and the caller
+        continues, only the writes since the savepoint are undone.
         """
         if self._connection.in_transaction:
             yield from self._in_transaction("SAVEPOINT inner", "RELEASE inner", "ROLLBACK TO inner", "RELEASE inner")
@@ -98,16 +94,16 @@ class Database:
         self._check_files()
 
     def watch_files(self) -> None:
-        """Let later transactions fail if a file of the study was removed or replaced.
+        """Make later transactions fail if a file of the study was removed or replaced.
 
-        Without this check, SQLite would continue to write to a removed or replaced file and report success.
+        Without this check, SQLite would write to the removed file and report success.
         """
-        real = self.path.resolve()  # SQLite writes its own files beside the target of a symbolic link
+        real = self.path.resolve()  # SQLite creates its own files beside the target of a symbolic link
         paths = (self.path, *(real.with_name(f"{real.name}-{end}") for end in ("wal", "shm")))
         self._files = {path: _identity(path) for path in paths}
 
     def _check_files(self) -> None:
-        """Raise StudyError if the last commit is not in the files that the next connection will open."""
+        """Raise StudyError if a file of the study was removed or replaced, so that the last commit may be lost."""
         for path, identity in self._files.items():
             try:
                 is_ours = _identity(path) == identity and (not path.name.endswith("-wal") or _begins_as_log(path))
@@ -121,12 +117,12 @@ class Database:
                 )
 
     def backup(self, target: Path) -> None:
-        """Copy the whole study into a new file, while others can still write.
+        """Copy the whole study into a new file; other processes can continue to write to the study.
 
         Raises
         ------
         StudyError
-            If the target exists already or cannot be written. No partial file remains.
+            If the target already exists or cannot be written. No incomplete file remains.
         """
         partial = target.with_name(target.name + ".partial")
         try:
@@ -136,7 +132,9 @@ class Database:
             copy = sqlite3.connect(partial, isolation_level=None)
             try:
                 self._connection.backup(copy)
-                copy.execute("PRAGMA journal_mode = DELETE")  # a single file, readable on a read-only disk
+                copy.execute(
+                    "PRAGMA journal_mode = DELETE"
+                )  # makes the copy a single file, which can be read on a read-only disk
             finally:
                 copy.close()
             partial.rename(target)
@@ -146,7 +144,7 @@ class Database:
             raise StudyError(f"The backup could not be written to {target}: {error}.") from error
 
     def close(self) -> None:
-        """Close the connection; uncommitted changes are lost."""
+        """Close the connection; changes that were not committed are lost."""
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -157,7 +155,7 @@ class Database:
 
 
 def create_database(path: Path) -> Database:
-    """Create an empty study file.
+    """Create an empty study file, and return a connection to it.
 
     Raises
     ------
@@ -169,7 +167,7 @@ def create_database(path: Path) -> Database:
             raise StudyError(f"{path} already exists. Give the name of a new file, or continue with that study.")
         if not path.parent.is_dir():
             raise StudyError(f"The folder {path.parent} does not exist. Create it first.")
-        path.touch(exist_ok=False)  # fails if another process creates it at the same time
+        path.touch(exist_ok=False)  # fails if another process creates the file at the same time
     except OSError as error:
         raise StudyError(f"{path} cannot be created: {error.strerror}.") from error
     try:
@@ -187,13 +185,11 @@ def discard(path: Path) -> None:
 
 
 def open_database(path: Path) -> Database:
-    """Open a study file.
+    """Open a study file, and return a connection; a file of an older version is migrated to this version.
 
-    A file of an older version is migrated to this version.
-
-    Only SQLite may open the file. If this process opened and closed the file in any other way, even to read its first
-    bytes, the operating system would release the locks of all connections in this process. Another process could then
-    remove the log to which these connections write.
+    No other code may open the file without SQLite, not even to read its first bytes. When such a file is closed, the
+    operating system releases the locks of all connections in this process. Another process could then remove the log to
+    which these connections write.
 
     Raises
     ------
@@ -211,9 +207,9 @@ def open_database(path: Path) -> Database:
 
 
 def _free_companions(path: Path) -> None:
-    """Make SQLite's own files writable.
+    """Make the files that SQLite created beside the study writable.
 
-    If they were created while the study was read-only, they would keep it read-only.
+    If SQLite created these files while the study was read-only, the study would otherwise stay read-only.
     """
     with suppress(OSError):
         mode = stat.S_IMODE(path.stat().st_mode)
@@ -223,7 +219,7 @@ def _free_companions(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """Return the device, the inode and similar values, which are constant as long as the file is the same."""
+    """Return values such as device and inode, which do not change as long as the path is the same file."""
     status = path.stat()
     return status.st_dev, status.st_ino
 
@@ -231,15 +227,15 @@ def _identity(path: Path) -> tuple[int, int]:
 def _begins_as_log(path: Path) -> bool:
     """Return whether a write-ahead log is empty or begins with the header of a log.
 
-    If another file replaces the log in use, SQLite writes no header to the other file, and ignores it when the study is
-    next opened.
+    If another file replaces the log while the study is in use, SQLite writes no header to this file, and ignores the
+    file when the study is next opened.
     """
-    with path.open("rb") as file:  # SQLite has no locks on this file, so closing it is safe
+    with path.open("rb") as file:  # SQLite has no locks on this file, so reading and closing the file is safe
         return file.read(4) in (b"", *LOG_BEGINS)
 
 
 def connect(path: Path, *, mode: str) -> sqlite3.Connection:
-    """Open a file with SQLite in one of its URI modes; raises StudyError if this is not possible."""
+    """Open a file with SQLite in one of the URI modes of SQLite; raises StudyError if this fails."""
     try:
         return sqlite3.connect(
             f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
@@ -272,9 +268,9 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> Da
 
 
 def _switch_to_wal(db: Database) -> None:
-    """Switch to a write-ahead log.
+    """Switch the file to a write-ahead log.
 
-    The statement is repeated, because unlike other statements it does not wait for a lock.
+    The statement is repeated, because it does not wait for a lock as other statements do.
     """
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:
@@ -289,7 +285,7 @@ def _switch_to_wal(db: Database) -> None:
 
 
 def check_is_study(db: Database) -> None:
-    """Raise NotAStudy if the file is not a study; raise NewerStudy if a newer version wrote it."""
+    """Raise NotAStudy if the file is not a study, and NewerStudy if a newer version of labeler wrote the file."""
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise NotAStudy(f"{db.path} is an SQLite file, but not a study.")
     version, latest = migrations.version(db), len(migrations.MIGRATIONS)
@@ -302,7 +298,7 @@ def check_is_study(db: Database) -> None:
 
 
 class _Cursor(sqlite3.Cursor):
-    """A cursor that also converts errors while rows are fetched, because damage is often found only then."""
+    """A cursor that also converts errors that occur while rows are fetched, when SQLite often first finds damage."""
 
     path: Path
 
@@ -330,9 +326,9 @@ def _errors_in_words(path: Path) -> Iterator[None]:
 
 
 def _begins_as_one(path: Path) -> bool:
-    """Return whether a file that SQLite refuses begins like an SQLite file.
+    """Return whether a file that SQLite refuses to open begins like an SQLite file.
 
-    `open_database` explains when reading the file directly is unsafe.
+    The file is read directly. `open_database` explains when this is unsafe.
     """
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Decisions on split items. Rows are only appended; the last decision on an item counts."""
+"""Store and read decisions on split items. Rows are only appended; the last decision on an item counts."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from labeler.store.database import Database
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision on an item, with its reason."""
+    """A decision on the category of a split item, with the reason."""
 
     item: str
     category: Category
@@ -20,10 +20,7 @@ class Decision:
 
 
 def add(db: Database, item_id: int, decision: Decision) -> bool:
-    """Append a decision.
-
-    Return False if a decision with this event is already stored.
-    """
+    """Append a decision; return False if a decision with this event id is already stored."""
     cursor = db.execute(
         """INSERT INTO decisions (item_id, category, why, decided_by, created_utc, event_id) VALUES (?, ?, ?, ?, ?, ?)
            ON CONFLICT (event_id) DO NOTHING""",
@@ -36,7 +33,7 @@ def add(db: Database, item_id: int, decision: Decision) -> bool:
 
 
 def of_event(db: Database, event_id: str) -> Decision | None:
-    """Return the decision that is stored for an event; return None if there is none."""
+    """Return the decision with this event id; return None if there is no such decision."""
     return next((decision for decision in everything(db) if decision.event_id == event_id), None)
 
 

@@ -1,4 +1,4 @@
-"""The audit log: person, action and time of each event. Rows are only appended."""
+"""Write and read the audit log: person, action and time of each event. Rows are only appended."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Event:
-    """An entry of the audit log, with its details."""
+    """An entry of the audit log, with details of the action."""
 
     at_utc: str
     actor: str
@@ -23,7 +23,7 @@ class Event:
 
 
 def add(db: Database, at_utc: str, actor: str, action: str, details: Mapping[str, Any]) -> None:
-    """Append an event."""
+    """Append an event to the audit log."""
     cursor = db.execute(
         "INSERT INTO events (at_utc, actor, action, details) VALUES (?, ?, ?, ?)",
         (at_utc, actor, action, json.dumps(details, ensure_ascii=False)),
@@ -32,7 +32,7 @@ def add(db: Database, at_utc: str, actor: str, action: str, details: Mapping[str
 
 
 def of_actions(db: Database, actions: Collection[str]) -> list[Event]:
-    """Return the events that have one of these actions, in order."""
+    """Return the events with one of these actions, in order of time."""
     rows = db.execute("SELECT at_utc, actor, action, details FROM events ORDER BY event_id")
     return [Event(at, actor, action, json.loads(text)) for at, actor, action, text in rows if action in actions]
 
@@ -46,9 +46,9 @@ def table(db: Database) -> "pd.DataFrame":
 
 
 def rewrite(db: Database, rewritten: Callable[[str, str], str]) -> None:
-    """Replace the details of events by the result of a function of action and details.
+    """Replace the details of each event by the result of a function, which gets the action and the details.
 
-    The file must be opened with `copies.rewritable`.
+    Call this function only inside `copies.rewritable`.
     """
     rows = db.execute("SELECT event_id, action, details FROM events").fetchall()
     changed = [(new, event_id) for event_id, action, text in rows if (new := rewritten(action, text)) != text]
@@ -56,10 +56,7 @@ def rewrite(db: Database, rewritten: Callable[[str, str], str]) -> None:
 
 
 def last_id(db: Database, *, without: Collection[str] = ()) -> int:
-    """Return the id of the newest event; return 0 if there is none.
-
-    Events with some actions can be ignored.
-    """
+    """Return the id of the newest event; return 0 if there is none. Events with an action in `without` are ignored."""
     row = db.execute(
         """SELECT event_id FROM events WHERE action NOT IN (SELECT value FROM json_each(?))
            ORDER BY event_id DESC LIMIT 1""",

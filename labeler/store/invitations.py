@@ -1,4 +1,4 @@
-"""Invitations: hashes of the sign-in secrets, and the reasons why they no longer work."""
+"""Store and read invitations: the hashes of sign-in secrets, and when the secrets stopped working."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,7 @@ from labeler.store.hashes import matching, nearby
 
 @dataclass(frozen=True)
 class Invitation:
-    """An invitation.
-
-    A time is None if the event has not happened.
-    """
+    """An invitation of a person. A time is None if the event has not happened."""
 
     person_id: int
     created_utc: str
@@ -29,7 +26,7 @@ def add(db: Database, secret_hash: str, person_id: int, created_utc: str, expire
 
 
 def find(db: Database, secret_hash: str) -> Invitation | None:
-    """Return the invitation with this secret, whether or not it is still valid."""
+    """Return the invitation with the hash of this secret, valid or not; return None if there is none."""
     rows = db.execute(
         """SELECT secret_hash, person_id, created_utc, expires_utc, replaced_utc, revoked_utc FROM invitations
            WHERE secret_hash >= ? AND secret_hash < ?""",
@@ -48,7 +45,7 @@ def replace_all_of(db: Database, person_id: int, at_utc: str) -> None:
 
 
 def revoke_all_of(db: Database, person_id: int, at_utc: str) -> int:
-    """Revoke all invitations of a person; return how many of them were valid."""
+    """Revoke all invitations of a person; return how many of the invitations were valid."""
     cursor = db.execute(
         "UPDATE invitations SET revoked_utc = ? WHERE person_id = ? AND coalesce(replaced_utc, revoked_utc) IS NULL",
         (at_utc, person_id),

@@ -1,4 +1,4 @@
-"""Items, and the files from which they were imported."""
+"""Store and read items, and the files from which items were imported."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,7 @@ _COLUMNS = "item_id, name, benchmark, application, unit, better, n_runs, n_itera
 
 
 def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int | None:
-    """Record an imported file and return its id.
-
-    Return None if a file with the same content was recorded before.
-    """
+    """Record an imported file and return its id; return None if a file with the same content was recorded before."""
     row = db.execute(
         """INSERT INTO files (name, sha256, imported_utc) VALUES (?, ?, ?)
            ON CONFLICT (sha256) DO NOTHING RETURNING file_id""",
@@ -24,7 +21,7 @@ def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int | N
 
 
 def is_imported(db: Database, sha256: str) -> bool:
-    """Return whether a file with this content was already imported."""
+    """Return whether a file whose content has this hash was already imported."""
     return db.execute("SELECT 1 FROM files WHERE sha256 = ?", (sha256,)).fetchone() is not None
 
 
@@ -43,9 +40,9 @@ def add(
     parameters: Mapping[str, str] | None = None,
     failures: Sequence[tuple[Mapping[str, str], str]] = (),
 ) -> int:
-    """Store an item and return its id.
+    """Store an item and return the new id.
 
-    The name must be unique. A failure is (conditions of a run, reason).
+    No other item may have this name. A failure is (conditions of a failed run, reason).
     """
     failed = json.dumps([{"conditions": dict(conditions), "reason": reason} for conditions, reason in failures])
     row = db.execute(
@@ -57,7 +54,7 @@ def add(
             data_hash, file_id, failed,
         ),
     ).fetchone()  # fmt: skip
-    if not n_runs:  # if the item has runs, the link is added together with them
+    if not n_runs:  # if the item has runs, the link is added together with the runs
         chain.append(db, "measurement", int(row[0]))
     return int(row[0])
 
@@ -68,7 +65,7 @@ def all_items(db: Database) -> list[Item]:
 
 
 def n_items(db: Database) -> int:
-    """Return the number of all items, including excluded items."""
+    """Return the number of items in the study, including excluded items."""
     return int(db.execute("SELECT count(*) FROM items").fetchone()[0])
 
 
@@ -84,7 +81,7 @@ def by_name(db: Database, name: str) -> Item | None:
 
 
 def failures_of(db: Database, item_id: int) -> list[tuple[dict[str, str], str]]:
-    """Return the failed runs of an item as (conditions, reason)."""
+    """Return the failed runs of an item, each as (conditions, reason)."""
     (text,) = db.execute("SELECT failures FROM items WHERE item_id = ?", (item_id,)).fetchone()
     return [(failure["conditions"], failure["reason"]) for failure in json.loads(text)]
 
@@ -95,7 +92,7 @@ def set_excluded(db: Database, item_id: int, why: str | None) -> None:
 
 
 def copy(db: Database, into: Database, item_id: int) -> int:
-    """Copy an item into another study and return its new id; its file and exclusion are not copied."""
+    """Copy an item into another study and return the new id; the file and an exclusion are not copied."""
     row = db.execute(
         """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
            FROM items WHERE item_id = ?""",

@@ -1,4 +1,4 @@
-"""Long jobs, stored so that a page can show the progress of another process."""
+"""Store the progress of long jobs, so that a page can show the progress of another process."""
 
 from dataclasses import dataclass
 
@@ -30,12 +30,12 @@ def start(db: Database, kind: str, pid: int, n_total: int, at_utc: str) -> int:
 
 
 def advance(db: Database, job_id: int, n_done: int, at_utc: str) -> None:
-    """Record the progress."""
+    """Record how many items of a job are done."""
     db.execute("UPDATE jobs SET n_done = ?, updated_utc = ? WHERE job_id = ?", (n_done, at_utc, job_id))
 
 
 def finish(db: Database, job_id: int, at_utc: str, error: str | None) -> None:
-    """Mark a job as ended, with or without an error."""
+    """Record that a job has ended, with an error message or without."""
     db.execute(
         "UPDATE jobs SET finished_utc = ?, updated_utc = ?, error = ? WHERE job_id = ?",
         (at_utc, at_utc, error, job_id),
@@ -43,7 +43,7 @@ def finish(db: Database, job_id: int, at_utc: str, error: str | None) -> None:
 
 
 def latest(db: Database, kind: str) -> Job | None:
-    """Return the most recent job of this kind."""
+    """Return the most recent job of this kind; return None if there is none."""
     rows = db.records(
         """SELECT job_id, pid, n_done, n_total, started_utc, updated_utc, finished_utc, error
            FROM jobs WHERE kind = ? ORDER BY job_id DESC LIMIT 1""",

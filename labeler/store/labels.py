@@ -1,4 +1,4 @@
-"""The answers, which are only appended and never changed."""
+"""Store and read answers. Answers are only appended and never changed."""
 
 import json
 import sqlite3
@@ -24,7 +24,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class OwnAnswer:
-    """An answer as its reviewer sees it; `view` is JSON."""
+    """An answer as the reviewer who gave it sees it; `view` is JSON."""
 
     code: str
     answer: Answer
@@ -38,21 +38,21 @@ class OwnAnswer:
 
 
 def add(db: Database, label: Label, source_key: str | None = None) -> bool:
-    """Append an answer.
+    """Append an answer; return False if the assignment already has an answer with this event id.
 
-    Return False if the assignment already has this event, for example after a repeated request.
+    This happens if a browser repeats a request.
 
     Parameters
     ----------
     db : Database
     label : Label
     source_key : str, optional
-        Identifies the row of an imported file, so that a second import of the file adds nothing.
+        The key of the row in an imported file, so that a second import of the file adds nothing.
 
     Raises
     ------
     AnswerRefused
-        If another event already has this revision of the assignment.
+        If the assignment already has another answer with the same revision number.
     """
     try:
         cursor = db.execute(
@@ -84,9 +84,9 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
 
 
 def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, Answer] | None:
-    """Return the assignment and the answer of an event of this person.
+    """Return the assignment id and the answer of a person's event; return None if the person has no such event.
 
-    Rows of other people are never read.
+    The function never reads answers of other people.
     """
     row = db.execute(
         """SELECT l.assignment_id, l.answer FROM assignments a CROSS JOIN labels l USING (assignment_id)
@@ -97,9 +97,9 @@ def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, Answer]
 
 
 def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int, Answer] | None:
-    """Return the assignment and the answer of a row in a file.
+    """Return the assignment id and the answer that a row of a label file already has in the study.
 
-    Return None unless the row was imported before, or was exported from this study.
+    Return None if the row was neither imported before nor exported from this study.
     """
     row = (
         db.execute(
@@ -115,7 +115,7 @@ def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int
 
 
 def last_event(db: Database, person_id: int) -> str | None:
-    """Return the event id of a reviewer's last stored answer."""
+    """Return the event id of a reviewer's last stored answer; return None if the reviewer has no answer."""
     row = db.execute(
         """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
            WHERE person_id = ? ORDER BY label_id DESC LIMIT 1""",
@@ -125,7 +125,7 @@ def last_event(db: Database, person_id: int) -> str | None:
 
 
 def known_events(db: Database, person_id: int, event_ids: Iterable[str]) -> set[str]:
-    """Return those of the given event ids that belong to stored answers of this reviewer."""
+    """Return which of the given event ids belong to stored answers of this reviewer."""
     rows = db.execute(
         """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
            WHERE person_id = ? AND event_id IN (SELECT value FROM json_each(?))""",
@@ -135,14 +135,14 @@ def known_events(db: Database, person_id: int, event_ids: Iterable[str]) -> set[
 
 
 def n_labels(db: Database) -> int:
-    """Return the number of answers of all reviewers."""
+    """Return the number of all answers in the study."""
     return int(db.execute("SELECT count(*) FROM labels").fetchone()[0])
 
 
 def rows(db: Database) -> list[tuple[Any, ...]]:
-    """Return all answers in the order in which they were given (`in_order_given`).
+    """Return all answers in the order in which reviewers gave them (see `in_order_given`).
 
-    Each answer is one row with the columns of the label file.
+    Each answer is a row with the columns of the label file.
     """
     stored = _stored(db)
     return [stored[place] for place in in_order_given(stored, merged(db))]
@@ -161,19 +161,22 @@ def _stored(db: Database) -> list[tuple[Any, ...]]:
 def table(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
     """Return all answers as a DataFrame with the columns of the label file.
 
-    With `as_stored`, the rows are in the order of storage, in which merged answers come later.
+    The rows are in the order in which reviewers gave the answers. If `as_stored` is true, the rows are in the order in
+    which the answers were stored; merged answers then come later.
     """
     import pandas as pd  # imported here because many commands need no table
 
     answers = _stored(db) if as_stored else rows(db)
-    return pd.DataFrame(answers, columns=list(COLUMNS), dtype=object)  # keeps integers beside empty cells
+    return pd.DataFrame(
+        answers, columns=list(COLUMNS), dtype=object
+    )  # keeps integers as integers if other cells are empty
 
 
 def merged(db: Database) -> frozenset[int]:
-    """Return the positions of the answers that `labeler merge` added from a copy, in the order of storage.
+    """Return which answers `labeler merge` added from a copy, as positions in the order of storage.
 
-    A merge first stores its answers and then its event. The links of the merged answers therefore come directly before
-    the link of this event in the chain. Merges that are older than the chain of the study are not recognised.
+    A merge first stores the answers and then an event. In the hash chain, the links of the merged answers therefore
+    come directly before the link of this event. Merges that are older than the chain are not recognised.
     """
     merges = db.execute(
         """SELECT k.link_id, json_extract(e.details, '$.new') FROM events e
@@ -195,16 +198,16 @@ def merged(db: Database) -> frozenset[int]:
 def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -> list[int]:
     """Return the positions of the answers in the order in which reviewers gave them.
 
-    Answers given in this study stay in the order of storage, even if a clock was set back. Merged answers are sorted by
-    time among the other answers of the same reviewer, so that the first label is the label that the reviewer gave first
-    in any of the files.
+    Answers that were given in this study stay in the order of storage, even if a clock was set back. Merged answers are
+    sorted by time among the other answers of the same reviewer. The first label is therefore the label that the
+    reviewer gave first in any of the files.
 
     Parameters
     ----------
     stored : sequence of tuple
         Answers in order of storage, with the columns of `COLUMNS`.
     merged : collection of int
-        Positions of the answers that came from a copy.
+        Positions of the answers that were merged from a copy.
     """
     if not merged:
         return list(range(len(stored)))
@@ -216,7 +219,7 @@ def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -
         time = datetime.fromisoformat(row[created])
         latest[source] = max(time, latest.get(source, time))
         keys.append((latest[source], place))
-    # the answers of each reviewer keep their positions as a group; only their order changes
+    # the answers of a reviewer exchange only positions with each other
     places: dict[str, list[int]] = {}
     for place, row in enumerate(stored):
         places.setdefault(row[reviewer], []).append(place)
@@ -228,7 +231,7 @@ def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -
 
 
 def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
-    """Return the answers of a reviewer in the order in which they were given."""
+    """Return the answers of a reviewer in the order in which the reviewer gave them."""
     rows = db.execute(
         """SELECT a.code, l.answer, l.revision, l.created_utc, l.dwell_ms, l.view, l.confidence, l.flag, l.comment
            FROM labels l JOIN assignments a USING (assignment_id)
@@ -239,9 +242,9 @@ def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
 
 
 def links_of(db: Database, person_id: int) -> list[tuple[str, Answer, str, str]]:
-    """Return the answers of a reviewer in the order in which they were given.
+    """Return code, answer, time and hash in the chain for each answer of a reviewer.
 
-    Each answer has code, answer, time, and the hash in the chain.
+    The answers are in the order in which the reviewer gave them.
     """
     rows = db.execute(
         """SELECT a.code, l.answer, l.created_utc, k.digest
@@ -254,9 +257,9 @@ def links_of(db: Database, person_id: int) -> list[tuple[str, Answer, str, str]]
 
 
 def last_standing(db: Database, person_id: int, *, calibration: bool = False) -> str | None:
-    """Return the code of the item that a reviewer answered last in a round.
+    """Return the code of the item that a reviewer answered last in a round; return None if there is none.
 
-    Only active assignments with a current answer are considered.
+    Ended assignments and assignments whose answer was withdrawn are ignored.
     """
     row = db.execute(
         f"""SELECT a.code FROM labels l JOIN assignments a USING (assignment_id)
@@ -269,10 +272,7 @@ def last_standing(db: Database, person_id: int, *, calibration: bool = False) ->
 
 
 def last_remarks(db: Database, assignment_id: int) -> tuple[int | None, bool, str | None]:
-    """Return confidence, flag and comment of the newest answer to an assignment.
-
-    Withdrawn answers are ignored.
-    """
+    """Return the confidence, flag and comment of the newest answer to an assignment, ignoring withdrawn answers."""
     row = db.execute(
         """SELECT confidence, flag, comment FROM labels
            WHERE assignment_id = ? AND answer <> 'withdrawn' ORDER BY revision DESC LIMIT 1""",
@@ -284,7 +284,8 @@ def last_remarks(db: Database, assignment_id: int) -> tuple[int | None, bool, st
 def progress(db: Database, *, calibration: bool = False) -> list[tuple[str, int, int, int, str | None]]:
     """Return the progress of each reviewer in a round.
 
-    A row has the name, the numbers of assigned, labelled and "not sure" items, and the time of the last answer.
+    A row has the name of the reviewer, the numbers of assigned, labelled and "not sure" items, and the time of the last
+    answer.
     """
     return db.execute(
         f"""SELECT p.name, count(a.assignment_id),
@@ -300,9 +301,9 @@ def progress(db: Database, *, calibration: bool = False) -> list[tuple[str, int,
 
 
 def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[str, str, int]]:
-    """Return the number of current labels per reviewer and hour (UTC, such as 2026-11-20T12).
+    """Return the number of current labels of each reviewer in each hour, as (reviewer, hour, number).
 
-    The labels are from one round, or from all rounds.
+    An hour is a text in UTC, such as 2026-11-20T12. The labels are from one round, or from all rounds.
     """
     return db.execute(
         f"""SELECT p.name, substr(l.created_utc, 1, 13), count(*)
@@ -316,7 +317,7 @@ def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[st
 
 
 def on_item(db: Database, item_id: int) -> list[tuple[str, str, str, str | None]]:
-    """Return the current answers to an item: reviewer, kind of assignment, answer, comment."""
+    """Return the current answers to an item, each as (reviewer, kind of assignment, answer, comment)."""
     return db.execute(
         """SELECT p.name, a.kind, c.answer, l.comment
            FROM current_answers c JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
@@ -327,9 +328,9 @@ def on_item(db: Database, item_id: int) -> list[tuple[str, str, str, str | None]
 
 
 def on_items(db: Database, item_ids: Iterable[int]) -> list[tuple[int, str, str, str]]:
-    """Return the current answers to these items, in order of reviewer.
+    """Return the current answers to these items, each as (item id, reviewer, kind of assignment, answer).
 
-    Each answer has item id, reviewer, kind of assignment, and answer.
+    The answers are sorted by reviewer.
     """
     return db.execute(
         """SELECT a.item_id, p.name, a.kind, c.answer
@@ -340,14 +341,14 @@ def on_items(db: Database, item_ids: Iterable[int]) -> list[tuple[int, str, str,
 
 
 def marks(db: Database) -> list[tuple[int, int, Answer]]:
-    """Return all answers in order of storage, as (label id, assignment id, answer)."""
+    """Return all answers in the order in which they were stored, each as (label id, assignment id, answer)."""
     rows = db.execute("SELECT label_id, assignment_id, answer FROM labels ORDER BY label_id")
     return [(label_id, assignment_id, Answer(answer)) for label_id, assignment_id, answer in rows]
 
 
 @dataclass(frozen=True)
 class SavedAnswer:
-    """An answer with values that are the same in all copies of the study.
+    """An answer, described by values that are the same in all copies of the study.
 
     Only imported answers have a `source_key`.
     """
@@ -363,13 +364,13 @@ class SavedAnswer:
     def mark(self) -> tuple[str, str]:
         """The values that identify the answer in all copies of the study.
 
-        Event ids of imported labels are not used, because they differ between copies.
+        Imported labels are not identified by their event ids, which differ between copies.
         """
         return self.code, self.source_key or self.label.event_id
 
 
 def saved(db: Database) -> list[SavedAnswer]:
-    """Return all answers in order of storage."""
+    """Return all answers in the order in which they were stored."""
     rows = db.execute(
         """SELECT a.code, i.name, p.name, a.kind, a.assignment_id, l.revision, l.event_id, l.answer, l.created_utc,
                   l.dwell_ms, l.view, l.confidence, l.flag, l.comment, s.source_key
@@ -396,8 +397,8 @@ def _saved(
 class AnswerTime:
     """The time and duration of an answer, without the answer itself.
 
-    `in_round` says whether the assignment is active in the requested round. `is_label` says whether the answer is a
-    current label.
+    `in_round` is true if the assignment is active in the requested round. `is_label` is true if the answer is a current
+    label.
     """
 
     reviewer: str
@@ -409,9 +410,9 @@ class AnswerTime:
 
 
 def answer_times(db: Database, *, calibration: bool = False) -> list[AnswerTime]:
-    """Return all answers given in this study, in all rounds, in order of storage.
+    """Return the times of all answers in the order in which they were stored.
 
-    Imported labels are left out.
+    The answers are from all rounds; imported labels are left out.
     """
     rows = db.execute(
         f"""SELECT p.name, l.created_utc, l.dwell_ms, l.view, (a.kind = 'calibration') = ? AND {STANDS},

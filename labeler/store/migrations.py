@@ -1,6 +1,6 @@
-"""The database schema as numbered steps.
+"""Create and change the database schema in numbered steps.
 
-A released step is never edited; each change is a new step at the end.
+A step that was released is never edited. Each change of the schema is a new step at the end.
 """
 
 import secrets
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def version(db: "Database") -> int:
-    """Return the number of migrations applied to the file."""
+    """Return the number of migrations that were applied to the file, which is the version of its schema."""
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 def migrate(db: "Database") -> None:
     """Migrate the file to the latest version.
 
-    Each step is one transaction, which also updates the version number.
+    Each step is one transaction, which also stores the new version number.
     """
     while version(db) < len(MIGRATIONS):
         with db.atomic():
@@ -40,7 +40,7 @@ def m001_first_schema(db: "Database") -> None:
 def m002_which_verdicts_are_shown(db: "Database") -> None:
     """Record when a verdict was last requested, and its warm-up; add a view of the latest verdicts.
 
-    Some files of version 1 already have some or all of these columns and views.
+    Some files of version 1 already have some of these columns and views, or all of them.
     """
     there = {column for _, column, *_ in db.execute("PRAGMA table_info(verdicts)")}
     if "n_left_out" not in there:
@@ -61,7 +61,7 @@ def m002_which_verdicts_are_shown(db: "Database") -> None:
 
 
 def m003_protocol_and_invitations(db: "Database") -> None:
-    """Add the protocol beside the question, the expiry of invitations, and sign-in by e-mail."""
+    """Add the protocol, the expiry of invitations, and sign-in by e-mail address."""
     for column in (
         "asks_confidence INTEGER NOT NULL DEFAULT 0 CHECK (asks_confidence IN (0, 1))",
         "shows_numbers INTEGER NOT NULL DEFAULT 0 CHECK (shows_numbers IN (0, 1))",
@@ -91,9 +91,8 @@ def m003_protocol_and_invitations(db: "Database") -> None:
 def m004_study_life(db: "Database") -> None:
     """Add the state before a pause, the calibration gate, paused reviewers, ended assignments and excluded items.
 
-    The gate is the agreement that the calibration round requires.
-
-    Also add decisions on split items, replies to comments, and reference labels.
+    The gate is the agreement that the calibration round requires. The migration also adds decisions on split items,
+    replies to comments, and reference labels.
     """
     db.execute("ALTER TABLE studies ADD COLUMN resumes_to TEXT")
     db.execute("ALTER TABLE studies ADD COLUMN gate TEXT")  # JSON; NULL: none
@@ -145,12 +144,10 @@ def m005_conditions_of_runs(db: "Database") -> None:
 
 
 def m006_answers_known_per_assignment(db: "Database") -> None:
-    """Make event ids unique per assignment, and let pictures differ between assignments.
+    """Make event ids unique per assignment instead of per study, and let pictures differ between assignments.
 
-    Source keys of imported answers move to a separate table.
-
-    When event ids were unique in the whole study, a refused answer revealed that another reviewer's answer had the same
-    id.
+    Before, a refused answer revealed that another reviewer's answer had the same event id. Source keys of imported
+    answers move to a separate table.
     """
     again = db.execute(
         "SELECT sql FROM sqlite_schema WHERE name = 'current_answers' OR type = 'trigger' AND tbl_name = 'labels'"
@@ -197,7 +194,7 @@ def m006_answers_known_per_assignment(db: "Database") -> None:
 def m007_hash_chain(db: "Database") -> None:
     """Add the hash chain, and triggers that forbid replacing rows.
 
-    The chain of an older study begins with this migration.
+    In an older study, the chain begins with this migration.
     """
     db.execute(
         """CREATE TABLE links (
@@ -209,7 +206,7 @@ def m007_hash_chain(db: "Database") -> None:
         ) STRICT"""
     )
     chain.begin(db)
-    # INSERT OR REPLACE removes a row without running the triggers that forbid removals. A repeated event is ignored.
+    # INSERT OR REPLACE removes a row, but does not run the triggers that forbid removals. A repeated event is ignored.
     db.execute(
         """CREATE TRIGGER labels_are_kept_once BEFORE INSERT ON labels
             WHEN EXISTS (SELECT 1 FROM labels WHERE event_id = NEW.event_id AND assignment_id = NEW.assignment_id)

@@ -1,4 +1,4 @@
-"""Reviewers and coordinators."""
+"""Store and read reviewers and coordinators."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -21,33 +21,27 @@ def add(db: Database, name: str, roles: Iterable[Role], created_utc: str) -> int
 
 
 def all_people(db: Database) -> list[Person]:
-    """Return all people, in order of name."""
+    """Return all people, sorted by name."""
     return [_person(row) for row in db.records(f"SELECT {_COLUMNS} FROM people ORDER BY name")]  # noqa: S608 - constant
 
 
 def reviewers(db: Database) -> list[Person]:
-    """Return the reviewers, in order of name."""
+    """Return the reviewers, sorted by name."""
     return [person for person in all_people(db) if Role.REVIEWER in person.roles]
 
 
 def by_name(db: Database, name: str) -> Person | None:
-    """Return the person with this name; return None if there is none.
-
-    Upper and lower case count as equal in any alphabet.
-    """
+    """Return the person with this name, in upper or lower case of any alphabet; return None if there is none."""
     return next((person for person in all_people(db) if person.name.casefold() == name.casefold()), None)
 
 
 def by_id(db: Database, person_id: int) -> Person | None:
-    """Return the person with this id."""
+    """Return the person with this id; return None if there is none."""
     return _one(db, "person_id = ?", person_id)
 
 
 def by_email(db: Database, email: str) -> Person | None:
-    """Return the person who signs in with this e-mail address; return None if there is none.
-
-    Upper and lower case count as equal.
-    """
+    """Return the person who signs in with this e-mail address, in upper or lower case; return None if there is none."""
     return _one(db, "email = ?", email)
 
 
@@ -71,7 +65,7 @@ def _person(row: Mapping[str, Any]) -> Person:
 
 
 def set_part(db: Database, person_id: int, *, active: bool, paused: bool) -> None:
-    """Set whether a person takes part and whether the person is paused."""
+    """Store whether a person takes part in the study, and whether the person is paused."""
     db.execute("UPDATE people SET active = ?, paused = ? WHERE person_id = ?", (active, paused, person_id))
 
 
@@ -85,5 +79,5 @@ def set_roles(db: Database, person_id: int, roles: Iterable[Role]) -> None:
 
 
 def emails(db: Database) -> dict[str, str]:
-    """Return the e-mail addresses of people, each with the person's name."""
+    """Return the e-mail addresses of people, as address -> name."""
     return dict(db.execute("SELECT email, name FROM people WHERE email IS NOT NULL").fetchall())

@@ -1,11 +1,11 @@
-"""Reference labels of the calibration items."""
+"""Store and read reference labels of calibration items."""
 
 from labeler.model import Category
 from labeler.store.database import Database
 
 
 def put(db: Database, item_id: int, category: Category) -> None:
-    """Set the reference label of an item, replacing an earlier label."""
+    """Store the reference label of an item; it replaces an earlier reference label."""
     db.execute("INSERT OR REPLACE INTO reference_labels (item_id, category) VALUES (?, ?)", (item_id, category))
 
 

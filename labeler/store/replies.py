@@ -1,4 +1,4 @@
-"""Flags and comments of reviewers, and the coordinators' replies."""
+"""Read flags and comments of reviewers, and store and read the replies of coordinators."""
 
 import json
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from labeler.store.database import Database
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply and its time."""
+    """A reply of a coordinator, with the time."""
 
     text: str
     written_by: str
@@ -19,7 +19,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class FlagOrComment:
-    """The flag or comment of an assignment's newest answer, and the time of its last change."""
+    """The flag or comment of the newest answer to an assignment, and when the flag or comment last changed."""
 
     assignment_id: int
     item: str
@@ -31,7 +31,7 @@ class FlagOrComment:
 
 
 def add(db: Database, assignment_id: int, reply: Reply) -> None:
-    """Append a reply."""
+    """Append a reply to the flag or comment on an assignment."""
     cursor = db.execute(
         "INSERT INTO replies (assignment_id, text, written_by, created_utc) VALUES (?, ?, ?, ?)",
         (assignment_id, reply.text, reply.written_by, reply.created_utc),
@@ -40,7 +40,7 @@ def add(db: Database, assignment_id: int, reply: Reply) -> None:
 
 
 def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tuple[Reply, ...]]:
-    """Return the replies to these assignments, in order of time."""
+    """Return the replies to each of these assignments, as assignment id -> replies in order of time."""
     rows = db.execute(
         """SELECT assignment_id, text, written_by, created_utc FROM replies
            WHERE assignment_id IN (SELECT value FROM json_each(?)) ORDER BY reply_id""",
@@ -53,11 +53,9 @@ def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tup
 
 
 def flags_and_comments(db: Database) -> list[FlagOrComment]:
-    """Return all assignments whose newest answer has a flag or a comment.
+    """Return the flag or comment of each assignment whose newest answer has one; the most recent answer comes first.
 
     Withdrawn answers are ignored.
-
-    The most recent answer comes first.
     """
     rows = db.execute(
         """WITH answers AS (SELECT * FROM labels WHERE answer <> 'withdrawn')

@@ -1,4 +1,4 @@
-"""The measurements: one blob of little-endian float64 per run, and the conditions of the run."""
+"""Store and read the runs of items: the measurements as little-endian float64, and the conditions of each run."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ from labeler.store.database import Database
 def add(
     db: Database, item_id: int, runs: Sequence[Series], conditions: Mapping[str, Sequence[str]] | None = None
 ) -> None:
-    """Store the runs of an item, numbered from 0, and their conditions.
+    """Store the runs of an item with their conditions; run numbers start at 0.
 
-    The conditions map a name to one text per run.
+    `conditions` maps the name of a condition to one text for each run.
     """
     texts_by_name = conditions or {}
     db.executemany(
@@ -38,10 +38,7 @@ def of_item(db: Database, item_id: int) -> list[Series]:
 
 
 def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]:
-    """Return the conditions of an item's runs: name -> one text per run.
-
-    A text is "" if the condition is unknown.
-    """
+    """Return the conditions of an item's runs, as name -> one text for each run; "" means unknown."""
     rows = db.execute("SELECT conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     by_run = [json.loads(text) for (text,) in rows]
     return {
@@ -51,10 +48,7 @@ def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]
 
 
 def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
-    """Copy the runs of an item, with their conditions, to another study.
-
-    The item has the id `new_id` there.
-    """
+    """Copy the runs of an item, with their conditions, into another study, in which the item has the id `new_id`."""
     rows = db.execute("SELECT run, measurements, conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     into.executemany(
         "INSERT INTO runs (item_id, run, measurements, conditions) VALUES (?, ?, ?, ?)",

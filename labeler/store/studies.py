@@ -1,4 +1,4 @@
-"""The table with one row about the study itself."""
+"""Store and read the properties of the study, which are one row of a table."""
 
 import json
 import secrets
@@ -12,7 +12,7 @@ from labeler.store.database import Database
 
 
 def add(db: Database, study: Study) -> None:
-    """Store the row of a new study."""
+    """Store the properties of a new study."""
     db.execute(
         """INSERT INTO studies (study_id, name, question, state, created_utc, axis_rule, axis_min_span,
                                 asks_confidence, shows_numbers, instructions, varies_pictures, picture_secret)
@@ -24,7 +24,7 @@ def add(db: Database, study: Study) -> None:
 
 
 def get(db: Database) -> Study:
-    """Return the study; raises NotAStudy if the creation of the study was interrupted."""
+    """Return the properties of the study; raises NotAStudy if creating the study was interrupted."""
     rows = db.records("SELECT * FROM studies")
     if not rows:
         raise NotAStudy(
@@ -50,25 +50,25 @@ def get(db: Database) -> Study:
 
 
 def picture_secret(db: Database) -> str:
-    """Return the secret random seed for the pictures of assignments.
+    """Return the random seed from which the pictures of assignments are varied.
 
-    It is the same in all copies of a study and never shown.
+    The seed is secret: it is never shown. All copies of a study have the same seed.
     """
     return str(db.execute("SELECT picture_secret FROM studies").fetchone()[0])
 
 
 def renew_picture_secret(db: Database) -> None:
-    """Replace the secret random seed for pictures, for a published copy."""
+    """Replace the secret random seed for pictures by a new seed, for a published copy."""
     db.execute("UPDATE studies SET picture_secret = ?", (secrets.token_hex(32),))
 
 
 def describe(db: Database, name: str, question: str) -> None:
-    """Change the name and the question."""
+    """Change the name and the question of the study."""
     db.execute("UPDATE studies SET name = ?, question = ?", (name, question))
 
 
 def set_protocol(db: Database, protocol: Protocol) -> None:
-    """Change the protocol."""
+    """Change the protocol of the study."""
     db.execute(
         """UPDATE studies SET axis_rule = ?, axis_min_span = ?, asks_confidence = ?, shows_numbers = ?,
                               instructions = ?, varies_pictures = ?""",
@@ -82,7 +82,7 @@ def set_plan(db: Database, parameters: Mapping[str, Any], plan_hash: str) -> Non
 
 
 def set_state(db: Database, state: State, resumes_to: State | None = None) -> None:
-    """Set the state of the study; a paused study remembers its previous state."""
+    """Set the state of the study; `resumes_to` is the state to which a paused study returns."""
     db.execute("UPDATE studies SET state = ?, resumes_to = ?", (state, resumes_to))
 
 

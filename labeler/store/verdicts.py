@@ -1,4 +1,4 @@
-"""Verdicts of classifiers on items, with the evidence."""
+"""Store and read the verdicts of classifiers on items, with the evidence."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from labeler.store.database import Database
 if TYPE_CHECKING:
     import pandas as pd
 
-# all columns except the ids; copied to other studies
+# all columns except the ids; `copy` copies these columns
 _KEY = ("item_id", "classifier", "parameters", "data_hash", "version")
 _NUMBERS = (
     "verdict", "score", "threshold", "means", "clusters", "n_runs", "n_iterations", "n_left_out", "pairs", "linkage",
@@ -25,11 +25,9 @@ _INSERT = f"INSERT INTO verdicts ({', '.join(_COLUMNS)}) VALUES ({_VALUES})"  # 
 
 
 def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
-    """Store a verdict.
+    """Store a verdict, which `table` then shows.
 
-    It replaces a verdict with the same classifier, parameters, measurements and version.
-
-    `table` then shows this verdict.
+    The verdict replaces an earlier verdict of the same classifier, parameters, measurements and version.
     """
     own_means = dict(verdict.means)
     means = {name: own_means.get(name, float(np.mean(values))) for name, values in verdict.pairs.items()} | own_means
@@ -56,7 +54,7 @@ def remove(db: Database, classifier: str, parameters: Mapping[str, Any]) -> None
 
 
 def use(db: Database, judges: Iterable[tuple[str, Mapping[str, Any], int]], used_utc: str) -> None:
-    """Let `table` show the verdicts of these classifiers, given as (classifier, parameters, version)."""
+    """Make `table` show the verdicts of these classifiers, each given as (classifier, parameters, version)."""
     db.executemany(
         "UPDATE verdicts SET used_utc = ? WHERE classifier = ? AND parameters = ? AND version = ?",
         ((used_utc, classifier, as_key(parameters), version) for classifier, parameters, version in judges),
@@ -92,7 +90,7 @@ def _stored(row: Mapping[str, Any]) -> StoredVerdict:
         verdict=Category(row["verdict"]) if row["verdict"] else None,
         means=means,
         clusters=tuple(json.loads(row["clusters"])),
-        # the measures of `pairs` come first in `means`
+        # the first measures in `means` are those of `pairs`
         pairs=dict(zip(means, pairs.reshape(-1, n_pairs), strict=False)) if len(pairs) else {},
         linkage=None if row["linkage"] is None else np.frombuffer(row["linkage"], dtype="<f8").reshape(-1, 4),
         reason=row["error"],
@@ -100,15 +98,16 @@ def _stored(row: Mapping[str, Any]) -> StoredVerdict:
 
 
 def done(db: Database) -> set[tuple[int, str, str, str, int]]:
-    """Return the verdicts that exist, as (item, classifier, parameters, hash of the measurements, version)."""
+    """Return the keys of all stored verdicts: (item, classifier, parameters, hash of the measurements, version)."""
     rows = db.execute("SELECT item_id, classifier, parameters, data_hash, version FROM verdicts")
     return {tuple(row) for row in rows}
 
 
 def n_lacking(db: Database, acceptable: Iterable[tuple[str, Mapping[str, Any], int]]) -> int:
-    """Return the number of items with measurements that lack a verdict of at least one given classifier.
+    """Return the number of items with measurements that lack a verdict of at least one of these classifiers.
 
-    Each element is (classifier, parameters, version) of an accepted verdict; a classifier can occur several times.
+    `acceptable` contains (classifier, parameters, version) for each verdict that is accepted. A classifier can occur
+    several times; then one of its verdicts is enough.
     """
     serving = [(name, as_key(parameters), version) for name, parameters, version in acceptable]
     row = db.execute(
@@ -123,25 +122,25 @@ def n_lacking(db: Database, acceptable: Iterable[tuple[str, Mapping[str, Any], i
 
 
 def computed_classifiers(db: Database) -> set[str]:
-    """Return the names of all classifiers with verdicts that were not imported."""
+    """Return the names of all classifiers whose verdicts labeler itself computed."""
     rows = db.execute("SELECT DISTINCT classifier FROM verdicts WHERE parameters NOT LIKE '%\"imported\"%'")
     return {name for (name,) in rows}
 
 
 def remove_classifier(db: Database, classifier: str) -> int:
-    """Remove all verdicts of a classifier, whatever its parameters; return the number of removed verdicts."""
+    """Remove all verdicts of a classifier with any parameters; return the number of removed verdicts."""
     return db.execute("DELETE FROM verdicts WHERE classifier = ?", (classifier,)).rowcount
 
 
 def as_key(parameters: Mapping[str, Any]) -> str:
-    """Convert parameters to a key that can be compared: JSON with sorted names."""
+    """Return parameters as a text that can be compared: JSON with sorted names."""
     return json.dumps(dict(parameters), sort_keys=True)
 
 
 def brief_table(db: Database) -> "pd.DataFrame":
-    """Return the columns item, classifier, verdict, score, threshold and error of `table`.
+    """Return only the columns item, classifier, verdict, score, threshold and error of `table`.
 
-    The evidence is not read.
+    The evidence is not read, which saves time.
     """
     import pandas as pd
 
@@ -154,8 +153,8 @@ def brief_table(db: Database) -> "pd.DataFrame":
 def table(db: Database) -> "pd.DataFrame":
     """Return the most recently requested verdict of each classifier on each item.
 
-    Columns item, benchmark, application, classifier, parameters, version, verdict, score, threshold, means (dict),
-    clusters (tuple), runs, iterations, error; in order of item and classifier.
+    The rows are sorted by item and classifier. The columns are item, benchmark, application, classifier, parameters,
+    version, verdict, score, threshold, means (dict), clusters (tuple), runs, iterations and error.
     """
     import pandas as pd  # imported here because copying a study needs no table
 
@@ -175,10 +174,7 @@ def table(db: Database) -> "pd.DataFrame":
 
 
 def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
-    """Copy the verdicts on an item's current measurements to another study.
-
-    The item has the id `new_id` there.
-    """
+    """Copy the verdicts on the current measurements of an item into another study, in which its id is `new_id`."""
     rows = db.records(
         """SELECT v.* FROM verdicts v JOIN items i USING (item_id)
            WHERE v.item_id = ? AND v.data_hash = i.data_hash ORDER BY v.verdict_id""",

@@ -43,7 +43,7 @@ def test_a_refused_answer_stays_listed_until_the_reviewer_deletes_it(page, serve
     event = {"event_id": "e1", "code": "NOBODY", "revision": 0, "answer": "similar", "dwell_ms": 700, "comment": "=1"}
     page.evaluate("event => window.__review.owner.queue.push(event)", event)
     line = page.locator(".outbox li")
-    expect(line).to_contain_text("Item NOBODY: similar. Item NOBODY is not yours to label now.")
+    expect(line).to_contain_text("Item NOBODY: similar. You cannot label item NOBODY now.")
     page.goto(f"{served.url}/my-labels")
     expect(line).to_have_count(1)
     with page.expect_download() as saved:

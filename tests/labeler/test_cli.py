@@ -91,9 +91,9 @@ def test_the_study_can_be_named_by_the_environment(study, monkeypatch):
 
 def test_import_twice_adds_nothing(study, results):
     first = run("import", "--study", study, results)
-    assert says(first.stderr, "3 items imported", "3 files", "0 files", "0 refused")
+    assert says(first.stderr, "3 item", "imported from 3 file", "0 file", "0 refused")
     second = run("import", "--study", study, results)
-    assert says(second.stderr, "0 items imported", "3 files", "3 files", "0 refused")
+    assert says(second.stderr, "0 item", "imported from 3 file", "3 file", "0 refused")
 
 
 def test_a_bad_file_is_named_and_the_others_are_imported(study, results):

@@ -582,7 +582,7 @@ def test_a_version_among_the_files_can_be_the_baseline(tmp_path):
     ).stdout
     assert "b: faster (−" in faster
     unknown = run("check", tmp_path / "both.csv", "--against-version", "c3", code=FAILED).stderr
-    assert "versions c1, c2" in unknown
+    assert "versions: c1, c2" in unknown
 
 
 # known changes and build servers
@@ -641,7 +641,7 @@ def test_of_many_findings_github_gets_as_many_as_it_shows_and_the_number_of_the_
     done = run("check", *paths[1::2], "--against", *paths[::2], "--annotations", "github", code=DISSIMILAR)
     lines = [line for line in done.stderr.splitlines() if line.startswith("::")]
     assert len(lines) == 10
-    assert lines[-1] == "::error title=labeler check::6 more are in the summary of the job."
+    assert lines[-1] == "::error title=labeler check::6 more findings are in the summary of the job."
 
 
 def test_a_benchmark_named_after_its_file_is_shown_there(here):
@@ -691,14 +691,14 @@ def test_junit_has_a_case_for_each_benchmark(here, old, new):
         ("[[known]", "is not valid TOML"),
         ("[known]\nbenchmark = 1", "begin with [[known]]"),
         ("b = 1", "begin with [[known]]"),
-        ('[[known]]\nreason = "r"', "entry 1: benchmark must be a text"),
-        ('[[known]]\nbenchmark = "b"\nreason = " "', "entry 1: reason must be a text"),
+        ('[[known]]\nreason = "r"', "entry 1: benchmark must be text"),
+        ('[[known]]\nbenchmark = "b"\nreason = " "', "entry 1: reason must be text"),
         ('[[known]]\nbenchmark = "b"\nreason = "r"', "entry 1: until"),
         ('[[known]]\nbenchmark = "b"\nreason = "r"\nuntil = "2027-01-01"', "entry 1: until"),
         ('[[known]]\nbenchmark = "b"\nreason = "r"\nuntil = 2027-01-01T00:00:00', "entry 1: until"),
         ('[[known]]\nbenchmark = "b"\nreason = "r"\nuntil = 2027-01-01\nat_most = 0.06', "at_most must be a share"),
         ('[[known]]\nbenchmark = "b"\nreason = "r"\nuntil = 2027-01-01\nat_most = "-6%"', "at_most must be a share"),
-        ('[[known]]\nbench = "b"', "entry 1: unknown key 'bench'; the keys are benchmark, reason, until, at_most."),
+        ('[[known]]\nbench = "b"', "entry 1: unknown key 'bench'. Possible keys: benchmark, reason, until, at_most."),
     ],
 )
 def test_a_file_of_known_changes_that_cannot_be_understood_is_exit_code_2(here, old, text, words):

@@ -108,7 +108,7 @@ def test_all_classifiers_and_a_vote_are_compared(folder):
     [
         (("--labels", "labels.csv"), "Give both --labels and --verdicts"),
         (("--study", "all.study", "--features", "m9"), "Unknown feature 'm9'. Choose from: m1,"),
-        (("--study", "all.study", "--features", "m1,m1"), "A feature is listed twice."),
+        (("--study", "all.study", "--features", "m1,m1"), "The list names a feature twice."),
         (("--study", "all.study", "--name", "a b"), "must contain only letters, digits"),
         (("--labels", "few.csv", "--verdicts", "verdicts.csv"), "The data are too small to learn from: 20 items have"),
         (("--labels", "nameless.csv", "--verdicts", "verdicts.csv"), "nameless.csv.*column 'application' is missing"),
@@ -137,8 +137,8 @@ def test_what_cannot_be_learnt_from_is_refused_in_words(folder, monkeypatch, tmp
         (("verdicts", "--study", "all.study", "--model", "odd.json"), "odd.json: .*is not JSON"),
         (("verdicts", "--study", "all.study", "--model", "none.json"), "none.json"),
         (("verdicts", "--study", "all.study", "--model", "model.json", "--only-verdict"), "needs all measures"),
-        (("verdicts", "--study", "all.study", "--model", "model.json", "--warmup", "5"), "with warm-up 0"),
-        (("compare", "--study", "all.study", "--vote", "1:nobody"), "Unknown classifier 'nobody'"),
+        (("verdicts", "--study", "all.study", "--model", "model.json", "--warmup", "5"), "with --warmup 0"),
+        (("compare", "--study", "all.study", "--vote", "1:nobody"), "unknown classifier: 'nobody'"),
     ],
 )
 def test_models_and_votes_that_cannot_be_used_are_refused_in_words(folder, monkeypatch, tmp_path, command, why):

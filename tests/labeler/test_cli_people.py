@@ -78,8 +78,8 @@ def test_init_takes_the_protocol(tmp_path, options, protocol):
         (["--min-span", "-0.1"], 2, "is not in the range 0<=x<=10"),
         (["--min-span", "11"], 2, "is not in the range 0<=x<=10"),
         (["--min-span", "wide"], 2, "'wide' is not a valid float"),
-        (["--min-span", "nan"], 1, "a share from 0 to 10, got nan."),
-        (["--instructions", "x" * 4001], 1, "4000 characters, got 4001."),
+        (["--min-span", "nan"], 1, "a number from 0 to 10, not nan."),
+        (["--instructions", "x" * 4001], 1, "have 4001 characters"),
     ],
     ids=lambda value: str(value)[:30],
 )

@@ -135,7 +135,11 @@ def test_a_report_on_files_checks_with_them(files, tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("no json", "not JSON"), ("[1, 2]", "not a report of labeler"), ('{"agreement": 1}', "not a report of labeler")],
+    [
+        ("no json", "not valid JSON"),
+        ("[1, 2]", "not a report of labeler"),
+        ('{"agreement": 1}', "not a report of labeler"),
+    ],
 )
 def test_a_file_that_is_no_report_is_refused_in_a_sentence(study, tmp_path, text, message):
     (tmp_path / "other.json").write_text(text)
@@ -200,13 +204,13 @@ def test_planning_gives_the_half_width_of_the_specification():
 
 def test_planning_says_how_many_items_a_half_width_takes():
     rows = {row["for"]: row["items"] for row in planning("--half-width", 0.08)["needed"]}
-    assert rows["Fleiss' kappa, items with two labels"] == pytest.approx(586, abs=20)
+    assert rows["Fleiss' kappa: items with two labels"] == pytest.approx(586, abs=20)
     assert rows == {row["for"]: row["items"] for row in planning("--half-width", 0.08, "--items", 9)["needed"]}
 
 
 def test_planning_as_a_table_names_what_will_not_be_told():
     result = run("planning", "--overlap", 0, "--retest", 0)
-    assert "Fleiss' kappa, items with two labels" in result.stdout
+    assert "Fleiss' kappa: items with two labels" in result.stdout
     assert "labels per reviewer" in result.stdout
     assert "586 items, 4 reviewers, 2 reviewers per item, overlap 0:" in result.stderr
     assert "true prevalence" in result.stderr
@@ -298,7 +302,7 @@ def test_a_made_up_study_has_the_reviewers_that_were_named(tmp_path):
 def test_a_rater_that_is_none_is_refused_as_a_wrong_option(tmp_path, option, text):
     said = error("simulate", "--out", tmp_path / "s", option, text, code=2)
     assert option in said
-    assert "must have the form NAME=SENSITIVITY/SPECIFICITY" in said
+    assert "does not have the form NAME=SENSITIVITY/SPECIFICITY" in said
     assert not (tmp_path / "s").exists()
 
 

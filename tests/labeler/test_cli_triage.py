@@ -134,7 +134,7 @@ def test_with_json_the_link_is_not_among_the_data(study, tmp_path):
     [
         (("--verdict", "his=similar"), ": mine, yours."),
         (("--verdict", "mine=odd"), "'odd' is not a verdict"),
-        (("--application", "x"), "There is no application 'x'"),
+        (("--application", "x"), "no application 'x'"),
         (("--min-spread", 2, "--max-spread", 1), "the smaller limit first"),
         (("--text", "nowhere"), "No items match"),
     ],

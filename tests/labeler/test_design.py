@@ -272,12 +272,12 @@ def test_the_papers_586_items_make_four_parts_of_98_and_two_of_97():
         (9, 0, PlanParameters(1), "needs 2.*0"),
         (9, 1, PlanParameters(1), "needs 2.*1"),
         (9, 2, PlanParameters(1, per_item=3), "needs 3.*2"),
-        (9, 4, PlanParameters(1, per_item=1), "got 1"),
-        (9, 4, PlanParameters(1, overlap=-0.1), r"overlap.*got -0\.1"),
-        (9, 4, PlanParameters(1, overlap=1.5), r"overlap.*got 1\.5"),
-        (9, 4, PlanParameters(1, overlap=float("nan")), "overlap.*got nan"),
-        (9, 4, PlanParameters(1, retest=-1), "got -1"),
-        (9, 4, PlanParameters(1, calibration=-1), "got -1"),
+        (9, 4, PlanParameters(1, per_item=1), "not 1"),
+        (9, 4, PlanParameters(1, overlap=-0.1), r"overlap.*not -0\.1"),
+        (9, 4, PlanParameters(1, overlap=1.5), r"overlap.*not 1\.5"),
+        (9, 4, PlanParameters(1, overlap=float("nan")), "overlap.*not nan"),
+        (9, 4, PlanParameters(1, retest=-1), "not -1"),
+        (9, 4, PlanParameters(1, calibration=-1), "not -1"),
         (
             9,
             4,
@@ -285,9 +285,9 @@ def test_the_papers_586_items_make_four_parts_of_98_and_two_of_97():
             "7.*9.*calibration.*8.*2",
         ),
         (1, 4, PlanParameters(1, calibration=1), "0.*1.*calibration.*1"),
-        (9, 4, PlanParameters(1, overlap=0.2, retest=0, paper=True), r"paper's design has .* no overlap"),
-        (9, 4, PlanParameters(1, overlap=0, retest=5, paper=True), r"paper's design has .* no retest"),
-        (9, 4, PlanParameters(1, per_item=3, overlap=0, retest=0, paper=True), "design has two reviewers"),
+        (9, 4, PlanParameters(1, overlap=0.2, retest=0, paper=True), r"design of the paper has .* no overlap"),
+        (9, 4, PlanParameters(1, overlap=0, retest=5, paper=True), r"design of the paper has .* no retest"),
+        (9, 4, PlanParameters(1, per_item=3, overlap=0, retest=0, paper=True), "paper has two reviewers"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(n_items, n_reviewers, parameters, message):
@@ -319,8 +319,8 @@ def test_missing_retests_are_named_in_a_message_and_only_they(drawn):
         assert loads[Kind.RETEST] <= wanted
         assert (reviewer in told) == (loads[Kind.RETEST] < wanted)
         if reviewer in told:
-            assert told[reviewer].startswith(f"{loads[Kind.RETEST]} of {wanted} retest items")
-            assert f"at least {gap} positions later" in told[reviewer]
+            assert told[reviewer].startswith(f"only {loads[Kind.RETEST]} of {wanted} retest items")
+            assert f"at least {gap} positions after" in told[reviewer]
 
 
 @given(plans(sizes=st.lists(st.integers(1, 9), min_size=1, max_size=5), max_retest=30))

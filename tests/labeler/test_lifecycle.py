@@ -63,12 +63,12 @@ def test_nobody_sees_agreement_verdicts_or_names_while_people_label():
 
 def test_an_action_is_refused_in_words_where_the_table_does_not_allow_it():
     assert refusal(require, study_in("open"), Action.CALIBRATE) == (
-        f"The study is open: you can {Action.CALIBRATE} only while it is draft or calibration."
+        f"You can {Action.CALIBRATE} only while the study is draft or calibration. The study is open now."
     )
     for action in Action:
         for phase in PHASES:
             for study in (study_in(phase), study_in("paused", phase)):
-                assert ("only while it is" in refusal(require, study, action)) == (phase not in ALLOWED[action])
+                assert ("only while the study is" in refusal(require, study, action)) == (phase not in ALLOWED[action])
 
 
 @pytest.mark.parametrize("action", [Action.LABEL, Action.PLAN])

@@ -1,4 +1,4 @@
-"""Tables of the items of a study, for browsing and filtering."""
+"""Build tables of a study's items that people can browse and filter."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -18,9 +18,9 @@ from labeler.store import verdicts as stored_verdicts
 
 COLUMNS = ("item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded")
 MARK = " (classifier)"  # suffix for a classifier that has the same name as another column
-SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # the stops of a slider
+SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # the values that the slider offers
 
-MAX_SPREADS = 100_000  # number of spreads cached in memory, so that long lists of items appear at once
+MAX_SPREADS = 100_000  # number of spreads cached in memory, so that a long list of items appears quickly
 _SPREADS: dict[str, float | None] = {}
 
 Catalogue = pd.DataFrame
@@ -29,20 +29,20 @@ Limits = tuple[float, float]
 
 @dataclass(frozen=True)
 class Filter:
-    """A filter for items; an item must meet all conditions.
+    """A filter for items, which keeps only items that meet all conditions.
 
     Attributes
     ----------
     text : str
-        Words that must all occur in the item's name, benchmark or application; case is ignored.
+        Words that must all occur in the item's name, benchmark or application, in upper or lower case.
     applications : sequence of str
-        The item belongs to one of these applications; empty for all.
+        The applications to keep; if empty, items of all applications are kept.
     verdict : (str, str) or None
-        The given classifier gives the item the given verdict.
+        (classifier, verdict): keep only items to which this classifier gave this verdict. None keeps all items.
     disagreeing : bool
-        At least two classifiers give the item different verdicts.
+        Whether to keep only items to which at least two classifiers gave different verdicts.
     spread, iterations : (float, float) or None
-        Smallest and largest accepted value.
+        The smallest and largest accepted value; None accepts all values.
     with_excluded : bool
         Whether to include excluded items.
     """
@@ -58,21 +58,22 @@ class Filter:
 
 @until_changed
 def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
-    """Return all items in order of name, with their length and spread.
+    """Return a table of all items, sorted by name, with the number and length of the runs and the spread.
 
     Parameters
     ----------
     db : Database
     verdicts : bool
-        Whether to add a column per classifier with its verdicts, None if there is no verdict. If a classifier has the
-        name of another column, the suffix "(classifier)" is added.
+        Whether to add a column with the verdicts of each classifier. A cell is None if the item has no verdict. If
+        another column already has the name of the classifier, the suffix "(classifier)" is added.
 
     Returns
     -------
     DataFrame
         Columns item, application, benchmark, runs, iterations (of the shortest run), unit, spread, excluded (the reason
-        or None), and one per classifier. The spread is the distance between the smallest and the largest median of a
-        run, as a share of the median of these medians. It is missing without measurements, or if that median is 0.
+        or None), and one column per classifier. The spread compares the medians of the runs: it is the difference
+        between the largest and the smallest median, divided by the median of all these medians. The spread is missing
+        if the item has no measurements, or if the median of the medians is 0.
     """
     rows = [
         (i.name, i.application, i.benchmark, i.n_runs, i.n_iterations, i.unit, _kept_spread(db, i), i.excluded_why)
@@ -89,7 +90,7 @@ def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
 
 
 def classifiers(table: Catalogue) -> list[str]:
-    """Return the columns of a catalogue that contain verdicts."""
+    """Return the names of the columns of a catalogue that contain verdicts."""
     return [str(column) for column in table.columns[len(COLUMNS) :]]
 
 
@@ -117,7 +118,7 @@ def chosen(table: Catalogue, filters: Filter) -> Catalogue:
 
 
 def plain(table: Catalogue) -> list[dict[str, Any]]:
-    """Return the rows of a catalogue for JSON, in which missing values are None."""
+    """Return the rows of a catalogue as dictionaries for JSON; a missing value is None."""
     return [
         {str(column): None if pd.isna(value) else value for column, value in row.items()}
         for row in table.to_dict("records")
@@ -125,7 +126,7 @@ def plain(table: Catalogue) -> list[dict[str, Any]]:
 
 
 def in_words(share: float) -> str:
-    """Format a spread for a slider.
+    """Return a spread in percent as text for a slider; return "any" for an infinite spread.
 
     Examples
     --------
@@ -136,7 +137,7 @@ def in_words(share: float) -> str:
 
 
 def _kept_spread(db: Database, item: Item) -> float | None:
-    """Return the spread of an item, which is computed only once for the same measurements."""
+    """Return the spread of an item; use the cached value if the same measurements were read before."""
     if item.data_hash not in _SPREADS:
         if len(_SPREADS) >= MAX_SPREADS:
             _SPREADS.clear()
@@ -145,9 +146,9 @@ def _kept_spread(db: Database, item: Item) -> float | None:
 
 
 def _spread(db: Database, item: Item) -> float | None:
-    """Compute the spread of an item from the quantiles that are stored for drawing.
+    """Compute the spread of an item; return None if it is undefined.
 
-    Reading all measurements would take too long.
+    The medians come from the quantiles that are stored for drawing, because reading all measurements takes too long.
     """
     if not item.n_runs:
         return None
@@ -174,15 +175,18 @@ def _check(table: Catalogue, filters: Filter) -> None:
     unknown = sorted(set(filters.applications) - set(applications))
     if unknown:
         raise InputError(
-            f"There is no application {unknown[0]!r} in this study. Applications: {', '.join(applications)}."
+            f"This study has no application {unknown[0]!r}. It has these applications: {', '.join(applications)}."
         )
     if (filters.verdict is not None or filters.disagreeing) and not available:
-        raise InputError("There are no verdicts to filter by. Compute them first: labeler verdicts")
+        raise InputError(
+            "This study has no verdicts, so items cannot be filtered by verdict. To compute verdicts: labeler verdicts"
+        )
     if filters.verdict is not None:
         classifier, verdict = filters.verdict
         if _column_of(classifier, available) is None:
             raise InputError(
-                f"There are no verdicts of {classifier!r}. Classifiers with verdicts: {', '.join(available)}."
+                f"The classifier {classifier!r} has no verdicts in this study. These classifiers have verdicts: "
+                f"{', '.join(available)}."
             )
         if verdict not in list(Category):
             raise InputError(f"{verdict!r} is not a verdict. Choose one of: {', '.join(Category)}.")

@@ -1,4 +1,4 @@
-"""Write the result of a check for build servers: JUnit XML, GitHub annotations, GitLab code quality report."""
+"""Write the result of a check for build servers: as JUnit XML, as GitHub annotations or as a GitLab report."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from junitparser.junitparser import FinalResult
 
 SUITE = "labeler check"
-N_SHOWN = 10  # number of annotations per level that GitHub shows for a step; it drops the others silently
+N_SHOWN = 10  # number of annotations per level that GitHub shows for a step; GitHub drops further annotations silently
 LEVELS: Mapping[int, str] = {FOUND: "error", INCONCLUSIVE: "warning", NOTHING_FOUND: "notice"}
 SEVERITIES: Mapping[int, str] = {FOUND: "major", INCONCLUSIVE: "minor", NOTHING_FOUND: "info"}
 
 
 def to_junit(checked: Check) -> str:
-    """Write the check as JUnit XML, with one test case per benchmark.
+    """Return the check as JUnit XML, with one test case per benchmark.
 
-    A finding is a failure, an inconclusive result is an error, and an allowed or known change is skipped.
+    The test case of a finding has failed, and the test case of an inconclusive result has an error. If a change is
+    allowed or known, its test case is skipped.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def to_junit(checked: Check) -> str:
 
 
 def _result(findings: Sequence[Finding]) -> "FinalResult":
-    """Return the most severe finding of a benchmark, with the texts of all findings."""
+    """Return a JUnit result for a benchmark: the kind of its most severe finding, and the texts of all findings."""
     from junitparser import Error, Failure, Skipped
 
     worst = min(findings, key=lambda finding: list(LEVELS).index(finding.outcome))
@@ -64,15 +65,16 @@ def _result(findings: Sequence[Finding]) -> "FinalResult":
 
 
 def github_annotations(checked: Check, files: Sequence[str]) -> str:
-    """Write the findings as lines that a GitHub workflow shows next to files.
+    """Return the findings as commands for a GitHub workflow, one per line, so that GitHub shows each finding at a file.
 
-    GitHub shows at most ten lines per level, so no more are written.
+    GitHub shows at most ten annotations per level, so the function returns at most ten lines per level.
 
     Parameters
     ----------
     checked : Check
     files : sequence of str
-        The result files of the candidate, at least one. The first file is used if a benchmark does not name its file.
+        The result files of the candidate, at least one. A benchmark whose name contains no source file is shown at the
+        first file.
     """
     lines: list[str] = []
     for outcome, level in LEVELS.items():
@@ -84,12 +86,14 @@ def github_annotations(checked: Check, files: Sequence[str]) -> str:
             for finding in islice(findings, n_shown)
         ]
         if len(findings) > n_shown:
-            lines.append(f"::{level} title={SUITE}::{len(findings) - n_shown} more are in the summary of the job.")
+            lines.append(
+                f"::{level} title={SUITE}::{len(findings) - n_shown} more findings are in the summary of the job."
+            )
     return "".join(f"{line}\n" for line in lines)
 
 
 def gitlab_report(checked: Check, files: Sequence[str]) -> str:
-    """Write the findings as a code quality report, which GitLab shows in a merge request.
+    """Return the findings as the JSON of a code quality report, which GitLab shows in a merge request.
 
     The parameters are the same as for `github_annotations`.
     """
@@ -107,7 +111,10 @@ def gitlab_report(checked: Check, files: Sequence[str]) -> str:
 
 
 def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
-    """Return each kind of finding once per benchmark, because GitLab merges entries with the same fingerprint."""
+    """Return only the first finding of each kind for each benchmark.
+
+    Further findings would have the same fingerprint, and GitLab merges entries with the same fingerprint.
+    """
     first: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         first.setdefault((finding.kind, finding.name), finding)
@@ -119,9 +126,9 @@ def _words(finding: Finding) -> str:
 
 
 def _place(name: str, files: Sequence[str]) -> str:
-    """Return the source file that the name of a benchmark contains.
+    """Return the source file that the name of a benchmark contains; return the first result file if there is none.
 
-    For example, pytest writes names such as `tests/test_sort.py::test_sort`.
+    For example, the name `tests/test_sort.py::test_sort` from pytest contains the file `tests/test_sort.py`.
     """
     source, separator, _ = name.partition("::")
     try:

@@ -1,4 +1,4 @@
-"""Check result files, for example in a build."""
+"""Check result files: look for changes for the worse and for unreliable results, for example in a build."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,26 +31,26 @@ SPREAD = "spread"
 
 @dataclass(frozen=True)
 class Checked:
-    """The result of a check, with all data that are needed to write it."""
+    """The result of a check, which can be written in several formats."""
 
     check: Check
     formats: tuple[Format, ...] = ()
 
     @property
     def outcome(self) -> int:
-        """The exit code."""
+        """The exit code of the command, which says whether the check found something."""
         return self.check.outcome
 
     @cached_property
     def document(self) -> Document:
-        """The check as text and tables."""
-        each = "ten processes of each version, alternating (OLD and NEW are their folders)"
+        """The result as a document with text and tables."""
+        each = "run ten processes of each version in alternation. OLD and NEW are the folders of the versions"
         commands = [(f"With {file_format.title}, {each}:", more_runs(file_format.name)) for file_format in self.formats]
         return checking.document(self.check, commands=commands)
 
     @property
     def content(self) -> Any:
-        """All numbers of the check as plain values."""
+        """All numbers of the check as dictionaries, lists, numbers and texts, for JSON."""
         return plain(self.check)
 
 
@@ -75,23 +75,24 @@ def rules(
     model: Path | None = None,
     **options: Any,
 ) -> Rules:
-    """Build the rules for findings from options.
+    """Return the rules that decide what a finding is, built from options.
 
     Parameters
     ----------
     classifier : str, optional
-        A name in `CLASSIFIERS`. By default the heuristic if theta is given, SAME if a cut is given, otherwise spread.
+        A name in `CLASSIFIERS`. The default is the heuristic if theta is given, SAME if a cut is given, and otherwise
+        spread.
     theta, cut : float, optional
-        Threshold of the heuristics, or of SAME.
+        theta is the threshold of the heuristics, and cut is the threshold of SAME.
     model : Path, optional
-        A model of `labeler learn` to use as the classifier.
+        A model that `labeler learn` wrote, to be used as the classifier.
     **options
         See `Rules`.
 
     Raises
     ------
     InputError
-        If an option is invalid, or the classifier does not have the given threshold.
+        If an option is invalid, or the classifier has no such threshold.
     """
     if model is not None:
         if classifier or theta is not None or cut is not None:
@@ -100,13 +101,13 @@ def rules(
         return Rules(**options, classifier=learned.classifier, model=learned)
     thresholds = {name: value for name, value in (("theta", theta), ("cut", cut)) if value is not None}
     if len(thresholds) > 1:
-        raise InputError("--theta is for the heuristics and --cut is for SAME. Give only one of them.")
+        raise InputError("--theta is for the heuristics and --cut is for SAME. Give only one of these two options.")
     options["classifier"] = classifier or {"theta": "heuristic", "cut": "same"}.get(next(iter(thresholds), ""), SPREAD)
     for name, value in thresholds.items():
         known = REGISTRY[options["classifier"]]
         if known.threshold_name != name:
             fitting = [other.name for other in REGISTRY.values() if other.threshold_name == name]
-            raise InputError(f"--{name} is not a threshold of {known.name}. Use it with {' or '.join(fitting)}.")
+            raise InputError(f"{known.name} has no threshold --{name}. Use --{name} with {' or '.join(fitting)}.")
         options["classifier"] = known.at(value).name
     try:
         return Rules(**options)
@@ -117,9 +118,9 @@ def rules(
 def gather(
     files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
 ) -> Gathered:
-    """Read the benchmarks of result files.
+    """Read the benchmarks of result files, and return them with the refused files and remarks.
 
-    If a file of a suite lacks a benchmark, this counts as a failed run of the benchmark.
+    If a file of a suite lacks a benchmark, the missing result counts as a failed run of the benchmark.
 
     Raises
     ------
@@ -133,17 +134,21 @@ def gather(
 
 
 def _with_failed(part: Part) -> Part:
-    """Move benchmarks whose runs all failed to the other benchmarks, unless they were skipped on purpose."""
+    """Return the part with the benchmarks whose runs all failed added to its benchmarks.
+
+    A benchmark that was skipped on purpose is not added.
+    """
     failed = [one for one in part.unmeasured if not all(failure.on_purpose for failure in one.failures)]
     skipped = [one for one in part.unmeasured if all(failure.on_purpose for failure in one.failures)]
     return replace(part, benchmarks=(*part.benchmarks, *failed), unmeasured=tuple(skipped))
 
 
 def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
-    """Add a failure to a benchmark for each file of its suite that lacks it.
+    """Yield all benchmarks; if a file of the suite lacks a benchmark, the benchmark gets a failed run for this file.
 
-    If a process crashes, its file lacks the benchmarks that were not run. Files belong to the same suite if they share
-    a benchmark, directly or through other files. Files of other versions or contexts do not belong to the suite.
+    If a process crashes, its file lacks the benchmarks that did not run. Two files belong to the same suite if they
+    have a benchmark in common, or if other files connect them in this way. Files of other versions or contexts do not
+    belong to the suite.
     """
     suites: dict[Hashable, Hashable] = {}  # file -> another file of its suite, or itself
 
@@ -178,9 +183,9 @@ def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
 
 
 def apart_by_version(gathered: Gathered, baseline: str) -> tuple[Gathered, Gathered]:
-    """Split benchmarks into candidate and baseline by version.
+    """Return the benchmarks of the candidate version, and the benchmarks of the baseline version.
 
-    For example, asv writes results for several commits.
+    This is for files with results of two versions: for example, asv writes results for several commits.
 
     Raises
     ------
@@ -191,8 +196,8 @@ def apart_by_version(gathered: Gathered, baseline: str) -> tuple[Gathered, Gathe
     others = [version for version in known if version != baseline]
     if baseline not in known or len(others) != 1:
         raise InputError(
-            f"--against-version {baseline}: the files have the versions {', '.join(known) or 'none'}. Give only the "
-            f"files of two versions, and name one of these versions."
+            f"--against-version {baseline}: the files must have results of exactly two versions, one of which is "
+            f"{baseline}. The files have these versions: {', '.join(known) or 'none'}."
         )
     sides = [
         [runs for benchmark in gathered.benchmarks if (runs := benchmark.where(**{VERSION: version}))]
@@ -211,9 +216,9 @@ def check_files(
     options: ReadOptions = DEFAULTS,
     known: Sequence[KnownChange] = (),
 ) -> Checked:
-    """Check benchmarks and compare them with a baseline.
+    """Check the benchmarks of the candidate, compare them with a baseline if there is one, and return the result.
 
-    Known changes do not affect the outcome.
+    Known changes do not affect the exit code.
 
     Raises
     ------

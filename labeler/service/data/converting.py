@@ -16,7 +16,7 @@ FORMS = ("parquet", "csv", "icpe")
 
 @dataclass
 class Done:
-    """The result of a conversion: what was written, the refused files as (file, reason), and remarks."""
+    """The result of a conversion: counts of what was written, refused files as (file, reason), and remarks."""
 
     n_benchmarks: int = 0
     n_runs: int = 0
@@ -26,7 +26,7 @@ class Done:
     remarks: list[str] = field(default_factory=list)
 
     def add(self, benchmark: Benchmark) -> None:
-        """Count a written benchmark."""
+        """Count a benchmark that was written."""
         self.n_benchmarks += 1
         self.n_runs += len(benchmark.runs)
         self.n_values += sum(map(len, benchmark.runs))
@@ -43,8 +43,8 @@ def convert(
 ) -> Done:
     """Write the benchmarks of result files in another format.
 
-    All files are read first, and their runs are stored in a temporary folder. Then the benchmarks are written one by
-    one to a temporary file, which is renamed at the end, so that no incomplete file is left behind.
+    The function first reads all files and stores their runs in a temporary folder. It then writes the benchmarks one by
+    one under a temporary name and renames the result at the end, so that no incomplete file is left behind.
 
     Parameters
     ----------
@@ -59,7 +59,8 @@ def convert(
     Returns
     -------
     Done
-        The result. A file is refused if it is unusable, or if an earlier file contains the same benchmark.
+        What was written, and what was refused. A file is refused if it cannot be used, or if an earlier file contains
+        the same benchmark.
 
     Raises
     ------
@@ -76,7 +77,7 @@ def convert(
             WRITERS[form](_all_benchmarks(spool), partial, writing.columns(factors), done)
             if not done.n_benchmarks:
                 why = "; ".join(f"{file}: {reason}" for file, reason in done.refused)
-                raise InputError(f"There are no measurements to write. {why}")
+                raise InputError(f"The files have no measurements that can be written. {why}")
     return done
 
 
@@ -86,7 +87,7 @@ def _all_benchmarks(spool: Spool) -> Iterator[Benchmark]:
 
 
 def _gather(files: Sequence[Source], options: ReadOptions, spool: Spool, done: Done, advance: Advance) -> list[str]:
-    """Store all benchmarks on disk; return the conditions that need a column."""
+    """Store all benchmarks on disk; return the names of the conditions that need a column in the table."""
     factors: dict[str, None] = {}
     for part in read_benchmarks(files, options, advance=advance):
         if part.refused:

@@ -10,19 +10,19 @@ from labeler.store import Database, events, items, studies
 
 
 def exclude(db: Database, name: str, why: str, *, actor: str, now: datetime) -> None:
-    """Exclude an item from labelling and from all results; its labels are kept.
+    """Exclude an item from labelling and from all results; the labels of the item are kept.
 
     Raises
     ------
     InputError
         If there is no such item, or no reason.
     NotAllowed
-        If it is already excluded, or the study is unblinded.
+        If the item is already excluded, or the study is unblinded.
     """
     with db.atomic():
         item = _changeable(db, name)
         if item.excluded_why is not None:
-            raise NotAllowed(f"{item.name} is already excluded: {item.excluded_why}")
+            raise NotAllowed(f"Item {item.name} is already excluded. Reason: {item.excluded_why}")
         items.set_excluded(db, item.item_id, checked_reason(why))
         events.add(db, now.isoformat(), actor, "exclude item", {"item": item.name, "why": why.strip()})
 
@@ -35,7 +35,7 @@ def include(db: Database, name: str, why: str, *, actor: str, now: datetime) -> 
     InputError
         If there is no such item, or no reason.
     NotAllowed
-        If it is not excluded, or the study is unblinded.
+        If the item is not excluded, or the study is unblinded.
     """
     with db.atomic():
         item = _changeable(db, name)
@@ -46,7 +46,7 @@ def include(db: Database, name: str, why: str, *, actor: str, now: datetime) -> 
 
 
 def item_named(db: Database, name: str) -> Item:
-    """Return the item with this name; raises InputError if there is none."""
+    """Return the item with this name; raises InputError if there is no such item."""
     item = items.by_name(db, name)
     if item is None:
         raise InputError(f"There is no item {name!r} in this study. To list the items: labeler browse")

@@ -1,7 +1,4 @@
-"""Create the demo studies from real measurements.
-
-The labels of the finished study are simulated.
-"""
+"""Create the demo studies, which have real measurements and simulated labels."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -34,11 +31,11 @@ N_YOURS = 10
 SEED = 2026
 LOOK_EVERY_S = 0.5
 MADE_UP = "simulated labels of the demo"
-FINISHED, YOURS = "Demo: measured benchmarks, simulated labels", "Demo: label ten yourself"
+FINISHED, YOURS = "Demo: measured benchmarks, simulated labels", "Demo: label ten items yourself"
 YOUR_GUIDE = (
-    "Four simulated reviewers have labelled these ten items already. After your tenth label, the study is unblinded, "
-    "and the page Items shows your labels beside the labels of these reviewers and the verdicts of the classifiers. "
-    "The page Report compares them."
+    "Four simulated reviewers have already labelled these ten items. After your tenth label, the study is unblinded. "
+    "The page Items then shows your labels, the labels of these reviewers and the verdicts of the classifiers. The "
+    "page Report compares all of these."
 )
 
 
@@ -46,14 +43,14 @@ YOUR_GUIDE = (
 class MadeUp:
     """A simulated reviewer.
 
-    The reviewer answers dissimilar if the medians of the runs differ by more than a tolerance.
+    The reviewer labels an item dissimilar if the medians of the runs differ by more than a tolerance.
 
     Attributes
     ----------
     tolerance : float
-        Largest accepted difference, as a share of the smallest median.
+        Largest difference between medians that counts as similar, as a share of the smallest median.
     slip : float
-        Share of answers that are wrong by chance.
+        Share of answers that are reversed at random.
     seconds : float
         Typical time per item.
     """
@@ -81,7 +78,7 @@ def build(path: Path, measurements: Path, *, advance: computing.Advance, now: da
     measurements : Path
         The table included in the package.
     advance : callable
-        Called with (items done, total items) while verdicts are computed.
+        Called with (finished items, all items) while verdicts are computed.
     now : datetime
 
     Raises
@@ -98,9 +95,8 @@ def build(path: Path, measurements: Path, *, advance: computing.Advance, now: da
 def build_finished(path: Path, measurements: Path, *, advance: computing.Advance, now: datetime) -> None:
     """Create a demo study that is closed and unblinded.
 
-    Its labels are from simulated reviewers and were given in the last week.
-
-    Parameters and errors are the same as for `build`.
+    The labels come from simulated reviewers and are dated in the last week. Parameters and errors are the same as for
+    `build`.
     """
     begin = now - timedelta(days=7)
     _begin(path, measurements, FINISHED, begin)
@@ -123,9 +119,9 @@ def build_finished(path: Path, measurements: Path, *, advance: computing.Advance
 
 
 def build_yours(finished: Path, path: Path, *, now: datetime) -> None:
-    """Create a study with ten items of the finished study.
+    """Create a study with ten items of the finished study, in which the reviewer called "you" can label.
 
-    It has simulated labels, and an open plan for a reviewer called "you".
+    The simulated reviewers have already labelled all ten items.
 
     Parameters
     ----------
@@ -171,14 +167,14 @@ def unblind_when_labelled(path: Path, *, clock: Callable[[], datetime]) -> None:
 
 
 def reveal(db: Database, *, now: datetime) -> bool:
-    """Show the results if the reviewer "you" has labelled all items.
+    """Close and unblind the study if the reviewer "you" has labelled all items.
 
-    The study is closed and unblinded, and "you" becomes a coordinator.
+    The reviewer "you" then becomes a coordinator, who can see the results.
 
     Returns
     -------
     bool
-        Whether the study is unblinded.
+        Whether the study is unblinded now.
     """
     if coordinating.get_study(db).phase is State.UNBLINDED:
         return True
@@ -197,7 +193,7 @@ def is_yours(db: Database) -> bool:
 
 
 def prepare_report(path: Path) -> None:
-    """Start to compute the report of a study in the background, so that the report page opens quickly."""
+    """Start to compute the report of a study in the background, so that the page Report opens quickly."""
 
     def make() -> None:
         with suppress(LabelerError), open_database(path) as db:
@@ -207,7 +203,7 @@ def prepare_report(path: Path) -> None:
 
 
 def invitations(db: Database, *, now: datetime) -> dict[str, str]:
-    """Create a new sign-in secret for the coordinator and each reviewer of a study, by name."""
+    """Create a new sign-in secret for the coordinator and for each reviewer; return name -> secret."""
     secrets = {}
     for person in identity.everyone(db):
         role = Role.COORDINATOR if Role.COORDINATOR in person.roles else Role.REVIEWER
@@ -216,7 +212,7 @@ def invitations(db: Database, *, now: datetime) -> dict[str, str]:
 
 
 def _begin(path: Path, measurements: Path, name: str, now: datetime) -> None:
-    """Create a study with the measurements and its reviewers."""
+    """Create a study with the demo measurements and simulated reviewers; no items are assigned yet."""
     coordinating.create_study(path, name=name, question=coordinating.DEFAULT_QUESTION, coordinator=COORDINATOR, now=now)
     with open_database(path) as db:
         for result in importing.import_files(db, [Source(measurements.name, measurements)], actor="demo", now=now):
@@ -227,7 +223,7 @@ def _begin(path: Path, measurements: Path, name: str, now: datetime) -> None:
 
 
 def _label(db: Database, begin: datetime, rng: np.random.Generator, *, limit: int = 1000) -> None:
-    """Answer the tasks of each simulated reviewer, up to the given number of items."""
+    """Store answers of each simulated reviewer, for at most `limit` items per reviewer."""
     for name, reviewer in MADE_UP_REVIEWERS.items():
         person = people.by_name(db, name)
         if person is None:
@@ -244,7 +240,7 @@ def _label(db: Database, begin: datetime, rng: np.random.Generator, *, limit: in
 
 
 def _offered(db: Database, person_id: int, limit: int) -> Iterator[Task]:
-    """Yield the tasks that are shown to a reviewer, one after another."""
+    """Yield the next task of a reviewer, up to `limit` times; the caller must answer each task."""
     for _ in range(limit):
         offers = reviewing.review_queue(db, person_id).offers
         if not offers:
@@ -253,7 +249,7 @@ def _offered(db: Database, person_id: int, limit: int) -> Iterator[Task]:
 
 
 def _apart(db: Database, item_id: int) -> float:
-    """Return the largest difference between the medians of an item's runs, as a share of the smallest median."""
+    """Return how much larger the largest median of an item's runs is than the smallest, as a share of the smallest."""
     medians = [float(np.median(run)) for run in runs.of_item(db, item_id)]
     return max(medians) / min(medians) - 1
 

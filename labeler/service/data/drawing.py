@@ -1,4 +1,4 @@
-"""The data for drawing an item's runs, from the bins computed at import."""
+"""Provide the data for drawing an item's runs: bins, which are summaries of consecutive iterations."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from labeler.store import Database, bins, items, runs, studies
 def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
     """Return the bins of an item (see `labeler.screen.binning.payload`).
 
-    If the stored bins have an older version, they are computed again.
+    If the study has no bins of the current version, the function computes them.
     """
     stored = bins.get(db, item_id, binning.VERSION)
     if stored is None:
@@ -22,7 +22,7 @@ def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
 
 
 def refresh(db: Database, *, all_items: bool = False) -> int:
-    """Update stored bins and return the number of updated items.
+    """Compute the stored bins again if they are out of date, and return the number of updated items.
 
     The caller must have opened a transaction.
 
@@ -30,7 +30,7 @@ def refresh(db: Database, *, all_items: bool = False) -> int:
     ----------
     db : Database
     all_items : bool
-        Whether to update all bins, even of the present version, for example after a change of the protocol.
+        Whether to update all bins, even bins of the current version, for example after a change of the protocol.
     """
     protocol = studies.get(db).protocol
     item_ids = [item.item_id for item in items.all_items(db) if item.n_runs] if all_items else stale(db)
@@ -40,7 +40,7 @@ def refresh(db: Database, *, all_items: bool = False) -> int:
 
 
 def stale(db: Database) -> list[int]:
-    """Return the items with measurements whose bins are missing or have an older version."""
+    """Return the ids of items that have measurements, but no bins of the current version."""
     return [
         item.item_id
         for item in items.all_items(db)

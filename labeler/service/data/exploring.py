@@ -26,18 +26,18 @@ AGGREGATES = tuple(measurements.AGGREGATES)
 
 @dataclass(frozen=True)
 class Method:
-    """One of the methods spread, order, trust and contexts.
+    """A method for analysing measurements: spread, order, trust or contexts.
 
     Attributes
     ----------
     name, title : str
-        The command of the method, and its title in lists.
+        The name of the command, and the title in lists.
     question : str
         The question that the method answers.
     survey : callable
-        (benchmarks, **options) -> result, a frozen dataclass.
+        Function from benchmarks and options to the result, which is a frozen dataclass.
     document, charts : callable
-        Functions from a result to text with tables, and to figures by name.
+        Functions that turn a result into text with tables, and into figures by name.
     """
 
     name: str
@@ -51,11 +51,11 @@ class Method:
 METHODS = {
     method.name: method
     for method in (
-        Method("spread", "Spread", "How far apart are the runs, and what slowdown would the suite catch?",
+        Method("spread", "Spread", "How far apart are the runs, and which slowdowns would the suite detect?",
                spread.survey, spread.document, spread.charts),
         Method("order", "Order", "Does the order of the benchmarks affect the result?",
                order.survey, order.document, order.charts),
-        Method("trust", "Trust", "How reliable are intervals and tests with these runs?",
+        Method("trust", "Trust", "How reliable are confidence intervals and tests that use these runs?",
                trust.survey, trust.document, trust.charts),
         Method("contexts", "Contexts", "Does the measurement context decide which version is faster?",
                contexts.survey, contexts.document, contexts.charts),
@@ -65,7 +65,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Explored:
-    """The result of a method: plain values, text with tables, and figures."""
+    """The result of a method: its numbers, a text with tables, and figures."""
 
     content: Mapping[str, Any]
     document: Document
@@ -73,7 +73,7 @@ class Explored:
 
 
 def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explored:
-    """Apply a method to benchmarks.
+    """Apply a method to benchmarks and return the result.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explo
 
 
 def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> pd.DataFrame:
-    """Return a plan of runs over several contexts, in shuffled order; see `analysis.contexts.variant_plan`.
+    """Return a table of runs in several measurement contexts, in random order (see `analysis.contexts.variant_plan`).
 
     Raises
     ------
@@ -113,7 +113,7 @@ def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> pd.DataFra
 
 
 def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as plain values."""
+    """Return the rows of a table as dictionaries."""
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
@@ -123,7 +123,7 @@ def as_text(explored: Explored) -> str:
 
 
 def as_json(explored: Explored) -> str:
-    """Return all numbers as JSON."""
+    """Return all numbers of the result as JSON."""
     return to_json(explored.content)
 
 
@@ -136,7 +136,8 @@ def as_html(explored: Explored) -> str:
 def from_study(db: Database) -> Gathered:
     """Return the benchmarks of a study.
 
-    Items that are versions or altered methods of the same benchmark are joined again.
+    An import makes separate items from the versions or altered methods of a benchmark. This function joins these items
+    again.
     """
     imported = sorted(items.all_items(db), key=lambda item: item.item_id)
     benchmarks = [_of_item(db, item) for item in imported if item.n_runs and item.excluded_why is None]

@@ -1,4 +1,4 @@
-"""Check the paths that pages may read and write on the server's disk, and describe the results of imported files."""
+"""Check the paths that pages read and write on the server's disk, and describe the results of an import."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -20,19 +20,19 @@ Files = list[Source]
 def below(root: Path, path: str | Path) -> Path:
     """Return a path as an absolute path inside the root folder.
 
-    Neither `..` nor a link may lead out of the folder.
+    The path must not leave the folder, neither through `..` nor through a symbolic link.
 
     Parameters
     ----------
     root : Path
         The folder from which files may be read.
     path : str or Path
-        Relative to the root, or absolute.
+        A path relative to the root, or an absolute path.
 
     Returns
     -------
     Path
-        Absolute and without links.
+        The absolute path, without symbolic links.
 
     Raises
     ------
@@ -47,14 +47,16 @@ def below(root: Path, path: str | Path) -> Path:
     if any(os.path.islink(part) for part in (target, *target.parents)):  # noqa: PTH114 - is_symlink raises on a long name
         raise InputError(f"{str(path)!r} is not a file or folder.")  # from Python 3.13, a loop of links is not resolved
     if not target.is_relative_to(allowed):
-        raise InputError(f"{str(path)!r} is outside of {allowed}; only files in that folder can be imported.")
+        raise InputError(
+            f"{str(path)!r} is outside the folder {allowed}. Only files inside this folder can be imported."
+        )
     return target
 
 
 def result_files(root: Path, path: str, *, study: Path) -> Files:
-    """Find the result file at this path, or all result files in this folder and its zip files.
+    """Return the result file at this path; if the path is a folder, return all result files in it and in its zip files.
 
-    The names of the files start at the root.
+    The names of the files are relative to the root.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
         The folder from which files may be read.
     path : str
     study : Path
-        The open study. It must not be opened as a plain file (see `store.open_database`).
+        The open study. Only SQLite may open this file (see `store.open_database`).
 
     Raises
     ------
@@ -76,7 +78,9 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
         if not file.is_file():  # reading a pipe would block
             raise InputError(f"{path!r}: {file.name} is not a regular file.")
         if not may_hold_results(PurePath(file.name.lstrip("."))) or file.samefile(study):
-            raise InputError(f"{path!r}: {file.name} is not a result file ({', '.join((*ENDINGS, ZIP))}).")
+            raise InputError(
+                f"{path!r}: {file.name} is not a result file. Result files end in {', '.join((*ENDINGS, ZIP))}."
+            )
 
     try:
         sources = list(importing.files_below([start], check=check))
@@ -88,7 +92,7 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
 def beside(study: Path, name: str, ending: str = STUDY_ENDING) -> Path:
     """Return the path of a file with this name and ending in the folder of the study.
 
-    If the ending is "", the path is a folder.
+    If the ending is "", the path is meant for a folder.
 
     Raises
     ------
@@ -104,30 +108,30 @@ def beside(study: Path, name: str, ending: str = STUDY_ENDING) -> Path:
     is_plain = name.isprintable() and not name.startswith(".") and not set(name) & set('/\\:*?"<>|')
     if not name or not is_plain or len(name.encode()) > MAX_NAME_BYTES:
         raise InputError(
-            f"{name[:80]!r} is not a valid file name. Use letters, digits or spaces, no dot at the start, "
-            f'none of / \\ : * ? " < > |, and at most {MAX_NAME_BYTES} bytes.'
+            f"{name[:80]!r} is not a valid file name. Use letters, digits and spaces. Do not use "
+            f'/ \\ : * ? " < > | or a dot at the start. The name can have at most {MAX_NAME_BYTES} bytes.'
         )
     return study.with_name(name + ending)
 
 
 def file_is_in_words(file_is: str | None) -> str:
-    """Return the meaning of `--file-is`, for a list of options."""
+    """Return the meaning of a value of `--file-is`, as the text of an option in a list."""
     return {
-        None: "the default of the tool", "run": "one run of its benchmarks", "study": "all runs",
+        None: "the usual content for this tool", "run": "one run of each benchmark", "study": "all runs",
     }[file_is]  # fmt: skip
 
 
 @dataclass
 class Progress:
-    """Counts files and bytes while they are read, and shows the progress and the remaining time.
+    """A counter of files and bytes that shows the progress and the remaining time while files are read.
 
     Attributes
     ----------
     files : list of Source
     clock : callable
-        Seconds.
+        Returns the time in seconds.
     show : callable
-        Called with (finished share, text).
+        Called with (finished share from 0 to 1, text).
     """
 
     files: Files
@@ -139,7 +143,7 @@ class Progress:
         self.total = sum(file.size for file in self.files) or 1
 
     def __call__(self, file: Source) -> None:
-        """Count a file that was read."""
+        """Count a file that was read, and show the progress."""
         self.n_done, self.done = self.n_done + 1, min(self.done + file.size, self.total)
         remaining_s = (self.clock() - self.began) / max(self.done, 1) * (self.total - self.done)
         self.show(
@@ -150,7 +154,7 @@ class Progress:
 
 
 def outcome(result: importing.FileResult) -> dict[str, str | int]:
-    """Return one row for the list of files: the result of importing a file."""
+    """Return the result of importing a file, as a row for the list of files."""
     benchmarks = result.benchmarks
     if result.refused:
         became = f"refused: {result.refused}"

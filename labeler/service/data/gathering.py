@@ -1,4 +1,4 @@
-"""Read result files as the benchmarks for the methods and the check."""
+"""Read the benchmarks in result files, for the check and for the methods spread, order, trust and contexts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 
 @dataclass(frozen=True)
 class Gathered:
-    """The benchmarks, the refused files, and remarks about files.
+    """The benchmarks that were read from files, the refused files, and remarks about files.
 
     Attributes
     ----------
@@ -18,7 +18,7 @@ class Gathered:
     refused : tuple of Refused
     remarks : tuple of str
     formats : tuple of Format
-        Formats of the files used, in order of first appearance.
+        Formats of the files that were read, each once, in order of first appearance.
     """
 
     benchmarks: tuple[Benchmark, ...]
@@ -32,9 +32,8 @@ def from_files(
 ) -> Gathered:
     """Read the benchmarks of result files; raises InputError like `usable`.
 
-    The order of the benchmarks does not depend on the order of the files.
-
-    A remark names each benchmark without a measurement.
+    The order of the benchmarks does not depend on the order of the files. If a benchmark has no measurement, a remark
+    names the benchmark.
     """
     parts, gathered = usable(files, options, advance=advance)
     remarks = [remark for part in parts for remark in left_out(part)]
@@ -43,14 +42,14 @@ def from_files(
 
 
 def left_out(part: Part) -> list[str]:
-    """Return a remark for each benchmark without a measurement."""
+    """Return a remark for each benchmark of this part that has no measurement."""
     return [f"{part.label}: benchmark {name!r} is left out: {why}" for name, why in part.left_out()]
 
 
 def usable(
     files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
 ) -> tuple[list[Part], Gathered]:
-    """Return the parts read from the files, and a `Gathered` without benchmarks.
+    """Read result files; return their parts, and a `Gathered` that has everything except the benchmarks.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ def usable(
 
 
 def sampling(warmup: float, aggregate: str) -> Sampling:
-    """Return the options that say how a run becomes one number; raises InputError if an option is invalid."""
+    """Return the options that decide how a run is summarised by one number; raises InputError if one is invalid."""
     try:
         return Sampling(warmup, aggregate)
     except ValueError as error:

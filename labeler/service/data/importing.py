@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class FileBenchmark:
-    """A benchmark in a file, for a dry run."""
+    """A benchmark that a file contains, with its warnings."""
 
     benchmark: str
     runs: int
@@ -49,14 +49,14 @@ class FileBenchmark:
 
 @dataclass(frozen=True)
 class FileResult:
-    """The result of importing a file, or a benchmark from several files.
+    """The result of importing one file, or one benchmark that was joined from several files.
 
-    It has the benchmarks, or the reason for refusal.
+    The result has either benchmarks or the reason why nothing was imported.
 
     Attributes
     ----------
     file : str
-        The name of the file, or the names of several files in one line.
+        The name of the file, or the names of all files in one line.
     benchmarks : tuple of FileBenchmark
     refused : str
         The reason why nothing is imported; "" if benchmarks are imported.
@@ -64,7 +64,7 @@ class FileResult:
     names : tuple of str
         Names of the new items.
     files : tuple of str
-        The names of the files, if the benchmark is in several files.
+        The names of the files if the benchmark was joined from several files; otherwise empty.
     """
 
     file: str
@@ -75,7 +75,7 @@ class FileResult:
     files: tuple[str, ...] = ()
 
     def plain(self) -> list[dict[str, Any]]:
-        """Return one row per benchmark, or one row for the whole file, for JSON."""
+        """Return one dictionary per benchmark for JSON; if there is no benchmark, return one for the file."""
         rows: list[dict[str, Any]] = [
             {
                 "benchmark": f.benchmark, "runs": f.runs, "iterations": f.iterations, "unit": f.unit,
@@ -101,34 +101,35 @@ class KnownItem:
     n_runs: int
 
 
-File = Source  # the name that pages and commands use
+File = Source  # the name that pages and commands use for a source
 NewItem = tuple[Benchmark, tuple[str, ...]]  # (benchmark that becomes an item, its warnings)
 
 BETTER = tuple(filter(None, DIRECTIONS))
-LEVELS = (ALTERED, VERSION)  # conditions whose levels are different software
+LEVELS = (ALTERED, VERSION)  # conditions that distinguish different software, whose runs are not repetitions
 Lookup = Callable[[str], KnownItem | None]
 
 
 def files_below(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:
-    """Find the files for paths, folders, zip files and patterns; raises InputError if there are none.
+    """Yield the result files that these paths, folders, zip files and patterns name.
 
-    `check` is called with the path of each file before it is opened, and may raise an error.
+    If there are none, InputError is raised. `check` is called with the path of each file before the file is opened, and
+    may raise an error.
     """
     return sources(paths, check=check)
 
 
 def upload(name: str, data: bytes) -> Source:
-    """Return an uploaded file; its name is only shown and never used as a path."""
+    """Return an uploaded file as a source; the name of the file is only shown and never used as a path."""
     return Source(name, data=data)
 
 
 def uploads(files: Iterable[tuple[str, bytes]]) -> list[Source]:
-    """Return the uploaded files, given as (name, content), and the files inside uploaded zip files."""
+    """Return uploaded files as sources, including the files inside zip files; an uploaded file is (name, content)."""
     return [source for name, data in files for source in members(upload(name, data))]
 
 
 def in_words(results: Sequence[FileResult]) -> str:
-    """Return the result for all files as one line."""
+    """Return the number of imported items and files, as one line of text."""
     n_items, n_refused = sum(len(result.names) for result in results), sum(bool(result.refused) for result in results)
     alone = [result for result in results if not result.files]
     shared = {name: True for result in results for name in result.files}
@@ -148,7 +149,7 @@ def look_into_files(
     as_new: bool = False,
     advance: Advance = lambda _source: None,
 ) -> Iterator[FileResult]:
-    """Yield how these files would be imported into an empty study, as a dry run.
+    """Yield the results that importing these files into an empty study would have; nothing is stored.
 
     The parameters are the same as for `import_files`.
     """
@@ -179,14 +180,14 @@ def import_files(
     actor: str,
     now: datetime,
 ) -> Iterator[FileResult]:
-    """Import measurements, in one transaction per file.
+    """Import measurements, and yield the result of each file.
 
-    If a file is unusable, the whole file is refused, and the other files are imported.
+    Each file is stored in one transaction. If a file cannot be used, nothing from this file is imported, but the other
+    files are. If the content of a file was imported before, the file adds nothing.
 
-    If the content of a file was imported before, the file adds nothing. If each file is one run, a benchmark becomes
-    one item with the runs of all files, in one transaction after all files are read. A benchmark with runs of several
-    versions or altered methods becomes one item per level, `NAME @ LEVEL`. The function yields the result of each file
-    in order, and then the result of each benchmark that was joined from several files.
+    If each file is one run, the runs of a benchmark from all files become one item. These benchmarks are stored after
+    all files are read, and their results come after the results of the files. A benchmark with runs of several versions
+    or altered methods becomes one item per version or altered method, with the name `NAME @ VERSION`.
 
     Parameters
     ----------
@@ -194,7 +195,8 @@ def import_files(
     files : sequence of Source
     options : ReadOptions
     as_new : bool
-        Whether a changed file with a known name becomes a separate item (`name#2`) instead of being refused.
+        Whether changed measurements of a benchmark in the study become a separate item (`name#2`). Otherwise they are
+        refused.
     advance : callable
         Called with each file that was read.
     actor : str
@@ -208,8 +210,7 @@ def import_files(
     study = studies.get(db)
     if study.plan_hash is not None:
         raise NotAllowed(
-            "This study already has a plan, so nobody would label new items. Items must be imported before the plan "
-            "is made."
+            "This study already has a plan, so nobody would label new items. Import items before you create the plan."
         )
     require(study, Action.IMPORT)
     importer = _Importer(db, as_new, study.protocol, actor, now)
@@ -224,10 +225,11 @@ def import_files(
 
 
 def to_import(part: Part) -> list[NewItem]:
-    """Return the benchmarks to import from one or several files, split by the levels of `LEVELS`.
+    """Return the benchmarks that become items, with warnings.
 
-    Runs of different software are not repetitions. A level with only one run is left out. If no level has more runs,
-    the runs of several files are combined, as if their versions were unknown.
+    Runs of different software are not repetitions. A benchmark with several versions or altered methods is therefore
+    split into one benchmark per version or altered method. A version with only one run is left out. If every version
+    has only one run and the runs come from several files, the runs are combined as if their versions were unknown.
 
     Raises
     ------
@@ -250,9 +252,9 @@ def to_import(part: Part) -> list[NewItem]:
 
 
 def _without_time(benchmark: Benchmark) -> Benchmark:
-    """Remove the times of runs.
+    """Return a benchmark without the start times of its runs.
 
-    They differ for each run and would otherwise be treated as a condition.
+    The time is different for each run, and would otherwise be treated as a measurement condition.
     """
     if not any(run.of(TIME) for run in benchmark.runs):
         return benchmark
@@ -264,7 +266,7 @@ def _without_time(benchmark: Benchmark) -> Benchmark:
 
 
 def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[NewItem]:
-    """Make one item per level of a condition with several levels."""
+    """Split a benchmark by the values of a condition; return one new item per value, with warnings."""
     entries = benchmark.of(condition)
     if len(set(entries)) < 2:
         _check_comparable(part, benchmark)
@@ -272,20 +274,20 @@ def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[NewItem]:
     levels = {level.of(condition)[0]: level for level in by_level(benchmark, [condition])}
     several = {entry: level for entry, level in levels.items() if len(level.runs) > 1}
     if not several and len(part.files) > 1:
-        return [(benchmark, (f"only one run per {condition}: all {len(entries)} are combined in one item",))]
+        return [(benchmark, (f"only one run per {condition}, so all {len(entries)} runs are combined in one item",))]
     if not several:
-        reason = f"only one run per {condition}; at least two are needed to compare"
+        reason = f"only one run per {condition}, but a comparison needs at least two runs"
         raise Refused(part.label, reason, f"benchmark {benchmark.name!r}")
     n_items = counted(len(several), "item")
-    warnings = [f"each level of {condition} is a separate item: {n_items}"]
+    warnings = [f"each value of {condition} becomes a separate item: {n_items}"]
     warnings += [f"{condition} {entry!r} has only one run and is left out" for entry in levels if entry not in several]
     return [(_as_item(benchmark, level, condition, entry), tuple(warnings)) for entry, level in several.items()]
 
 
 def _as_item(benchmark: Benchmark, level: Benchmark, condition: str, entry: str) -> Benchmark:
-    """Convert a level of a condition to an item.
+    """Return the benchmark that has only the runs with one value of a condition.
 
-    The runs get the condition even if it is empty. Failures that may belong to the level are added.
+    The runs have the condition even if its value is empty. The failures that may belong to this value are included.
     """
     runs = tuple(replace(run, conditions={**run.conditions, condition: entry}) for run in level.runs)
     failures = (failure for failure in benchmark.failures if failure.conditions.get(condition, entry) == entry)
@@ -295,19 +297,19 @@ def _as_item(benchmark: Benchmark, level: Benchmark, condition: str, entry: str)
 def _check_comparable(part: Part, benchmark: Benchmark) -> None:
     if len(benchmark.runs) > 1:
         return
-    reason = "only one run; at least two are needed to compare"
+    reason = "only one run, but a comparison needs at least two runs"
     if part.known and part.known.file_is == RUN:
         how = f" ({part.known.keep})" if part.known.keep else ""
-        reason += f". Each {part.known.title} file is one run: write several files{how} and import them together"
+        reason += f". Each {part.known.title} file has one run. Write several files{how} and import them together"
     else:
-        reason += ". If several files contain its runs, import them together with --file-is run"
+        reason += ". If each file has one run, import all files together with --file-is run"
     raise Refused(part.label, reason, f"benchmark {benchmark.name!r}")
 
 
 def _without_study(db: Database, files: Sequence[Source]) -> list[Source]:
-    """Refuse the study file itself.
+    """Return the files, with the open study file marked as unusable.
 
-    Opening it outside SQLite would release its locks (see `open_database`).
+    Reading the study file outside SQLite would release its locks (see `open_database`).
     """
 
     def is_study(path: Path | None) -> bool:
@@ -316,12 +318,14 @@ def _without_study(db: Database, files: Sequence[Source]) -> list[Source]:
         except OSError:
             return False
 
-    return [replace(file, unusable="this is the study itself") if is_study(file.path) else file for file in files]
+    return [
+        replace(file, unusable="this file is the open study itself") if is_study(file.path) else file for file in files
+    ]
 
 
 @dataclass
 class _Importer:
-    """Writes benchmarks into a study.
+    """A writer that stores benchmarks in a study.
 
     Attributes
     ----------
@@ -332,7 +336,7 @@ class _Importer:
     actor : str
     now : datetime
     file_ids : dict of str to int
-        Ids of the files written so far, by the hash of their content.
+        Ids of the files stored so far, by the hash of their content.
     """
 
     db: Database
@@ -343,7 +347,7 @@ class _Importer:
     file_ids: dict[str, int] = field(default_factory=dict)
 
     def keep(self, part: Part, new_items: Sequence[NewItem]) -> FileResult:
-        """Write the whole part or nothing; raises Refused if a name is already used."""
+        """Store all benchmarks of a part or none, and return the result; raises Refused if a name is already used."""
         if part.already_there:
             return _result(part, already_there=True)
         prepared = [
@@ -352,7 +356,7 @@ class _Importer:
         ]
         with self.db.atomic():
             new_ids = self._add_files(part)
-            if not (new_ids or part.is_joined):  # another import added it in the meantime
+            if not (new_ids or part.is_joined):  # another import added the file in the meantime
                 return _result(part, already_there=True)
             file_id = (self.file_ids | new_ids).get(part.files[0].sha256)
             names = [self._add(part.label, file_id, *item) for item in prepared]
@@ -365,7 +369,7 @@ class _Importer:
         return _result(part, tuple(map(_file_benchmark, new_items)), already_there=is_there, names=added)
 
     def _add_files(self, part: Part) -> dict[str, int]:
-        """Record the files that are new to the study; return the ids of the files by hash."""
+        """Record the files of a part that are new to the study; return the id of each file by hash."""
         new = [file for file in part.files if file.sha256 not in self.file_ids]
         ids = {file.sha256: items.add_file(self.db, file.name, file.sha256, self.now.isoformat()) for file in new}
         return {sha256: file_id for sha256, file_id in ids.items() if file_id is not None}
@@ -409,7 +413,7 @@ def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str,
         number += 1
         name = f"{benchmark.name}#{number}"
     if changed and not as_new:
-        reason = "the study has different measurements under this name; to keep both, give --as-new"
+        reason = "the study has other measurements under this name. To keep both, give --as-new"
         raise Refused(label, reason, f"benchmark {benchmark.name!r}")
     return name
 
@@ -429,11 +433,15 @@ def _file_benchmark(new_item: NewItem) -> FileBenchmark:
         n = len(benchmark.failures)
         warnings.append(f"{counted(n, 'run')} failed and gave no measurement")
     if not benchmark.better:
-        warnings.append("the file does not say whether lower or higher is better; lower is assumed")
+        warnings.append("the file does not say whether lower or higher is better, so lower is assumed")
     if len(lengths) > 1:
-        warnings.append("runs have different lengths: classifiers cut them to the shortest run")
+        warnings.append(
+            "the runs have different lengths, so classifiers cut all runs to the length of the shortest run"
+        )
     if lengths[0] < binning.FEW_ITERATIONS:
-        warnings.append(f"fewer than {binning.FEW_ITERATIONS} iterations: too short for pattern measures")
+        warnings.append(
+            f"fewer than {binning.FEW_ITERATIONS} iterations, which is too few to measure the pattern over time"
+        )
     return FileBenchmark(
         benchmark.name, len(benchmark.runs), iterations, benchmark.unit, benchmark.better or LOWER, tuple(warnings)
     )

@@ -1,4 +1,4 @@
-"""Simulate measurements with known differences, and the labels of simulated reviewers with known habits."""
+"""Simulate measurements with known differences, and labels of reviewers whose habits are known."""
 
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -26,12 +26,12 @@ MOST_CELLS = 10_000_000  # limit for one file; the reader refuses larger tables
 def simulate(
     out: Path, n_items: int, *, n_iterations: int, per_item: int, seed: int, advance: Callable[[int], object]
 ) -> list[Path]:
-    """Write simulated measurements, the interventions in each run, labels, and the habits that produced the labels.
+    """Write simulated measurements, the changes in each run, simulated labels, and the habits behind the labels.
 
     Parameters
     ----------
     out : Path
-        Folder for measurements/, interventions.csv, labels.csv and habits.csv.
+        The folder in which measurements/, interventions.csv, labels.csv and habits.csv are written.
     n_items, n_iterations, per_item, seed : int
     advance : callable
         Called with the number of finished items, after each file.
@@ -90,10 +90,7 @@ def simulate(
 
 
 def _write(path: Path, batch: Sequence[learning.Intervened]) -> None:
-    """Write a long table of some benchmarks.
-
-    The file appears only when it is complete.
-    """
+    """Write a long table of some benchmarks; the file appears only when it is complete."""
     with (
         in_place(path) as partial,
         partial.open("wb") as file,
@@ -105,7 +102,7 @@ def _write(path: Path, batch: Sequence[learning.Intervened]) -> None:
 
 
 def _features(runs: Runs) -> dict[str, float]:
-    """Return the measures on which simulated reviewers base their labels, defined in `analysis.learning.FEATURES`."""
+    """Return the measures from which simulated reviewers decide their labels (see `analysis.learning.FEATURES`)."""
     spread = max_spread(runs.values.mean(axis=1)).value or 0.0
     means = {name: float(MEASURES[name].of_pairs(runs).mean()) for name in ("m1", "m5")}
     return {**means, "spread": spread / (1 + spread)}

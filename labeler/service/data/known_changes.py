@@ -1,7 +1,4 @@
-"""Read the file of known changes that a build accepts.
-
-Each entry has a reason and an expiry date.
-"""
+"""Read the file of known changes, which a build accepts until their expiry dates."""
 
 import tomllib
 from collections.abc import Mapping
@@ -17,13 +14,13 @@ EXAMPLE = 'benchmark = "sort"\nreason = "checks its input now"\nuntil = 2027-03-
 
 
 def read_known(path: Path, *, today: date) -> tuple[KnownChange, ...]:
-    """Read the entries `[[known]]` of a TOML file.
+    """Read the known changes in the entries `[[known]]` of a TOML file.
 
     Parameters
     ----------
     path : Path
     today : date
-        Entries with an earlier last day are expired.
+        The current date; an entry whose last day is earlier is expired.
 
     Raises
     ------
@@ -38,17 +35,17 @@ def read_known(path: Path, *, today: date) -> tuple[KnownChange, ...]:
         raise InputError(f"{path} is not valid TOML: {error}.") from None
     entries = content.pop("known", [])
     if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise InputError(f"{path}: expected entries that begin with [[known]], such as\n[[known]]\n{EXAMPLE}")
+        raise InputError(f"{path}: each entry must begin with [[known]]. Example:\n[[known]]\n{EXAMPLE}")
     return tuple(_entry(entry, f"{path}, entry {number}", today) for number, entry in enumerate(entries, start=1))
 
 
 def _entry(entry: Mapping[str, Any], where: str, today: date) -> KnownChange:
     unknown = [key for key in entry if key not in KEYS]
     if unknown:
-        raise InputError(f"{where}: unknown key {unknown[0]!r}; the keys are {', '.join(KEYS)}.")
+        raise InputError(f"{where}: unknown key {unknown[0]!r}. Possible keys: {', '.join(KEYS)}.")
     for key in ("benchmark", "reason"):
         if not isinstance(entry.get(key), str) or not entry[key].strip():
-            raise InputError(f"{where}: {key} must be a text. Write it as\n[[known]]\n{EXAMPLE}")
+            raise InputError(f"{where}: {key} must be text in quotes. Example:\n[[known]]\n{EXAMPLE}")
     until = entry.get("until")
     if type(until) is not date:  # a datetime is also a date
         raise InputError(f"{where}: until must be the last day on which the change is accepted, such as 2027-03-31.")

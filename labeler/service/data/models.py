@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def read_model(path: Path) -> "Model":
-    """Read and check a model file; raises InputError naming the file."""
+    """Read and check a model file; raises InputError with the name of the file."""
     from analysis.learning import ModelError, model_from_text  # imported here because it loads pandas
 
     try:
@@ -23,10 +23,10 @@ def read_model(path: Path) -> "Model":
 
 
 def warmup_of(model: "Model", warmup: float) -> float:
-    """Return the warm-up with which a model was learned; raises InputError if the user requests another warm-up."""
+    """Return the warm-up with which a model was learned; raises InputError if `warmup` requests another warm-up."""
     if warmup not in (0, model.warmup):
         raise InputError(
-            f"The model was learned with warm-up {model.warmup:g}, not {warmup:g}. Leave out --warmup, or learn a "
-            f"model from verdicts with the requested warm-up."
+            f"The model was learned with --warmup {model.warmup:g}, so it cannot be used with --warmup {warmup:g}. "
+            f"Leave out --warmup, or compute verdicts with --warmup {warmup:g} and learn a new model from them."
         )
     return model.warmup

@@ -1,4 +1,4 @@
-"""Create a study from selected items of another study, for example the items worth the reviewers' time."""
+"""Create a study from selected items of another study, for example from items that are worth labelling."""
 
 import shlex
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from labeler.store import Database, bins, events, items, open_database, runs, st
 
 
 def usable(table: Catalogue) -> Catalogue:
-    """Return the rows of a catalogue (`browsing.catalogue`) that a new study can use.
+    """Return the rows of a catalogue whose items a new study can use.
 
-    These items have measurements and are not excluded.
+    These items have measurements and are not excluded. `browsing.catalogue` returns a catalogue.
     """
     return table[(table["runs"] > 0) & table["excluded"].isna()].reset_index(drop=True)
 
@@ -35,7 +35,7 @@ def make_study(
     actor: str,
     now: datetime,
 ) -> str:
-    """Create a new study file with only these items, and with the question and protocol of this study.
+    """Create a study file that has only these items, and the question and protocol of this study.
 
     The new study has the measurements and verdicts of the items, but no labels, no plan, and no people except its
     coordinator.
@@ -43,27 +43,27 @@ def make_study(
     Parameters
     ----------
     db : Database
-        Unchanged, except for an event in the log.
+        The study with the items. Only its log changes.
     names : sequence of str
         The items; duplicates count once.
     path : Path
         The new file; must not exist.
     name, coordinator : str
-        Names for the new study.
+        The name of the new study, and the name of its coordinator.
     actor : str
     now : datetime
 
     Returns
     -------
     str
-        The sign-in secret of its coordinator.
+        The sign-in secret of the new study's coordinator.
 
     Raises
     ------
     InputError
         If no items are given, an item is unknown, excluded or without measurements, or a name is invalid.
     StudyError
-        If the file exists or cannot be written; nothing is left behind.
+        If the file exists or cannot be written. No incomplete file is left behind.
     """
     chosen, study = _usable(db, names), studies.get(db)
     try:
@@ -88,7 +88,7 @@ def make_study(
 
 
 def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: str, now: datetime) -> tuple[str, str]:
-    """Create a new study with this name, in a file with the same name in the folder of this study.
+    """Create a study as `make_study` does, in the folder of this study; the file has the name of the new study.
 
     Returns
     -------
@@ -98,14 +98,14 @@ def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: s
     Raises
     ------
     InputError, StudyError
-        Like `make_study`; also if the name is not a valid file name.
+        In the same cases as `make_study`, or if the name is not a valid file name.
     NotAllowed
-        If verdicts are hidden from the coordinator now, because the new study would show them.
+        If verdicts are hidden from the coordinator now. The new study would show the verdicts.
     """
     visibility.require(db, coordinator, Action.SEE_VERDICTS)
     from labeler.service.data import (
         folders,
-    )  # imported here: it loads all formats
+    )  # imported here because the module loads all formats
 
     path = folders.beside(db.path, name)
     secret = make_study(db, names, path, name=path.stem, coordinator=coordinator, actor=coordinator, now=now)
@@ -113,15 +113,19 @@ def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: s
 
 
 def _usable(db: Database, names: Sequence[str]) -> list[Item]:
-    """Return the named items, each once."""
+    """Return the items with these names, each once; raises InputError if an item cannot be used."""
     chosen = [curating.item_named(db, name) for name in dict.fromkeys(names)]
     if not chosen:
-        raise InputError("No items match. Use fewer or wider filters, because a study needs at least one item.")
+        raise InputError("No items match the filters, but a study needs at least one item. Remove or widen a filter.")
     for item in chosen:
         if not item.n_runs:
-            raise InputError(f"Item {item.name!r} has no measurements, so nobody could label it. Leave it out.")
+            raise InputError(
+                f"Item {item.name!r} has no measurements, so nobody could label this item. Leave the item out."
+            )
         if item.excluded_why is not None:
-            raise InputError(f"Item {item.name!r} is excluded. Include it again first, or leave it out.")
+            raise InputError(
+                f"Item {item.name!r} is excluded from this study. Include the item again, or leave it out."
+            )
     return chosen
 
 

@@ -1,1 +1,1 @@
-"""People: sign-in, messages, and what coordinators may see."""
+"""Manage people: sign-in, messages between reviewers and coordinators, and what coordinators may see."""

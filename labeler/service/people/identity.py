@@ -1,7 +1,7 @@
-"""People, their roles, invitations and sessions.
+"""Manage people: roles, invitations, sign-in and sessions.
 
-A sign-in secret leaves this module only once, when the person gets it. The study stores only SHA-256 hashes. Secrets
-have 192 random bits, so a hash without salt is safe enough.
+A sign-in secret leaves this module only once, when the person gets the secret. The study stores only SHA-256 hashes.
+A secret has 192 random bits, so a hash without salt is safe enough.
 """
 
 import hashlib
@@ -16,17 +16,20 @@ from labeler.store import Database, events, invitations, people, sessions, studi
 
 MAX_NAME_LENGTH, MAX_EMAIL_LENGTH, MAX_REASON_LENGTH = 60, 254, 1000
 INVITATION_DAYS, MAX_INVITATION_DAYS = 90, 3650
-SESSION_DAYS, MAX_SESSIONS = 180, 20  # sessions of a person on all devices; another sign-in ends the oldest session
+SESSION_DAYS, MAX_SESSIONS = (
+    180,
+    20,
+)  # maximum number of sessions of a person on all devices; a further sign-in ends the oldest session
 N_SESSION_DIGITS = 12
 
 
 def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> Person:
-    """Add a reviewer or a coordinator, without assigning items (see `staffing.add` for a reviewer with items).
+    """Add a reviewer or a coordinator; no items are assigned (`staffing.add` also assigns items).
 
     Raises
     ------
     InputError
-        If the name is empty, too long, not printable, or taken (ignoring case).
+        If the name is empty, too long or not printable, or if another person has this name in upper or lower case.
     """
     name, roles = checked_name(name), frozenset(roles)
     with db.atomic():
@@ -38,9 +41,7 @@ def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, no
 
 
 def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
-    """Give a person an additional role.
-
-    If the person already has the role, nothing changes.
+    """Give a person an additional role; if the person already has this role, nothing changes.
 
     Raises
     ------
@@ -60,7 +61,7 @@ def checked_name(name: str) -> str:
     """Return the name of a person without spaces at its ends; raises InputError if the name is invalid."""
     name = name.strip()
     if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
-        raise InputError(f"A name has 1 to {MAX_NAME_LENGTH} printable characters, got {name[:80]!r}.")
+        raise InputError(f"{name[:80]!r} is not a valid name. A name has 1 to {MAX_NAME_LENGTH} printable characters.")
     return name
 
 
@@ -68,12 +69,12 @@ def checked_reason(why: str) -> str:
     """Return a reason without spaces at its ends; raises InputError if the reason is invalid."""
     why = why.strip()
     if not why or len(why) > MAX_REASON_LENGTH or not is_storable(why):
-        raise InputError(f"Give a reason of 1 to {MAX_REASON_LENGTH} characters, for the audit log.")
+        raise InputError(f"Give a reason of 1 to {MAX_REASON_LENGTH} characters. The audit log records the reason.")
     return why
 
 
 def everyone(db: Database) -> list[Person]:
-    """Return all people of the study, in order of name."""
+    """Return all people of the study, sorted by name."""
     return people.all_people(db)
 
 
@@ -88,7 +89,7 @@ def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_
         If no person in this role has this name, or `valid_days` is not from 1 to 3650.
     """
     if not 1 <= valid_days <= MAX_INVITATION_DAYS:
-        raise InputError(f"A sign-in link can be valid for 1 to {MAX_INVITATION_DAYS} days, got {valid_days}.")
+        raise InputError(f"A sign-in link can be valid for 1 to {MAX_INVITATION_DAYS} days, not {valid_days}.")
     secret = secrets.token_urlsafe(24)
     with db.atomic():
         person = _named(db, name, role)
@@ -105,7 +106,7 @@ def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) ->
     Raises
     ------
     InputError
-        If there is nobody of this name in this role.
+        If no person in this role has this name.
     """
     with db.atomic():
         person = _named(db, name, role)
@@ -119,7 +120,7 @@ def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) ->
 def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, now: datetime) -> None:
     """Let a person sign in through the identity provider with this e-mail address.
 
-    If the address is empty, remove the stored address.
+    If the given address is empty, the stored address is removed.
 
     Raises
     ------
@@ -141,7 +142,7 @@ def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, no
 
 
 def sign_in(db: Database, secret: str, *, now: datetime) -> str:
-    """Exchange an invitation for a session; return the id of the session.
+    """Begin a session for the person whose invitation has this secret; return the token of the session.
 
     Raises
     ------
@@ -153,7 +154,7 @@ def sign_in(db: Database, secret: str, *, now: datetime) -> str:
 
 
 def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
-    """Return the person of an invitation, without signing in.
+    """Return the person whose invitation has this secret, without beginning a session.
 
     Raises
     ------
@@ -176,7 +177,9 @@ def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
 
 
 def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
-    """Begin a session for the person with this address at the identity provider; return the id of the session.
+    """Begin a session for the person who has this e-mail address; return the token of the session.
+
+    The identity provider must have confirmed the address.
 
     Raises
     ------
@@ -194,7 +197,7 @@ def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
 
 
 def person_of_session(db: Database, token: str | None, *, now: datetime) -> Person | None:
-    """Return the person of a session.
+    """Return the person who is signed in with this session token.
 
     Return None if the session is unknown or older than 180 days, or if the person is deactivated.
     """
@@ -204,26 +207,23 @@ def person_of_session(db: Database, token: str | None, *, now: datetime) -> Pers
 
 
 def session_id(token: str) -> str:
-    """Return an id of a session for labels and the audit log.
+    """Return a short id of a session, which labels and the audit log store.
 
-    This id cannot be used to sign in.
+    Nobody can sign in with this id.
     """
     return _hashed(token)[:N_SESSION_DIGITS]
 
 
 def study_id(db: Database) -> str:
-    """Return an id that distinguishes a study from other studies on the same host.
+    """Return an id that distinguishes a study from all other studies on the same host.
 
-    The id differs even if the files have the same name.
+    The ids of two studies differ even if their files have the same name.
     """
     return _hashed(studies.get(db).created_utc)[:N_SESSION_DIGITS]
 
 
 def sign_out(db: Database, token: str, *, now: datetime) -> None:
-    """End a session.
-
-    If the id is unknown, nothing happens.
-    """
+    """End the session with this token; if the token is unknown, nothing happens."""
     with db.atomic():
         person = sessions.person_of(db, _hashed(token), "")
         if person is not None:
@@ -232,11 +232,12 @@ def sign_out(db: Database, token: str, *, now: datetime) -> None:
 
 
 def require(db: Database, person_id: int, role: Role) -> Person:
-    """Return the person if they are active and have the role.
+    """Return the person with this id, who must be active and have this role.
 
     Raises
     ------
     NotAllowed
+        If the person is unknown, is not active or does not have the role.
     """
     person = people.by_id(db, person_id)
     if person is None or not person.active or role not in person.roles:
@@ -260,8 +261,8 @@ def _named(db: Database, name: str, role: Role) -> Person:
 
 
 def _why_not(invitation: invitations.Invitation, now: datetime) -> str:
-    """Return the reason why an invitation no longer works; return "" if it works."""
-    next_step = "Ask your coordinator for a new one."
+    """Return why an invitation no longer works, and what to do; return "" if the invitation works."""
+    next_step = "Ask your coordinator for a new link."
     if invitation.replaced_utc is not None:
         return f"This sign-in link was replaced by a newer link on {invitation.replaced_utc[:10]}. Open the newer link."
     if invitation.revoked_utc is not None:

@@ -1,6 +1,6 @@
-"""Flags and comments of reviewers, and replies of coordinators.
+"""Read flags and comments of reviewers, and send replies of coordinators.
 
-Labels are never shown with them.
+No label is ever shown together with a flag or comment.
 """
 
 from collections.abc import Sequence
@@ -28,13 +28,13 @@ class Message:
     code : str
         The code of the item on this reviewer's screen.
     reviewer : str
-        Must not be shown in the browser before the study is unblinded.
+        The name of the reviewer. Pages must not show the name before the study is unblinded.
     flag : bool
     comment : str or None
     created_utc : str
-        Time of the last change of flag or comment.
+        The time when the flag or comment last changed.
     replies : tuple of Reply
-        In order of time.
+        The replies of coordinators, in order of time.
     """
 
     item: str
@@ -47,14 +47,14 @@ class Message:
 
     @property
     def is_answered(self) -> bool:
-        """Whether a coordinator replied after the last change of flag or comment."""
+        """Whether a coordinator has replied since the flag or comment last changed."""
         return any(reply.created_utc >= self.created_utc for reply in self.replies)
 
 
 def messages(db: Database) -> list[Message]:
-    """Return all current flags and comments.
+    """Return all current flags and comments, the unanswered messages before the others.
 
-    Unanswered messages come first, then the newest.
+    In both groups, the newest message comes first.
     """
     entries = replies.flags_and_comments(db)
     answers = replies.of_assignments(db, [entry.assignment_id for entry in entries])
@@ -70,7 +70,7 @@ def messages(db: Database) -> list[Message]:
 
 
 def list_messages(db: Database, *, actor: str, now: datetime) -> list[Message]:
-    """Return the same as `messages`, for a person who also sees the names of reviewers; the call is logged."""
+    """Return all current flags and comments as `messages` does, and log that a person saw the names of reviewers."""
     with db.atomic():
         result = messages(db)
         events.add(db, now.isoformat(), actor, "list flags", {"messages": len(result)})
@@ -78,14 +78,14 @@ def list_messages(db: Database, *, actor: str, now: datetime) -> list[Message]:
 
 
 def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> None:
-    """Answer one message; the reviewer sees the answer under My labels.
+    """Reply to one flag or comment; the reviewer sees the reply on the page My labels.
 
     Raises
     ------
     InputError
-        If the text cannot be stored, or nothing was flagged or commented under this code.
+        If the text cannot be stored, or the item with this code has no flag or comment.
     NotAllowed
-        If the coordinator also labels and the study is not unblinded.
+        If the coordinator is also a reviewer, and the study is not unblinded.
     """
     text = _checked(text)
     with db.atomic():
@@ -96,7 +96,7 @@ def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> N
         entries = [entry for entry in replies.flags_and_comments(db) if entry.code == code]
         if not entries:
             raise InputError(
-                f"There is no flag or comment under {code[:20]!r}. Reload the page to see the current ones."
+                f"Item {code[:20]!r} has no flag or comment. Reload the page to see the current flags and comments."
             )
         _answer(db, entries, text, actor, now)
 
@@ -104,12 +104,12 @@ def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> N
 def reply_to_item(
     db: Database, item_name: str, text: str, *, reviewer: str | None = None, actor: str, now: datetime
 ) -> int:
-    """Answer all messages on an item, or all messages of one reviewer on it; return the number of answered messages.
+    """Reply to all flags and comments on an item, or only to those of one reviewer; return the number of replies.
 
     Raises
     ------
     InputError
-        If the text cannot be stored, the item does not exist, or it has no flag or comment (of this reviewer).
+        If the text cannot be stored, the item does not exist, or the item has no flag or comment (of this reviewer).
     """
     text = _checked(text)
     with db.atomic():
@@ -120,7 +120,7 @@ def reply_to_item(
             if entry.item == item.name and (reviewer is None or entry.reviewer.casefold() == reviewer.casefold())
         ]
         if not entries:
-            subject = "Nobody" if reviewer is None else f"No reviewer called {reviewer[:60]}"
+            subject = "No reviewer" if reviewer is None else f"No reviewer called {reviewer[:60]}"
             raise InputError(
                 f"{subject} flagged or commented on {item.name}. To list flags and comments: labeler flags"
             )
@@ -140,7 +140,7 @@ def _checked(text: str) -> str:
     if not text:
         raise InputError("The answer is empty. Write a text for the reviewer.")
     if len(text) > MAX_REPLY_LENGTH:
-        raise InputError(f"An answer can have at most {MAX_REPLY_LENGTH} characters, got {len(text)}.")
+        raise InputError(f"The answer has {len(text)} characters. It can have at most {MAX_REPLY_LENGTH}.")
     if not is_storable(text):
-        raise InputError("The answer contains a character that cannot be stored. Paste it as plain text.")
+        raise InputError("The answer contains a character that cannot be stored. Paste the answer as plain text.")
     return text

@@ -1,6 +1,6 @@
-"""Rules for what a coordinator may see in the browser.
+"""Decide what a coordinator may see in the browser.
 
-Commands act as the owner of the study, so they see everything.
+These rules do not apply to commands, because commands act as the owner of the study, who may see everything.
 """
 
 from labeler.errors import NotAllowed
@@ -10,7 +10,7 @@ from labeler.store import Database, people, studies
 
 
 def why_not(db: Database, coordinator: str, action: Action) -> str:
-    """Return the reason why something is hidden from this coordinator now; return "" if it is visible.
+    """Return why labels, agreement or verdicts are hidden from this coordinator now; return "" if they are visible.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def why_not(db: Database, coordinator: str, action: Action) -> str:
     coordinator : str
         The coordinator's name.
     action : Action
-        One of `labeler.plan.lifecycle.SIGHTS`.
+        What the coordinator wants to see: one of `labeler.plan.lifecycle.SIGHTS`.
     """
     person = people.by_name(db, coordinator)
     if person is None or not is_coordinator(db, coordinator):
@@ -27,16 +27,16 @@ def why_not(db: Database, coordinator: str, action: Action) -> str:
 
 
 def is_coordinator(db: Database, name: str) -> bool:
-    """Return whether a person is a coordinator of the study now.
+    """Return whether the person with this name is a coordinator of the study now.
 
-    Pages that refresh automatically check this at each refresh.
+    Pages that refresh automatically call this function at each refresh.
     """
     person = people.by_name(db, name)
     return person is not None and person.active and Role.COORDINATOR in person.roles
 
 
 def require(db: Database, coordinator: str, action: Action) -> None:
-    """Raise NotAllowed, with the reason, if this coordinator may not see the information now."""
+    """Raise NotAllowed if `why_not` returns a reason; the reason is the message of the error."""
     reason = why_not(db, coordinator, action)
     if reason:
         raise NotAllowed(reason)
@@ -45,7 +45,7 @@ def require(db: Database, coordinator: str, action: Action) -> None:
 def reviews_too(db: Database, coordinator: str) -> bool:
     """Return whether a coordinator is also a reviewer and the study is not unblinded.
 
-    Other people's labels could then bias the coordinator.
+    If so, other people's labels could influence the coordinator's own labels.
     """
     person = people.by_name(db, coordinator)
     return person is not None and Role.REVIEWER in person.roles and studies.get(db).phase is not State.UNBLINDED

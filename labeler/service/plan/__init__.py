@@ -1,1 +1,1 @@
-"""Set up a study, create and change its plan, assign work to people, and move the study through its states."""
+"""Set up a study, create and change the plan, assign items to people, and move the study through its states."""

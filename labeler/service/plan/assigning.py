@@ -1,6 +1,6 @@
-"""Create and change the plan, and provide the data to verify it.
+"""Create and change the plan, which says which reviewer labels which items.
 
-The plan says which reviewer labels which items.
+The module also provides the data with which the plan is verified.
 """
 
 import secrets
@@ -28,13 +28,15 @@ FirstLabels = Mapping[str, Mapping[str, Category]]
 
 @dataclass(frozen=True)
 class AnswerHistory:
-    """The answers of a study in storage order.
+    """The answers of a study, in the order in which they were stored.
 
-    When the plan changes, the log records the number of answers, so the state of the plan at that time can be derived.
+    When the plan changes, the log records how many answers there were. From this number, the state of the plan just
+    before the change can be derived again.
 
     Attributes
     ----------
     marks : sequence of (Place, Answer)
+        The assignment and the answer.
     table : DataFrame
         The same answers with the columns of the label file.
     merged : frozenset of int
@@ -46,16 +48,16 @@ class AnswerHistory:
     merged: frozenset[int]
 
     def until(self, n_answers: int) -> dict[Place, tuple[Answer, ...]]:
-        """Return place -> the answers to this assignment, from the first `n_answers` answers only."""
+        """Return the answers to each assignment, among the first `n_answers` answers of the study."""
         by_place: dict[Place, list[Answer]] = defaultdict(list)
         for place, answer in self.marks[:n_answers]:
             by_place[place].append(answer)
         return {place: tuple(answers) for place, answers in by_place.items()}
 
     def first_labels(self, n_answers: int) -> FirstLabels:
-        """Return the first labels among the first `n_answers`, as item -> reviewer -> category.
+        """Return the first labels among the first `n_answers` answers, as item -> reviewer -> category.
 
-        Only labels of assignments that are analysed are included.
+        Labels of assignments that no result uses, such as calibration items, are left out.
         """
         from analysis.tables import counted_labels  # imported here because most functions in this module need no table
 
@@ -65,7 +67,7 @@ class AnswerHistory:
         return first
 
     def labelled(self, n_answers: int) -> frozenset[Place]:
-        """Return the assignments that have a first label among the first `n_answers`."""
+        """Return the assignments that have a first label among the first `n_answers` answers of the study."""
         from analysis.tables import first_of, with_defaults
 
         first = first_of(with_defaults(self._given(n_answers)))
@@ -73,7 +75,7 @@ class AnswerHistory:
         return frozenset((rater, item, Kind(kind)) for rater, item, kind in zip(*columns, strict=True))
 
     def _given(self, n_answers: int) -> "pd.DataFrame":
-        """Return the first `n_answers` stored answers, in the order in which reviewers gave them."""
+        """Return the table of the first `n_answers` stored answers, sorted by when reviewers gave the answers."""
         table = self.table.iloc[:n_answers]
         if not self.merged:
             return table
@@ -81,7 +83,7 @@ class AnswerHistory:
 
 
 def preview_plan(db: Database, parameters: PlanParameters, first: int | None = None) -> Plan:
-    """Create a plan without saving it.
+    """Compute a plan for the study and return it; nothing is stored.
 
     If `first` is given, the plan has only that number of items, chosen at random.
 
@@ -96,19 +98,17 @@ def preview_plan(db: Database, parameters: PlanParameters, first: int | None = N
 def confirm_plan(
     db: Database, parameters: PlanParameters, *, first: int | None = None, actor: str, now: datetime
 ) -> Plan:
-    """Create and save the plan, and open the study or its calibration round.
+    """Create and store the plan, and open the study or the calibration round.
 
-    An existing plan is replaced.
-
-    If `first` is given, the plan has only that number of items, chosen at random. `next_items` adds the other items
-    later.
+    An existing plan is replaced. If `first` is given, the plan has only that number of items, chosen at random;
+    `next_items` can add the other items later.
 
     Raises
     ------
     InputError
         In the same cases as `preview_plan`.
     NotAllowed
-        If there are answers, or the study is paused or closed.
+        If reviewers have already answered, or the study is paused or closed.
     """
     with db.atomic():
         require(studies.get(db), Action.PLAN)
@@ -129,15 +129,15 @@ def confirm_plan(
 
 
 def random_seed() -> int:
-    """Choose a random seed for a plan.
+    """Return a random seed for a plan.
 
-    The seed is printed and stored, so the plan can be derived again.
+    The seed is shown and stored, so that anyone can compute the plan again.
     """
     return secrets.randbelow(2**31)
 
 
 def answer_history(db: Database) -> AnswerHistory:
-    """Return the history of all answers so far."""
+    """Return all answers so far, with the data to derive earlier states of the plan."""
     places = {row.assignment_id: place_of(row.assignment) for row in assignments.everything(db)}
     marks = [(places[assignment_id], answer) for _, assignment_id, answer in labels.marks(db)]
     return AnswerHistory(marks, labels.table(db, as_stored=True), labels.merged(db))
@@ -166,12 +166,12 @@ def active_plan(db: Database) -> ActivePlan:
 
 
 def imported(rows: Sequence[StoredAssignment]) -> frozenset[Place]:
-    """Return the assignments of imported labels, including assignments that have ended."""
+    """Return the places of the assignments whose labels were imported, including ended assignments."""
     return frozenset(place_of(row.assignment) for row in rows if row.origin is Origin.IMPORT)
 
 
 def seed_of(parameters: Mapping[str, Any] | None) -> int:
-    """Return the seed of a plan; raises NotAllowed like `active_plan`."""
+    """Return the seed in the parameters of a plan; raises NotAllowed if there is no plan or the seed was removed."""
     if parameters is None:
         raise NotAllowed("There is no plan yet. Create it first: labeler plan")
     if "seed" not in parameters:
@@ -182,7 +182,7 @@ def seed_of(parameters: Mapping[str, Any] | None) -> int:
 
 
 def change(db: Database, before: ActivePlan, after: ActivePlan, *, now: datetime) -> None:
-    """Update the stored assignments to a new state of the plan.
+    """Update the stored assignments from the state `before` to the state `after` of the plan.
 
     The caller must have opened a transaction.
     """
@@ -193,7 +193,7 @@ def change(db: Database, before: ActivePlan, after: ActivePlan, *, now: datetime
 
 
 def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
-    """Store assignments; if an assignment has ended, make it active again."""
+    """Store assignments; if the study already has an assignment that ended, the assignment becomes active again."""
     person_ids = {person.name: person.person_id for person in people.all_people(db)}
     item_ids = {item.name: item.item_id for item in items.all_items(db)}
     free = codes.new_codes(len(new), partial(assignments.has_code, db))
@@ -212,21 +212,21 @@ def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
 
 
 def _drawn_from(db: Database, seed: int, first: int | None) -> dict[str, str]:
-    """Return name -> application of the items for a plan.
+    """Return the items for a plan, as name -> application.
 
-    If `first` is given, only the first items in random order are returned.
+    If `first` is given, return only this number of items, the first in a random order that the seed determines.
     """
     plannable = _plannable(db)
     if first is None:
         return plannable
     if not 2 <= first <= len(plannable):
-        raise InputError(f"The plan can begin with 2 to {len(plannable)} items, got {first}.")
+        raise InputError(f"The plan can begin with 2 to {len(plannable)} items, not {first}.")
     names = set(random_order(plannable, seed)[:first])
     return {name: application for name, application in plannable.items() if name in names}
 
 
 def random_order(names: Iterable[str], seed: int) -> list[str]:
-    """Sort items in a random order that the seed determines.
+    """Return the names in a random order that the seed determines.
 
     For any n, the first n items are a random sample.
     """

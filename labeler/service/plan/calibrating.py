@@ -1,8 +1,6 @@
-"""The calibration round before a study: its items, the agreement it requires (the gate), and its result.
+"""Manage the calibration round before a study: items, reference labels, required agreement (the gate), and result.
 
-Labels of this round are not part of any result of the study.
-
-No result of the study counts its labels.
+The labels of this round are not part of any result of the study.
 """
 
 from collections.abc import Mapping
@@ -27,9 +25,9 @@ ON = {"reference": "agreement with the reference labels", "reviewers": "agreemen
 
 @dataclass(frozen=True)
 class OfReviewer:
-    """A reviewer in the calibration round.
+    """The progress and result of one reviewer in the calibration round.
 
-    `with_reference` is the share of the reviewer's labels that equal the reference label.
+    `with_reference` is the share of the reviewer's labels that equal the reference label of the item.
     """
 
     reviewer: str
@@ -45,14 +43,14 @@ class Calibration:
     Attributes
     ----------
     n_items, n_reference : int
-        Numbers of items in the round, and of items with a reference label.
+        The number of items in the round, and the number of these items that have a reference label.
     reviewers : tuple of OfReviewer
         The active reviewers.
     percent, kappa : Estimate
-        Agreement between the reviewers.
+        Percent agreement and kappa between the reviewers.
     gate : Gate or None
     not_passed : tuple of str
-        Descriptions of what is missing; empty if the study can be opened.
+        What still has to happen before the study can be opened, as texts; empty if nothing is missing.
     """
 
     n_items: int
@@ -64,14 +62,14 @@ class Calibration:
     not_passed: tuple[str, ...]
 
     def plain(self) -> dict[str, Any]:
-        """Convert to values that can be written as JSON."""
+        """Return the result as values that can be written as JSON."""
         return {**asdict(self), "passed": not self.not_passed}
 
 
 def result(db: Database, *, level: float = 0.95) -> Calibration:
-    """Return the current result of the calibration round, without excluded items.
+    """Return the current result of the calibration round; excluded items are left out.
 
-    Intervals have the confidence level `level`.
+    `level` is the confidence level of the intervals.
     """
     import pandas as pd  # imported here, as below, because most callers need no statistics
 
@@ -102,7 +100,7 @@ def result(db: Database, *, level: float = 0.95) -> Calibration:
 
 
 def first_labels(db: Database) -> "pd.DataFrame":
-    """Return the first labels of the round: columns item, rater, category."""
+    """Return the first labels of the calibration round as a table with the columns item, rater and category."""
     from analysis.tables import first_of, with_defaults
 
     first = first_of(with_defaults(labels.table(db)))
@@ -110,34 +108,39 @@ def first_labels(db: Database) -> "pd.DataFrame":
 
 
 def set_gate(db: Database, gate: Gate | None, *, actor: str, now: datetime) -> None:
-    """Set the agreement that the round requires (the gate).
+    """Set the gate, which is the agreement that reviewers must reach in the round.
 
-    If it is None, the reviewers only have to finish the round.
+    If the gate is None, the reviewers only have to finish the round.
 
     Raises
     ------
     InputError
         If the gate is unknown, or the share is not from 0 to 1.
     NotAllowed
-        If the round is over, or there are answers.
+        If the round is over, or reviewers have already answered.
     """
     if gate is not None and (gate.on not in ON or not 0 <= gate.least <= 1):
-        raise InputError(f"A gate is a share from 0 to 1 of: {' or '.join(ON)}; got {gate.least} of {gate.on!r}.")
+        raise InputError(
+            f"The required agreement (gate) must be a share from 0 to 1 for {' or '.join(ON)}, not {gate.least} for "
+            f"{gate.on!r}."
+        )
     with db.atomic():
         require(studies.get(db), Action.CALIBRATE)
         if labels.n_labels(db):
-            raise NotAllowed("The calibration round has begun, so its gate can no longer be changed.")
+            raise NotAllowed(
+                "The calibration round has begun, so the required agreement (gate) can no longer be changed."
+            )
         studies.set_gate(db, gate)
         events.add(db, now.isoformat(), actor, "set gate", {} if gate is None else asdict(gate))
 
 
 def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str, now: datetime) -> None:
-    """Set the reference labels of items in the round, before the study is opened.
+    """Store reference labels of calibration items, as item name -> category.
 
     Raises
     ------
     InputError
-        If an item is not in the study; nothing is saved.
+        If an item is not in the study. Then no label is stored.
     NotAllowed
         If the round is over.
     """
@@ -149,9 +152,9 @@ def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str
 
 
 def share_with_others(db: Database, reviewer: str) -> float | None:
-    """Return the share of other reviewers' labels that equal this reviewer's label on the same item.
+    """Return the share of other reviewers' labels that equal this reviewer's label of the same item.
 
-    Return None if the reviewer shares no items with the others.
+    Return None if no other reviewer has labelled an item that this reviewer labelled.
     """
     first = first_labels(db)
     first = first[first["item"].isin(_counting(db))]
@@ -169,26 +172,26 @@ def reference(db: Database) -> dict[str, Category]:
 
 
 def outcome(result: Calibration) -> str:
-    """Return a sentence that says whether the study can be opened.
+    """Return a sentence that says whether the reviewers passed the round, or what is missing.
 
-    The sentence says "passed" only if labels were compared.
+    The sentence says "Passed" only if labels were compared.
     """
     if not any(reviewer.n_done for reviewer in result.reviewers):
         return "No reviewer has labelled a calibration item yet."
     if result.not_passed:
         return f"Not passed: {'; '.join(result.not_passed)}."
     if result.gate is None:
-        return "All reviewers have finished. No gate is set, so nothing was compared."
+        return "All reviewers have finished. The study requires no minimum agreement (gate), so nothing was compared."
     return "Passed."
 
 
 def item_names(db: Database) -> list[str]:
-    """Return the sorted names of the items in the round."""
+    """Return the names of the items in the calibration round, sorted."""
     return sorted({row.assignment.item for row in assignments.everything(db, Kind.CALIBRATION)})
 
 
 def in_words(share: "Estimate") -> str:
-    """Return a share or kappa with its interval as text, or the reason why it is unknown."""
+    """Return a share or kappa with its interval as text; if the value is unknown, return the reason."""
     if share.value is None:
         return share.reason or "unknown"
     ends = share.ends
@@ -196,12 +199,12 @@ def in_words(share: "Estimate") -> str:
 
 
 def read_reference(path: Path) -> dict[str, Category]:
-    """Read a CSV file of reference labels with the columns item and label.
+    """Read reference labels from a CSV file with the columns item and label; return item name -> category.
 
     Raises
     ------
     InputError
-        If the file is not such a table; the message names file, line and value.
+        If the file does not have these columns, or a label is invalid. The message names file, line and value.
     """
     from labeler.formats import Source, tables
 
@@ -209,9 +212,11 @@ def read_reference(path: Path) -> dict[str, Category]:
     table = tables.read_table(Source(str(path), path), ("item", "label"))
     for line, item, label in zip(table.index, table["item"], table["label"], strict=True):
         if label not in set(Category):
-            raise InputError(f"{path}: line {line}: label {label!r} is not one of: {', '.join(Category)}.")
+            raise InputError(f"{path}, line {line}: {label!r} is not a label. Use one of: {', '.join(Category)}.")
         if reference.setdefault(item, Category(label)) != label:
-            raise InputError(f"{path}: line {line}: item {item!r} has two different labels.")
+            raise InputError(
+                f"{path}, line {line}: item {item!r} has two different labels. Remove one of these labels."
+            )
     return reference
 
 
@@ -236,14 +241,14 @@ def _unfinished(by_reviewer: tuple[OfReviewer, ...]) -> list[str]:
 
 
 def _below(gate: Gate | None, by_reviewer: tuple[OfReviewer, ...], percent: "Estimate") -> list[str]:
-    """Describe the shares that are below the required agreement."""
+    """Return a text for each share that is below the required agreement."""
     if gate is None:
         return []
     shares = {f"{ON['reference']} of {reviewer.reviewer}": reviewer.with_reference for reviewer in by_reviewer}
     if gate.on == "reviewers":
         shares = {ON["reviewers"]: percent}
     return [
-        f"{name} is {_percent(share.value)}, but the gate is {_percent(gate.least)}"
+        f"{name} is {_percent(share.value)}, but must be at least {_percent(gate.least)}"
         for name, share in shares.items()
         if share.value is None or share.value < gate.least
     ]

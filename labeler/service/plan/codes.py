@@ -1,25 +1,25 @@
-"""Opaque codes that stand for items, shown to reviewers.
+"""Create the opaque codes under which reviewers see items.
 
-The codes are random and do not depend on the plan's seed, so nobody can derive a code from the seed and the items.
+The codes are random and do not depend on the seed of the plan, so nobody can derive a code from the seed and the items.
 """
 
 import secrets
 from collections.abc import Callable
 
-ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no 0, O, 1, I
+ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without 0, O, 1 and I, which look alike
 LENGTH = 6
 
 
 def new_code() -> str:
-    """Return a random code."""
+    """Return a random code for an item."""
     return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
 
 
 def new_codes(n: int, is_taken: Callable[[str], bool]) -> list[str]:
-    """Create n different codes that are not in use, in random order.
+    """Return `n` different random codes that are not in use.
 
-    Codes that are already in use are skipped. In a set of 30 000 random codes, the chance that two codes are equal is
-    about one in three.
+    Without this check, equal codes would be likely in a large study: among 30 000 random codes, the chance that two are
+    equal is about one in three.
     """
     codes: dict[str, None] = {}
     while len(codes) < n:

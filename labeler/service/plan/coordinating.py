@@ -1,4 +1,4 @@
-"""Functions for coordinators: create a study, change its settings, and read its status."""
+"""Functions for coordinators: create a study, change its settings, read its status, and back it up."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -24,7 +24,7 @@ AXIS_RULES = binning.AXIS_RULES
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of one reviewer."""
+    """The progress of one reviewer in the current round."""
 
     reviewer: str
     n_assigned: int
@@ -35,7 +35,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Status:
-    """A summary of a study."""
+    """A summary of a study: its state, the numbers of items, people and answers, and the progress of reviewers."""
 
     study: Study
     n_items: int
@@ -44,7 +44,7 @@ class Status:
     reviewers: tuple[Progress, ...]
 
     def plain(self) -> dict[str, Any]:
-        """Convert to values that can be written as JSON."""
+        """Return the status as values that can be written as JSON."""
         return {
             "study": self.study.name,
             "state": self.study.state,
@@ -64,14 +64,14 @@ def create_study(
     protocol: Protocol = STANDARD_PROTOCOL,
     now: datetime,
 ) -> str:
-    """Create a study file with one coordinator, and return the coordinator's sign-in secret.
+    """Create a study file with one coordinator; return the sign-in secret of the coordinator.
 
     Raises
     ------
     InputError
         If a text is empty, or the protocol is invalid.
     StudyError
-        If the file exists already or cannot be created.
+        If the file already exists or cannot be created.
     """
     name, question = _described(name, question)
     if not coordinator.strip():
@@ -92,12 +92,12 @@ def create_study(
 
 
 def get_study(db: Database) -> Study:
-    """Return the name, question, state and plan of the study."""
+    """Return the properties of the study, such as name, question, state and plan parameters."""
     return studies.get(db)
 
 
 def describe_study(db: Database, name: str, question: str, *, actor: str, now: datetime) -> None:
-    """Change the name and the question.
+    """Change the name and the question of the study.
 
     The question can be changed only before the first answer.
 
@@ -106,7 +106,7 @@ def describe_study(db: Database, name: str, question: str, *, actor: str, now: d
     InputError
         If a text is empty.
     NotAllowed
-        If the question would change and there are answers.
+        If reviewers have already answered and the question is different from the current question.
     """
     name, question = _described(name, question)
     with db.atomic():
@@ -120,14 +120,14 @@ def describe_study(db: Database, name: str, question: str, *, actor: str, now: d
 def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime) -> None:
     """Change the protocol, which contains the instructions and display options for reviewers.
 
-    If the axis changes, all pictures are drawn again.
+    If the axis changes, the pictures of all items are computed again.
 
     Raises
     ------
     InputError
         If there is no such axis rule, the span is not from 0 to 10, or the instructions are too long.
     NotAllowed
-        If the protocol would change and there are answers.
+        If reviewers have already answered and the protocol is different from the current protocol.
     """
     _check(protocol)
     with db.atomic():
@@ -143,10 +143,10 @@ def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime)
 
 
 def refresh_pictures(db: Database, *, pause: Callable[[], None] = lambda: None) -> int:
-    """Update the stored pictures to this version of the software, and return the number of updated items.
+    """Compute stored pictures again if an older version of the software wrote them; return the number of updated items.
 
-    Each item is updated in its own short transaction. `pause` is called after each item, so that pages do not wait
-    until all items are updated. If a page shows an item that is not updated yet, the page computes the picture itself.
+    Each item is updated in a short transaction, and `pause` is called after each item, so that pages do not have to
+    wait for all items. A page that shows an item before its update computes the picture itself.
     """
     n_updated = 0
     for item_id in drawing.stale(db):
@@ -169,20 +169,20 @@ def status(db: Database) -> Status:
 
 
 def event_log(db: Database) -> "pd.DataFrame":
-    """Return all events with time, person and details."""
+    """Return the audit log as a table: all events with time, person, action and details."""
     return events.table(db)
 
 
 def log_look(db: Database, page: str, *, actor: str, now: datetime) -> None:
-    """Log that a person looked at results that pages hide before the study is unblinded."""
+    """Record in the log that a person looked at results that pages hide before the study is unblinded."""
     with db.atomic():
         events.add(db, now.isoformat(), actor, "look", {"at": page, "state": studies.get(db).state})
 
 
 def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> str:
-    """Copy the study to a new file while reviewers continue to label, and return the end of the copy's chain.
+    """Copy the study to a new file, and return the end of the copy's hash chain; reviewers can continue to label.
 
-    The log of the study, but not that of the copy, gets an entry.
+    The log of the study records the backup. The log of the copy does not.
 
     Raises
     ------
@@ -196,7 +196,9 @@ def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> str:
         with db.atomic():
             events.add(db, now.isoformat(), actor, "backup", {"file": target.name})
     except StudyError as error:
-        raise StudyError(f"{target} is a complete copy, but the study's log has no entry for it: {error}") from error
+        raise StudyError(
+            f"{target} is a complete backup, but the log of the study could not record it: {error}"
+        ) from error
     return end
 
 
@@ -206,12 +208,14 @@ def _check(protocol: Protocol) -> None:
             f"There is no axis rule {protocol.axis_rule!r}. Choose one of: {', '.join(binning.AXIS_RULES)}."
         )
     if not 0 <= protocol.min_span <= 10:
-        raise InputError(f"The minimum span of the axis is a share from 0 to 10, got {protocol.min_span}.")
+        raise InputError(f"The minimum span of the axis must be a number from 0 to 10, not {protocol.min_span}.")
     if not is_storable(protocol.instructions):
-        raise InputError("The instructions contain a character that cannot be stored. Paste them as plain text.")
+        raise InputError(
+            "The instructions contain a character that cannot be stored. Paste the instructions as plain text."
+        )
     if len(protocol.instructions) > MAX_INSTRUCTIONS:
         raise InputError(
-            f"The instructions can have up to {MAX_INSTRUCTIONS} characters, got {len(protocol.instructions)}."
+            f"The instructions have {len(protocol.instructions)} characters. They can have at most {MAX_INSTRUCTIONS}."
         )
 
 

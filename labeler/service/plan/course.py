@@ -28,10 +28,10 @@ ACTIONS = tuple(_EVENTS.values())
 
 @dataclass(frozen=True)
 class Moved:
-    """The result of a step: the new state, and remarks.
+    """The result of a step: the new state, and remarks for the person who made the step.
 
-    Coordinators must not see the remarks in `to_owner` before the study is closed, because they reveal facts about
-    labels.
+    The remarks in `to_owner` reveal facts about labels, so only the owner of the study file may see them before the
+    study is closed.
     """
 
     state: State
@@ -40,18 +40,16 @@ class Moved:
 
 
 def move(db: Database, step: Step, *, why: str, anyway: bool = False, actor: str, now: datetime) -> Moved:
-    """Move the study to another state.
-
-    Opening a study that is already open changes nothing.
+    """Move the study to another state, and log the step; opening a study that is already open changes nothing.
 
     Parameters
     ----------
     db : Database
     step : Step
     why : str
-        The reason, stored in the log and shown in reports.
+        The reason, which is stored in the log and shown in reports.
     anyway : bool
-        Whether to open the study even if the calibration round was not passed; the log records it.
+        Whether to open the study even if the calibration round was not passed. The log records this.
     actor : str
     now : datetime
 
@@ -60,7 +58,8 @@ def move(db: Database, step: Step, *, why: str, anyway: bool = False, actor: str
     InputError
         If no reason is given.
     NotAllowed
-        If the step is not possible now: no plan, calibration not passed, or first labels missing.
+        If the step is not possible now, for example because there is no plan, calibration was not passed, or first
+        labels are missing.
     """
     why = checked_reason(why)
     with db.atomic():
@@ -81,14 +80,13 @@ def move(db: Database, step: Step, *, why: str, anyway: bool = False, actor: str
         studies.set_state(db, to, study.state if to is State.PAUSED else None)
         events.add(db, now.isoformat(), actor, _EVENTS[step], details)
         if step is Step.CLOSE:
-            remarks += (
-                f"Store this line in another place, so that an audit can find later changes. Chain: {chain.head(db)}",
-            )
+            why_store = "Store this line outside the study file, so that an audit can find later changes."
+            remarks += (f"{why_store} Chain: {chain.head(db)}",)
     return Moved(to, remarks, to_owner)
 
 
 def unblinding(db: Database) -> dict[str, Any] | None:
-    """Return the time, person and reason of the unblinding; return None if the study is not unblinded."""
+    """Return when, by whom and why the study was unblinded; return None if the study is not unblinded."""
     unblindings = events.of_actions(db, [_EVENTS[Step.UNBLIND]])
     return (
         {"at_utc": unblindings[-1].at_utc, "by": unblindings[-1].actor, "why": unblindings[-1].details["why"]}
@@ -98,33 +96,34 @@ def unblinding(db: Database) -> dict[str, Any] | None:
 
 
 def _check_ready(db: Database, study: Study, actor: str, *, anyway: bool) -> dict[str, Any]:
-    """Raise NotAllowed unless the study can be opened; return what to log about the calibration round."""
+    """Raise NotAllowed if the study cannot be opened; otherwise return what to log about the calibration round."""
     if study.state is State.DRAFT and not labels.n_labels(db):
         raise NotAllowed("There is nothing to label yet. Create the plan, which opens the study.")
     if study.state is not State.CALIBRATION:
         return {}
     missing = calibrating.result(db).not_passed
     if missing and not anyway and visibility.reviews_too(db, actor):
-        raise NotAllowed("The calibration round is not passed. A coordinator who does not label can see the reason.")
+        raise NotAllowed("The calibration round was not passed. A coordinator who does not label can see the reason.")
     if missing and not anyway:
         raise NotAllowed(
-            f"The calibration round is not passed: {'; '.join(missing)}. Wait, or open it anyway with a reason."
+            f"The calibration round was not passed: {'; '.join(missing)}. Wait, or open the study anyway and give a "
+            "reason."
         )
     return {"calibration": "not passed: " + "; ".join(missing) if missing else "passed"}
 
 
 def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Assign third labels; return the details to log, and remarks.
+    """Assign third labels; return the details for the log, and remarks.
 
-    The third labels can be derived again from the logged details.
+    From the details in the log, anyone can derive again who was assigned which third label.
     """
     before = assigning.active_plan(db)
     able = [person for person in people.reviewers(db) if person.active]
     waiting = [person.name for person in able if before.has_open(person.name)]
     if waiting:
         raise NotAllowed(
-            f"First labels of {', '.join(waiting)} are still missing. The third round begins after all first labels. "
-            "Wait for them, or remove or replace reviewers who no longer label."
+            f"The round of third labels can begin only after all first labels. These reviewers still have items to "
+            f"label: {', '.join(waiting)}. Wait for their labels, or remove or replace reviewers who no longer label."
         )
     history = assigning.answer_history(db)
     reviewers = [person.name for person in able if not person.paused]
@@ -141,4 +140,4 @@ def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tup
 def _left_open(db: Database) -> tuple[str, ...]:
     rows = labels.progress(db)
     n_left = sum(n_assigned - n_done for _, n_assigned, n_done, _, _ in rows)
-    return (f"{n_left} assigned items have no label and will not get one.",) if n_left else ()
+    return (f"The study ends without {n_left} of the planned labels.",) if n_left else ()

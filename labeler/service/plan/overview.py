@@ -13,13 +13,15 @@ from labeler.service.results import splits
 from labeler.service.verdicts import computing
 from labeler.store import Database, assignments, events, labels, people
 
-HOURLY_UP_TO = timedelta(days=3)  # labels are counted by hour in studies up to this length, otherwise by day
-TAIL = 0.15  # maximum share of the timeline for the time after labelling
+HOURLY_UP_TO = timedelta(
+    days=3
+)  # in studies up to this length, labels are counted per hour; in longer studies, per day
+TAIL = 0.15  # maximum share of the timeline that shows the time after labelling
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the checklist: its text, whether the task is done, and the page for the task."""
+    """A line of the checklist: whether a task is done, the text, and the page on which the task is done."""
 
     done: bool
     text: str
@@ -28,16 +30,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class NextStep:
-    """The next thing to do: a step of the study, or an action on a page.
+    """The recommended next action of a coordinator: a step to another state, or an action on a page.
 
     Attributes
     ----------
     words : str
-        Text of its button.
+        The text of the button.
     why : str
-        The reason, as a sentence.
+        The reason for the action, as a sentence.
     page : str or None
-        The page of the action; None for a step.
+        The page on which the action is done; None for a step.
     step : Step or None
     """
 
@@ -55,13 +57,13 @@ class Overview:
     ----------
     study : Study
     n_items, n_reviewers, n_answers, n_assigned, n_done : int
-        `n_assigned` and `n_done` count labels of the current round, `n_answers` all answers ever given.
+        `n_assigned` and `n_done` count labels of the current round. `n_answers` counts all answers in the study.
     standing : str
         The state of the study, as a sentence.
     checklist : tuple of Entry
     next : NextStep
     others : tuple of Step
-        Other steps that make sense now.
+        Other possible steps that are useful now.
     """
 
     study: Study
@@ -78,7 +80,7 @@ class Overview:
 
 @dataclass(frozen=True)
 class Phase:
-    """A state of the study with its begin and end."""
+    """A period in which the study had one state, with begin and end."""
 
     state: State
     begin: datetime
@@ -97,16 +99,16 @@ RESUME = "Resume the study"
 CONSEQUENCES = {
     Step.OPEN: "Reviewers can label from now on.",
     Step.PAUSE: "Nobody can label until you resume the study. No label is lost.",
-    Step.THIRD: "Each split item goes to one more reviewer, hidden among as many agreed items.",
+    Step.THIRD: "Each split item goes to one more reviewer, who cannot see that the item is split.",
     Step.CLOSE: "Reviewers can no longer label. Agreement is shown, and split items can be decided.",
     Step.UNBLIND: "Coordinators see the verdicts and who gave which label. This cannot be undone.",
 }
 
 
 def overview(db: Database, person: str) -> Overview:
-    """Return the state of the study and its next step.
+    """Return the overview that a coordinator sees: the state of the study, a checklist and the next action.
 
-    Information that is hidden from this coordinator is left out.
+    The overview contains nothing that is hidden from this coordinator.
     """
     status = coordinating.status(db)
     n_assigned = sum(row.n_assigned for row in status.reviewers)
@@ -122,14 +124,15 @@ def overview(db: Database, person: str) -> Overview:
 
 
 def button_of(study: Study, step: Step) -> str:
-    """Return the button text of a step."""
+    """Return the text of the button for a step."""
     return RESUME if study.state is State.PAUSED and step is Step.OPEN else BUTTONS[step]
 
 
 def phases(db: Database, *, now: datetime) -> list[Phase]:
-    """Return the phases of the study in order.
+    """Return the states that the study has had, with begin and end, in order of time.
 
-    The last phase ends now, or earlier if labelling has ended.
+    The last period ends now. If labelling has ended, the last period may end earlier, so that a timeline shows mainly
+    the time of labelling.
     """
     log = events.of_actions(db, {"create study", "draw plan", *course.ACTIONS})
     starts: list[tuple[State, datetime]] = []
@@ -147,7 +150,7 @@ def phases(db: Database, *, now: datetime) -> list[Phase]:
 
 
 def labels_over_time(db: Database) -> list[tuple[datetime, int]]:
-    """Return the number of current labels per hour, or per day in a longer study."""
+    """Return the number of current labels in each hour; in a longer study, return the number in each day."""
     counts: Counter[datetime] = Counter()
     for _, hour, n in labels.n_by_hour(db):
         counts[datetime.fromisoformat(f"{hour}:00:00+00:00")] += n
@@ -238,12 +241,14 @@ def _next(db: Database, person: str, status: coordinating.Status, *, is_complete
 
 def _next_of_draft(status: coordinating.Status) -> NextStep:
     if not status.n_items:
-        return NextStep("Import measurements", "A study needs measurements: the runs of some benchmarks.", page="Data")
+        return NextStep("Import measurements", "A study needs measurements of benchmarks.", page="Data")
     if status.n_reviewers < 2:
         return NextStep("Add reviewers", "Agreement needs at least two reviewers.", page="People")
     if status.n_answers:
         return NextStep(BUTTONS[Step.OPEN], "The study has imported labels.", step=Step.OPEN)
-    return NextStep("Create the plan", "The plan decides who labels which items, and opens the study.", page="Plan")
+    return NextStep(
+        "Create the plan", "The plan decides who labels which items. Creating the plan opens the study.", page="Plan"
+    )
 
 
 def _next_of_calibration(db: Database, person: str, *, is_complete: bool) -> NextStep:
@@ -251,7 +256,9 @@ def _next_of_calibration(db: Database, person: str, *, is_complete: bool) -> Nex
         return NextStep("See progress", "Reviewers are labelling the calibration items.", page=WAITING)
     if not visibility.reviews_too(db, person) and calibrating.result(db).not_passed:
         return NextStep(
-            "See the calibration result", "The round is finished, but its gate was not passed.", page="Calibration"
+            "See the calibration result",
+            "The round is finished, but the required agreement was not reached.",
+            page="Calibration",
         )
     return NextStep(BUTTONS[Step.OPEN], "All reviewers have finished the calibration round.", step=Step.OPEN)
 
@@ -273,7 +280,7 @@ def _next_of_closed(db: Database, person: str) -> NextStep:
 def _others(
     db: Database, person: str, status: coordinating.Status, next_: NextStep, *, is_complete: bool
 ) -> tuple[Step, ...]:
-    """Return the other possible steps that are useful now."""
+    """Return the useful steps other than the recommended next action."""
     study = status.study
     pointless = {next_.step}
     if study.phase is State.CALIBRATION and visibility.reviews_too(db, person):

@@ -1,4 +1,4 @@
-"""Plan a study: the expected precision of a design, its limits, and simulated studies."""
+"""Plan a study: compute what a design can estimate and how precisely, and simulate studies."""
 
 import dataclasses
 from collections import Counter
@@ -21,12 +21,12 @@ from labeler.plan.design import copies_that_fit, overlap_of
 from labeler.store import Database, items, people
 
 Rater = simulation.Rater
-MANY_REVIEWERS = 12  # more reviewers do not change the result
+MANY_REVIEWERS = 12  # with more reviewers, the result does not change
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Assumptions about the labels; the defaults are close to the results of the paper.
+    """Assumptions about the labels of a planned study; the defaults are close to the results of the paper.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Assumptions:
     seconds : float
         Seconds per label.
     half_width : float
-        Target half-width of every interval.
+        The half-width that every interval should reach.
     level : float
     """
 
@@ -49,9 +49,9 @@ class Assumptions:
 
 
 def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
-    """Return the number of items that each interval needs to reach its target half-width.
+    """Return how many items each interval needs to reach the target half-width, and the hours of labelling.
 
-    If the number of labels is known, the hours of labelling are included.
+    The hours are None if the number of labels per item is unknown.
 
     Raises
     ------
@@ -60,16 +60,16 @@ def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
     """
     agreement = 1 - 2 * assumed.prevalence * (1 - assumed.prevalence) * (1 - assumed.kappa)
     shares = (
-        ("agreement of one pair, items that both label", agreement, 2),
-        ("agreement of a reviewer with themselves, retest items", assumed.retest_agreement, 1),
-        ("sensitivity of a classifier, agreed dissimilar items", assumed.sensitivity, None),
-        ("specificity of a classifier, agreed similar items", assumed.specificity, None),
+        ("agreement of one pair of reviewers: items that both label", agreement, 2),
+        ("agreement of a reviewer with their own earlier label: hidden retests", assumed.retest_agreement, 1),
+        ("sensitivity of a classifier: agreed dissimilar items", assumed.sensitivity, None),
+        ("specificity of a classifier: agreed similar items", assumed.specificity, None),
     )
     try:
         n = planning.items_for_kappa(
             assumed.half_width, kappa=assumed.kappa, prevalence=assumed.prevalence, level=assumed.level
         )
-        needed: list[tuple[str, int, int | None]] = [("Fleiss' kappa, items with two labels", n, 2)]
+        needed: list[tuple[str, int, int | None]] = [("Fleiss' kappa: items with two labels", n, 2)]
         for name, share, n_labels in shares:
             n = planning.items_for_share(assumed.half_width, share=share, level=assumed.level)
             needed.append((name, n, n_labels))
@@ -84,7 +84,7 @@ def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
 def design(
     n_items: int, n_reviewers: int, per_item: int, overlap: float, retest: int, n_applications: int | None = None
 ) -> planning.Design:
-    """Check the parameters of a design and return the design; raises InputError if it is invalid."""
+    """Return the design with these parameters; raises InputError if a parameter is invalid."""
     try:
         return planning.Design(n_items, n_reviewers, per_item, overlap, retest, n_applications)
     except ValueError as error:
@@ -94,11 +94,11 @@ def design(
 def planned_design(
     sizes: Sequence[int], n_reviewers: int, per_item: int, overlap: float, retest: int, n_applications: int | None
 ) -> planning.Design:
-    """Return the design that a plan can achieve for a requested design.
+    """Return the design that a plan will really have if this design is requested.
 
-    A plan may have fewer shared items and hidden retests than requested. The number of items that all reviewers label
-    is rounded in each application, and a hidden retest must have a minimum distance from the original. Both matter if
-    the plan has few items or small applications.
+    A plan with few items or small applications may have fewer shared items and hidden retests than requested. The
+    number of items that all reviewers label is rounded in each application, and a hidden retest must come a minimum
+    number of items after the original.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def planned_design(
     retest : int
         Requested number of hidden retests per reviewer.
     n_applications : int or None
-        The number of known applications among the sizes; None if no application is known.
+        The number of sizes that belong to a known application; None if no application is known.
 
     Raises
     ------
@@ -126,9 +126,9 @@ def planned_design(
 
 
 def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Return the expected values of a design, and what the design cannot estimate.
+    """Return what to expect of a design, and what the design cannot estimate.
 
-    The expected values are rows (what, expected, half-width).
+    The expectations are dictionaries with what, expected and half-width. The limits are sentences.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[di
 def precision(
     sizes_of_items: Sequence[int], n_reviewers: int, overlap: float, assumed: Assumptions, *, per_item: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """Return the half-width of the interval of Fleiss' kappa for each number of items and labels per item.
+    """Return the half-width of the interval of Fleiss' kappa, for each number of items and of reviewers per item.
 
     Parameters
     ----------
@@ -176,12 +176,13 @@ def precision(
         Share of items that all reviewers label.
     assumed : Assumptions
     per_item : sequence of int
-        Numbers of reviewers per item; numbers above `n_reviewers` are left out.
+        Numbers of reviewers per item. Numbers above `n_reviewers` are ignored.
 
     Returns
     -------
     list of dict
-        Rows with items, half-width and quantity; impossible designs are left out.
+        Dictionaries with items, half-width and quantity, which is a text such as "2 reviewers per item". Impossible
+        designs are left out.
 
     Raises
     ------
@@ -200,14 +201,14 @@ def precision(
 
 
 def _row(name: str, estimate: Estimate) -> dict[str, Any]:
-    title = {"percent": "percent agreement", "pair": "agreement of a pair", "retest": "agreement with oneself"}
+    title = {"percent": "percent agreement", "pair": "agreement of a pair", "retest": "self-agreement"}
     return {"what": title.get(name, name), "expected": estimate.value, "half-width": estimate.half_width}
 
 
 def _not_identified(planned: planning.Design) -> str | None:
-    """Return the reason why the latent class model is not identified; return None if it is identified.
+    """Return the reason why this design does not identify the latent class model; return None if it does.
 
-    With three labels per item the model is always identified.
+    With three labels per item, the model is always identified.
     """
     if planned.per_item >= 3 or (planned.overlap and planned.n_reviewers >= 3):
         return None
@@ -217,23 +218,23 @@ def _not_identified(planned: planning.Design) -> str | None:
 
 
 def size_of_study(db: Database) -> tuple[int, int, int]:
-    """Return the numbers of items, reviewers and applications for a new plan."""
+    """Return the numbers of items, reviewers and applications that a new plan for this study would have."""
     plannable = _plannable(db)
     n_reviewers = sum(person.active for person in people.reviewers(db))
     return len(plannable), n_reviewers, len({item.application for item in plannable} - {""})
 
 
 def application_sizes(db: Database, n_items: int) -> list[int]:
-    """Return the number of items of each application in a study of `n_items`.
+    """Return the number of items of each application if the study had `n_items` items.
 
-    The proportions are the same as in the current study.
+    The applications keep the proportions that they have in the study.
     """
     sizes = sorted(Counter(item.application for item in _plannable(db)).values())
     return sizes_of(n_items, sizes or [1])
 
 
 def sizes_of(n_items: int, shares: Sequence[int]) -> list[int]:
-    """Divide a number of items in the given proportions; each part is a whole number."""
+    """Divide a number of items into whole numbers in the given proportions, and return these numbers."""
     ends = [round(n_items * part / sum(shares)) for part in accumulate(shares)]
     return [end - begin for begin, end in pairwise([0, *ends])]
 
@@ -252,7 +253,7 @@ def simulated(
     shared_error: float = 0.0,
     seed: int,
 ) -> dict[str, str]:
-    """Simulate a study whose true categories are known; return the files that `labeler report --labels` reads.
+    """Simulate a study whose true categories are known; return files for `labeler report --labels`, as name -> text.
 
     Parameters
     ----------
@@ -269,7 +270,7 @@ def simulated(
     Returns
     -------
     dict of str to str
-        labels.csv, verdicts.csv, truth.csv.
+        The texts of labels.csv, verdicts.csv and truth.csv.
 
     Raises
     ------
@@ -299,7 +300,7 @@ def simulated(
 
 
 def rater(text: str) -> Rater:
-    """Parse NAME=SENSITIVITY/SPECIFICITY; raises InputError for any other text."""
+    """Return the rater that a text NAME=SENSITIVITY/SPECIFICITY describes; raises InputError for any other text."""
     name, _, rates = text.partition("=")
     sensitivity, _, specificity = rates.partition("/")
     try:
@@ -307,5 +308,7 @@ def rater(text: str) -> Rater:
     except ValueError:
         parsed = None
     if parsed is None or not name.strip():
-        raise InputError(f"{text!r} must have the form NAME=SENSITIVITY/SPECIFICITY, such as ada=0.95/0.9.") from None
+        raise InputError(
+            f"{text!r} does not have the form NAME=SENSITIVITY/SPECIFICITY. Example: ada=0.95/0.9"
+        ) from None
     return parsed

@@ -1,4 +1,4 @@
-"""Preview a plan before it is saved: loads, hours, expected precision, and limits."""
+"""Preview a plan before it is stored: loads, hours, expected precision, and limits."""
 
 import json
 from collections import Counter, defaultdict
@@ -22,17 +22,17 @@ from labeler.store import Database, assignments, items, labels, people, studies
 STANDARD = Assumptions()
 CANNOT_ESTIMATE = "This plan cannot estimate: "
 MAX_BLOCKS, MAX_ASSIGNMENTS = 300, 10_000  # a plan within these limits takes about 0.1 s to create
-MAX_SETS = 2000  # limit of reviewer sets; more sets do not change what can be estimated
+MAX_SETS = 2000  # maximum number of reviewer sets to examine; more sets do not change what can be estimated
 _IN_LOADS = (
     "labels per reviewer",
     "hidden retests per reviewer",
     "hours per reviewer",
-)  # these are known exactly, so they are not listed as expected values
+)  # the plan determines these values, so they are not listed as expectations
 
 
 @dataclass(frozen=True)
 class Preview:
-    """A plan that is not saved, with its consequences.
+    """A plan that is not stored yet, and the consequences that it would have.
 
     Attributes
     ----------
@@ -42,9 +42,9 @@ class Preview:
     seconds : float
         Assumed seconds per label.
     expectations : tuple of dict
-        Rows with what, expected and half-width, for the items after the calibration round.
+        Dictionaries with what, expected and half-width, for the items after the calibration round.
     groups : tuple of tuple of str
-        Groups of reviewers that shared items connect, directly or through other reviewers.
+        Groups of reviewers who share items, directly or through other reviewers of the group.
     warnings : tuple of str
         Sentences on what the plan cannot estimate.
     """
@@ -63,29 +63,33 @@ class Preview:
 
     @property
     def shortfalls(self) -> tuple[str, ...]:
-        """Descriptions of the requirements that the plan could not meet."""
+        """The requirements that the plan could not meet, as texts."""
         return self.plan.shortfalls
 
     @property
     def is_connected(self) -> bool:
-        """Whether shared items connect all reviewers."""
+        """Whether all reviewers share items, directly or through other reviewers."""
         return len(self.groups) == 1
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences that say whether reviewers are connected, and which requirements the plan could not meet."""
-        joined = "all reviewers" if self.is_connected else f"reviewers only within {len(self.groups)} groups"
+        joined = (
+            "Shared items connect all reviewers, directly or through other reviewers."
+            if self.is_connected
+            else f"Reviewers form {len(self.groups)} groups. No item is shared between two groups."
+        )
         return (
-            f"Shared items connect {joined}, directly or through other reviewers.",
-            *(f"Requirement not met: {shortfall}." for shortfall in _joined(self.shortfalls)),
+            joined,
+            *(f"The plan does not meet a requirement: {shortfall}." for shortfall in _joined(self.shortfalls)),
         )
 
     def rows_of_loads(self) -> list[dict[str, Any]]:
-        """Return one row per reviewer: the number of items of each kind, their total, and the hours of labelling."""
+        """Return a row for each reviewer: the number of items of each kind, the total, and the hours of labelling."""
         return rows_of(self.plan.loads(), self.reviewers, self.seconds)
 
     def plain(self) -> dict[str, Any]:
-        """Convert to values that can be written as JSON."""
+        """Return the preview as values that can be written as JSON."""
         return {
             "hash": self.hash, "loads": self.rows_of_loads(), "expected": list(self.expectations),
             "remarks": list(self.remarks), "warnings": list(self.warnings),
@@ -95,7 +99,7 @@ class Preview:
 def preview(
     db: Database, parameters: PlanParameters, assumed: Assumptions = STANDARD, *, first: int | None = None
 ) -> Preview:
-    """Create a plan without saving it, and describe its consequences.
+    """Compute a plan and describe its consequences; nothing is stored.
 
     If `first` is given, the plan has only that number of items, chosen at random.
 
@@ -133,9 +137,9 @@ def preview_for_page(
     first: int | None = None,
     waiting: Callable[[float], object],
 ) -> dict[str, Any]:
-    """Return `Preview.plain`.
+    """Compute a plan as `preview` does, and return the result as plain values (`Preview.plain`).
 
-    A large plan is computed in a separate process, which ends if the page stops waiting.
+    A large plan is computed in a separate process, which is ended if the page stops waiting.
 
     Parameters
     ----------
@@ -164,7 +168,7 @@ def confirm_on_page(
     now: datetime,
     waiting: Callable[[float], object],
 ) -> None:
-    """Save the plan like `assigning.confirm_plan`; a large plan is saved by a separate process."""
+    """Create and store the plan as `assigning.confirm_plan` does; a separate process does this for a large plan."""
     if not _is_large(db, parameters):
         assigning.confirm_plan(db, parameters, first=first, actor=actor, now=now)
         return
@@ -172,7 +176,7 @@ def confirm_on_page(
 
 
 def _is_large(db: Database, parameters: PlanParameters) -> bool:
-    """Return whether creating the plan takes longer than starting a process."""
+    """Return whether computing the plan takes longer than starting a separate process."""
     n_items, n_reviewers, _ = planning.size_of_study(db)
     n_blocks = comb(n_reviewers, parameters.per_item)
     each = parameters.overlap * n_reviewers + (1 - parameters.overlap) * parameters.per_item
@@ -180,7 +184,7 @@ def _is_large(db: Database, parameters: PlanParameters) -> bool:
 
 
 def _plan_command(db: Database, parameters: PlanParameters, first: int | None) -> list[str]:
-    """Return the command that creates this plan."""
+    """Return the arguments of the labeler command that creates this plan."""
     size = {} if parameters.paper else {
         "--per-item": parameters.per_item, "--overlap": parameters.overlap, "--retest": parameters.retest
     }  # fmt: skip
@@ -191,7 +195,7 @@ def _plan_command(db: Database, parameters: PlanParameters, first: int | None) -
 
 
 def loads_now(db: Database) -> list[dict[str, Any]]:
-    """Return the current loads without excluded items, as rows like the rows of `Preview.rows_of_loads`."""
+    """Return the current load of each reviewer, without excluded items, in the form of `Preview.rows_of_loads`."""
     counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
     loads: dict[str, Counter[Kind]] = defaultdict(Counter)
     for row in assignments.everything(db):
@@ -217,7 +221,7 @@ def why_fixed(db: Database) -> str:
 def rows_of(
     loads: Mapping[str, Mapping[Kind, int]], reviewers: Iterable[str], seconds: float | None = None
 ) -> list[dict[str, Any]]:
-    """Return one row per reviewer: the number of items of each kind, and their total.
+    """Return a row for each reviewer: the number of items of each kind, and the total.
 
     If `seconds` is given, each row also has the hours of labelling.
     """
@@ -235,7 +239,7 @@ def _design_of(
 ) -> Design:
     """Return the design of the plan without the calibration round.
 
-    `retest` is the smallest number of hidden retests that any reviewer has.
+    The number of hidden retests in the design is the smallest number that any reviewer has in the plan.
     """
     proper = {assignment.item for assignment in _proper(plan)}
     n_overlap = len({assignment.item for assignment in _proper(plan) if assignment.kind is Kind.OVERLAP})
@@ -260,7 +264,7 @@ def _proper(plan: Plan) -> list[Assignment]:
 
 
 def _not_identified(shared: Sequence[tuple[str, ...]], reviewers: Sequence[str]) -> str | None:
-    """Return the reason why the latent class model is not identified; return None if it is identified.
+    """Return the reason why the plan does not identify the latent class model; return None if it does.
 
     The model is identified if each reviewer shares items with two others.
     """
@@ -271,7 +275,7 @@ def _not_identified(shared: Sequence[tuple[str, ...]], reviewers: Sequence[str])
 
 
 def _joined(shortfalls: Iterable[str]) -> list[str]:
-    """Combine shortfalls that differ only in the reviewer into one text that names all these reviewers."""
+    """Return the shortfalls; texts that differ only in the reviewer become one text that names all these reviewers."""
     names_of: dict[str, list[str]] = defaultdict(list)
     for shortfall in shortfalls:
         name, _, text = shortfall.rpartition(": ")

@@ -1,4 +1,7 @@
-"""Distinguish random items from informative items that were chosen, in a study that is planned in batches."""
+"""Find out which items of a study were drawn at random, and which were chosen because they are informative.
+
+This matters in a study that is planned in batches: only random items are a sample of all items.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +14,7 @@ NEXT_ITEMS = "next items"
 
 @dataclass(frozen=True)
 class Sampled:
-    """The random and the chosen items in the plan of a study.
+    """The items of a plan that was created in batches: random items, and items chosen because they are informative.
 
     Attributes
     ----------
@@ -20,7 +23,7 @@ class Sampled:
     n_random : int
         The first `n_random` items of this order are a random sample of all items.
     batches : tuple of (tuple of str, tuple of str)
-        The new random items and the chosen items of each batch; the first batch is the original plan.
+        For each batch, the new random items and the chosen items. The first batch is the original plan.
     """
 
     order: tuple[str, ...]
@@ -34,7 +37,7 @@ class Sampled:
 
     @property
     def chosen(self) -> frozenset[str]:
-        """Planned items outside the random sample.
+        """The items of the plan that are not in the random sample.
 
         Agreement and the share of dissimilar items do not use the labels of these items.
         """
@@ -42,13 +45,13 @@ class Sampled:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Items that are not in the plan yet, in the random order."""
+        """The items that are not in the plan yet, in random order."""
         planned = self.planned
         return tuple(name for name in self.order if name not in planned)
 
 
 def sampled(db: Database) -> Sampled | None:
-    """Return the random and chosen items of the plan.
+    """Return which items of the plan are random and which were chosen.
 
     Return None if there is no plan, or if the plan was created for all items at once.
     """
@@ -78,9 +81,9 @@ def chosen_items(db: Database) -> frozenset[str]:
 
 
 def _reach(order: Sequence[str], names: Sequence[str]) -> int:
-    """Return the position after the last of these items in the random order.
+    """Return the smallest n so that the first n items of the random order include all these items.
 
-    Other items before this position were excluded.
+    Other items among the first n were excluded when the plan was created.
     """
     wanted = set(names)
     return max((n + 1 for n, name in enumerate(order) if name in wanted), default=0)

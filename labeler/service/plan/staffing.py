@@ -19,7 +19,7 @@ from labeler.store import Database, events, labels, people, studies
 
 @dataclass(frozen=True)
 class Change:
-    """The result of a change, without revealing which reviewers share an item.
+    """The result of a change of reviewers; it does not reveal which reviewers share an item.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Change:
     n_given_up : int
         Number of open items that are no longer assigned.
     shortfalls : tuple of str
-        Descriptions of requirements that could not be met.
+        Requirements that could not be met, as texts.
     is_new : bool
         Whether the successor is new to the study and needs a sign-in link.
     """
@@ -39,14 +39,17 @@ class Change:
     is_new: bool = False
 
     def in_words(self, name: str) -> str:
-        """Return the change as a sentence for coordinators, without the shortfalls, which name other reviewers."""
+        """Return a sentence for coordinators about the items of the reviewer `name`.
+
+        The sentence leaves out the shortfalls, because they name other reviewers.
+        """
         if not (self.n_moved or self.n_given_up):
             return f"{name}: no open items reassigned."
         return f"{name}: {counted(self.n_moved, 'open item')} reassigned, {self.n_given_up} no longer assigned."
 
 
 def add(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> tuple[Person, Change]:
-    """Add a person to the study.
+    """Add a person to the study; return the person, and the change of the plan.
 
     A reviewer who joins after the plan was created gets open items of other reviewers.
 
@@ -71,9 +74,9 @@ def add(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: date
 def add_all(
     db: Database, names: Iterable[str], roles: Iterable[Role], *, actor: str, now: datetime
 ) -> list[tuple[str, Change]]:
-    """Add several people; empty names are skipped.
+    """Add several people to the study; empty names are skipped.
 
-    If one of them cannot be added, nobody is added.
+    If one person cannot be added, nobody is added.
 
     Raises
     ------
@@ -91,14 +94,14 @@ def add_all(
 
 
 def pause(db: Database, name: str, *, why: str, actor: str, now: datetime) -> None:
-    """Pause a reviewer; their open items stay assigned.
+    """Pause a reviewer, who can then not label; the reviewer's open items stay assigned.
 
     Raises
     ------
     InputError
         If there is no such reviewer, or no reason.
     NotAllowed
-        If the reviewer is paused or inactive.
+        If the reviewer is already paused or no longer active.
     """
     with db.atomic():
         person = _taking_part(db, name)
@@ -109,9 +112,9 @@ def pause(db: Database, name: str, *, why: str, actor: str, now: datetime) -> No
 
 
 def resume(db: Database, name: str, *, actor: str, now: datetime) -> Change:
-    """Resume a paused reviewer, or reactivate a removed reviewer.
+    """Let a paused or removed reviewer label again.
 
-    A removed reviewer gets open items like a new reviewer.
+    A removed reviewer gets open items of other reviewers, as a new reviewer does.
 
     Raises
     ------
@@ -133,9 +136,9 @@ def resume(db: Database, name: str, *, actor: str, now: datetime) -> Change:
 
 
 def remove(db: Database, name: str, *, why: str, actor: str, now: datetime) -> Change:
-    """Remove a reviewer, who can then no longer sign in.
+    """Remove a reviewer from the study; a removed reviewer can no longer sign in.
 
-    The reviewer's labels are kept, and open items move to other reviewers.
+    The reviewer's labels are kept, and the reviewer's open items move to other reviewers.
 
     Raises
     ------
@@ -170,7 +173,7 @@ def replace(db: Database, name: str, successor: str, *, why: str, actor: str, no
     """
     with db.atomic():
         if name.strip().casefold() == successor.strip().casefold():
-            raise InputError(f"{name} cannot be replaced by {name}. Choose another successor.")
+            raise InputError(f"{name} cannot be their own successor. Choose another person.")
         person = _leaving(db, name)
         is_new = people.by_name(db, successor.strip()) is None
         heir = _heir(db, successor, actor, now)
@@ -187,7 +190,7 @@ def replace(db: Database, name: str, successor: str, *, why: str, actor: str, no
 
 
 def reviewer_named(db: Database, name: str) -> Person:
-    """Return the reviewer with this name; raises InputError if there is none."""
+    """Return the reviewer with this name; raises InputError if there is no such reviewer."""
     person = people.by_name(db, name.strip())
     if person is None or Role.REVIEWER not in person.roles:
         names = ", ".join(reviewer.name for reviewer in people.reviewers(db)) or "none yet"
@@ -212,7 +215,7 @@ def _record(
     action: str,
     details: dict[str, Any],
 ) -> Change:
-    """Save a change of the plan.
+    """Store a change of the plan, and return the result.
 
     The log gets the details from which the change can be derived again.
     """
@@ -232,9 +235,9 @@ def _taking_part(db: Database, name: str) -> Person:
 
 
 def _has_left(db: Database, person: Person) -> bool:
-    """Return whether an inactive or paused reviewer was removed.
+    """Return whether a reviewer was removed from the study.
 
-    A removed reviewer who also coordinates is stored as active but paused.
+    A removed reviewer who is also a coordinator is stored as active but paused, so the log decides.
     """
     changes = [
         event.action
@@ -245,9 +248,9 @@ def _has_left(db: Database, person: Person) -> bool:
 
 
 def _leaving(db: Database, name: str) -> Person:
-    """Deactivate a reviewer and return the person.
+    """Deactivate a reviewer who leaves, and return the person.
 
-    A reviewer who also coordinates stays a coordinator.
+    A reviewer who is also a coordinator stays a coordinator.
     """
     person = _taking_part(db, name)
     coordinates = Role.COORDINATOR in person.roles
@@ -256,7 +259,7 @@ def _leaving(db: Database, name: str) -> Person:
 
 
 def _heir(db: Database, successor: str, actor: str, now: datetime) -> Person:
-    """Return the successor; add or reactivate this person if necessary."""
+    """Return the person who takes over; add this person to the study or reactivate this person if necessary."""
     known = people.by_name(db, successor.strip())
     if known is None:
         return identity.add_person(db, successor, [Role.REVIEWER], actor=actor, now=now)
@@ -267,7 +270,7 @@ def _heir(db: Database, successor: str, actor: str, now: datetime) -> Person:
 
 
 def _able(db: Database, *, without: Collection[str]) -> list[str]:
-    """Return the reviewers who can take items, which are the active reviewers who are not paused."""
+    """Return the names of the reviewers who can take items: active reviewers who are not paused."""
     return [
         person.name
         for person in people.reviewers(db)

@@ -1,6 +1,6 @@
-"""Verify that the current plan follows from its seed, the people and the log.
+"""Verify that the current assignments follow from the seed of the plan and the log.
 
-Each logged change is derived again, one after another.
+The original plan and each logged change are derived again, one after another.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,20 +23,21 @@ EXAMPLES = 3
 
 @dataclass(frozen=True)
 class Verified:
-    """The result of deriving the plan again.
+    """The result of verifying the plan.
 
     Attributes
     ----------
     hash_drawn : str
         Hash of the original plan.
     n_changes : int
-        Number of changes since then: reviewers who joined, left or were replaced, added items, and the third round.
+        Number of changes since the plan was created: reviewers who joined, left or were replaced, added items, and the
+        round of third labels.
     hash_now : str
         Hash of the current assignments.
     n_imported : int
         Number of assignments of imported labels, which are not part of the plan.
     problems : tuple of str
-        Differences between the log and the assignments; empty if there are none.
+        Differences between the log and the assignments, as texts; empty if the plan was verified.
     """
 
     hash_drawn: str
@@ -46,7 +47,7 @@ class Verified:
     problems: tuple[str, ...]
 
     def plain(self) -> dict[str, Any]:
-        """Convert to values that can be written as JSON."""
+        """Return the result as values that can be written as JSON."""
         return {
             "hash_drawn": self.hash_drawn, "changes": self.n_changes, "hash_now": self.hash_now,
             "imported": self.n_imported, "verified": not self.problems, "problems": list(self.problems),
@@ -54,7 +55,7 @@ class Verified:
 
 
 def verify_plan(db: Database) -> Verified:
-    """Derive the plan again from its seed and all logged changes, and compare it with the assignments.
+    """Derive the plan again from its seed and all logged changes, and compare the result with the stored assignments.
 
     Raises
     ------
@@ -90,17 +91,19 @@ def verify_plan(db: Database) -> Verified:
 
 
 def _redo(state: ActivePlan, event: Event, history: AnswerHistory) -> tuple[ActivePlan, list[str]]:
-    """Repeat a logged change; return the new state of the plan, and descriptions of the problems."""
-    change = f"the change {event.action!r} of {event.at_utc[:16]}"
+    """Apply a logged change to a state of the plan; return the new state, and a list of problems."""
+    change = f"the change {event.action!r} at {event.at_utc[:16]} (UTC)"
     try:
         after = _CHANGES[event.action](state, event.details, history)
     except (LabelerError, LookupError) as error:
         return state, [f"{change} cannot be repeated: {error}"]
-    return after, [] if after.hash == event.details["hash"] else [f"{change} gives a different plan than the log"]
+    return after, [] if after.hash == event.details["hash"] else [
+        f"{change} does not give the plan that the log recorded"
+    ]
 
 
 def _unanswered_imports(rows: Sequence[StoredAssignment], history: AnswerHistory) -> list[str]:
-    """Describe the assignments that are marked as imported but have no answer."""
+    """Return a text if assignments are marked as imported but have no answer; return an empty list if none are."""
     answered = {place for place, _ in history.marks}
     n_without = sum(row.origin is Origin.IMPORT and place_of(row.assignment) not in answered for row in rows)
     return [f"{n_without} assignments are marked as imported, but have no answer"] if n_without else []
@@ -111,7 +114,7 @@ def _redraw(
 ) -> tuple[ActivePlan, list[str]]:
     """Derive the original plan again, without the items that are excluded in `now`.
 
-    Return the state of the plan, and descriptions of the problems.
+    Return the state of the plan, and a list of problems.
     """
     parameters = dict(event.details)
     applications = {item.name: item.application for item in items.all_items(db)}
@@ -122,10 +125,12 @@ def _redraw(
     reviewers = parameters.pop("reviewers", [assignment.reviewer for assignment in planned])
     parameters.pop("hash")
     first = parameters.pop("first", None)
-    problems = [] if parameters == study.plan_parameters else ["the plan parameters in the study and in the log differ"]
+    problems = [] if parameters == study.plan_parameters else ["the study and the log have different plan parameters"]
     countable = {item.name for item in items.all_items(db) if item.n_runs and item.name not in now.excluded}
     if first is not None and set(names) != set(assigning.random_order(countable, study_seed(study))[:first]):
-        problems.append(f"the plan does not begin with the first {first} items in the random order of its seed")
+        problems.append(
+            f"the plan does not begin with the first {first} items of the random order that its seed determines"
+        )
     drawn_items = {name: applications[name] for name in names if name in applications}
     try:
         plan = draw_plan(drawn_items, reviewers, PlanParameters(**parameters))
@@ -136,14 +141,14 @@ def _redraw(
         excluded=now.excluded, imported=frozenset(), labelled=frozenset(), ended={},
     )  # fmt: skip
     if plan.hash != study.plan_hash:
-        problems.append("the plan derived again from its seed has a different hash")
+        problems.append("the seed gives a plan with a different hash")
     return start, problems
 
 
 def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], history: AnswerHistory) -> ActivePlan:
-    """Return the state of the plan just before a change.
+    """Return the state of the plan just before a logged change.
 
-    The state includes the answers and imported assignments that existed then.
+    The state includes the answers and imported assignments that existed before the change.
     """
     n_answers = int(event.details["answers"])
     answers = history.until(n_answers)
@@ -162,7 +167,7 @@ def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], histo
 
 
 def _still_excluded(excluded: frozenset[str], event: Event) -> frozenset[str]:
-    """Return the excluded items, updated by an event that excludes or includes an item."""
+    """Return the set of excluded items after an event, which may have excluded or included an item."""
     if event.action == "exclude item":
         return excluded | {event.details["item"]}
     if event.action == "include item":
@@ -171,19 +176,20 @@ def _still_excluded(excluded: frozenset[str], event: Event) -> frozenset[str]:
 
 
 def _differences(derived: ActivePlan, now: ActivePlan) -> list[str]:
-    """Describe the differences between derived and current assignments, with a few examples of each kind."""
+    """Return a text for each kind of difference between derived and current assignments, with a few examples."""
     expected, other = (
         {place: a for place, a in state.standing.items() if place not in state.imported} for state in (derived, now)
     )
     kinds = {
-        "assigned, but not by the plan": other.keys() - expected.keys(),
-        "in the plan, but not assigned": expected.keys() - other.keys(),
-        "assigned in a different position": {
+        "in the study but not in the plan": other.keys() - expected.keys(),
+        "in the plan but not in the study": expected.keys() - other.keys(),
+        "at a different position in the study than in the plan": {
             place for place in expected.keys() & other.keys() if expected[place] != other[place]
         },
     }
     return [
-        f"{len(places)} {words}, such as {'; '.join(' / '.join(place) for place in sorted(places)[:EXAMPLES])}"
+        f"assignments {words}: {len(places)}, such as "
+        + "; ".join(" / ".join(place) for place in sorted(places)[:EXAMPLES])
         for words, places in kinds.items()
         if places
     ]

@@ -1,6 +1,6 @@
 """Measure the progress and pace of each reviewer, and warn about inactive reviewers.
 
-Answers are never shown.
+The results never contain answers.
 """
 
 import json
@@ -20,8 +20,8 @@ from labeler.store.labels import AnswerTime
 
 STALLED_DAYS = 3
 SIGN_IN = "sign in"
-MAX_DAYS_AHEAD = 3650  # a finish later than this number of days from now is not shown as a date
-FAST_S, N_FOR_FAST = 1.5, 10  # a person needs more time than this to look at ten runs
+MAX_DAYS_AHEAD = 3650  # if the estimated finish is more days away than this, no date is shown
+FAST_S, N_FOR_FAST = 1.5, 10  # seconds; a person needs more time to look at ten runs
 N_DAYS = 60
 Z_80 = 1.2816  # for an 80 % interval
 _FOR_ALL = frozenset(("draw plan", "open study", "third round"))
@@ -30,37 +30,41 @@ _FOR_ONE = {"add person": "name", "resume reviewer": "name", "replace reviewer":
 
 @dataclass(frozen=True)
 class Pace:
-    """The progress of one reviewer in the current round: the calibration round or the study itself.
+    """The progress and pace of one reviewer in the current round, which is the calibration round or the study itself.
 
     Attributes
     ----------
     reviewer : str
     takes_part, paused : bool
     is_open : bool
-        Whether the study can be labelled at the moment.
+        Whether reviewers can label in the study now.
     n_assigned, n_done, n_not_sure : int
-        Numbers of assigned items that count, of labelled items, and of items answered "not sure".
+        The number of assigned items without excluded items, the number of labelled items, and the number of items whose
+        answer is "not sure".
     n_left : int
-        Number of items that will still be shown; an item answered "not sure" for the first time is shown again.
+        Number of items that the reviewer will still see. An item is shown again after the first "not sure" answer.
     time_on_task_s : float or None
         Median time on task over the reviewer's answers; None if nothing was timed.
     labels_per_day : float or None
-        Mean labels per day, over the days (UTC) that have an answer; None before the first answer.
+        Mean number of labels per day, over the days (UTC) with an answer; None before the first answer.
     hours_left : float or None
-        Estimated hours for the remaining items, from the median time on task.
+        Estimated hours for the remaining items, computed from the median time on task.
     last_seen_utc : str or None
         Time of the last answer or the last sign-in, whichever is later.
     estimated_end : date or None
-        Estimated from the labels per calendar day since the first answer; None if unknown or if no work is left.
+        The estimated day of the last label, computed from the labels per calendar day since the first answer; None if
+        this is unknown or no work is left.
     end_between : (date, date) or None
-        An 80 % interval for `estimated_end`, from the variation of labels per day; None before the second day.
+        An 80 % interval for `estimated_end`, computed from the variation of labels per day; None before the second day.
     stalled_since : date or None
-        The day on which the reviewer was last active, if that is at least `STALLED_DAYS` days ago and the reviewer can
-        label; otherwise None.
+        The day on which the reviewer was last active, if the reviewer can label but has been inactive for at least
+        `STALLED_DAYS` days; otherwise None.
     is_fast : bool
-        Whether the median time on task is implausibly short: below `FAST_S`, over at least `N_FOR_FAST` answers.
+        Whether the median time on task is implausibly short, which means below `FAST_S` for at least `N_FOR_FAST`
+        answers.
     by_day : tuple of int
-        Labels on each calendar day (UTC), from the first answer in the round until today; at most `N_DAYS`.
+        Number of labels on each calendar day (UTC), from the first answer in the round until today; at most `N_DAYS`
+        days.
     """
 
     reviewer: str
@@ -83,12 +87,12 @@ class Pace:
 
     @property
     def stalled(self) -> bool:
-        """Whether the reviewer has stopped and should be contacted."""
+        """Whether the reviewer has stopped labelling, so that a coordinator should write to the reviewer."""
         return self.stalled_since is not None
 
 
 def progress(db: Database, *, now: datetime) -> list[Pace]:
-    """Return the pace of each reviewer in the current round, ordered by name."""
+    """Return the progress and pace of each reviewer in the current round, sorted by name."""
     study = studies.get(db)
     calibrating, is_open = study.phase is State.CALIBRATION, study.state in ALLOWED[Action.LABEL]
     log = events.of_actions(db, {*_FOR_ALL, *_FOR_ONE, SIGN_IN})
@@ -111,7 +115,7 @@ def progress(db: Database, *, now: datetime) -> list[Pace]:
 
 
 def in_words(pace: Pace) -> str:
-    """Return the state of a reviewer in a few words."""
+    """Return the state of a reviewer in a few words, such as "working" or "done"."""
     if not pace.takes_part:
         return "left"
     if not pace.n_assigned:
@@ -126,7 +130,7 @@ def in_words(pace: Pace) -> str:
 
 
 def rows(paces: Iterable[Pace]) -> list[dict[str, Any]]:
-    """Return the paces as rows of a table."""
+    """Return the progress of each reviewer as a row of a table."""
     return [
         {
             "reviewer": pace.reviewer,
@@ -145,10 +149,7 @@ def rows(paces: Iterable[Pace]) -> list[dict[str, Any]]:
 
 
 def finish_of_all(paces: Iterable[Pace]) -> str:
-    """Return a sentence that says when the last reviewer will probably finish.
-
-    Return "" if no reviewer has work left.
-    """
+    """Return a sentence about when the last reviewer will probably finish; return "" if nobody has work left."""
     waiting = [pace for pace in paces if pace.takes_part and not pace.paused and pace.n_left and pace.is_open]
     if not waiting:
         return ""
@@ -158,13 +159,13 @@ def finish_of_all(paces: Iterable[Pace]) -> str:
         return f"Expected finish: unknown, because these reviewers have no labels yet: {names}."
     between = [pace.end_between for pace in waiting if pace.end_between is not None]
     if len(between) < len(waiting):
-        return f"Expected finish: {_day(max(ends))}. The range is known after two days of labelling."
+        return f"Expected finish: {_day(max(ends))}. An interval will be shown after two days of labelling."
     low, high = max(low for low, _ in between), max(high for _, high in between)
-    return f"Expected finish: {_day(max(ends))}, with 80 % confidence between {_day(low)} and {_day(high)}."
+    return f"Expected finish: {_day(max(ends))} (80 % interval: {_day(low)} to {_day(high)})."
 
 
 def time_on_task(db: Database) -> list[float]:
-    """Return the time on task of each timed answer in the current round, in seconds."""
+    """Return the time on task, in seconds, of each answer in the current round that was timed."""
     calibrating = studies.get(db).phase is State.CALIBRATION
     return [
         timing.time_on_task(answer.dwell_ms, json.loads(answer.view)) / 1000
@@ -174,7 +175,7 @@ def time_on_task(db: Database) -> list[float]:
 
 
 def fast_warning(paces: Iterable[Pace]) -> str:
-    """Return a warning about reviewers who answer too fast, with advice; return "" if there are none."""
+    """Return a warning about reviewers who answer too fast, with advice; return "" if there are no such reviewers."""
     names = ", ".join(f"{pace.reviewer} ({pace.time_on_task_s:.1f} s per item)" for pace in paces if pace.is_fast)
     if not names:
         return ""
@@ -185,7 +186,7 @@ def fast_warning(paces: Iterable[Pace]) -> str:
 
 
 def warning(paces: Iterable[Pace]) -> str:
-    """Return a warning about inactive reviewers, with advice; return "" if there are none."""
+    """Return a warning about inactive reviewers, with advice; return "" if there are no such reviewers."""
     names = ", ".join(f"{pace.reviewer} since {pace.stalled_since}" for pace in paces if pace.stalled)
     if not names:
         return ""
@@ -243,7 +244,7 @@ def _last_seen(answer_times: Sequence[AnswerTime], log: Sequence[Event]) -> date
 
 
 def is_left(task: Task) -> bool:
-    """Return whether the item will still be shown to the reviewer."""
+    """Return whether the reviewer will still see the item of this task."""
     is_open = task.answer in (None, Answer.WITHDRAWN)
     return is_open or (task.answer is Answer.NOT_SURE and task.n_not_sure == 1)
 
@@ -255,12 +256,11 @@ def _end(n_left: int, n_labels: int, first: date, now: datetime) -> date | None:
 
 
 def _end_between(n_left: int, own: Sequence[AnswerTime], now: datetime) -> tuple[date, date] | None:
-    """Return an 80 % interval for the estimated end.
+    """Return an 80 % interval for the day on which a reviewer will finish; return None if there are too few days.
 
-    The interval treats labels per day as quasi-Poisson counts and uses the normal approximation for the logarithm of
-    their mean [1]_.
-
-    The variance of the counts is the mean times a dispersion of at least 1, estimated from the days.
+    The labels per day are treated as quasi-Poisson counts: their variance is the mean times a dispersion, which is
+    estimated from the days and is at least 1. The interval uses the normal approximation for the logarithm of the
+    mean [1]_.
 
     .. [1] McCullagh & Nelder (1989), Generalized Linear Models, 2nd ed., chapter 9, doi:10.1007/978-1-4899-3242-6
     """
@@ -280,7 +280,7 @@ def _end_between(n_left: int, own: Sequence[AnswerTime], now: datetime) -> tuple
 
 
 def _by_day(counts: Iterable[tuple[str, str, int]], today: date) -> dict[str, tuple[int, ...]]:
-    """Return the labels of each reviewer per day, from the first day with any label until today."""
+    """Return the number of labels of each reviewer on each day, from the first day with any label until today."""
     by_reviewer: dict[str, Counter[date]] = defaultdict(Counter)
     for reviewer, hour, n in counts:
         by_reviewer[reviewer][date.fromisoformat(hour[:10])] += n
@@ -311,7 +311,7 @@ def _stalled(signs: Sequence[datetime], now: datetime) -> date | None:
 
 
 def _concerns(event: Event, name: str) -> bool:
-    """Return whether an event is a sign-in of this reviewer, or gave the reviewer new work."""
+    """Return whether an event restarts the time without activity: a sign-in of this reviewer, or new work."""
     if event.action == SIGN_IN:
         return event.actor == name
     return event.action in _FOR_ALL or event.details[_FOR_ONE[event.action]] == name

@@ -1,1 +1,1 @@
-"""The results of a study: reports, label files, copies, and decisions on split items."""
+"""Produce the results of a study: reports, label files, anonymised copies, and decisions on split items."""

@@ -1,13 +1,10 @@
 """Write an anonymised copy of a study, without names, addresses or sign-ins.
 
-All numbers in the report of the study stay the same.
+The report of the copy has the same numbers as the report of the study. In free text, full names and addresses are
+replaced where they occur as whole words. A first name alone or a nickname is not recognised.
 
-In free text, full names and addresses are replaced if they occur as whole words. A first name alone or a nickname is
-not recognised.
-
-Anyone who knows the exact names could use them to derive the plan again from its seed, or to find an event id that was
-derived from a name. Therefore the copy has no seed, the hash of the plan is computed again with the new names, and each
-answer gets a new event id.
+The copy has no seed of the plan, because anyone who knows the exact names could use the seed to find out who labelled
+what. For the same reason, the hash of the plan is computed from the new names, and each answer gets a new event id.
 """
 
 import json
@@ -27,23 +24,23 @@ from labeler.model import Origin, Person, Role
 from labeler.plan.design import hash_of, key
 from labeler.store import Database, assignments, chain, copies, events, items, open_database, people, studies
 
-# People are often added in alphabetical order, so the log still shows that a person was added, but not which person.
+# People are often added in alphabetical order. The log of the copy therefore says that a person was added, but not who.
 UNNAMED = ("add person", "invite")
-LEFT_OUT = frozenset({"email"})  # keys in the details of events
-SEED = frozenset({"seed"})  # parameters of plans, in the log and in the plan itself
-SOMEBODY = "somebody"  # replaces an address if no person has the name any more
-_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # a string in JSON; it is a key if a colon follows
+LEFT_OUT = frozenset({"email"})  # keys in the details of events that are left out
+SEED = frozenset({"seed"})  # parameters of plans that are left out, in the log and in the plan itself
+SOMEBODY = "somebody"  # replaces an address whose person is no longer in the study
+_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # a string in JSON; if a colon follows, the string is a key
 
 Rewritten = Callable[[str], str]
 
 
 @dataclass(frozen=True)
 class Anonymised:
-    """The result of an anonymisation."""
+    """The result of writing an anonymised copy."""
 
     n_reviewers: int
     n_coordinators: int
-    n_comments: int  # number of comments kept or left out
+    n_comments: int  # number of comments that were kept or left out
 
 
 def anonymise(
@@ -58,28 +55,28 @@ def anonymise(
 ) -> Anonymised:
     """Write a copy of the study without names, addresses and sign-ins.
 
-    Metadata of the runs, such as the machine, are also left out.
+    The copy also lacks the metadata of the runs, such as the name of the machine.
 
     Parameters
     ----------
     db : Database
-        Not changed, except that the export is logged.
+        The study. Only its log changes: the export is recorded.
     out : Path
         The new file; it must not exist.
     keep_comments : bool
         Whether to keep comments. Names and addresses in comments are replaced.
     keep_benchmarks : bool
-        Whether items, benchmarks, applications and files keep their names. Otherwise they are numbered in
-        alphabetical order, and the parameters of the benchmarks are left out.
+        Whether items, benchmarks, applications and files keep their names. Otherwise numbers replace the names, and
+        the parameters of the benchmarks are left out.
     token : str, optional
-        The secret that decides the order of the new names; random by default, and not stored.
+        A secret that decides the order of the new names. By default, the secret is random. It is never stored.
     actor : str
     now : datetime
 
     Raises
     ------
     StudyError
-        If the file exists or cannot be written; no partial file remains.
+        If the file exists or cannot be written. No incomplete file remains.
     """
     chosen = {"comments": "keep" if keep_comments else "drop", "benchmarks": "keep" if keep_benchmarks else "drop"}
     try:
@@ -114,25 +111,23 @@ def copy_without_names(
     forget: Callable[[str, str], bool] | None = None,
     entry: tuple[str, Mapping[str, str]] | None = None,
 ) -> Anonymised:
-    """Write an anonymised copy of the study into a new file.
-
-    The same study and token give the same copy.
+    """Write an anonymised copy of the study into a new file; the same study and token always give the same copy.
 
     Parameters
     ----------
     db : Database
-        Not changed.
+        The study, which is not changed.
     file : Path
     token : str
-        The secret that decides the order of the new names.
+        A secret that decides the order of the new names.
     keep_comments, keep_benchmarks : bool
         See `anonymise`.
     keep_seed : bool
-        Whether to keep the plan's seed; with it, anyone who knows the names can identify the people.
+        Whether to keep the seed of the plan. Anyone who knows the names can use the seed to identify the people.
     forget : callable, optional
-        (time, action) -> whether to leave this event out.
+        Function from the time and action of an event to whether the event is left out.
     entry : (str, mapping), optional
-        Time and details of the last event in the copy's log.
+        Time and details of an event that is added at the end of the copy's log.
 
     Raises
     ------
@@ -149,7 +144,7 @@ def copy_without_names(
                 copies.forget_events(copy, forget)
             if entry is not None:
                 events.add(copy, entry[0], "owner", "anonymise", entry[1])
-            chain.begin(copy)  # the content is new, so the copy gets a new hash chain
+            chain.begin(copy)  # the content has changed, so the copy gets a new hash chain
         copies.seal(copy)
     return done
 
@@ -176,14 +171,15 @@ def pseudonyms(everyone: Iterable[Person], token: str) -> dict[str, str]:
 def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) -> Rewritten:
     """Return a function that replaces names in a text.
 
-    The function ignores case, replaces only whole words, and reads the text once.
+    The returned function replaces whole words only, in upper or lower case. It reads the text only once, so that a
+    replacement is never replaced again.
 
     Parameters
     ----------
     replacements : mapping of name to replacement
-        If names overlap, the longest is replaced.
+        Names and the texts that replace them. Where two names overlap, the longer name is replaced.
     untouched : collection of str
-        Texts that are not changed unless they are equal to a name.
+        Texts that are not changed, unless the whole text is a name.
 
     Examples
     --------
@@ -197,7 +193,7 @@ def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) 
     alternatives = "|".join(f"({re.escape(text)})" for text in texts)
     pattern = re.compile(rf"(?<![^\W_])(?:{alternatives})(?![^\W_])", re.IGNORECASE)
 
-    @cache  # the same few words occur in all views
+    @cache  # cached, because the same few words occur in the views of all answers
     def replaced(text: str) -> str:
         replacement = replacement_of.get(text) or replacement_of.get(_folded(text))
         if replacement is not None or text in untouched or not texts:
@@ -251,16 +247,16 @@ def _anonymise(
 
 
 def addresses(copy: Database) -> dict[str, str]:
-    """Return all current and former e-mail addresses, each with the name of its person."""
+    """Return all current and former e-mail addresses, as address -> name of the person."""
     log = events.table(copy)
     set_once = [json.loads(text) for text in log.loc[log["action"] == "set e-mail", "details"]]
     return {details["email"]: details["name"] for details in set_once if details["email"]} | people.emails(copy)
 
 
 def _renumber(copy: Database, names: list[str]) -> None:
-    """Number people by their new names and assignments by their codes.
+    """Give people ids in the order of their new names, and assignments ids in the order of their codes.
 
-    The old ids would reveal the order of the old names.
+    The old ids would reveal the order in which people were added.
     """
     copies.renumber(
         copy, "people", {person.person_id: names.index(person.name) + 1 for person in people.all_people(copy)}
@@ -270,10 +266,7 @@ def _renumber(copy: Database, names: list[str]) -> None:
 
 
 def _make_plan_hash_anew(copy: Database, left_out: Collection[str]) -> dict[str, str]:
-    """Compute the hash of the plan with the new names and the remaining parameters.
-
-    Return {old hash: new hash}.
-    """
+    """Store the hash of the plan with the new names and the remaining parameters; return {old hash: new hash}."""
     study = studies.get(copy)
     if study.plan_hash is None:
         return {}
@@ -283,10 +276,7 @@ def _make_plan_hash_anew(copy: Database, left_out: Collection[str]) -> dict[str,
 
 
 def _number_benchmarks(copy: Database, token: str) -> dict[str, str]:
-    """Replace the names of items, benchmarks, applications and files by numbers.
-
-    Return {old name: new name}.
-    """
+    """Replace the names of items, benchmarks, applications and files by numbers; return {old name: new name}."""
     all_items = items.all_items(copy)
     copies.forget_parameters(copy)
     files: dict[str, str] = {}
@@ -310,7 +300,7 @@ def _looked_up(replacements: Mapping[str, str], text: str) -> str:
 
 
 def _rewrite_texts(copy: Database, hidden: Rewritten, left_out: frozenset[str], *, keep_comments: bool) -> int:
-    """Replace names in every text that a person may have written; return the number of comments."""
+    """Replace names in each text that a person may have written; return the number of comments."""
     n_texts = {}
     for table, column in copies.FREE_TEXTS:
         if (table, column) == ("events", "details"):
@@ -324,7 +314,7 @@ def _rewrite_texts(copy: Database, hidden: Rewritten, left_out: frozenset[str], 
 
 
 def _details(hidden: Rewritten, left_out: frozenset[str], action: str, text: str) -> str:
-    """Return the details of an event with the new names; lists of people are sorted by their new names."""
+    """Return the details of an event with the new names; lists of people are sorted by new name."""
     details = json.loads(text)
     published = _without(details, left_out | {"name"} if action in UNNAMED else left_out)
     for name, value in published.items():

@@ -1,6 +1,6 @@
-"""Check that a study was not altered.
+"""Check that nobody has altered the data of a study.
 
-The hash chain of the study is checked, and compared with hashes in earlier reports, backups or receipts.
+The audit checks the hash chain of the study, and can compare the chain with an earlier report, backup or receipt.
 """
 
 import json
@@ -16,21 +16,22 @@ from labeler.errors import InputError
 from labeler.store import Database, chain, copies, labels, studies
 from labeler.store.chain import Fault
 
-N_TOLD = 20  # number of faults shown as text; the JSON has all faults
+N_TOLD = 20  # maximum number of faults in the text; the JSON has all faults
 _RECEIPT = "labeler receipt"
 _HEAD = re.compile(r"0-|([0-9]{1,18})-([0-9a-f]{64})")
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The result of an audit.
+    """The result of an audit of the hash chain.
 
     Attributes
     ----------
     head : str
-        The current end of the chain.
+        The current end of the chain: the number of links and the last hash.
     n_before : int
-        Number of rows that are older than the chain. Changes to these rows before the chain began cannot be detected.
+        Number of rows that are older than the chain. An audit cannot detect changes to these rows from before the
+        chain began.
     faults : tuple of Fault
     against : str or None
         The file or the end of a chain that the study was compared with.
@@ -42,26 +43,26 @@ class Audit:
     against: str | None = None
 
     def in_words(self) -> list[str]:
-        """Return the result as text: the summary, each fault, and what the audit cannot detect."""
+        """Return the result as lines of text: the summary, the faults, and what the audit cannot detect."""
         more = len(self.faults) - N_TOLD
         return [
             f"{counted(len(self.faults), 'fault')} found." if self.faults else "No fault found.",
             *(f"{fault.part} {fault.row_id}: {fault.what}." for fault in self.faults[:N_TOLD]),
-            *([f"{counted(more, 'more fault')}; --json lists all of them."] if more > 0 else []),
+            *([f"{counted(more, 'more fault')} not shown. To list all faults, add --json."] if more > 0 else []),
             *([f"The study was compared with {self.against}."] if self.against else []),
-            *([f"{counted(self.n_before, 'row')} from before the chain: earlier changes to them cannot be detected."]
+            *([f"Rows older than the hash chain: {self.n_before}. Earlier changes to these rows cannot be detected."]
               if self.n_before else []),
             f"Chain: {self.head}",
         ]  # fmt: skip
 
 
 def head(db: Database) -> str:
-    """Return the end of the chain (number of links, and hash), for storage outside the study."""
+    """Return the end of the chain as text: the number of links and the last hash. Store it outside the study."""
     return str(chain.head(db))
 
 
 def audit(db: Database, against: str | Path | None = None) -> Audit:
-    """Check every row against its link, and every link against the previous link.
+    """Check each row of the study against its link in the chain, and each link against the previous link.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def audit(db: Database, against: str | Path | None = None) -> Audit:
 def receipt(db: Database, person_id: int, *, now: datetime) -> str:
     """Return a reviewer's labels as JSON, with a hash for each label.
 
-    `audit` can later compare the receipt with the study.
+    `audit` can later check whether the study still has these labels.
     """
     rows = labels.links_of(db, person_id)
     entries = [
@@ -111,7 +112,10 @@ def _against(db: Database, earlier: str | Path) -> list[Fault]:
     study = content.get("study") if isinstance(content, dict) else None
     printed = study.get("chain") if isinstance(study, dict) else None
     if not isinstance(printed, str) or not _HEAD.fullmatch(printed):
-        raise InputError(f"{file}: not a report with a chain, a backup or a receipt. --against needs one of these.")
+        raise InputError(
+            f"{file} cannot be compared with the study. Give --against the printed end of a chain, a report with a "
+            "chain, a backup or a receipt."
+        )
     return _from_head(db, printed)
 
 
@@ -123,7 +127,7 @@ def _from_head(db: Database, printed: str) -> list[Fault]:
         return []
     if now is None:
         return [Fault("chain", n_links, f"the study was rolled back: its chain ends at link {chain.head(db).n_links}")]
-    return [Fault("chain", n_links, "the chain was rebuilt: this link had another hash")]
+    return [Fault("chain", n_links, "the chain was rebuilt: this link had another hash before")]
 
 
 def _from_receipt(db: Database, content: Mapping[str, Any], file: Path) -> list[Fault]:
@@ -137,7 +141,7 @@ def _from_receipt(db: Database, content: Mapping[str, Any], file: Path) -> list[
     return [
         *([] if known else [Fault("chain", chain.head(db).n_links, what)]),
         *(
-            Fault("answer", number, f"of item {code} in the receipt is missing or changed in the study")
+            Fault("answer", number, f"the answer to item {code} in the receipt is missing or changed in the study")
             for number, (code, digest) in enumerate(entries, start=1)
             if digest not in digests
         ),

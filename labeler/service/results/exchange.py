@@ -1,4 +1,4 @@
-"""Export labels as a tidy table, and import labels from other tools."""
+"""Export labels as a table with one row per answer, and import labels from other tools."""
 
 import json
 import secrets
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from labeler.formats.label_forms import Form
     from labeler.formats.source import Source
 
-LONG = "long"  # columns of the tidy label file: one row per answer, with all its properties
+LONG = "long"  # columns of the label file, which has one row per answer
 CATEGORIES = frozenset(Answer(category) for category in Category)
-FIRST_KINDS = (Kind.FRESH, Kind.OVERLAP)  # kinds of a reviewer's first assignment of an item
+FIRST_KINDS = (Kind.FRESH, Kind.OVERLAP)  # kinds of assignments in which a reviewer labels an item for the first time
 
 _Word = TypeVar("_Word", bound=StrEnum)
 
 
 @dataclass(frozen=True)
 class LabelImport:
-    """The result of importing a label table."""
+    """Counts of what was imported from a label table."""
 
     n_new: int
     n_already_there: int
@@ -55,13 +55,13 @@ class LabelRow:
     line : int
         Line number in the file.
     label : Label
-        Assignment and revision are set when the label is imported.
+        The label; its assignment and revision are set during the import.
     item_as_written : str
-        The unchanged cell, with leading and trailing spaces, which item names may have.
+        The name of the item exactly as in the table. Names of items may begin or end with spaces.
     revision : int or None
-        The revision in the table.
+        The revision in the table; None if the table has none.
     source_key : str
-        Identifies the row if the file is imported again: the event id, or a hash of the row.
+        The event id or a hash of the row, which identifies the row if the file is imported again.
     """
 
     line: int
@@ -79,14 +79,14 @@ class LabelRow:
 
 
 def export_labels(db: Database, *, actor: str, now: datetime) -> "pd.DataFrame":
-    """Return all answers as a table, one row per answer, with the columns of the label file."""
+    """Return all answers as a table with the columns of the label file; the export is logged."""
     with db.atomic():
         _log_export(db, actor, now)
         return all_answers(db)
 
 
 def export_label_file(db: Database, *, actor: str, now: datetime) -> tuple[str, int]:
-    """Return the label file as CSV text, and its number of rows."""
+    """Return the label file as CSV text, and the number of its rows; the export is logged."""
     with db.atomic():
         _log_export(db, actor, now)
         rows = _answer_rows(db)
@@ -106,14 +106,14 @@ class Exported:
 
 
 def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported:
-    """Return the first labels from which agreement is computed, in the format of another tool.
+    """Return the first labels, from which agreement is computed, in the format of another tool.
 
     `labeler.formats.label_forms` lists the formats.
 
     Raises
     ------
     InputError
-        If the format is unknown or cannot hold a name.
+        If the format is unknown, or cannot contain one of the names.
     """
     from analysis.tables import counted_labels
     from labeler.formats import label_forms
@@ -130,7 +130,7 @@ def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported
 
 
 def all_answers(db: Database) -> "pd.DataFrame":
-    """Return all answers, then all decisions on split items, with the columns of the tidy label file."""
+    """Return all answers, then all decisions on split items, with the columns of the label file."""
     import pandas as pd  # imported here because writing the label file does not need pandas
 
     return pd.DataFrame(_answer_rows(db), columns=list(labels.COLUMNS), dtype=object)
@@ -147,7 +147,9 @@ def _form(name: str) -> "Form":
 def _reader(name: str) -> "Callable[[Source], pd.DataFrame]":
     read = _form(name).read
     if read is None:
-        raise InputError(f"the form {name} does not keep names, so it cannot be imported. Import the long table.")
+        raise InputError(
+            f"the format {name} does not contain the names, so it cannot be imported. Import a file in the long format."
+        )
     return read
 
 
@@ -158,8 +160,7 @@ def _log_export(db: Database, actor: str, now: datetime) -> None:
 def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
     """Return the rows of the label file: all answers, then all decisions on split items.
 
-    A decision has no assignment. The column for the assignment therefore has a different negative number for each
-    decision.
+    A decision has no assignment, so the assignment column has a different negative number for each decision.
     """
     by_name = {item.name: item for item in items.all_items(db)}
     n_before: Counter[str] = Counter()
@@ -179,10 +180,7 @@ def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
 
 
 def import_label_file(db: Database, path: Path, form: str = LONG, *, actor: str, now: datetime) -> LabelImport:
-    """Import the labels in a file.
-
-    Raises InputError like `import_labels`; the message also names the file.
-    """
+    """Import the labels in a file, as `import_labels` does; error messages also name the file."""
     from labeler.formats import Source, tables
 
     source = Source(str(path), path)
@@ -204,16 +202,17 @@ def import_labels(db: Database, table: "pd.DataFrame", *, actor: str, now: datet
     ----------
     db : Database
     table : DataFrame
-        A table of texts with columns item, reviewer, label, and optionally other columns of the tidy label file. New
-        reviewers are added to the study. New items are added only if the study has no measurements.
+        A table of texts with the columns item, reviewer and label, and optionally other columns of the label file.
+        Reviewers who are not in the study are added. Items that are not in the study are added only if the study has
+        no measurements.
     actor : str
     now : datetime
-        The time of rows without a time.
+        The time that is stored for rows without a time.
 
     Raises
     ------
     InputError
-        If a value is invalid; the message names line and value, and nothing is imported.
+        If a value is invalid. The message names line and value, and nothing is imported.
     NotAllowed
         If the study is unblinded.
     """
@@ -229,7 +228,7 @@ def import_labels(db: Database, table: "pd.DataFrame", *, actor: str, now: datet
 
 
 def checked_rows(table: "pd.DataFrame", *, now: datetime) -> list[LabelRow]:
-    """Check all cells of a label table; raises InputError like `import_labels`."""
+    """Check all cells of a label table and return the rows; raises InputError like `import_labels`."""
     from labeler.formats import tables
 
     n_earlier: Counter[tuple[str, str, Kind]] = Counter()
@@ -250,12 +249,12 @@ def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> 
     saved = labels.saved_before(db, task.assignment_id, row.source_key)
     if saved is not None:
         if saved != (task.assignment_id, row.label.answer):
-            raise InputError(f"Line {row.line}: the event id {row.source_key!r} belongs to another answer already.")
+            raise InputError(f"Line {row.line}: the event id {row.source_key!r} already belongs to another answer.")
         return False
     if row.revision is not None and row.revision != task.revision:
         raise InputError(
-            f"Line {row.line}: revision {row.revision} of {row.reviewer!r} on {row.item!r} does not follow the "
-            f"{task.revision} answers in the study."
+            f"Line {row.line}: the next revision of {row.reviewer!r} on {row.item!r} is {task.revision}, not "
+            f"{row.revision}."
         )
     label = replace(row.label, assignment_id=task.assignment_id, revision=task.revision)
     return labels.add(db, label, row.source_key)
@@ -263,14 +262,14 @@ def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> 
 
 def _append_decision(db: Database, row: LabelRow, item: Item) -> bool:
     if row.label.answer not in CATEGORIES:
-        raise InputError(f"Line {row.line}: a decision is similar or dissimilar, not {row.label.answer!r}.")
+        raise InputError(f"Line {row.line}: a decision must be similar or dissimilar, not {row.label.answer!r}.")
     why = row.label.comment or "not in the label file"
     decision = Decision(
         item.name, Category(row.label.answer), why, row.reviewer, row.label.created.isoformat(), row.source_key
     )
     saved = decisions.of_event(db, decision.event_id)
     if saved is not None and (saved.item, saved.category) != (decision.item, decision.category):
-        raise InputError(f"Line {row.line}: the event id {decision.event_id!r} belongs to another decision already.")
+        raise InputError(f"Line {row.line}: the event id {decision.event_id!r} already belongs to another decision.")
     return decisions.add(db, item.item_id, decision)
 
 
@@ -313,7 +312,7 @@ def _parsed(cells: Mapping[Any, Any], line: int, n_earlier: Counter[tuple[str, s
     kind = _one_of(Kind, cell("kind") or "fresh", "kind", line)
     ordinal = n_earlier[item, reviewer, kind]
     n_earlier[item, reviewer, kind] += 1
-    # A hash of names can be guessed, so it is only used to recognise the row if the file is imported again.
+    # Anyone who knows the names can guess this hash, so it is used only to recognise the row in a second import.
     source_key = cell("event_id") or key(0, "imported", item, reviewer, kind, str(ordinal), answer)
     label = Label(
         assignment_id=0,
@@ -334,9 +333,9 @@ def _parsed(cells: Mapping[Any, Any], line: int, n_earlier: Counter[tuple[str, s
 
 
 def _whole_number(text: str, name: str, line: int, lowest: int, highest: int) -> int | None:
-    """Parse a whole number.
+    """Return the whole number in a cell; return None if the cell is empty.
 
-    "3.0" is accepted, because some tools write 3 as "3.0" if other cells are empty.
+    "3.0" is accepted, because some tools write 3 as "3.0" if other cells in the column are empty.
     """
     if not text:
         return None

@@ -1,4 +1,4 @@
-"""Write results: tables as CSV text, and files in a folder."""
+"""Write tables as CSV text, and write files into a folder."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 def as_csv(table: "pd.DataFrame") -> str:
     """Return a table as CSV text that is safe to open in a spreadsheet."""
-    from labeler.formats import tables  # imported here because some files do not need pandas
+    from labeler.formats import tables  # imported here because writing other files does not need pandas
 
     return tables.write(table)
 
 
 def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
-    """Write files into a folder by relative path.
+    """Write files, given as relative path -> content, into a folder; return their paths.
 
-    If writing fails, no partly written file remains.
+    If writing fails, no incomplete file remains.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
         If the folder cannot be created or written to.
     """
     with ExitStack() as all_in_place:
-        for name, content in reversed(list(files.items())):  # the files get their final names in the given order
+        for name, content in reversed(list(files.items())):  # renamed in the given order
             try:
                 (out / name).parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:

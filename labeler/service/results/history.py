@@ -1,4 +1,4 @@
-"""The history of a study for its report: steps, people, excluded items, changed pairs, calibration."""
+"""Collect the history of a study for its report, such as steps, changes of people, and excluded items."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -16,7 +16,7 @@ _DETAILS = ("name", "successor", "why")
 
 
 def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
-    """Return the history of a study as plain values.
+    """Return the history of a study as dictionaries, lists, numbers and texts.
 
     Parameters
     ----------
@@ -65,16 +65,16 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
 
 
 def not_counted(db: Database) -> frozenset[str]:
-    """Return the items that are left out of all results.
+    """Return the names of the items that no result uses.
 
-    These are excluded items, calibration items, and items chosen by a model.
+    These are excluded items, calibration items, and items that were chosen because they are informative.
     """
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
     return frozenset(excluded | calibration_items(db) | sampling.chosen_items(db))
 
 
 def calibration_items(db: Database) -> set[str]:
-    """Return the items that are used only in the calibration round."""
+    """Return the names of the items that are labelled only in the calibration round."""
     kinds: dict[str, set[Kind]] = {}
     for row in assignments.everything(db):
         kinds.setdefault(row.assignment.item, set()).add(row.assignment.kind)
@@ -95,10 +95,10 @@ def _changed_pairs(db: Database) -> list[dict[str, Any]]:
 
 
 def _not_given(db: Database) -> list[dict[str, str]]:
-    """Return the planned first labels that were never given; return none while labels can still be given.
+    """Return the first labels that the plan assigned but nobody gave; return an empty list while reviewers can label.
 
-    An assignment that ended is included if the item has fewer assignments than planned, because then nobody took it
-    over.
+    An ended assignment is included only if the item has fewer assignments than planned, because then nobody took over
+    the assignment.
     """
     if studies.get(db).state not in (State.CLOSED, State.UNBLINDED):
         return []
@@ -132,7 +132,7 @@ def _calibration(db: Database, level: float) -> dict[str, Any] | None:
 
 
 def _selection(db: Database, level: float) -> dict[str, Any] | None:
-    """Return the labels of random and of chosen items, and estimates from both.
+    """Return how many labels random and chosen items have, and estimates that use both kinds of items.
 
     Return None if no items were chosen.
     """

@@ -1,7 +1,4 @@
-"""Summarise the agreement in a closed study, without names.
-
-The report has the details.
-"""
+"""Summarise the agreement in a closed study. The summary has no names; the report has the details."""
 
 from dataclasses import dataclass
 
@@ -16,12 +13,13 @@ from labeler.store import Database, items, labels
 
 @dataclass(frozen=True)
 class InterimAgreement:
-    """Agreement of the first labels on the items that count.
+    """The agreement of the first labels, without excluded and calibration items.
 
     Attributes
     ----------
     n_agreed, n_split, n_incomplete : int
-        Numbers of items with at least two equal first labels, with different first labels, and with fewer than two.
+        Numbers of items whose first labels are all equal, whose first labels differ, and that have fewer than two
+        first labels.
     percent, kappa : Estimate
         Percent agreement and Fleiss' kappa.
     """
@@ -37,7 +35,7 @@ class InterimAgreement:
 def current_agreement(db: Database) -> InterimAgreement:
     """Return the agreement of the current labels.
 
-    Callers that show it must check `visibility` first.
+    A caller that shows the result must first check with `visibility` that the person may see it.
     """
     counting = {item.name for item in items.all_items(db)} - history.not_counted(db)
     first = counted_labels(labels.table(db))
@@ -50,7 +48,7 @@ def current_agreement(db: Database) -> InterimAgreement:
 
 
 def in_words(estimate: Estimate) -> str:
-    """Return a statistic with its 95 % interval as text, or the reason why it has no value."""
+    """Return a statistic with its 95 % interval as text; if the statistic has no value, return the reason."""
     if estimate.value is None:
         return f"undefined, because {estimate.reason}."
     between = "" if estimate.low is None else f", 95 % interval {estimate.low:.2f} to {estimate.high:.2f}"

@@ -1,6 +1,6 @@
-"""A cache of the report for pages.
+"""Cache the report for pages.
 
-A separate process computes the report once. The cached report is valid until the study changes.
+A separate process computes the report. Pages show the cached report until the study changes.
 """
 
 import time
@@ -15,7 +15,7 @@ from labeler.store import Database, events, labels
 
 MAX_KEPT = 4  # maximum number of reports in the server's memory
 LOOK_EVERY_S = 0.2
-EXPECTED_S = {True: 4.0, False: 12.0}  # whether the report is quick -> expected seconds for the first report
+EXPECTED_S = {True: 4.0, False: 12.0}  # expected seconds for the first report, by whether the report is quick
 _NO_CHANGE = ("report", "look", "sign in", "sign out", "backup", "invite", "revoke", "list flags", "answer comment")
 
 Version = tuple[Path, int, int, bool]
@@ -26,31 +26,31 @@ _making = Lock()
 
 @dataclass(frozen=True)
 class Kept:
-    """A cached report: its documents by name, and the time when it was computed."""
+    """A cached report: the documents by name, and the time when the report was computed."""
 
     files: dict[str, str]
     made: datetime
 
 
 def kept(db: Database, *, quick: bool) -> Kept | None:
-    """Return the cached report of the study in its current state; return None if this server does not have it."""
+    """Return the cached report of the study; return None if there is none or the study has changed since."""
     return _kept.get(_version(db, quick))
 
 
 def make(db: Database, *, quick: bool, actor: str, waiting: Callable[[float, float], object]) -> Kept:
-    """Compute the report.
+    """Compute the report, store it in the cache and return it.
 
-    If another request is already computing the same report, wait for that request instead.
+    If another request is already computing the same report, wait for the result of that request.
 
     Parameters
     ----------
     db : Database
     quick : bool
-        Whether to leave out the resampled numbers.
+        Whether to leave out numbers that need resampling, which take long.
     actor : str
     waiting : callable
-        Called several times per second with the elapsed seconds and the seconds of the previous computation. If
-        it raises, the computation stops.
+        Called several times per second with the elapsed seconds and the seconds that the previous computation took.
+        If this function raises an error, the computation is stopped.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def make(db: Database, *, quick: bool, actor: str, waiting: Callable[[float, flo
 
 
 def is_being_made() -> bool:
-    """Return whether this server is computing a report."""
+    """Return whether this server is computing a report now."""
     return _making.locked()
 
 
@@ -87,8 +87,8 @@ def forget(db: Database, *, quick: bool) -> None:
 
 
 def _version(db: Database, quick: bool) -> Version:
-    """Return a value that changes whenever the report may have changed.
+    """Return a value that changes whenever the report may change.
 
-    Each change of a study adds an event or an answer, and these are counted.
+    The value contains the numbers of events and answers, because each change of a study adds an event or an answer.
     """
     return db.path, labels.n_labels(db), events.last_id(db, without=_NO_CHANGE), quick

@@ -1,4 +1,4 @@
-"""Learn a classifier from the labels and measures of a study or of files; report on it and apply it."""
+"""Learn a classifier from labels and measures, report how well the classifier works, and apply it to a study."""
 
 import hashlib
 import json
@@ -39,21 +39,21 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Material:
-    """The data to learn from.
+    """The data from which a classifier is learned.
 
     Attributes
     ----------
     answers : DataFrame
-        All answers: item, reviewer, label and optionally kind and assignment.
+        All answers, with the columns item, reviewer, label and optionally kind and assignment.
     features : DataFrame
-        Indexed by item, one column per feature, NaN where missing.
+        One row per item and one column per feature; a missing value is NaN.
     applications : Series of str, indexed by item
     verdicts : DataFrame
         Columns item, classifier, verdict and score.
     warmup : float
-        The warm-up that was left out of each run for the features.
+        The warm-up that was left out of each run before the features were computed.
     hashes : mapping of str to str
-        Hashes of the input.
+        Hashes of the input data, by name.
     """
 
     answers: pd.DataFrame
@@ -65,21 +65,23 @@ class Material:
 
 
 def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
-    """Read the labels, features and verdicts of a study at one moment; the use is logged.
+    """Read the labels, features and verdicts of a study at one moment, and log that they were used.
 
     Raises
     ------
     InputError
-        If no verdict has stored measures, or the verdicts were computed with different warm-ups.
+        If no stored verdict has measures, or the verdicts were computed with different warm-ups.
     """
     with db.atomic():
         events.add(db, now.isoformat(), actor, "learn", {})
         answers, all_items = exchange.all_answers(db), items.all_items(db)
-        left_out = history.not_counted(db) - sampling.chosen_items(db)  # chosen items are used for learning
+        left_out = history.not_counted(db) - sampling.chosen_items(
+            db
+        )  # items that were chosen because they are informative are used for learning
         table = verdicts.table(db)
         counting = [item for item in all_items if item.name not in left_out]
         features = {item.name: learning.features_of(verdicts.of_item(db, item.item_id)) for item in counting}
-    # these answers are needed to find the first labels of other items, so they stay, with a kind that never counts
+    # first labels of other items depend on these answers, so the answers stay, with a kind that no result uses
     answers = answers.assign(kind=answers["kind"].mask(answers["item"].isin(left_out), "excluded"))
     measured = pd.DataFrame.from_dict(features, orient="index", columns=list(FEATURES), dtype=float)
     if not measured.notna().any(axis=None):
@@ -100,14 +102,14 @@ def material_of_files(label_file: Path, verdict_file: Path) -> Material:
     Parameters
     ----------
     label_file : Path
-        CSV: item, reviewer, label, application.
+        A CSV file with the columns item, reviewer, label and application.
     verdict_file : Path
-        CSV: item, classifier, verdict, score, and the columns of the measures.
+        A CSV file with the columns item, classifier, verdict and score, and one column per measure.
 
     Raises
     ------
     InputError
-        If a file cannot be read or a column is missing; the message names file, place and value.
+        If a file cannot be read or a column is missing. The message names file, place and value.
     """
     labels, verdict_text = (Source(str(path), path) for path in (label_file, verdict_file))
     answers = tables.read_table(labels, (*tables.LABEL_COLUMNS, "application")).reset_index(drop=True)
@@ -148,25 +150,25 @@ def _one_warmup(parameters: Sequence[Mapping[str, Any]]) -> float:
     if len(warmups) > 1:
         raise InputError(
             f"The verdicts were computed with different warm-ups: {', '.join(f'{w:g}' for w in sorted(warmups))}. "
-            "Compute them again with a single warm-up: labeler verdicts --warmup"
+            "Compute all verdicts with the same warm-up: labeler verdicts --warmup"
         )
     return warmups.pop() if warmups else 0.0
 
 
 def features_named(text: str, available: Sequence[str] = DEFAULT_FEATURES) -> list[str]:
-    """Resolve "default", "all" or a list of names to features.
+    """Return the names of the features that a text selects.
 
     Parameters
     ----------
     text : str
-        "default" (all features in the data), "all" (an error if one is missing), or names separated by commas.
+        "default" for the default features that the data have, "all" for all features, or names separated by commas.
     available : sequence of str
         The features that the data have.
 
     Raises
     ------
     InputError
-        If a name is unknown, repeated, or missing from the data.
+        If a feature is unknown, named twice, or missing from the data.
     """
     if text == "default":
         return [name for name in DEFAULT_FEATURES if name in available]
@@ -177,10 +179,10 @@ def features_named(text: str, available: Sequence[str] = DEFAULT_FEATURES) -> li
     lacking = [name for name in names if name not in available]
     if lacking:
         raise InputError(
-            f"The verdict file has no column for the feature {lacking[0]}. It has: {', '.join(available)}."
+            f"The verdict file has no column for the feature {lacking[0]}. Available features: {', '.join(available)}."
         )
     if len(set(names)) < len(names):
-        raise InputError("A feature is listed twice.")
+        raise InputError("The list names a feature twice. Name each feature once.")
     return names
 
 
@@ -201,7 +203,7 @@ def learn(
     InputError
         If the data are too small, or an option is invalid.
     """
-    # a model learned from these labels would seem better than it is
+    # a model that was learned from these labels would seem better than it is
     others = material.verdicts[~material.verdicts["classifier"].str.startswith(f"{learning.LEARNED}:")]
     try:
         return learning.learn(
@@ -226,7 +228,7 @@ def arena(
 ) -> Arena:
     """Compare the classifiers with a consensus of the labels.
 
-    Votes, in which several classifiers decide together, are compared too.
+    The comparison can include votes, in which several classifiers decide together.
 
     Parameters
     ----------
@@ -234,27 +236,31 @@ def arena(
     consensus : str
         A name in `TARGETS`.
     votes : sequence of (int, sequence of str)
-        Pairs (k, classifiers): at least k of these classifiers must say dissimilar.
+        Pairs (k, classifiers). A vote is dissimilar if at least k of these classifiers say dissimilar.
     cost_ratio : float
     seed : int
 
     Raises
     ------
     InputError
-        If there is nothing to compare, a vote names an unknown classifier, or an option is invalid.
+        If no item can be compared, a vote names an unknown classifier, or an option is invalid.
     """
     try:
         truth = learning.target_of(material.answers, consensus).sort_values("item", kind="stable")
         truth = truth[truth["item"].isin(set(material.verdicts["item"]))]
         if not len(truth):
-            raise InputError(f"No item has both a verdict and a category. Target: {TARGETS[consensus]}.")
+            raise InputError(
+                f"No item has both a verdict and a consensus category. The consensus is: {TARGETS[consensus]}."
+            )
         names = truth["item"].tolist()
         contestants = learning.contestants_of(material.verdicts, names)
         by_name = {contestant.name: contestant for contestant in contestants}
         for at_least, voters in votes:
             unknown = [voter for voter in voters if voter not in by_name]
             if unknown:
-                raise InputError(f"Unknown classifier {unknown[0]!r} in a vote. Choose from: {', '.join(by_name)}.")
+                raise InputError(
+                    f"The vote names an unknown classifier: {unknown[0]!r}. Choose from: {', '.join(by_name)}."
+                )
             contestants.append(learning.vote([by_name[voter] for voter in voters], at_least))
         applications = material.applications.reindex(names).fillna("").tolist()
         group = pd.factorize(pd.Series(applications, dtype=object))[0]
@@ -267,7 +273,7 @@ def arena(
 
 
 def habits(material: Material, *, features: str = "default", seed: int = 1) -> learning.Habits:
-    """Find the measures that predict each reviewer's labels.
+    """Find out which measures predict the labels of each reviewer.
 
     Raises
     ------
@@ -286,13 +292,13 @@ def habits(material: Material, *, features: str = "default", seed: int = 1) -> l
 
 
 def dose_response(material: Material, path: Path) -> tuple[learning.Response, ...]:
-    """Measure how well reviewers and classifiers detect known interventions, which a file lists.
+    """Measure how often reviewers and classifiers detect known changes of runs, which a file lists.
 
     Parameters
     ----------
     material : Material
     path : Path
-        CSV: benchmark, run, intervention, amount.
+        A CSV file with the columns benchmark, run, intervention and amount.
 
     Raises
     ------
@@ -314,7 +320,7 @@ def dose_response(material: Material, path: Path) -> tuple[learning.Response, ..
 
 @dataclass(frozen=True)
 class Account:
-    """A result in all its forms: plain values, text and tables, figures, and further files."""
+    """A result that can be written in several forms: numbers, a text with tables, figures, and further files."""
 
     name: str
     content: Any
@@ -329,17 +335,17 @@ class Account:
 
     @property
     def json(self) -> str:
-        """All numbers as JSON."""
+        """All numbers of the result as JSON."""
         return to_json(self.content)
 
     @property
     def html(self) -> str:
-        """One HTML page with the figures."""
+        """The result as one HTML page with figures."""
         return to_html(self.document, {name: to_svg(chart) for name, chart in self.charts.items()})
 
     @property
     def files(self) -> dict[str, str]:
-        """All forms as files: name -> text."""
+        """The result in all forms, as file name -> text."""
         return {
             f"{self.name}.html": self.html, f"{self.name}.md": to_markdown(self.document),
             f"{self.name}.json": self.json,
@@ -348,9 +354,9 @@ class Account:
 
 
 def account(result: Learned | Arena | learning.Habits | tuple[learning.Response, ...], consensus: str = "") -> Account:
-    """Convert a result to all output forms.
+    """Return a result in a form that can be written as text, JSON, HTML and figures.
 
-    For an arena, the target (a name in `TARGETS`) is also needed.
+    `consensus` is a name in `TARGETS`. It is needed only for the result of `arena`.
     """
     if isinstance(result, Arena):
         document = learning.arena_document(result, TARGETS[consensus])
@@ -364,14 +370,14 @@ def account(result: Learned | Arena | learning.Habits | tuple[learning.Response,
 
 
 def content(learned: Learned) -> Any:
-    """Return all numbers as plain values, without the table, which is a separate file."""
+    """Return the numbers of a learned classifier for JSON, without the table, which is a separate file."""
     return plain({name: value for name, value in vars(learned).items() if name not in ("table", "folds")})
 
 
 def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple[str, int, int]:
-    """Store a learned model's verdict for every item with measurements.
+    """Apply a learned model to every item that has measurements, and store the verdicts.
 
-    Earlier verdicts with the same classifier name are replaced.
+    Earlier verdicts of a classifier with the same name are replaced.
 
     Parameters
     ----------
@@ -389,7 +395,7 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
     Raises
     ------
     InputError
-        If the model is invalid, or the stored verdicts are missing or have a different warm-up.
+        If the model is invalid, or the stored verdicts are missing or were computed with a different warm-up.
     """
     model = read_model(path)
     digest = hashlib.sha256(model.to_text().encode()).hexdigest()
@@ -406,8 +412,8 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
             warmup = _one_warmup([v.parameters for v in sources])
             if warmup != model.warmup:
                 raise InputError(
-                    f"{path}: the model was learned with warm-up {model.warmup:g}, the verdicts of this study have "
-                    f"{warmup:g}. Compute them again: labeler verdicts --warmup {model.warmup:g}"
+                    f"{path}: the model was learned with warm-up {model.warmup:g}, but the verdicts of this study have "
+                    f"warm-up {warmup:g}. Compute the verdicts again: labeler verdicts --warmup {model.warmup:g}"
                 )
             first = sources[0]
             judged = model.judge(sources)
@@ -443,9 +449,9 @@ def _versions() -> dict[str, str]:
 def files_for_page(
     db: Database, command: Sequence[str], *, actor: str, waiting: Callable[[float], object]
 ) -> dict[str, bytes]:
-    """Run `labeler learn` or `labeler compare` in a separate process; return its files.
+    """Run `labeler learn` or `labeler compare` in a separate process; return the files that the command writes.
 
-    The process stops if the page is closed.
+    The process is stopped if the page is closed.
 
     Parameters
     ----------
@@ -459,7 +465,7 @@ def files_for_page(
     Returns
     -------
     dict of str to bytes
-        File name -> contents. The figures are left out, because they are part of the HTML page.
+        Contents of each file, by file name. The figures are left out, because the HTML page contains them.
 
     Raises
     ------

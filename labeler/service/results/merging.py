@@ -1,6 +1,6 @@
 """Merge the answers from a copy of a study into the study.
 
-Assignments are matched by their opaque codes. A code is random, and it is the same in all copies of a study.
+An assignment has the same random code in all copies of a study, so codes show which assignments belong together.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ from labeler.store.labels import SavedAnswer
 
 @dataclass(frozen=True)
 class TimedAnswer:
-    """An answer and its time."""
+    """An answer and the time when it was given."""
 
     answer: Answer
     created_utc: str
@@ -28,18 +28,19 @@ class TimedAnswer:
 
 @dataclass(frozen=True)
 class Conflict:
-    """An answer in the copy that was not merged because the two files disagree about its assignment.
+    """An answer in the copy that was not merged, because the two files have different answers to its assignment.
 
     Attributes
     ----------
     item, reviewer : str
     kind : Kind
     revision : int
-        Position among the answers to this assignment, from 0.
+        Position among the answers to this assignment, starting at 0.
     into : TimedAnswer or None
-        The study's answer at this position; None if there is none and an earlier answer was left out.
+        The answer that the study has at this position; None if the study has no answer here. Then the copy's answer was
+        left out because an earlier answer differs.
     other : TimedAnswer
-        The copy's answer.
+        The answer in the copy.
     """
 
     item: str
@@ -65,7 +66,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Merged:
-    """The result of a merge."""
+    """The result of a merge: numbers of answers, and conflicts."""
 
     n_new: int
     n_already_there: int
@@ -74,7 +75,7 @@ class Merged:
 
 @dataclass(frozen=True)
 class _Contents:
-    """The contents of a study that a merge compares, read at one moment."""
+    """The contents of a study file that a merge compares, read at one moment."""
 
     path: Path
     study: Study
@@ -84,13 +85,13 @@ class _Contents:
 
 
 def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now: datetime) -> Merged:
-    """Add the answers of a copy that are missing in the study.
+    """Add the answers that a copy has and the study lacks.
 
     If the same copy is merged again, nothing is added.
 
-    Either all missing answers to an assignment are added, or none. If the two files have different answers at the same
-    position, the study keeps its answers, and the answers of the copy are listed as conflicts. Answers are added with
-    all their properties and in order of time, but each reviewer's answers keep the order that they have in the copy.
+    For each assignment, either all missing answers are added, or none. If the two files have different answers to an
+    assignment, the study keeps its own answers, and the answers of the copy are listed as conflicts. The answers are
+    added in order of time, but the answers of a reviewer keep the order that they have in the copy.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now:
     source : Path
         The copy; it is not changed.
     dry_run : bool
-        Whether to report the result without storing anything.
+        Whether to return the result without storing anything.
     actor : str
     now : datetime
 
@@ -109,7 +110,7 @@ def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now:
     Raises
     ------
     InputError
-        If the file is not a copy of this study, or people, plan or protocol differ; nothing is merged.
+        If the file is not a copy of this study, or if people, plan or protocol differ. Then nothing is merged.
     NotAllowed
         If the study is unblinded.
     StudyError
@@ -143,7 +144,7 @@ def _check_same_study(ours: _Contents, theirs: _Contents) -> None:
         raise InputError(f"{theirs.path} is not a copy of {ours.path}: the plans differ. Nothing was merged.")
     if not ours.assigned.keys() & theirs.assigned.keys():
         why = "no item has the same code in both" if ours.assigned else "no item is assigned yet"
-        raise InputError(f"{theirs.path} is not a copy of {ours.path} that can be merged: {why}.")
+        raise InputError(f"{theirs.path} cannot be merged into {ours.path}: {why}.")
     differences = [*_of_protocol(ours, theirs), *_of_people(ours, theirs), *_of_assignments(ours, theirs)]
     if differences:
         raise InputError(
@@ -161,9 +162,9 @@ def _of_protocol(ours: _Contents, theirs: _Contents) -> list[str]:
 
 
 def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
-    """Describe how people differ in the copy.
+    """Return a text for each person who differs between the copy and the study.
 
-    Changes that exist only in the study are kept and not described.
+    Changes that were made only in the study do no harm, so they are not listed.
     """
     by_name = {person.name: person for person in ours.people}
     differences = []
@@ -173,7 +174,8 @@ def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
             differences.append(f"{person.name} is in the copy, but not in the study")
         elif person.roles - own_person.roles:
             differences.append(
-                f"{person.name} is {' and '.join(sorted(person.roles - own_person.roles))} only in the copy"
+                f"{person.name} is {' and '.join(sorted(person.roles - own_person.roles))} in the copy, but not in the "
+                "study"
             )
         elif own_person.active and not person.active:
             differences.append(f"{person.name} has left the copy, but still takes part in the study")
@@ -181,22 +183,22 @@ def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
 
 
 def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
-    """Describe how assignments differ in the copy, with one example of each difference.
+    """Return a text for each kind of difference between the assignments of the copy and the study, with one example.
 
-    Changes that exist only in the study are kept and not described.
+    Changes that were made only in the study do no harm, so they are not listed.
     """
     differences = []
     unknown = sorted(theirs.assigned.keys() - ours.assigned.keys())
     if unknown:
         example = theirs.assigned[unknown[0]]
         more = f", one of {len(unknown)} such assignments" if len(unknown) > 1 else ""
-        differences.append(f"{example.reviewer} has {example.item} ({example.kind}) only in the copy{more}")
+        differences.append(f"{example.item} ({example.kind}) is assigned to {example.reviewer} only in the copy{more}")
     for code in sorted(ours.assigned.keys() & theirs.assigned.keys()):
         here, there = ours.assigned[code], theirs.assigned[code]
         if here != replace(there, assignment_id=here.assignment_id):
             differences.append(
-                f"the code of {here.reviewer}'s {here.item} ({here.kind}) belongs to {there.reviewer}'s {there.item} "
-                f"({there.kind}) in the copy, or the item was measured again"
+                f"the code {code} stands for {here.item} ({here.kind}) of {here.reviewer} in the study, and for "
+                f"{there.item} ({there.kind}) of {there.reviewer} in the copy, or the item was measured again"
             )
             break
     return differences
@@ -205,7 +207,7 @@ def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
 def _compared(
     ours: Sequence[SavedAnswer], theirs: Sequence[SavedAnswer]
 ) -> tuple[list[SavedAnswer], int, list[Conflict]]:
-    """Return the new answers, the number of answers that the study already has, and the conflicts."""
+    """Return the answers to add, the number of answers that the study already has, and the conflicts."""
     by_mark = {answer.mark: answer for answer in ours}
     by_place = {(answer.code, answer.label.revision): answer for answer in ours}
     n_here: dict[str, int] = defaultdict(int)
@@ -230,7 +232,7 @@ def _compared(
 
 
 def _meaning(answer: SavedAnswer) -> tuple[str, int, Answer]:
-    """Return the properties of an answer that decide whether two answers are the same."""
+    """Return the properties of an answer that must be equal if two stored answers are the same answer."""
     return answer.code, answer.label.revision, answer.label.answer
 
 
@@ -253,7 +255,7 @@ def _timed(answer: SavedAnswer) -> TimedAnswer:
 
 
 def _in_order(new: Sequence[SavedAnswer], all_answers: Sequence[SavedAnswer]) -> list[SavedAnswer]:
-    """Sort answers by time, but keep each reviewer's order, even if the reviewer's clock was set back."""
+    """Sort answers by time; the answers of each reviewer keep their order, even if a clock was set back."""
     new_marks = {answer.mark for answer in new}
     latest: dict[str, datetime] = {}
     timed = []

@@ -1,6 +1,6 @@
 """Add items to an open study.
 
-Some items are chosen at random, the others because their labels are most informative.
+Some of the added items are random. The others are the items whose labels are expected to be most informative.
 """
 
 from dataclasses import dataclass
@@ -24,11 +24,12 @@ class NextItems:
     Attributes
     ----------
     n_random, n_chosen, n_waiting : int
-        Items drawn at random, items chosen by model or classifiers, and items not yet in the plan.
+        Numbers of added random items, of added items that model or classifiers chose, and of items that are not in the
+        plan yet.
     by_model : bool
-        Whether the uncertainty of the model was used; with too few labels, only the classifiers are used.
+        Whether a model of the labels was used to choose items. With too few labels, only the classifiers are used.
     reason : str
-        The reason why no model was used.
+        The reason why no model was used; "" if a model was used.
     """
 
     n_random: int
@@ -40,9 +41,11 @@ class NextItems:
     @property
     def sentences(self) -> list[str]:
         """The result as sentences, without names of people or items."""
-        how = "the model is uncertain and classifiers disagree" if self.by_model else "classifiers differ"
-        n = self.n_random + self.n_chosen
-        added = f"{counted(n, 'item')} added: {self.n_random} at random, {self.n_chosen} where {how}."
+        how = "the model is uncertain and classifiers disagree" if self.by_model else "classifiers disagree"
+        added = (
+            f"{counted(self.n_random + self.n_chosen, 'item')} added. {self.n_random} of these items are random. The "
+            f"other {self.n_chosen} are items on which {how}."
+        )
         why = [f"No model was used: {self.reason}."] if self.reason else []
         return [added, *why, f"Items that are not in the plan yet: {self.n_waiting}."]
 
@@ -50,17 +53,18 @@ class NextItems:
 def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, now: datetime) -> NextItems:
     """Add items to the plan of an open study.
 
-    The random sample grows by `random_share` of `n` items. Whether an item was chosen earlier does not matter, so that
-    the sample stays random; such an item needs no new label. The other items of the batch come from several
-    applications. They are items for which a model of the current labels is uncertain and on which the classifiers
-    disagree.
+    The random sample grows by `random_share` of `n` items. To keep the sample random, the next items in random order
+    are taken; an item among them that was chosen earlier needs no new label. The other items of the batch are items for
+    which a model of the current labels is uncertain and on which the classifiers disagree. These items come from
+    several applications.
 
     Parameters
     ----------
     db : Database
     n : int
+        The number of items to add.
     random_share : float
-        Share above 0 and up to 1.
+        The share of random items, above 0 and at most 1.
     actor : str
     now : datetime
 
@@ -76,12 +80,15 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         If the study is not open, or its plan already has all items.
     """
     if n < 1 or not 0 < random_share <= 1:
-        raise InputError(f"Add at least 1 item, with a random share above 0 and up to 1; got {n}, {random_share}.")
+        raise InputError(
+            f"The number of items must be at least 1, and the random share must be above 0 and at most 1. They are {n} "
+            f"and {random_share}."
+        )
     with db.atomic():
         study = studies.get(db)
         require(study, Action.PEOPLE)
         if study.phase is not State.OPEN:
-            raise NotAllowed(f"The study is {study.phase}: items can be added only while it is open.")
+            raise NotAllowed(f"Items can be added only while the study is open. The study is {study.phase} now.")
         known = sampling.sampled(db)
         if known is None or not known.waiting:
             raise NotAllowed(
@@ -101,7 +108,9 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         reviewers = [p.name for p in people.reviewers(db) if p.active and not p.paused]
         per_item = int((study.plan_parameters or {})["per_item"])
         if len(reviewers) < per_item:
-            raise NotAllowed(f"Each item needs {per_item} reviewers; {len(reviewers)} are active.")
+            raise NotAllowed(
+                f"Each item needs {per_item} reviewers, but only {len(reviewers)} reviewers can label now."
+            )
         after = before.with_items([*at_random, *chosen], reviewers, per_item)
         assigning.change(db, before, after, now=now)
         details = {
@@ -115,7 +124,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
 
 
 def _ranked(db: Database, waiting: list[str], actor: str, now: datetime) -> tuple[list[str], str]:
-    """Return the items not yet in the plan, most informative first, and the reason why no model was used."""
+    """Return the waiting items, the most informative first, and the reason why no model was used ("" if one was)."""
     material = material_of_study(db, actor=actor, now=now)
     disagreement = learning.disagreement_of(material.verdicts)
     names = features_named("default", list(material.features.columns))

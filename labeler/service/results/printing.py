@@ -22,26 +22,24 @@ PATIENCE = 180  # seconds
 
 
 def to_pdf(page: str, *, paper: str = "a4") -> bytes:
-    """Print an HTML page as PDF.
-
-    The page must be self-contained.
+    """Print an HTML page as PDF; the page must not need other files.
 
     Parameters
     ----------
     page : str
-        HTML.
+        The text of the HTML page.
     paper : str
         "a4" or "letter".
 
     Returns
     -------
     bytes
-        The PDF.
+        The content of the PDF file.
 
     Raises
     ------
     InputError
-        If no browser is found or it prints nothing; the message says what to do.
+        If no browser is found, or the browser prints nothing. The message says what to do.
     """
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
@@ -55,7 +53,9 @@ def to_pdf(page: str, *, paper: str = "a4") -> bytes:
         source.write_text(page.replace("</head>", style, 1), encoding="utf-8")
         command = [browser, "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
         command += [f"--user-data-dir={folder}/profile", "--no-pdf-header-footer", f"--print-to-pdf={target}"]
-        command += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # root has no sandbox
+        command += (
+            ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        )  # the browser has no sandbox for the user root
         try:
             subprocess.run([*command, source.as_uri()], capture_output=True, timeout=PATIENCE, check=False)  # noqa: S603
         except (OSError, subprocess.TimeoutExpired) as error:

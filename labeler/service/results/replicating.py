@@ -1,6 +1,6 @@
-"""Replicate the paper.
+"""Replicate the results of the paper.
 
-Its tables are computed from labels with the published counts, and its claims are checked on measurements.
+The tables of the paper are computed from labels that have the published counts. The claims are checked on measurements.
 
 Bauer et al., "Searching for the Ground Truth: Assessing the Similarity of Benchmarking Runs", ICPE '23 Companion,
 doi:10.1145/3578245.3584693.
@@ -33,8 +33,9 @@ from labeler.service.verdicts import background
 from labeler.store import Database, items
 
 MADE_LABELS = (
-    "The claims on labels (sections 2.2 and 4.1 to 4.3) use a label set reconstructed from the paper's counts: they "
-    "test the computations, but not the data. To check these claims, give the labels of the reviewers."
+    "The claims about labels (sections 2.2 and 4.1 to 4.3) are computed from labels that were reconstructed from the "
+    "counts in the paper. These results check the computations, but not the data. To check the claims, give the labels "
+    "of the reviewers."
 )
 N_NAMED = 5
 CLASSES = ("inconsistent", "steady state")
@@ -44,15 +45,15 @@ Advance = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Replicated:
-    """A replication, with remarks for the reader.
+    """The result of a replication, with remarks for the reader.
 
     Attributes
     ----------
     replication : Replication
     drawn : Benchmark or None
-        The benchmark in Figure 4.
+        The benchmark whose runs are drawn in Figure 4; None if there is none.
     remarks : tuple of str
-        Remarks, such as names in tables that match no benchmark.
+        Sentences for the reader, for example about names in tables that match no benchmark.
     """
 
     replication: Replication
@@ -60,9 +61,9 @@ class Replicated:
     remarks: tuple[str, ...] = ()
 
     def files(self) -> dict[str, str]:
-        """Return the result as files: name -> text.
+        """Return the result as files, as name -> text: the HTML page, Markdown, JSON and figures.
 
-        The files are the HTML page, Markdown, JSON and figures. Drawing the figures takes seconds.
+        Drawing the figures takes seconds.
         """
         result = self.replication
         charts = dict(replicated.charts(result))
@@ -78,7 +79,7 @@ class Replicated:
         }
 
     def _content(self) -> dict[str, Any]:
-        """Return all numbers, and for each benchmark its scores and its number in the paper."""
+        """Return all numbers for JSON, including the scores of each benchmark and its number in the paper."""
         content: dict[str, Any] = plain(self.replication)
         for row, one in zip(content["benchmarks"], self.replication.benchmarks, strict=True):
             row["number"] = self.replication.numbers.get(one.name)
@@ -87,22 +88,22 @@ class Replicated:
 
 
 def replication(folder: Path) -> Gathered:
-    """Read the replication data set (labels.csv and verdicts.csv) as input of a quick report."""
+    """Read the labels and verdicts of the replication data set, as input of a quick report."""
     return gathered_files(folder / "labels.csv", folder / "verdicts.csv", (REPLICATION_NOTE,), QUICK)
 
 
 def compare(content: Mapping[str, Any]) -> list[Claim]:
-    """Compare Tables 1 to 3, percent agreement and kappa in the paper with the reconstructed label set."""
+    """Return claims that compare a report with Tables 1 to 3, percent agreement and kappa of the paper."""
     return replicated.claims_of_labels(content, by_construction=True)
 
 
 def with_published(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the report with the published numbers next to the computed numbers."""
+    """Return the content of the report, extended by the published numbers next to the computed numbers."""
     return {**content, "published": published(content)}
 
 
 def published(content: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return one row for each published number: where, what, paper, ours, agrees and note."""
+    """Return a row for each published number, with the fields where, what, paper, ours, agrees and note."""
     return [
         {
             "where": claim.where.rpartition(", ")[2], "what": claim.claim.partition(": ")[0], "paper": claim.paper,
@@ -122,21 +123,21 @@ def replicate(
     classes: Path | None = None,
     advance: Advance = lambda _done, _total: None,
 ) -> Replicated:
-    """Check every claim of the paper against measurements.
+    """Check the claims of the paper on measurements, and return the result.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
     bundled : Path
-        The folder of the label set with the published counts, used for claims on labels if `labels` is None.
+        The folder with the labels that have the published counts. Claims about labels use them if `labels` is None.
     labels : Path, optional
-        The reviewers' labels (`labeler.formats.references.read_reviewer_labels`).
+        The file of the reviewers' labels (see `labeler.formats.references.read_reviewer_labels`).
     one_is : Category
-        The category that 1 stands for in the labels.
+        The category that the number 1 stands for in the file of labels.
     classes : Path, optional
-        The class of each benchmark by another method (`labeler.formats.references.read_classes`).
+        A file with the class that another method gives each benchmark (see `labeler.formats.references.read_classes`).
     advance : callable
-        Called with (benchmarks done, number of benchmarks).
+        Called with (finished benchmarks, all benchmarks).
 
     Raises
     ------
@@ -193,7 +194,7 @@ def files_for_page(
     ----------
     db : Database
     labels, classes : bytes, optional
-        The tables as uploaded.
+        The contents of the uploaded tables.
     actor : str
     waiting : callable
         As for `background.output_of`.
@@ -201,7 +202,7 @@ def files_for_page(
     Raises
     ------
     InputError
-        Like `replicate`.
+        In the same cases as `replicate`.
     """
     with TemporaryDirectory() as folder:
         command = ["replicate", "--study", str(db.path), "--out", folder, "--actor", actor]
@@ -218,14 +219,14 @@ def files_for_page(
 
 
 def measurements_of(db: Database) -> str:
-    """Return a hash that changes if the measurements of the study change."""
+    """Return a hash of all measurements of the study, which changes if the measurements change."""
     return combined_hash(f"{item.data_hash} {item.excluded_why is None}" for item in items.all_items(db) if item.n_runs)
 
 
 class _Names:
-    """Finds benchmarks by the names in other tables.
+    """A lookup of benchmarks by the names that other tables use.
 
-    A name may omit the folder, the ending .json or the application.
+    A name in a table may lack the folder, the ending .json or the application.
     """
 
     def __init__(self, benchmarks: Iterable[Benchmark]) -> None:
@@ -234,7 +235,7 @@ class _Names:
             for text in {benchmark.name, benchmark.name.replace("__", "/", 1), benchmark.benchmark}:
                 known = self._by_text.setdefault(text.lower(), benchmark.name)
                 if known != benchmark.name:
-                    self._by_text[text.lower()] = None  # ambiguous: two benchmarks have this name
+                    self._by_text[text.lower()] = None  # two benchmarks have this short name, so the name is ambiguous
 
     def find(self, text: str) -> str | None:
         """Return the name of the benchmark; return None if no benchmark or several benchmarks match."""
@@ -248,16 +249,16 @@ class _Names:
         return None
 
     def known(self, table: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-        """Return the values of a table by benchmark, and the names that match no benchmark."""
+        """Return benchmark -> value for the rows of a table, and the names that match no benchmark."""
         found = {name: self.find(name) for name in table}
         matched = {name: table[text] for text, name in found.items() if name is not None}
         return matched, [text for text, name in found.items() if name is None]
 
 
 def _with_names(table: pd.DataFrame, names: _Names, file: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the labels by benchmark, and the names that match no benchmark.
+    """Return the labels with the names of the benchmarks, and the names that match no benchmark.
 
-    Labels under such a name are used only to compute agreement.
+    The labels of a name that matches no benchmark are used only to compute agreement.
     """
     found = {text: names.find(text) for text in dict.fromkeys(table["item"])}
     answers = table.assign(item=[found[text] or text for text in table["item"]])
@@ -275,12 +276,12 @@ def _unmatched(file: str, names: Sequence[str]) -> list[str]:
 def _of_labels(answers: pd.DataFrame, unmatched: Sequence[str], n_benchmarks: int) -> str:
     n_items = answers["item"].nunique()
     text = (
-        f"The claims on labels come from {len(answers)} labels of {answers['reviewer'].nunique()} reviewers on "
-        f"{n_items} items, {n_items - len(unmatched)} of them among the {n_benchmarks} benchmarks here."
+        f"The claims about labels are computed from {len(answers)} labels of {answers['reviewer'].nunique()} reviewers "
+        f"on {n_items} items. {n_items - len(unmatched)} of these items are among the {n_benchmarks} benchmarks here."
     )
     if unmatched:
         shown = ", ".join(unmatched[:N_NAMED]) + (" and others" if len(unmatched) > N_NAMED else "")
-        text += f" {len(unmatched)} match no benchmark and count only for agreement: {shown}."
+        text += f" {len(unmatched)} items match no benchmark, so their labels are used only for agreement: {shown}."
     return text
 
 

@@ -1,4 +1,4 @@
-"""Check a report: compute its numbers again from the current data and compare them."""
+"""Check a report: compute all numbers again from the current data, and compare them with the report."""
 
 import json
 import re
@@ -22,20 +22,22 @@ IN_PAGE = re.compile(
 
 
 def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[Difference]:
-    """Recompute all numbers of a report from the study, with the seed and level of the report.
+    """Compare all numbers of a report with numbers that are computed from the study now.
+
+    The random seed and the confidence level are taken from the report.
 
     Parameters
     ----------
     db : Database
     file : Path
-        A report.json, or a report.html or report.md, which is also compared with the report.json beside it.
+        A report.json; or a report.html or report.md, which is then compared with the report.json in the same folder.
     actor : str
     now : datetime
 
     Returns
     -------
     list of Difference
-        Empty if all numbers agree. Time and versions are not compared.
+        The numbers that differ; empty if all numbers are equal. Times and software versions are not compared.
 
     Raises
     ------
@@ -49,11 +51,12 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
 
 
 def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[Difference]:
-    """Recompute all numbers of a report from a label table and a verdict table.
+    """Compare all numbers of a report with numbers that are computed from a label table and a verdict table.
 
-    The tables do not contain the plan, the history and the measurements of the study, and not all columns that the hash
-    of the verdicts covers. These are taken from the report. Verdicts are checked indirectly, through every number that
-    depends on them. The pictures of items need the measurements, so they are not compared.
+    The tables do not contain the plan, the history and the measurements of the study, and they lack some columns that
+    enter the hash of the verdicts. These values are taken from the report. Changed verdicts are still found, because
+    other numbers of the report depend on the verdicts. The pictures of items are not compared, because they are drawn
+    from the measurements.
     """
     report = _read(_numbers_of(file))
     notes = tuple(map(str, report["notes"]))
@@ -62,7 +65,7 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
         try:
             gathered = gathered.as_told_by(report)
         except (KeyError, TypeError) as error:
-            raise InputError(f"{file}: not a complete report of labeler ({error}).") from None
+            raise InputError(f"{file} is not a complete report of labeler ({error}).") from None
     try:
         return [*differences(report, gathered.content()), *_of_page(file, report)]
     except ValueError as error:
@@ -70,21 +73,21 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
 
 
 def _numbers_of(file: Path) -> Path:
-    """Return the report.json that belongs to a page; if the file is a report.json, return the file itself."""
+    """Return the path of the report.json beside a report page; if the file is not a page, return its own path."""
     return file.with_name("report.json") if file.suffix in PAGES else file
 
 
 def _of_page(file: Path, report: Mapping[str, Any], pictures: Mapping[str, str] | None = None) -> list[Difference]:
-    """Return the lines in which a page differs from its report.json.
+    """Return the lines in which a report page differs from the page that its report.json gives.
 
-    `pictures` are the pictures of items as SVG; if they are unknown, the pictures in the page are not compared.
+    `pictures` are the pictures of items as SVG. If they are None, the pictures in the page are not compared.
     """
     if file.suffix not in PAGES:
         return []
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read ({error}).") from None
+        raise InputError(f"{file} cannot be read: {error}.") from None
     if pictures is None:
         found = IN_PAGE.search(text)
         pictures = {PICTURES: found["svg"] or ""} if found else {}
@@ -102,9 +105,9 @@ def _read(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{file}: not JSON ({error}).") from None
+        raise InputError(f"{file} is not valid JSON: {error}.") from None
     if not isinstance(report, dict) or not isinstance(report.get("notes"), list) or not set(report) >= PARTS:
-        raise InputError(f"{file}: not a report of labeler (report.json).")
+        raise InputError(f"{file} is not a report of labeler. Give a file report.json, report.md or report.html.")
     return report
 
 
@@ -112,4 +115,4 @@ def _options(report: Mapping[str, Any], file: Path) -> ReportOptions:
     try:
         return ReportOptions.of_report(report["parameters"])
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{file}: its parameters are invalid ({error}).") from None
+        raise InputError(f"{file}: the parameters of the report are invalid ({error}).") from None

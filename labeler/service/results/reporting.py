@@ -1,4 +1,7 @@
-"""Create reports from a study or from CSV files; `analysis.report` computes and renders them."""
+"""Create reports from a study or from CSV files.
+
+This module reads the data; `analysis.report` computes the numbers and writes the pages.
+"""
 
 import hashlib
 import json
@@ -35,26 +38,31 @@ from labeler.service.verdicts import background
 from labeler.store import Database, chain, events, items, people, studies, verdicts
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-COMPUTED = ("level", "show_rejected", "resampling", "verdicts")  # parameters that a report computes again
-EXCLUDED = "excluded"  # column of a label file: 1 if the item is left out of all results
+COMPUTED = (
+    "level",
+    "show_rejected",
+    "resampling",
+    "verdicts",
+)  # parameters of a report that are computed again, not taken from an earlier report
+EXCLUDED = "excluded"  # column of a label file; 1 means that the item is left out of all results
 EMPTY_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
 
 REPLICATION_NOTE = (
     "This data set was reconstructed from the counts in the paper. Some details are arbitrary: which items are agreed "
     "or split, which pair has the dissimilar items, which reviewer of a split pair gave which label, the joint "
     "verdicts of the two classifiers, and all verdicts on split items. Percent agreement, Fleiss' kappa, Table 1 and "
-    "the confusion matrices do not depend on these details; Cohen's kappa of a pair and each reviewer's share of "
-    "dissimilar labels do."
+    "the confusion matrices do not depend on these details. Cohen's kappa of a pair and each reviewer's share of "
+    "dissimilar labels depend on these details."
 )
 
 
 CHOSEN_NOTE = (
-    "{} items were not chosen at random, but because classifiers disagreed and a model was uncertain. This report "
-    "covers only the random sample of all items. The labels of chosen items enter only the weighted estimates in the "
-    "section Random and chosen items; labeler learn uses them."
+    "{} items were not drawn at random. They were chosen because classifiers disagreed and a model was uncertain. This "
+    "report covers only the random sample of all items. The labels of the chosen items are used only by labeler learn "
+    "and by the weighted estimates in the section Random and chosen items."
 )
 FULL_RESAMPLING = Resampling()
-LETTERS = 48  # maximum length of a name above a picture
+LETTERS = 48  # maximum number of characters of a name above a picture
 Progress = Callable[[float], object]
 
 
@@ -67,9 +75,9 @@ class ReportOptions:
     level : float
         Confidence level of the intervals.
     resampling : Resampling
-        Number of resamples and random seed.
+        The number of resamples, and the random seed.
     show_rejected : bool
-        Whether to show the estimates of a latent class model that the labels reject.
+        Whether to show the estimates of a latent class model even if the labels contradict the model.
     """
 
     level: float = 0.95
@@ -77,15 +85,20 @@ class ReportOptions:
     show_rejected: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError if the level is not within (0, 1)."""
+        """Raise ValueError if the level is not between 0 and 1."""
         if not 0 < self.level < 1:
-            raise ValueError(f"level must be within (0, 1), got {self.level}")
+            raise ValueError(f"level must be between 0 and 1, not {self.level}")
 
     @classmethod
     def of_report(cls, parameters: Mapping[str, Any]) -> Self:
-        """Return the options in a report; raises KeyError, TypeError or ValueError if they are missing or invalid."""
+        """Return the options with which a report was made.
+
+        Raises KeyError, TypeError or ValueError if the parameters of the report are missing or invalid.
+        """
         level, resampling = float(parameters["level"]), Resampling.of(parameters["resampling"])
-        return cls(level, resampling, bool(parameters.get("show_rejected", True)))  # earlier versions always showed it
+        return cls(
+            level, resampling, bool(parameters.get("show_rejected", True))
+        )  # earlier versions always showed these estimates
 
 
 STANDARD = ReportOptions()
@@ -101,14 +114,14 @@ class Gathered:
     answers, verdicts : DataFrame
         See `analysis.report.summarise`.
     label_file : DataFrame
-        The answers with the columns of the label file.
+        The same answers with the columns of the label file.
     provenance : Provenance
     options : ReportOptions
         The options with which the history was read, and which `content` uses.
     n_items : int or None
-        Number of items in the study; None for files.
+        Number of items in the study; None if the input comes from files.
     pictures : mapping of str to str
-        Further figures as SVG text by name.
+        Further figures, as name -> SVG text.
     """
 
     answers: pd.DataFrame
@@ -120,7 +133,7 @@ class Gathered:
     pictures: Mapping[str, str] = field(default_factory=dict)
 
     def as_told_by(self, reported: Mapping[str, Any]) -> Self:
-        """Return a copy of this input that is completed from the study's report.
+        """Return this input, completed with values from an existing report of the study.
 
         The plan, the history, the measurements and the hash of the verdicts are taken from the report.
         """
@@ -137,10 +150,7 @@ class Gathered:
         return replace(self, provenance=told, n_items=reported["study"]["items"])
 
     def content(self, progress: Progress | None = None) -> dict[str, Any]:
-        """Compute all numbers of the report.
-
-        This takes seconds and needs no database.
-        """
+        """Compute and return all numbers of the report; this takes seconds and needs no database."""
         return report.summarise(
             self.answers,
             self.verdicts,
@@ -154,7 +164,10 @@ class Gathered:
         )
 
     def files(self, content: Mapping[str, Any]) -> dict[str, str | bytes]:
-        """Return the report `content` and its labels as files: name -> text, or bytes for a PDF."""
+        """Return the files of the report, as name -> text or bytes: pages, numbers, figures and labels.
+
+        `content` has the numbers of the report.
+        """
         figures = {**report.draw(content), **self.pictures}
         return {
             "report.html": report.to_html(content, figures),
@@ -169,7 +182,7 @@ class Gathered:
 
 
 def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> dict[str, Any]:
-    """Compute all numbers of the study's report; the use is logged.
+    """Compute and return all numbers of the study's report, and log that the report was made.
 
     Parameters
     ----------
@@ -181,7 +194,7 @@ def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: s
     Returns
     -------
     dict
-        Result of `analysis.report.summarise`.
+        The result of `analysis.report.summarise`.
     """
     return gathered_study(db, options, actor=actor, now=now).content()
 
@@ -194,11 +207,10 @@ def files_of_study(
     now: datetime,
     progress: Progress | None = None,
 ) -> dict[str, str | bytes]:
-    """Return the report of a study as files: name -> contents.
+    """Return the report of a study as files, as name -> contents.
 
-    The label files contain the labels from which the numbers were computed.
-
-    `progress` is called with the share of the numbers that are finished. The figures are drawn after that.
+    The label files contain the labels from which the numbers were computed. `progress` is called with the share of the
+    numbers that are finished. The figures are drawn after all numbers are finished.
     """
     gathered = gathered_study(db, options, actor=actor, now=now)
     content = gathered.content(progress)
@@ -206,9 +218,9 @@ def files_of_study(
 
 
 def pictures_of(db: Database, content: Mapping[str, Any]) -> dict[str, str]:
-    """Return pictures of the items with the most disagreement.
+    """Return pictures of the items on which reviewers or classifiers disagree most, as name -> SVG text.
 
-    Return none before unblinding, or if the study has no measurements.
+    Return no pictures before the study is unblinded, or if it has no measurements.
     """
     if content["study"]["interim"]:
         return {}
@@ -220,9 +232,9 @@ def pictures_of(db: Database, content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[float], object]) -> dict[str, str]:
-    """Return the report documents without figures.
+    """Return the documents of the report without figures, as name -> text.
 
-    A separate process computes the documents and stops if the page is closed.
+    A separate process computes the documents. The process is stopped if the page is closed.
 
     Parameters
     ----------
@@ -254,9 +266,9 @@ def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[
 
 
 def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> Gathered:
-    """Read the input of a study's report at one moment, so that answers can still be saved.
+    """Read the input of a study's report at one moment; reviewers can continue to label.
 
-    The log records it.
+    The log records that the data were read.
     """
     with db.atomic():
         study, all_items, left_out = studies.get(db), items.all_items(db), history.not_counted(db)
@@ -312,19 +324,19 @@ def gathered_files(
     Parameters
     ----------
     label_file : Path
-        CSV: item, reviewer, label; optionally the other columns of the tidy label file.
+        A CSV file with the columns item, reviewer and label, and optionally the other columns of the label file.
     verdict_file : Path, optional
-        CSV: item, classifier, verdict and optionally score and threshold.
+        A CSV file with the columns item, classifier and verdict, and optionally score and threshold.
     notes : tuple of str
         Notes on the data for the reader.
     options : ReportOptions
     now : datetime
-        The time of rows without a time; no number depends on it.
+        The time that is used for rows without a time. No number depends on this time.
 
     Raises
     ------
     InputError
-        If a file is invalid; the message names file, place and value.
+        If a file is invalid. The message names file, place and value.
     """
     table = tables.read_labels(_source(label_file))
     try:
@@ -349,7 +361,7 @@ def files_of_files(
     *,
     progress: Progress | None = None,
 ) -> dict[str, str | bytes]:
-    """Return the report of two tables as files: name -> contents.
+    """Return the report of a label table and a verdict table as files, as name -> contents.
 
     `progress` is called as in `files_of_study`.
     """
@@ -361,7 +373,7 @@ def files_of_files(
 
 
 def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
-    """Return the answers of a label file, with the optional columns that the file has."""
+    """Return the answers in a label file, with those optional columns that the file has."""
     rows = exchange.checked_rows(table, now=now)
     columns: dict[str, list[Any]] = {
         "item": [row.item for row in rows],
@@ -379,13 +391,13 @@ def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
     if "view" in table:
         columns["axis_rule"] = [row.label.view.get("rule") for row in rows]
     answers = pd.DataFrame(columns | {name: more[name] for name in more if name in table}, dtype=object)
-    if EXCLUDED in table:  # these rows help to find the first labels and are not part of any result
+    if EXCLUDED in table:  # first labels of other items depend on these rows, but no result uses the rows
         answers["kind"] = answers["kind"].mask((table[EXCLUDED] == "1").to_numpy(), "excluded")
     return answers
 
 
 def _timed(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return the answers with time on task instead of the measured time, and with the axis rule."""
+    """Return the answers with the axis rule, and with the time on task in place of the measured time."""
     views = [json.loads(view) for view in answers["view"]]
     times = [_time_on_task(dwell_ms, view) for dwell_ms, view in zip(answers["dwell_ms"], views, strict=True)]
     rules = [view.get("rule") for view in views]
@@ -400,7 +412,7 @@ def _time_on_task(dwell_ms: int | None, view: Mapping[str, Any]) -> int | None:
 
 
 def _protocol(study: Study) -> dict[str, Any]:
-    """Return how items were shown and what reviewers were asked, as parameters of the report."""
+    """Return the question and the display options of the study, as parameters of the report."""
     protocol = study.protocol
     return {
         "axis_rule": protocol.axis_rule,
@@ -408,7 +420,9 @@ def _protocol(study: Study) -> dict[str, Any]:
         "asks_confidence": protocol.asks_confidence,
         "shows_numbers": protocol.shows_numbers,
         "idle_limit_ms": timing.IDLE_LIMIT_MS,
-        **({"varies_pictures": True} if protocol.varies_pictures else {}),  # not in reports of earlier versions
+        **(
+            {"varies_pictures": True} if protocol.varies_pictures else {}
+        ),  # reports of earlier versions do not have this parameter
     }
 
 

@@ -1,6 +1,6 @@
-"""Split items of a closed study: their labels, and decisions on them.
+"""Show split items of a closed study and their labels, and store decisions on split items.
 
-A person who labelled a split item cannot decide it.
+A person who labelled a split item cannot make decisions.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class SplitLabel:
-    """A label without the name of its reviewer, as shown to the person who decides."""
+    """A label as the person who decides sees it, without the name of the reviewer."""
 
     category: Category
     comment: str | None
@@ -46,9 +46,9 @@ class Split:
     ----------
     item : Item
     labels : tuple of SplitLabel
-        First and third labels, sorted by category and comment, so that the order does not reveal reviewers.
+        First and third labels, sorted by category and comment, so that their order does not reveal the reviewers.
     decision : Decision or None
-        The current decision.
+        The current decision; None if nobody has decided.
     """
 
     item: Item
@@ -57,7 +57,7 @@ class Split:
 
     @cached_property
     def majority(self) -> Category | None:
-        """The category that most first and third labels have; None for a tie."""
+        """The category of more than half of the first and third labels; None if there is a tie."""
         (most, n_most), *runners_up = Counter(label.category for label in self.labels).most_common()
         return most if all(n < n_most for _, n in runners_up) else None
 
@@ -80,9 +80,9 @@ class Split:
 
 @until_changed
 def split_items(db: Database) -> tuple[Split, ...]:
-    """Return all split items, except excluded items.
+    """Return all split items except excluded items; the undecided items come first.
 
-    Undecided items come first. Within each group, items are sorted by name.
+    The undecided items and the other items are each sorted by name.
     """
     table = _first_and_third(db)
     by_name = {item.name: item for item in items.all_items(db) if item.excluded_why is None}
@@ -99,9 +99,9 @@ def split_items(db: Database) -> tuple[Split, ...]:
 
 
 def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
-    """Return the current answers to an item with the names of the reviewers.
+    """Return the current answers to an item, with the names of the reviewers.
 
-    Only people who may see names may see the result.
+    The caller must make sure that the person who sees the result may see names.
     """
     rows = [
         {"reviewer": reviewer, "label": answer, "kind": _KINDS.get(Kind(kind), kind), "comment": comment}
@@ -115,9 +115,9 @@ def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
 
 
 def labels_in_words(db: Database, shown: Sequence[Item]) -> list[str]:
-    """Return the first labels of each item as one line, such as "S: ada, cleo · D: ben".
+    """Return a text with the first labels and reviewers for each item, such as "S: ada, cleo · D: ben".
 
-    Only people who may see names may see the result.
+    The caller must make sure that the person who sees the result may see names.
     """
     names: dict[tuple[int, str], list[str]] = {(item.item_id, category): [] for item in shown for category in Category}
     for item_id, reviewer, kind, answer in labels.on_items(db, [item.item_id for item in shown]):
@@ -134,19 +134,19 @@ def labels_in_words(db: Database, shown: Sequence[Item]) -> list[str]:
 
 
 def adjudicate(db: Database, name: str, category: Category | None, why: str, *, actor: str, now: datetime) -> Category:
-    """Decide a split item.
+    """Store a decision on the category of a split item, and return the category.
 
-    First labels do not change. A later decision replaces an earlier decision.
+    Labels do not change. A later decision replaces an earlier decision.
 
     Raises
     ------
     InputError
         If the item does not exist or is not split, or the category or the reason is missing.
     NotAllowed
-        If the study is not closed, or the person labelled a split item.
+        If the study is not closed, or the person labelled one of the split items.
     """
     if category is None:
-        raise InputError("Choose similar or dissimilar.")
+        raise InputError("The decision has no category. Choose similar or dissimilar.")
     why = checked_reason(why)
     with db.atomic():
         require(studies.get(db), Action.ADJUDICATE)
@@ -165,9 +165,9 @@ def adjudicate(db: Database, name: str, category: Category | None, why: str, *, 
 
 
 def why_not_decide(db: Database, name: str) -> str:
-    """Return the reason why a person may not decide split items; return "" if the person may.
+    """Return why a person may not make decisions; return "" if the person may.
 
-    A person who labelled a split item may not decide.
+    A person who labelled one of the split items may not make decisions.
     """
     table = _first_and_third(db)
     counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
@@ -176,12 +176,12 @@ def why_not_decide(db: Database, name: str) -> str:
         return ""
     return (
         f"You labelled {len(own)} of the split items yourself. A person who labelled none of them must decide: "
-        "another coordinator, or the owner of the study file with labeler adjudicate."
+        "either another coordinator, or the owner of the study file with the command labeler adjudicate."
     )
 
 
 def n_complete(db: Database) -> tuple[int, int]:
-    """Return the number of items that count and have at least two first labels, and the number of items that count."""
+    """Return how many of the items that count have at least two first labels, and the number of items that count."""
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
     assigned = {row.assignment.item for row in assignments.everything(db) if row.assignment.kind in COUNTED_KINDS}
     table = _first_and_third(db)
@@ -190,16 +190,16 @@ def n_complete(db: Database) -> tuple[int, int]:
 
 
 def _first_and_third(db: Database) -> pd.DataFrame:
-    """Return the first labels of all kinds of assignments: columns item, rater, category, kind, comment."""
+    """Return first labels of all kinds of assignments, with the columns item, rater, category, kind and comment."""
     return first_of(with_defaults(labels.table(db)))
 
 
 def _split_names(table: pd.DataFrame) -> set[str]:
-    """Return the names of the items whose first labels differ; kinds of assignments that do not count are ignored."""
+    """Return the names of the items whose first labels differ; labels that do not count are ignored."""
     n_categories = table[table["kind"].isin(COUNTED_KINDS)].groupby("item")["category"].nunique()
     return set(n_categories.index[n_categories > 1])
 
 
 def _in_order(shown: Iterable[SplitLabel]) -> tuple[SplitLabel, ...]:
-    """Sort labels so that their order does not reveal the reviewers."""
+    """Return labels sorted by category and comment, so that their order does not reveal the reviewers."""
     return tuple(sorted(shown, key=lambda label: (label.is_third, label.category, label.comment or "")))

@@ -1,1 +1,1 @@
-"""Verdicts of classifiers: computed, stored and explained."""
+"""Compute, store and explain the verdicts of classifiers."""

@@ -1,4 +1,4 @@
-"""Run long commands in a separate process, in the same way as in a terminal."""
+"""Run long labeler commands in a separate process, as a terminal would."""
 
 import os
 import subprocess
@@ -20,15 +20,15 @@ _children: dict[int, subprocess.Popen[bytes]] = {}
 
 
 def start_verdicts(study: Path, thresholds: Mapping[str, float] = NO_THRESHOLDS, *, actor: str) -> None:
-    """Start `labeler verdicts` for the study and return at once; the progress is stored in the study file.
+    """Start `labeler verdicts` for the study, and return without waiting; the study file stores the progress.
 
     Parameters
     ----------
     study : Path
     thresholds : mapping of str to float
-        "theta" or "cut" -> an additional threshold.
+        An additional threshold for "theta" or "cut".
     actor : str
-        The person who started the computation, for the audit log.
+        The name of the person who started the computation, for the audit log.
     """
     options = [text for name, value in thresholds.items() for text in (f"--{name}", repr(value))]
     child = subprocess.Popen(  # noqa: S603 - our own command, no shell
@@ -42,20 +42,22 @@ def start_verdicts(study: Path, thresholds: Mapping[str, float] = NO_THRESHOLDS,
 
 
 def output_of(arguments: Sequence[str], *, waiting: Callable[[float], object]) -> str:
-    """Run a labeler command and return its output; the command is stopped if the caller stops waiting.
+    """Run a labeler command in a separate process and return its output.
+
+    If the caller stops waiting, the command is stopped.
 
     Parameters
     ----------
     arguments : sequence of str
         The arguments that follow `labeler` on the command line.
     waiting : callable
-        Called several times per second with the elapsed seconds. If it raises an error, the command is stopped. A page
-        raises an error if its window is closed or the user asks for something else.
+        Called several times per second with the elapsed seconds. If this function raises an error, the command is
+        stopped. For example, a page raises an error if the user closes the window.
 
     Raises
     ------
     InputError
-        If the command fails; the message is the error message of the command.
+        If the command fails. The message is the error message of the command.
     """
     started = time.monotonic()
     with TemporaryFile() as output, TemporaryFile() as errors:
@@ -75,7 +77,9 @@ def output_of(arguments: Sequence[str], *, waiting: Callable[[float], object]) -
             file.seek(0)
             texts.append(file.read().decode())
     if child.returncode:
-        message = texts[1].rpartition("Error: ")[2].strip()  # drop the notes and progress before the error
+        message = (
+            texts[1].rpartition("Error: ")[2].strip()
+        )  # removes the notes and the progress that were printed before the error
         raise InputError(message or f"labeler {arguments[0]} failed with exit code {child.returncode}.")
     return texts[0]
 
@@ -85,12 +89,12 @@ def _command(arguments: Sequence[str]) -> list[str]:
 
 
 def is_running(job: Job) -> bool:
-    """Return whether the job is unfinished and its process is alive."""
+    """Return whether a job has not finished and its process is still running."""
     if job.finished_utc is not None:
         return False
     child = _children.get(job.pid)
     if child is not None:
-        return child.poll() is None  # removes a finished child process, which would otherwise still count as alive
+        return child.poll() is None  # removes a finished child process, which would otherwise seem to be running
     try:
         os.kill(job.pid, 0)
     except ProcessLookupError:
@@ -101,7 +105,7 @@ def is_running(job: Job) -> bool:
 
 
 def in_words(job: Job) -> str:
-    """Return the progress of the job and its estimated remaining time as text."""
+    """Return the progress of a job and the estimated remaining time as text."""
     elapsed = (datetime.now(UTC) - datetime.fromisoformat(job.started_utc)).total_seconds()
     if not job.n_done:
         return f"0 of {counted(job.n_total, 'item')}"

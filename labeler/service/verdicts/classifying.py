@@ -1,6 +1,6 @@
 """Run the classifiers on one benchmark.
 
-The functions are pure, so any process on any machine can run them.
+The results depend only on the arguments, so any process on any machine can run these functions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,19 +14,22 @@ from labeler.model import Series
 from labeler.plugins import classifier_plugins
 from labeler.service.verdicts import foreign
 
-PLUGIN_VERSION, NOT_INSTALLED = 1, 0  # a missing classifier gets version 0, so its verdicts are computed next time
+PLUGIN_VERSION, NOT_INSTALLED = (
+    1,
+    0,
+)  # version of a classifier that is not installed, so that its verdicts are computed once it is installed
 
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """Options that apply to every classifier.
+    """Options that apply to all classifiers.
 
     Attributes
     ----------
     warmup : float
         Warm-up to leave out at the start of each run: a number of iterations, or a share below 1.
     only_verdict : bool
-        Compute only what the verdicts need, without scores of the heuristics and evidence.
+        Whether to compute only what the verdicts need, without the scores of the heuristics and the evidence.
 
     Raises
     ------
@@ -38,7 +41,7 @@ class JudgeOptions:
     only_verdict: bool = False
 
     def __post_init__(self) -> None:
-        """Raise InputError if the warm-up is not valid."""
+        """Raise InputError if the warm-up is neither a number of iterations nor a share."""
         try:
             checked_drop(self.warmup)
         except ValueError as error:
@@ -47,10 +50,7 @@ class JudgeOptions:
 
 @dataclass(frozen=True)
 class Judge:
-    """A classifier and everything that its verdicts depend on.
-
-    If any of these values changes, the verdicts are computed again.
-    """
+    """A classifier, with its parameters and version; if one of these changes, the verdicts are computed again."""
 
     name: str
     version: int
@@ -58,14 +58,14 @@ class Judge:
 
 
 def settings(thresholds: Mapping[str, Sequence[float]]) -> list[str]:
-    """Return the names of classifiers with other thresholds, called settings.
+    """Return the names of classifiers with other thresholds, such as `heuristic@0.30`.
 
-    Default thresholds add no name.
+    A classifier with another threshold is called a setting. A threshold that is the default adds no name.
 
     Parameters
     ----------
     thresholds : mapping of str to sequence of float
-        Name of the threshold ("theta", "cut" or "limit") -> values for every classifier with a threshold of that name.
+        Values for each threshold "theta", "cut" or "limit". The values apply to every classifier with this threshold.
 
     Raises
     ------
@@ -89,12 +89,12 @@ def settings(thresholds: Mapping[str, Sequence[float]]) -> list[str]:
 
 
 def is_setting(name: str) -> bool:
-    """Return whether this is a built-in classifier with another threshold, such as `heuristic@0.30`."""
+    """Return whether the name is a built-in classifier with another threshold, such as `heuristic@0.30`."""
     return name not in CLASSIFIERS and classifier_named(name) is not None
 
 
 def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
-    """Return all classifiers: built-in, settings in `more`, and classifiers of other packages."""
+    """Return all classifiers: built-in classifiers, the settings in `more`, and classifiers of other packages."""
     known = [*CLASSIFIERS.values(), *filter(None, map(classifier_named, more))]
     built_in = [
         Judge(
@@ -113,11 +113,9 @@ def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
 
 
 def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions = JudgeOptions()) -> list[Verdict]:
-    """Return the verdicts of the named classifiers on one benchmark.
+    """Return the verdicts of the named classifiers on one benchmark; if a classifier fails, its verdict has the reason.
 
-    If a classifier fails, its verdict contains the reason.
-
-    The classifiers share the runs, so each intermediate result is computed only once.
+    The classifiers share intermediate results, so that each result is computed only once.
 
     Parameters
     ----------
@@ -128,7 +126,8 @@ def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions 
     Returns
     -------
     list of Verdict
-        One verdict per name, in the same order. If `options.only_verdict` is set, the verdicts have no evidence.
+        One verdict per name, in the order of the names. If `options.only_verdict` is true, the verdicts have no
+        evidence.
     """
     try:
         shared = Runs(series, options.warmup)
@@ -153,7 +152,7 @@ def _verdict(name: str, shared: Runs, options: JudgeOptions) -> Verdict:
 
 
 def _error_text(error: BaseException) -> str:
-    """Return the text of an error, even if converting the error to text fails."""
+    """Return the text of an error; if the error cannot be converted to text, return a substitute."""
     kind = type(error).__name__
     try:
         text = str(error)

@@ -1,6 +1,6 @@
-"""Compute the verdicts of the classifiers on all items.
+"""Compute and store the verdicts of the classifiers on all items.
 
-The caller chooses the executor.
+The caller chooses the executor, which runs the classifiers in this process, in other processes or on other machines.
 """
 
 import os
@@ -18,8 +18,8 @@ from labeler.store import Database, events, items, jobs, runs, verdicts
 from labeler.store.jobs import Job
 
 JOB = "verdicts"
-MAX_BATCH, MAX_BATCH_S = 50, 0.5  # limits of one transaction: number of items and seconds
-IN_FLIGHT = 16  # items given to the executor at the same time; limits memory
+MAX_BATCH, MAX_BATCH_S = 50, 0.5  # a transaction stores at most this many items, and takes at most this many seconds
+IN_FLIGHT = 16  # maximum number of items in the executor at the same time, which limits the memory
 
 Advance = Callable[[int, int], None]
 ItemVerdicts = tuple[Item, list[Verdict]]
@@ -28,7 +28,7 @@ EVERYTHING = JudgeOptions()
 
 @dataclass(frozen=True)
 class Computed:
-    """Result of a computation."""
+    """The result of computing verdicts: numbers of items and verdicts."""
 
     n_items: int
     n_computed: int
@@ -44,22 +44,22 @@ def compute_verdicts(
     advance: Advance = lambda _done, _total: None,
     actor: str,
 ) -> Computed:
-    """Compute and save the missing verdicts; verdicts that exist already are not computed again.
+    """Compute and store the verdicts that the study lacks; existing verdicts are not computed again.
 
-    Tables and reports then show the verdicts that were computed with these options. If the computation is stopped, the
-    finished verdicts are kept, and the next call computes the others. The results do not depend on the executor.
+    Afterwards, tables and reports show the verdicts for these options. If the computation is stopped, the finished
+    verdicts are kept, and the next call computes the others. The results do not depend on the executor.
 
     Parameters
     ----------
     db : Database
     options : JudgeOptions
     settings : sequence of str
-        Additional settings of classifiers, such as `heuristic@0.30`. The study remembers them and computes them from
-        then on.
+        Additional classifiers with another threshold, such as `heuristic@0.30`. The study remembers these settings, and
+        later calls compute them too.
     executor : concurrent.futures.Executor, optional
-        The executor to use; None means this process.
+        The executor that runs the classifiers; if None, this process runs them.
     advance : callable
-        Called repeatedly with (items done, total items).
+        Called repeatedly with (finished items, all items).
     actor : str
 
     Returns
@@ -100,39 +100,39 @@ def compute_verdicts(
 
 
 def n_missing(db: Database, options: JudgeOptions = EVERYTHING, settings: Sequence[str] = ()) -> int:
-    """Count the items without a verdict from at least one expected classifier.
+    """Return the number of items that lack the verdict of at least one classifier.
 
-    Expected are the standard classifiers, the settings already in the study, and `settings`. A setting is a classifier
-    with another threshold, such as `heuristic@0.30`.
+    The classifiers are the standard classifiers, the settings in the study, and the given settings. A setting is a
+    classifier with another threshold, such as `heuristic@0.30`.
     """
     acceptable = _acceptable(options, _with_kept(db, settings))
     return verdicts.n_lacking(db, [(judge.name, judge.parameters, judge.version) for judge in acceptable])
 
 
 def _with_kept(db: Database, settings: Sequence[str]) -> Sequence[str]:
-    """Return the settings stored in the study, followed by the additional settings, each once."""
+    """Return the settings that the study has, followed by the given settings, each once."""
     return list(dict.fromkeys([*filter(is_setting, sorted(verdicts.computed_classifiers(db))), *settings]))
 
 
 def latest_job(db: Database) -> Job | None:
-    """Return the most recent computation, whether or not it is still running; return None if there is none."""
+    """Return the most recent computation of verdicts, finished or not; return None if there was none."""
     return jobs.latest(db, JOB)
 
 
 def _acceptable(options: JudgeOptions, settings: Sequence[str]) -> list[Judge]:
-    """Return the classifiers and parameters whose verdicts can be used.
+    """Return the classifiers whose stored verdicts are valid, with parameters and version.
 
-    If only verdicts are needed, stored results that also contain scores and evidence are accepted.
+    If only verdicts are needed, stored verdicts that also have scores and evidence are valid, too.
     """
     complete = judges(JudgeOptions(options.warmup), settings) if options.only_verdict else []
     return judges(options, settings) + complete
 
 
 def _missing(db: Database, options: JudgeOptions, settings: Sequence[str]) -> list[tuple[Item, list[str]]]:
-    """Return each item for which verdicts are missing, with the names of the classifiers to compute.
+    """Return each item that lacks verdicts, with the names of the classifiers that must run.
 
-    A verdict is missing if it does not exist for the item's current measurements and the classifier's parameters and
-    version.
+    A verdict is lacking if the study has none for the current measurements of the item and the current parameters and
+    version of the classifier.
     """
     done = verdicts.done(db)
     acceptable = [
@@ -170,7 +170,7 @@ def _item_verdicts(
             item, names = pending.pop(future)
             try:
                 item_verdicts = future.result()
-            except AttributeError:  # Dask raises this if a result was lost together with its worker
+            except AttributeError:  # Dask raises this error if a result was lost together with its worker
                 submit(item, names)
             else:
                 yield item, item_verdicts
@@ -196,7 +196,7 @@ def _batches(results: Iterable[ItemVerdicts]) -> Iterator[list[ItemVerdicts]]:
             if len(batch) == MAX_BATCH or time.monotonic() - started > MAX_BATCH_S:
                 yield batch
                 batch, started = [], time.monotonic()
-    except Exception:  # a worker was lost; first save the results of the other workers
+    except Exception:  # a worker was lost; first the results of the other workers are stored
         if batch:
             yield batch
         raise
@@ -231,5 +231,5 @@ def _stored(item: Item, verdict: Verdict, by: Judge) -> StoredVerdict:
 
 
 def _now() -> str:
-    """Return the current time, which is used only to show the progress of a long job."""
+    """Return the current time as text; it is used only to show the progress of a long job."""
     return datetime.now(UTC).isoformat()

@@ -31,10 +31,7 @@ NO_EVIDENCE = "The details of this verdict were not saved."
 
 @dataclass(frozen=True)
 class Reasoned:
-    """A stored verdict and its reasons as sentences.
-
-    Runs are numbered from 1.
-    """
+    """A stored verdict, with sentences that explain the verdict; the sentences number runs from 1."""
 
     verdict: StoredVerdict
     reasons: tuple[str, ...]
@@ -46,19 +43,19 @@ class Reasoned:
 
     @property
     def measures(self) -> list[str]:
-        """The measures that `matrix` can show; the mean of all measures comes first."""
+        """The names of the measures that `matrix` can draw; the mean of all measures comes first."""
         return [ALL_MEASURES, *map(title_of, self.verdict.pairs)] if self.verdict.pairs else []
 
 
 def reasoned_verdicts(db: Database, item: Item) -> list[Reasoned]:
-    """Return the verdicts on an item, sorted by classifier, with their evidence and reasons."""
+    """Return the verdicts on an item with evidence and explanations, sorted by classifier."""
     return [
         Reasoned(stored, explain(_verdict(stored)) or (NO_EVIDENCE,)) for stored in verdicts.of_item(db, item.item_id)
     ]
 
 
 def reasons_of(db: Database, item: Item) -> tuple[str, ...]:
-    """Describe the level, pattern, distribution and warm-up of an item's runs, and the consequence.
+    """Return sentences about the runs of an item: level, pattern, distribution, warm-up, and what follows from these.
 
     Return an empty tuple if the item has no runs.
     """
@@ -69,16 +66,16 @@ def reasons_of(db: Database, item: Item) -> tuple[str, ...]:
 
 
 def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:
-    """Draw the dissimilarity of each pair of runs.
+    """Draw the dissimilarity of each pair of runs as a matrix.
 
-    If the classifier SAME built a tree, the runs are in the order of the tree.
+    If the verdict is from the classifier SAME, the runs are in the order of the tree that SAME built.
 
     Parameters
     ----------
     reasoned : Reasoned
-        A verdict with dissimilarities of pairs.
+        A verdict that has the dissimilarity of each pair of runs.
     measure : str
-        A name in its `measures`.
+        A name in `reasoned.measures`.
     """
     stored = reasoned.verdict
     pairs = {title_of(name): values for name, values in stored.pairs.items()}
@@ -87,19 +84,22 @@ def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:
 
 
 def means(reasoned: Reasoned) -> figures.Chart:
-    """Draw the means of all measures and the threshold."""
+    """Draw the mean of each measure across all pairs of runs, and the threshold."""
     stored = reasoned.verdict
     return measures.means(stored.means, theta=_theta(stored.classifier, stored.threshold))
 
 
 @lru_cache(maxsize=1)
 def schematic_pairs() -> figures.Chart:
-    """Draw Figure 1 of the paper: pairs of generated signals that differ in one way, with their five measures."""
+    """Draw Figure 1 of the paper: pairs of generated signals that differ in only one way, with their five measures."""
     return measures.schematic_pairs(schemes.figure_1_signals(rng=np.random.default_rng(FIGURE_1_SEED)), unit=None)
 
 
 def by_application(db: Database, classifier: str = "heuristic") -> figures.Chart:
-    """Draw Figure 2 of the paper: the mean of each measure by application; raises InputError without verdicts."""
+    """Draw Figure 2 of the paper: the mean of each measure for each application.
+
+    Raises InputError if no item has the measures.
+    """
     table, theta = _means_table(db, classifier)
     return measures.measures_by_application(measures.mean_measures(table), theta=theta)
 
@@ -117,7 +117,7 @@ def by_benchmark(db: Database, application: str, classifier: str = "heuristic") 
 
 
 def runs_of_item(db: Database, item: Item, rule: str | None = None) -> figures.Chart:
-    """Draw Figure 4 of the paper: all runs of one benchmark; raises InputError if it has no measurements."""
+    """Draw Figure 4 of the paper: all runs of one item; raises InputError if the item has no measurements."""
     if not item.n_runs:
         raise InputError(f"Item {item.name!r} has no measurements.")
     chart: figures.Chart = charts.runs(drawing.payload_of_item(db, item.item_id), rule=rule)
@@ -125,18 +125,15 @@ def runs_of_item(db: Database, item: Item, rule: str | None = None) -> figures.C
 
 
 def views_of_items(db: Database) -> dict[str, str]:
-    """Return the axes on which runs can be drawn, with their names.
-
-    The axes of the study come first.
-    """
+    """Return the axis rules with which runs can be drawn, as rule -> name; the rule of the study comes first."""
     rule = studies.get(db).protocol.axis_rule
     return {rule: "Main", **{view: name for view, name in VIEWS.items() if view != rule}}
 
 
 def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequence[str]) -> dict[str, figures.Chart]:
-    """Return all of these figures by file name.
+    """Return the figures of the paper, drawn for this study, as file name -> figure.
 
-    The figures and the evidence of each item are in a separate folder.
+    The file names put the figures of each item into a folder of their own.
 
     Raises
     ------
@@ -156,7 +153,7 @@ def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequen
 
 
 def reasons_in_words(db: Database, name: str) -> list[str]:
-    """Return the verdict of each classifier on an item, with the reasons."""
+    """Return lines of text with the verdict of each classifier on an item, and the explanations."""
     item = item_named(db, name)
     return [f"{reasoned.headline}. {' '.join(reasoned.reasons)}" for reasoned in reasoned_verdicts(db, item)]
 
@@ -167,22 +164,19 @@ def applications(db: Database) -> list[str]:
 
 
 def as_svg(chart: figures.Chart) -> str:
-    """Return a figure as SVG text.
-
-    Pages show this text, and files contain the same picture.
-    """
+    """Return a figure as SVG text, for a page or a file."""
     return figures.to_svg(chart)
 
 
 def as_file(chart: figures.Chart, form: str) -> bytes:
-    """Return a figure as SVG, PNG or PDF."""
+    """Return a figure as the content of an SVG, PNG or PDF file."""
     return figures.render(chart, form)
 
 
 def _file_name(name: str) -> str:
-    """Turn a name into a safe and unique part of a file name: no folder, not hidden, and not too long.
+    """Return a safe and unique part of a file name for a name: not a folder, not hidden and not too long.
 
-    The function appends the beginning of the name's hash if it changes the name, or if the name looks like a changed
+    If the name must be changed, or looks like a changed name, the result ends with the beginning of the hash of the
     name.
     """
     readable = re.sub(r"[^a-z0-9._=-]+", "_", name.lower()).strip("._")[:80]
@@ -201,7 +195,7 @@ def _means_table(db: Database, classifier: str) -> tuple[pd.DataFrame, float | N
 
 
 def _theta(classifier: str, threshold: float | None) -> float | None:
-    """Return the threshold on each measure; return None for SAME, which cuts a tree instead."""
+    """Return the threshold for each measure; return None for SAME, whose threshold is for a tree."""
     known = classifier_named(classifier)
     return threshold if known and known.threshold_name == "theta" else None
 

@@ -1,7 +1,4 @@
-"""Check the verdict of a classifier from another package.
-
-The checked verdict has only plain values, which can be stored anywhere.
-"""
+"""Check the verdicts of classifiers from other packages."""
 
 import math
 from typing import Any
@@ -14,39 +11,41 @@ from analysis.runs import Floats, Runs
 
 
 def checked(name: str, result: object, shared: Runs) -> Verdict:
-    """Return the checked verdict of the classifier `name` on these runs.
+    """Check what a classifier from another package returned, and return it as a verdict with plain values.
 
     Parameters
     ----------
     name : str
-        Name under which the classifier is registered; the name inside the verdict is ignored.
-    given : object
+        The name under which the classifier is registered. The name inside the verdict is ignored.
+    result : object
         The value that the classifier returned.
     shared : Runs
-        The runs that the classifier was given.
+        The runs that the classifier judged.
 
     Returns
     -------
     Verdict
-        The verdict, as plain numbers, tuples and arrays.
+        The verdict, which has only plain numbers, tuples and arrays, so that it can be stored.
 
     Raises
     ------
     TypeError, ValueError
-        If `given` is not a verdict, or contains an unknown category, a number that is not finite, or clusters or
+        If `result` is not a verdict, or contains an unknown category, a number that is not finite, or clusters or
         pairs for another number of runs.
     """
     if not isinstance(result, Verdict):
-        raise TypeError(f"gave {type(result).__name__}, not a Verdict")
+        raise TypeError(f"the classifier returned {type(result).__name__}, not a Verdict")
     if result.verdict not in (*CATEGORIES, None):
-        raise ValueError(f"gave the verdict {result.verdict!r}, which is not one of: {', '.join(CATEGORIES)}")
+        raise ValueError(
+            f"the classifier gave the verdict {result.verdict!r}, which is not one of: {', '.join(CATEGORIES)}"
+        )
     n_pairs = shared.k * (shared.k - 1) // 2
     return Verdict(
         name,
         result.verdict,
         score=_optional(result.score, "score"),
         threshold=_optional(result.threshold, "threshold"),
-        reason=str(result.reason or "it gave no verdict and no reason") if result.verdict is None else None,
+        reason=str(result.reason or "the classifier gave no verdict and no reason") if result.verdict is None else None,
         means={str(measure): _number(value, f"mean {measure}") for measure, value in result.means.items()},
         clusters=tuple(map(int, _sized(list(result.clusters), shared.k, "clusters") if result.clusters else ())),
         pairs={
@@ -62,9 +61,9 @@ def _number(value: Any, name: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"gave the {name} {value!r}, which is not a number") from None
+        raise ValueError(f"the classifier gave the {name} {value!r}, which is not a number") from None
     if not math.isfinite(number):
-        raise ValueError(f"gave the {name} {number}, which is not finite")
+        raise ValueError(f"the classifier gave the {name} {number}, which is not finite")
     return number
 
 
@@ -76,12 +75,12 @@ def _array(values: Any, shape: tuple[int, ...], name: str) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.shape != shape or not np.isfinite(array).all():
         raise ValueError(
-            f"gave {name} of shape {array.shape}, or not all finite; expected finite numbers of shape {shape}"
+            f"the classifier gave {name} of shape {array.shape}; {name} must have shape {shape} and only finite numbers"
         )
     return array
 
 
 def _sized(values: list[Any], n: int, name: str) -> list[Any]:
     if len(values) != n:
-        raise ValueError(f"gave {len(values)} {name} for {n} runs")
+        raise ValueError(f"the classifier gave {len(values)} {name} for {n} runs")
     return values

@@ -1,4 +1,4 @@
-"""Stored verdicts: tables, export, import and removal."""
+"""Read, export, import and remove stored verdicts."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -21,21 +21,21 @@ IMPORTED: Mapping[str, Any] = {"imported": True}
 
 
 def verdict_table(db: Database) -> pd.DataFrame:
-    """Return the most recently requested verdict of each classifier on each item, as `store.verdicts.table` does."""
+    """Return the most recently requested verdict of each classifier on each item (see `store.verdicts.table`)."""
     return verdicts.table(db)
 
 
 def brief_table(db: Database) -> pd.DataFrame:
-    """Return some columns of `verdict_table`: item, classifier, verdict, score, threshold and error.
+    """Return only the columns item, classifier, verdict, score, threshold and error of `verdict_table`.
 
-    This is faster than reading all columns.
+    Reading these columns is faster than reading all columns.
     """
     return verdicts.brief_table(db)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The verdicts of a study in a few tables.
+    """The verdicts of a study, summarised in four tables.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Summary:
     first : list of dict
         Result of `to_send_first`.
     failed : list of dict
-        Item, classifier and reason of each verdict that could not be computed.
+        The item, the classifier and the reason for each verdict that could not be computed.
     """
 
     counts: list[dict[str, Any]]
@@ -57,7 +57,7 @@ class Summary:
 
 @until_changed
 def summary(db: Database, n_first: int) -> Summary:
-    """Summarise the verdicts, with the `n_first` items to label first."""
+    """Return a summary of the verdicts, with the `n_first` items that reviewers should label first."""
     table = verdicts.brief_table(db)
     counting, failed = of_counting_items(db, table), table.loc[table["verdict"].isna(), ["item", "classifier", "error"]]
     return Summary(
@@ -69,11 +69,10 @@ def summary(db: Database, n_first: int) -> Summary:
 
 
 def verdict_counts(table: pd.DataFrame) -> list[dict[str, str | int | float | None]]:
-    """Count the verdicts of each classifier in each category.
+    """Return, for each classifier, the numbers of verdicts dissimilar, similar and none.
 
-    The columns are classifier, threshold, dissimilar, similar and none.
-
-    The threshold is None if the classifier names no threshold or several.
+    Each row also has the threshold, which is None if the verdicts of the classifier have no threshold or different
+    thresholds.
     """
     return [
         {"classifier": str(name), "threshold": _only(rows["threshold"])}
@@ -89,24 +88,24 @@ def _only(thresholds: pd.Series) -> float | None:
 
 
 def is_learned(name: str) -> bool:
-    """Return whether the name belongs to the classifier of a learned model, such as `learned:model`."""
+    """Return whether a classifier is a learned model; such a classifier has a name like `learned:model`."""
     return name.startswith(f"{LEARNED}:")
 
 
 def remove_settings(db: Database, names: Collection[str], *, actor: str, now: datetime) -> int:
-    """Remove settings such as `heuristic@0.30`, or learned models, with their verdicts.
+    """Remove classifiers with another threshold, such as `heuristic@0.30`, or learned models, with their verdicts.
 
-    They are no longer computed.
+    The study no longer computes verdicts of the removed classifiers.
 
     Returns
     -------
     int
-        The number of verdicts removed.
+        The number of removed verdicts.
 
     Raises
     ------
     InputError
-        If the study has no such setting; then nothing is removed.
+        If the study has no such classifier. Then nothing is removed.
     """
     with db.atomic():
         kept = sorted(name for name in verdicts.computed_classifiers(db) if is_setting(name) or is_learned(name))
@@ -119,7 +118,7 @@ def remove_settings(db: Database, names: Collection[str], *, actor: str, now: da
 
 
 def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the agreement of each pair of classifiers; no labels are needed.
+    """Return the agreement between each pair of classifiers, which needs no labels.
 
     Parameters
     ----------
@@ -129,9 +128,9 @@ def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each pair, in both orders: classifier, other, n (items that both judged), agree, kappa; finds (share of the
-        items that `other` calls dissimilar and `classifier` does too) and clears (the same for similar). None if
-        undefined.
+        For each pair, in both orders: classifier, other, n (number of items with a verdict of both), agree, kappa,
+        finds and clears. Of the items that `other` calls dissimilar, finds is the share that `classifier` calls
+        dissimilar; clears is the same share for similar. A value is None if it is undefined.
     """
     rows = []
     for pair in classifiers_among_themselves(counting):
@@ -145,7 +144,7 @@ def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:
 def to_send_first(counting: pd.DataFrame, n: int | None = None) -> list[dict[str, Any]]:
     """Return the items on which the classifiers disagree most; the strongest disagreement comes first.
 
-    Classifiers with another threshold, such as `heuristic@0.30`, are left out so that each classifier counts once.
+    Classifiers with another threshold, such as `heuristic@0.30`, are ignored, so that each classifier counts once.
 
     Parameters
     ----------
@@ -157,8 +156,8 @@ def to_send_first(counting: pd.DataFrame, n: int | None = None) -> list[dict[str
     Returns
     -------
     list of dict
-        disagreement, margin, the classifiers that say dissimilar, those that say similar, and item
-        (`analysis.agreement.send_first`).
+        For each item: disagreement, margin, the classifiers that say dissimilar, the classifiers that say similar, and
+        item (see `analysis.agreement.send_first`).
     """
     settings = [name for name in counting["classifier"].unique() if is_setting(name)]
     table = send_first(counting[~counting["classifier"].isin(settings)], n=n)
@@ -174,17 +173,16 @@ def to_send_first(counting: pd.DataFrame, n: int | None = None) -> list[dict[str
 
 
 def of_counting_items(db: Database, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of verdicts without the excluded items."""
+    """Return the rows of a table of verdicts without excluded items."""
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
     return table[~table["item"].isin(excluded)]
 
 
 def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
-    """Return all verdicts with the columns of the verdict file.
+    """Return all verdicts as a table with the columns of the verdict file, and log the export.
 
-    The columns include the mean of each measure, and the clusters for SAME.
-
-    `labeler learn` also uses other measures. These are in the row of the classifier that computed them.
+    The columns include the mean of each measure and, for SAME, the clusters. Some measures that
+    `labeler learn` uses are computed by other classifiers. These measures are in the rows of the other classifiers.
     """
     with db.atomic():
         events.add(db, now.isoformat(), actor, "export verdicts", {})
@@ -203,17 +201,17 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
 
 
 def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: str, now: datetime) -> int:
-    """Import verdicts of a classifier that another tool ran.
+    """Import verdicts that another tool computed.
 
-    They replace the verdicts that were imported earlier for the same classifier.
+    The imported verdicts replace verdicts that were imported earlier for the same classifier.
 
     Parameters
     ----------
     db : Database
     path : Path
-        CSV: item, verdict, and optionally classifier, score and threshold.
+        A CSV file with the columns item and verdict, and optionally classifier, score and threshold.
     classifier : str or None
-        The classifier's name, if the file has no such column.
+        The name of the classifier, if the file has no column classifier.
     actor : str
     now : datetime
 
@@ -225,8 +223,8 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
     Raises
     ------
     InputError
-        If the file is invalid, or a classifier has two verdicts on one item; in a study with measurements also if an
-        item of the file is missing, or labeler computes the classifier itself. Then nothing is imported.
+        If the file is invalid, or a classifier has two verdicts on one item. In a study with measurements, also if the
+        study lacks an item of the file, or labeler itself computes the classifier. Then nothing is imported.
     """
     table = tables.read_verdicts(Source(str(path), path), classifier)
     computed_here = {judge.name for judge in judges(JudgeOptions())}

@@ -173,9 +173,9 @@ def test_limits_leave_out_what_has_no_spread(db, tmp_path):
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
-        (Filter(applications=("other",)), r"no application 'other' .*: example/app0, example/app1\."),
-        (Filter(verdict=("his", "similar")), r"no verdicts of 'his'\. .*: mine, yours\."),
-        (Filter(verdict=("item", "similar")), "no verdicts of 'item'"),
+        (Filter(applications=("other",)), r"no application 'other'.*: example/app0, example/app1\."),
+        (Filter(verdict=("his", "similar")), r"classifier 'his' has no verdicts .*: mine, yours\."),
+        (Filter(verdict=("item", "similar")), "classifier 'item' has no verdicts"),
         (Filter(verdict=("mine", "odd")), "'odd'.*similar, dissimilar"),
         (Filter(spread=(0.2, 0.1)), r"limits of spread are 0.2 and 0.1"),
         (Filter(iterations=(100, 10)), "limits of iterations are 100 and 10"),
@@ -189,7 +189,7 @@ def test_what_cannot_be_chosen_by_is_said(judged_study, wanted, words):
 
 @pytest.mark.parametrize("wanted", [Filter(disagreeing=True), Filter(verdict=("mine", "similar"))])
 def test_verdicts_that_are_not_there_cannot_be_chosen_by(judged_study, wanted):
-    with pytest.raises(InputError, match="Compute them first"):
+    with pytest.raises(InputError, match="To compute verdicts"):
         browsing.chosen(browsing.catalogue(judged_study), wanted)
 
 

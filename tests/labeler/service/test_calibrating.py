@@ -98,7 +98,7 @@ def test_a_label_of_the_round_cannot_be_revised_after_it(round_):
     answer_everything(round_, SPLIT)
     course.move(round_, Step.OPEN, **WHY)
     revised = assignments.task_by_code(round_, id_of(round_, "ada"), task.code)
-    with pytest.raises(Exception, match="label now"):
+    with pytest.raises(Exception, match="cannot label"):
         reviewing.submit(round_, id_of(round_, "ada"), submission(revised, "dissimilar"), now=NOW)
 
 
@@ -182,10 +182,10 @@ def test_a_study_without_a_round_has_an_empty_one(planned):
     ("gate", "missing"),
     [
         (None, ()),
-        (Gate("reference", 0.5), ("agreement with the reference labels of dan is 25 %, but the gate is 50 %",)),
+        (Gate("reference", 0.5), ("agreement with the reference labels of dan is 25 %, but must be at least 50 %",)),
         (Gate("reference", 0.25), ()),
         (Gate("reviewers", 0.5), ()),
-        (Gate("reviewers", 0.51), ("agreement between the reviewers is 50 %, but the gate is 51 %",)),
+        (Gate("reviewers", 0.51), ("agreement between the reviewers is 50 %, but must be at least 51 %",)),
     ],
 )
 def test_a_gate_passes_what_reaches_it(round_, gate, missing):
@@ -199,7 +199,7 @@ def test_what_is_unknown_does_not_pass(round_):
     calibrating.set_gate(round_, Gate("reference", 0.0), **CAROL)
     answer_everything(round_, SPLIT)
     assert calibrating.result(round_).not_passed == tuple(
-        f"agreement with the reference labels of {name} is unknown, but the gate is 0 %" for name in REVIEWERS
+        f"agreement with the reference labels of {name} is unknown, but must be at least 0 %" for name in REVIEWERS
     )
 
 
@@ -234,9 +234,7 @@ def test_after_the_round_neither_gate_nor_reference_changes(round_, state):
         lambda: calibrating.set_gate(round_, None, **CAROL),
         lambda: calibrating.set_reference(round_, {item_name(1): S}, **CAROL),
     ):
-        with pytest.raises(
-            NotAllowed, match=f"The study is {state}: you can set the required result of the calibration round"
-        ):
+        with pytest.raises(NotAllowed, match="You can set the required result of the calibration round"):
             change()
 
 
@@ -267,8 +265,8 @@ def test_reference_labels_are_read_from_a_file_with_any_other_column(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("item,label\na,not sure\n", r"line 2: label 'not sure' is not one of: similar, dissimilar"),
-        ("item,label\na,similar\nb,Similar\n", r"line 3: label 'Similar' is not one of"),
+        ("item,label\na,not sure\n", "line 2: 'not sure' is not a label.*similar, dissimilar"),
+        ("item,label\na,similar\nb,Similar\n", "line 3: 'Similar' is not a label"),
         ("item,label\na,similar\na,dissimilar\n", r"line 3: item 'a' has two different labels"),
         ("item,category\na,similar\n", r"label"),
     ],

@@ -184,10 +184,10 @@ def test_verdicts_left_out_are_found(files, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"", "not JSON"),
-        (b"{", "not JSON"),
-        (b"\xff\xfe", "not JSON"),
-        (b"<html>", "not JSON"),
+        (b"", "not valid JSON"),
+        (b"{", "not valid JSON"),
+        (b"\xff\xfe", "not valid JSON"),
+        (b"<html>", "not valid JSON"),
         (b"[]", "not a report of labeler"),
         (b"null", "not a report of labeler"),
         (b'"agreement"', "not a report of labeler"),
@@ -198,7 +198,7 @@ def test_a_file_that_is_no_report_is_refused_in_one_sentence(study, files, tmp_p
     file = tmp_path / "report.json"
     file.write_bytes(text)
     for checked in (lambda: check(study, file), lambda: report_checking.check_files(*files, file)):
-        with pytest.raises(InputError, match=rf"report\.json: {message}[^\n]*\.$"):
+        with pytest.raises(InputError, match=rf"report\.json is {message}[^\n]*\.$"):
             checked()
 
 

@@ -154,11 +154,11 @@ def test_codes_are_all_different_and_none_is_taken():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"per_item": 1}, "reviewers, got 1"),
+        ({"per_item": 1}, "reviewers, not 1"),
         ({"per_item": 5}, "needs 5.*4"),
         ({"overlap": 1.5}, "overlap.*0.*1.*1.5"),
         ({"overlap": float("nan")}, "overlap.*0.*1.*nan"),
-        ({"retest": -1}, "cannot be negative, got -1"),
+        ({"retest": -1}, "must be at least 0, not -1"),
         ({"paper": True}, "item, no overlap"),
     ],
 )

@@ -226,7 +226,7 @@ BAD_CELLS = [
     ("position", "nan", "position 'nan' is not a whole number"),
     ("dwell_ms", "inf", "dwell_ms 'inf' is not a whole number"),
     ("revision", "x", "revision 'x' is not a whole number"),
-    ("revision", "1", "revision 1 of 'ben' on 'y' does not follow the 0 answers in the study"),
+    ("revision", "1", "the next revision of 'ben' on 'y' is 0, not 1"),
     ("revision", "-1", "revision"),
     ("dwell_ms", "812.5", "dwell_ms '812.5' is not a whole number"),
     ("dwell_ms", "-1", "dwell_ms"),

@@ -35,9 +35,9 @@ def test_what_lies_below_the_root_is_allowed(root, path):
 @pytest.mark.parametrize("path", ["..", "../private", "may/../../private/c.json", "/", "/etc/passwd", "../results2"])
 def test_nothing_else_is_allowed(root, path):
     (root.parent / "results2").mkdir()  # begins like the root
-    with pytest.raises(InputError, match=r"outside of .*results"):
+    with pytest.raises(InputError, match=r"outside the folder .*results"):
         folders.below(root, path)
-    with pytest.raises(InputError, match="is outside of"):
+    with pytest.raises(InputError, match="is outside the folder"):
         files(root, path)
 
 
@@ -45,7 +45,7 @@ def test_links_do_not_lead_out(root):
     (root / "way-out").symlink_to(root.parent / "private")
     (root / "may" / "way-out.json").symlink_to(root.parent / "private" / "c.json")
     for path in ("way-out", "way-out/c.json", "may/way-out.json", "may", "."):
-        with pytest.raises(InputError, match="is outside of"):
+        with pytest.raises(InputError, match="is outside the folder"):
             files(root, path)
 
 
@@ -142,10 +142,10 @@ def test_zip_files_are_opened_and_named_as_from_the_root(root):
 
 def test_a_pattern_stays_below_the_root(root):
     assert [file.name for file in files(root, "**/*.json")] == ["a.json", "may/b.json"]
-    with pytest.raises(InputError, match="is outside of"):
+    with pytest.raises(InputError, match="is outside the folder"):
         files(root, "../**/*.json")
     (root / "out").symlink_to(root.parent / "private")
-    with pytest.raises(InputError, match="is outside of"):
+    with pytest.raises(InputError, match="is outside the folder"):
         files(root, "o*/*.json")
 
 
@@ -176,5 +176,5 @@ def test_the_progress_of_empty_files_ends():
 
 def test_what_a_file_is_can_be_said_in_words():
     assert [folders.file_is_in_words(one) for one in (None, *importing.FILE_IS)] == [
-        "the default of the tool", "one run of its benchmarks", "all runs",
+        "the usual content for this tool", "one run of each benchmark", "all runs",
     ]  # fmt: skip

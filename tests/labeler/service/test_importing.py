@@ -90,7 +90,7 @@ def test_a_changed_file_under_a_known_name_is_refused_unless_it_is_imported_as_n
     changed = result_file(NAME, series(2))
     (result,) = import_all(db, changed)
     assert result.refused == (
-        f"benchmark '{NAME}': the study has different measurements under this name; to keep both, give --as-new"
+        f"benchmark '{NAME}': the study has other measurements under this name. To keep both, give --as-new"
     )
     assert counts(db) == before
     (result,) = import_all(db, changed, as_new=True)
@@ -157,7 +157,9 @@ def test_an_import_is_logged_with_the_files_name_and_hash(db):
 def test_runs_of_unequal_length_come_in_whole_and_are_warned_about(db):
     (result,) = import_all(db, importing.upload("x.json", json.dumps([[1.0] * 60, [2.0] * 70]).encode()))
     assert result.benchmarks[0].iterations == "60 to 70"
-    assert result.benchmarks[0].warnings == ("runs have different lengths: classifiers cut them to the shortest run",)
+    assert result.benchmarks[0].warnings == (
+        "the runs have different lengths, so classifiers cut all runs to the length of the shortest run",
+    )
     (item,) = items.all_items(db)
     assert item.n_iterations == 60
     assert [len(run) for run in runs.of_item(db, item.item_id)] == [60, 70]
@@ -169,8 +171,8 @@ def test_looking_into_a_file_needs_no_study_and_says_what_an_import_would(tmp_pa
     (source,) = importing.files_below([path])
     found = look_into(source).benchmarks
     assert [(f.benchmark, f.runs, f.iterations) for f in found] == [("x", 2, "3"), ("y", 2, "1")]
-    unknown = "the file does not say whether lower or higher is better; lower is assumed"
-    assert found[0].warnings == (unknown, "fewer than 50 iterations: too short for pattern measures")
+    unknown = "the file does not say whether lower or higher is better, so lower is assumed"
+    assert found[0].warnings == (unknown, "fewer than 50 iterations, which is too few to measure the pattern over time")
     assert look_into(importing.upload("x", b"")).refused == "the file is empty"
     assert [entry.name for entry in tmp_path.iterdir()] == ["short.csv"]
 
@@ -181,8 +183,8 @@ def test_a_dry_run_prints_one_entry_a_benchmark_with_the_keys_of_the_contract():
     assert [list(entry) for entry in both] == [keys, keys]
     assert both[0] == {
         "file": "both.csv", "benchmark": "x", "runs": 2, "iterations": "3", "unit": "", "better": "lower",
-        "warnings": ["the file does not say whether lower or higher is better; lower is assumed",
-                     "fewer than 50 iterations: too short for pattern measures"], "refused": None,
+        "warnings": ["the file does not say whether lower or higher is better, so lower is assumed",
+                     "fewer than 50 iterations, which is too few to measure the pattern over time"], "refused": None,
     }  # fmt: skip
     (bad,) = look_into(importing.upload("bad.json", b"[[1], [true]]")).plain()
     assert list(bad) == keys
@@ -245,4 +247,4 @@ def test_a_file_that_vanished_is_refused_and_stops_nothing(db, tmp_path):
 def test_the_study_itself_is_refused_without_being_opened(db, tmp_path):
     (tmp_path / "link.json").symlink_to(db.path)
     files = list(importing.files_below([db.path, tmp_path / "link.json"]))
-    assert [result.refused for result in import_all(db, *files)] == ["this is the study itself"] * 2
+    assert [result.refused for result in import_all(db, *files)] == ["this file is the open study itself"] * 2

@@ -19,7 +19,7 @@ from tests.labeler.formats.examples import csv_bytes, json_bytes
 from tests.labeler.service.test_importing import counts
 from tests.sentences import says
 
-SHORT = "fewer than 50 iterations: too short for pattern measures"
+SHORT = "fewer than 50 iterations, which is too few to measure the pattern over time"
 
 
 def go_file(name, **values):
@@ -71,7 +71,7 @@ def test_files_of_a_tool_that_writes_one_run_a_file_become_one_item_with_the_run
         "run1.txt, run2.txt, run10.txt", (FileBenchmark("o/p.BenchmarkA-8", 3, "2", "s", "lower", (SHORT,)),),
         names=("o/p.BenchmarkA-8",), files=("run1.txt", "run2.txt", "run10.txt"),
     )  # fmt: skip
-    assert says(importing.in_words(results), "2 items imported", "3 files", "0 files", "0 refused")
+    assert says(importing.in_words(results), "2 item", "imported from 3 file", "0 file", "0 refused")
 
 
 def test_the_same_files_again_in_any_order_add_nothing(db):
@@ -83,7 +83,7 @@ def test_the_same_files_again_in_any_order_add_nothing(db):
     again = imported(db, *reversed(files))
     assert [result.already_there for result in again] == [True, True]
     assert counts(db) == before
-    assert says(importing.in_words(again), "0 items imported", "5 files", "5 files", "0 refused")
+    assert says(importing.in_words(again), "0 item", "imported from 5 file", "5 file", "0 refused")
 
 
 def test_one_more_run_is_another_measurement_and_refused_unless_it_is_imported_as_new(db):
@@ -112,7 +112,7 @@ def test_a_file_that_appears_twice_is_one_run(db):
 def test_one_file_alone_is_refused_and_the_way_of_the_tool_is_named(db):
     before = counts(db)
     (result,) = imported(db, go_file("1.txt", A=[1]))
-    assert result.refused.startswith("benchmark 'o/p.BenchmarkA-8': only one run; ")
+    assert result.refused.startswith("benchmark 'o/p.BenchmarkA-8': only one run, ")
     assert "(go test -bench=. -count=N > FILE.txt)" in result.refused
     assert counts(db) == before
     assert imported(db, go_file("1.txt", A=[1]), file_is="study")[0].refused == result.refused
@@ -122,7 +122,7 @@ def test_one_file_alone_is_refused_and_the_way_of_the_tool_is_named(db):
 
 def test_a_file_with_one_run_of_another_tool_names_the_option(db):
     (result,) = imported(db, importing.upload("x.json", b"[[1, 2, 3]]"))
-    assert result.refused.startswith("benchmark 'x': only one run; ")
+    assert result.refused.startswith("benchmark 'x': only one run, ")
     assert "--file-is run" in result.refused
 
 
@@ -153,7 +153,7 @@ def test_a_benchmark_with_two_units_is_refused_and_the_others_are_imported(db):
 def test_benchmarks_of_two_tools_are_not_joined_by_their_name(db):
     table = importing.upload("t.csv", csv_bytes([("BM", 0, 1), ("BM", 0, 2)]))
     results = imported(db, google_file("1.json", [1, 2]), table, file_is="run")
-    expected = "benchmark 'BM': only one run; at least", "benchmark 'BM': 1.json has different measurements of it"
+    expected = "benchmark 'BM': only one run, but", "benchmark 'BM': 1.json has different measurements of it"
     assert all(result.refused.startswith(words) for result, words in zip(results, expected, strict=True))
 
 
@@ -226,7 +226,7 @@ def test_files_of_one_run_for_each_version_are_one_item_with_a_warning(db):
     files = [importing.upload(f"{v}.csv", table.format(v, f"v{v}").encode()) for v in (1, 2, 3)]
     (result,) = imported(db, *files, file_is="run")
     assert result.names == ("b",)
-    assert result.benchmarks[0].warnings[0] == "only one run per version: all 3 are combined in one item"
+    assert result.benchmarks[0].warnings[0] == "only one run per version, so all 3 runs are combined in one item"
 
 
 def test_failures_of_all_files_are_kept_with_their_runs(db):

@@ -15,8 +15,8 @@ from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all, look_into
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows, pyperf_file, pyperf_runs
 
-UNKNOWN = "the file does not say whether lower or higher is better; lower is assumed"
-SHORT = "fewer than 50 iterations: too short for pattern measures"
+UNKNOWN = "the file does not say whether lower or higher is better, so lower is assumed"
+SHORT = "fewer than 50 iterations, which is too few to measure the pattern over time"
 
 
 def table(*rows, columns="version"):
@@ -79,14 +79,14 @@ def test_runs_of_no_version_are_a_level_of_their_own(db):
 def test_a_version_with_one_run_is_left_out_with_a_warning_and_the_others_come_in(db):
     (result,) = import_all(db, table(*of_versions({"v1": 2, "v2": 1, "v3": 2})))
     assert result.names == ("b @ v1", "b @ v3")
-    split = ("each level of version is a separate item: 2 items", "version 'v2' has only one run and is left out")
+    split = ("each value of version becomes a separate item: 2 items", "version 'v2' has only one run and is left out")
     assert [found.warnings for found in result.benchmarks] == [(*split, UNKNOWN, SHORT)] * 2
 
 
 def test_of_two_versions_with_one_run_each_the_file_is_refused(db):
     rows = [*of_versions({"v1": 2, "v2": 2}), ("c", 0, 1, "v1"), ("c", 0, 2, "v2")]
     (result,) = import_all(db, table(*rows))
-    assert result.refused == "benchmark 'c': only one run per version; at least two are needed to compare"
+    assert result.refused == "benchmark 'c': only one run per version, but a comparison needs at least two runs"
     assert items.all_items(db) == []
 
 
@@ -107,7 +107,7 @@ def test_the_same_measurements_again_add_nothing_and_changed_ones_are_refused(db
     (same,) = import_all(db, table(*rows, ("z", 0, 1, ""), ("z", 1, 1, "")))
     assert same.names == ("z",)
     (changed,) = import_all(db, table(*rows, ("b", 9, 1, "v2")))
-    assert changed.refused.startswith("benchmark 'b @ v2': the study has different measurements under this name")
+    assert changed.refused.startswith("benchmark 'b @ v2': the study has other measurements under this name")
 
 
 def test_failed_runs_are_kept_with_their_item_and_named_in_a_warning(db):

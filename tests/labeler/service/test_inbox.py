@@ -199,7 +199,7 @@ def test_listing_for_the_owner_is_logged_and_looking_is_not(planned):
     [
         ("", "answer is empty"),
         (" \n ", "answer is empty"),
-        ("x" * 2001, "at most 2000 characters, got 2001"),
+        ("x" * 2001, "2001 characters. It can have at most 2000"),
         ("a\0b", "cannot be stored"),
         ("\ud800", "cannot be stored"),
     ],
@@ -226,11 +226,11 @@ def test_what_nobody_said_anything_on_cannot_be_answered(planned):
     item, before = item_of(planned, task.code), log(planned)
     mute = next(one.name for one in items.all_items(planned) if one.name != item)
     for code in (silent.code, "NOSUCH", "x" * 5000):
-        with pytest.raises(InputError, match="comment under"):
+        with pytest.raises(InputError, match="has no flag or comment"):
             reply(planned, code, "?")
     with pytest.raises(InputError, match="no item 'nothing'"):
         reply_to_item(planned, "nothing", "?")
-    with pytest.raises(InputError, match=f"Nobody flagged or commented on {mute}"):
+    with pytest.raises(InputError, match=f"No reviewer flagged or commented on {mute}"):
         reply_to_item(planned, mute, "?")
     with pytest.raises(InputError, match=f"called dan .*{item}"):
         reply_to_item(planned, item, "?", reviewer="dan")

@@ -67,7 +67,7 @@ def test_an_unknown_link_is_refused_with_what_to_do(study):
 def test_a_link_works_for_90_days_and_then_says_when_it_expired(study):
     secret = invite(study)
     assert sign_in(study, secret, now=NOW + 90 * DAY - MOMENT)
-    sentence = "This sign-in link expired on 2027-02-18. Ask your coordinator for a new one."
+    sentence = "This sign-in link expired on 2027-02-18. Ask your coordinator for a new link."
     refused(study, secret, sentence, now=NOW + 90 * DAY)
     refused(study, secret, sentence, now=NOW + 4000 * DAY)
     assert sign_in(study, invite(study, now=NOW + 91 * DAY), now=NOW + 91 * DAY)
@@ -88,7 +88,7 @@ def test_a_link_is_valid_for_the_days_asked_for(study, days):
 @pytest.mark.parametrize("days", [0, -1, 3651, 10**9])
 def test_a_link_is_valid_for_one_day_to_ten_years_and_the_one_before_stays_if_refused(study, days):
     secret, before = invite(study), log(study)
-    with pytest.raises(InputError, match=rf"^A sign-in link can be valid for 1 to 3650 days, got {days}\.$"):
+    with pytest.raises(InputError, match=rf"^A sign-in link can be valid for 1 to 3650 days, not {days}\.$"):
         invite(study, valid_days=days)
     assert log(study) == before
     assert sign_in(study, secret)

@@ -146,8 +146,8 @@ def test_an_error_on_one_item_is_that_items_error_alone(db, site):
     ("source", "error"),
     [
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
-        (gives("'similar'"), "TypeError: gave str, not a Verdict"),
-        (gives("None"), "TypeError: gave NoneType, not a Verdict"),
+        (gives("'similar'"), "TypeError: the classifier returned str, not a Verdict"),
+        (gives("None"), "TypeError: the classifier returned NoneType, not a Verdict"),
         ("judge = 3", "TypeError: 'int' object is not callable"),
         (does("raise ValueError('too few cores')"), "too few cores"),
         (does("raise SystemExit(0)"), "SystemExit: 0"),
@@ -164,15 +164,24 @@ def test_a_classifier_that_fails_says_why_and_harms_no_other(study, site, built_
 @pytest.mark.parametrize(
     ("given", "error"),
     [
-        ("Verdict('mine', 'unclear')", "gave the verdict 'unclear', which is not one of: similar, dissimilar"),
-        ("Verdict('mine', '')", "gave the verdict '', which is not one of: similar, dissimilar"),
-        ("Verdict('mine', None)", "it gave no verdict and no reason"),
-        ("Verdict('mine', 'similar', score='high')", "gave the score 'high', which is not a number"),
-        ("Verdict('mine', 'similar', threshold=np.inf)", "gave the threshold inf, which is not finite"),
-        ("Verdict('mine', 'similar', means={'m1': np.nan})", "gave the mean m1 nan, which is not finite"),
-        ("Verdict('mine', 'similar', clusters=(1, 1))", "gave 2 clusters for 3 runs"),
-        ("Verdict('mine', 'similar', pairs={'a': np.ones(3), 'b': np.ones(2)})", "gave pairs b of shape (2,)"),
-        ("Verdict('mine', 'similar', linkage=np.ones((3, 4)))", "gave linkage of shape (3, 4)"),
+        (
+            "Verdict('mine', 'unclear')",
+            "the classifier gave the verdict 'unclear', which is not one of: similar, dissimilar",
+        ),
+        ("Verdict('mine', '')", "the classifier gave the verdict '', which is not one of: similar, dissimilar"),
+        ("Verdict('mine', None)", "the classifier gave no verdict and no reason"),
+        ("Verdict('mine', 'similar', score='high')", "the classifier gave the score 'high', which is not a number"),
+        ("Verdict('mine', 'similar', threshold=np.inf)", "the classifier gave the threshold inf, which is not finite"),
+        (
+            "Verdict('mine', 'similar', means={'m1': np.nan})",
+            "the classifier gave the mean m1 nan, which is not finite",
+        ),
+        ("Verdict('mine', 'similar', clusters=(1, 1))", "the classifier gave 2 clusters for 3 runs"),
+        (
+            "Verdict('mine', 'similar', pairs={'a': np.ones(3), 'b': np.ones(2)})",
+            "the classifier gave pairs b of shape (2,)",
+        ),
+        ("Verdict('mine', 'similar', linkage=np.ones((3, 4)))", "the classifier gave linkage of shape (3, 4)"),
     ],
 )
 def test_a_verdict_that_cannot_be_one_is_the_error_of_its_classifier_alone(study, site, built_in, given, error):
@@ -241,7 +250,9 @@ def test_a_classifier_that_was_refused_a_change_does_not_harm_the_next_one(stead
 def test_a_score_that_is_no_number_is_refused_and_the_report_stays_valid_json(study, site):
     site.install("mine", gives("Verdict('mine', 'similar', score=np.nan)"))
     assert compute(study) == Computed(8, 8, 8)
-    assert {row["error"] for row in of(study, "mine").values()} == {"gave the score nan, which is not finite"}
+    assert {row["error"] for row in of(study, "mine").values()} == {
+        "the classifier gave the score nan, which is not finite"
+    }
     text = reporting.files_of_study(study, reporting.QUICK, actor="carol", now=NOW)["report.json"]
     assert json.loads(text)["classifiers"]["mine"]["verdicts"]["none"] == 8
 

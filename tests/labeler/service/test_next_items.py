@@ -105,7 +105,7 @@ def test_chosen_items_enter_no_agreement_but_are_learnt_from(study):
     report = reporting.report_of_study(study, reporting.QUICK, **CAROL)
     assert report["study"]["items"] == N_ITEMS - len(chosen)
     assert report["agreement"]["n_labels"] == 2 * (N_FIRST + 3)
-    assert says(report["notes"][0], f"{len(chosen)} items", "not chosen at random")
+    assert says(report["notes"][0], f"{len(chosen)} items", "not drawn at random")
     selection = report["course"]["selection"]
     assert (selection["n_random"], selection["n_chosen"]) == (N_FIRST + 3, len(chosen))
     assert (selection["n_random_labels"], selection["n_labels"]) == (2 * (N_FIRST + 3), 2 * (N_FIRST + 10))
@@ -162,7 +162,10 @@ def test_a_plan_that_does_not_follow_the_random_order_is_named(study):
         details = {**event.details, "items": [other, *event.details["items"][1:]]}
         events.add(study, NOW.isoformat(), "mallory", "draw plan", details)
     problems = verifying.verify_plan(study).problems
-    assert problems[0] == f"the plan does not begin with the first {N_FIRST} items in the random order of its seed"
+    assert (
+        problems[0]
+        == f"the plan does not begin with the first {N_FIRST} items of the random order that its seed determines"
+    )
 
 
 def test_excluded_items_are_not_added(study):
@@ -183,7 +186,7 @@ def test_the_log_tells_what_was_random_and_what_was_chosen(study):
 def test_what_cannot_be_asked_for_is_refused(study, planned):
     with pytest.raises(NotAllowed, match="plan already"):
         next_items(planned, 4, **CAROL)
-    with pytest.raises(InputError, match="got 4, 0"):
+    with pytest.raises(InputError, match="They are 4 and 0"):
         next_items(study, 4, random_share=0, **CAROL)
     answer_all(study)
     course.move(study, Step.CLOSE, why="done", **CAROL)
@@ -192,7 +195,7 @@ def test_what_cannot_be_asked_for_is_refused(study, planned):
 
 
 def test_a_plan_cannot_begin_with_more_items_than_there_are(study):
-    with pytest.raises(InputError, match=r"2 to 60.*got 61"):
+    with pytest.raises(InputError, match=r"2 to 60.*not 61"):
         assigning.preview_plan(study, PlanParameters(seed=1), 61)
 
 

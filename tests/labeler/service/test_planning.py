@@ -23,7 +23,7 @@ PAPER = planning.design(586, 4, 2, 0.0, 20)
 
 
 def rows_of(needed):
-    return {row["for"].split(",")[0]: (row["items"], row["hours"]) for row in needed}
+    return {row["for"].split(":")[0]: (row["items"], row["hours"]) for row in needed}
 
 
 def expected(design=PAPER, assumed=STANDARD):
@@ -54,7 +54,7 @@ def test_98_items_give_the_agreement_of_a_pair_to_ten_points():
 @pytest.mark.parametrize(("retest", "half_width"), [(40, 0.10), (20, 0.16)])
 def test_retest_items_give_the_half_widths_of_the_specification(retest, half_width):
     told, _unknown = expected(planning.design(586, 4, 2, 0.0, retest), Assumptions(retest_agreement=0.85))
-    assert told["agreement with oneself"][1] == pytest.approx(half_width, abs=0.015)
+    assert told["self-agreement"][1] == pytest.approx(half_width, abs=0.015)
 
 
 def test_the_items_needed_for_the_papers_half_width_are_near_its_items():
@@ -66,7 +66,7 @@ def test_the_items_needed_for_the_papers_half_width_are_near_its_items():
 def test_the_items_needed_are_those_of_the_formulas_by_hand():
     # Wilson intervals: a share of 0.9 within +-0.1 needs 37 items, a share of 0.8 needs 60
     rows = rows_of(planning.items_needed(Assumptions(half_width=0.1)))
-    assert rows["agreement of a reviewer with themselves"] == (37, pytest.approx(37 * 15 / 3600))
+    assert rows["agreement of a reviewer with their own earlier label"] == (37, pytest.approx(37 * 15 / 3600))
     assert rows["sensitivity of a classifier"] == rows["specificity of a classifier"]
     assert rows["sensitivity of a classifier"] == (60, None)
 
@@ -146,7 +146,7 @@ def test_three_labels_or_items_seen_by_all_identify_it(per_item, overlap):
 
 def test_without_retest_items_nothing_is_told_of_reviewers_and_themselves():
     told, unknown = expected(planning.design(586, 4, 3, 0.0, 0))
-    assert told["agreement with oneself"] == (None, None)
+    assert told["self-agreement"] == (None, None)
     assert any(sentence.endswith(": no retest items") for sentence in unknown)
 
 
@@ -279,7 +279,7 @@ def test_a_rater_is_written_as_name_sensitivity_specificity():
 
 @pytest.mark.parametrize("text", ["", "ada", "ada=", "ada=0.9", "ada=0.9/", "ada=/0.9", "ada=x/0.9", "ada=0.9/0.8/0.7"])
 def test_a_text_that_is_no_rater_is_refused(text):
-    with pytest.raises(InputError, match="must have the form NAME=SENSITIVITY/SPECIFICITY"):
+    with pytest.raises(InputError, match="does not have the form NAME=SENSITIVITY/SPECIFICITY"):
         planning.rater(text)
 
 

@@ -61,11 +61,11 @@ def test_calibration_items_are_load_and_nothing_else(study):
 
 def test_copies_that_cannot_be_met_are_remarked_and_not_expected(study):
     found = previewing.preview(study, replace(PARAMETERS, retest=20))
-    assert found.remarks[1].startswith("Requirement not met: ")
+    assert found.remarks[1].startswith("The plan does not meet a requirement: ")
     named = [name for remark in found.remarks[1:] for name in remark.split(": ")[1].split(", ")]
     assert sorted(named) == sorted(REVIEWERS)
     assert len(found.remarks[1:]) == len({remark.split(": ")[2] for remark in found.remarks[1:]})  # each thing once
-    assert what(found)["agreement with oneself"] == (None, None)
+    assert what(found)["self-agreement"] == (None, None)
     assert any(warning.endswith(": no retest items.") for warning in found.warnings)
 
 
@@ -93,9 +93,7 @@ def test_reviewers_not_joined_are_named_in_their_groups(tiny):
         "This plan cannot estimate: comparison of reviewers without common items (direct or through other reviewers): "
         f"{groups}."
     )
-    assert found.remarks == (
-        "Shared items connect reviewers only within 2 groups, directly or through other reviewers.",
-    )
+    assert found.remarks == ("Reviewers form 2 groups. No item is shared between two groups.",)
 
 
 def test_who_gets_nothing_stands_there_with_nothing(tiny):

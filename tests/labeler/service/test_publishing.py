@@ -398,7 +398,7 @@ def test_a_study_that_is_not_unblinded_is_refused(named_study, tmp_path):
         ({"authors": ()}, OPTIONS, "authors: at least one"),
         ({"sources": {}}, OPTIONS, "sources: no licence for example/app0, example/app1"),
         ({}, replace(OPTIONS, venue=Venue.NEURIPS), "neurips requires:\n  address: url or doi"),
-        ({}, replace(OPTIONS, venue=Venue.ICSE), "affiliations: of every author"),
+        ({}, replace(OPTIONS, venue=Venue.ICSE), "affiliations: the affiliation of every author"),
         ({"keywords": ()}, replace(OPTIONS, venue=Venue.ZENODO), "keywords: "),
     ],
 )

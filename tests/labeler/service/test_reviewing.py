@@ -79,7 +79,7 @@ def test_only_an_item_on_offer_to_this_reviewer_is_labelled(planned, what):
         "not on offer yet": assignments.tasks_of(planned, ada)[2],
         "made up": Submission("e", "X" * 60, 0, Answer.SIMILAR),
     }[what]
-    message = rf"^Item {task.code[:20]} is not yours to label now\."
+    message = rf"^You cannot label item {task.code[:20]} now\."
     refused(planned, NotAssigned, message, "ada", task)
 
 
@@ -127,7 +127,7 @@ def test_an_own_event_id_on_another_own_item_is_refused_like_an_item_that_is_not
 
 
 def not_open(code):
-    return rf"^Item {code} is not yours to label now\. Reload the page to continue\.$"
+    return rf"^You cannot label item {code} now\. Reload the page to continue\.$"
 
 
 def test_another_window_with_stale_data_is_refused_in_words(planned):
@@ -220,7 +220,7 @@ def test_own_labels_are_only_ones_own_and_only_those_that_stand(planned):
     assert reviewing.own_labels(planned, ada) == []
     assert [own.task.code for own in reviewing.own_labels(planned, ben)] == [theirs.code]
     for code in (theirs.code, planned_codes(planned)[1], "nothing"):
-        with pytest.raises(NotAssigned, match=rf"Item {code} is not among the labels"):
+        with pytest.raises(NotAssigned, match=rf"You cannot open item {code} now"):
             reviewing.task_by_code(planned, ada, code)
 
 

@@ -131,7 +131,7 @@ def test_a_check_takes_the_classifier_to_which_a_threshold_belongs(options, clas
 def test_a_check_refuses_a_threshold_that_its_classifier_does_not_have():
     with pytest.raises(InputError, match="heuristic or heuristic-p"):
         checking.rules("same", theta=0.3)
-    with pytest.raises(InputError, match="only one of them"):
+    with pytest.raises(InputError, match="only one of these"):
         checking.rules(theta=0.3, cut=0.2)
 
 

@@ -213,7 +213,7 @@ def test_after_closing_nobody_is_paused_resumed_removed_or_replaced(roomy, state
         lambda: staffing.remove(roomy, "ada", **WHY),
         lambda: staffing.replace(roomy, "ada", "eve", **WHY),
     ):
-        with pytest.raises(NotAllowed, match=f"The study is {state}: you can change who takes part"):
+        with pytest.raises(NotAllowed, match="You can change who takes part"):
             do()
     assert people.by_name(roomy, "eve") is None
 
@@ -381,7 +381,7 @@ def test_before_the_plan_a_successor_just_takes_the_place(study):
 @pytest.mark.parametrize(
     ("name", "successor", "why", "error", "message"),
     [
-        ("ada", " ADA", "because", InputError, "ada cannot be replaced by ada"),
+        ("ada", " ADA", "because", InputError, "ada cannot be their own successor"),
         ("nobody", "eve", "because", InputError, "no reviewer called nobody"),
         ("ada", "carol", "because", InputError, "no reviewer called carol"),
         ("ada", " ", "because", InputError, "name has 1 to"),
@@ -417,5 +417,5 @@ def test_an_answer_on_its_way_is_refused_once_its_item_is_somebody_elses(roomy):
     staffing.replace(roomy, "ada", "eve", **WHY)
     staffing.resume(roomy, "ada", **CAROL)
     assert task.code not in [offer.code for offer in reviewing.review_queue(roomy, ada).offers]
-    with pytest.raises(NotAssigned, match="label now"):
+    with pytest.raises(NotAssigned, match="cannot label"):
         reviewing.submit(roomy, ada, submission(task, "similar"), now=NOW)

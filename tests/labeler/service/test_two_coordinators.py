@@ -161,7 +161,7 @@ def test_a_plan_is_not_drawn_over_an_answer_that_comes_at_the_same_time(shared):
 
 def test_of_two_who_exclude_one_item_one_does(shared):
     (_,), (refused,) = by_both(shared, lambda db, who: curating.exclude(db, item_name(1), "cut off", **who))
-    assert says(str(refused), "already excluded: cut off")
+    assert says(str(refused), "already excluded. Reason: cut off")
     assert times(shared, "exclude item") == 1
 
 

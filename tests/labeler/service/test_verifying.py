@@ -244,13 +244,13 @@ def test_a_log_without_the_drawing_is_named(drawn):
 ONE = "assignment_id = (SELECT max(assignment_id) FROM assignments WHERE ended_utc IS NULL)"
 OTHER = "(SELECT person_id FROM people WHERE name = 'carol')"
 TAMPERED = {
-    f"UPDATE assignments SET position = 99 WHERE {ONE}": "1 assigned in a different position, such as",
-    f"UPDATE assignments SET block = 77 WHERE {ONE}": "1 assigned in a different position, such as",
-    f"UPDATE assignments SET person_id = {OTHER} WHERE {ONE}": "1 assigned, but not by the plan, such as carol / ",
-    f"UPDATE assignments SET kind = 'retest' WHERE {ONE}": "1 assigned, but not by the plan, such as",
-    f"UPDATE assignments SET ended_utc = 'now' WHERE {ONE}": "1 in the plan, but not assigned, such as",
+    f"UPDATE assignments SET position = 99 WHERE {ONE}": "position in the study than in the plan: 1, such as",
+    f"UPDATE assignments SET block = 77 WHERE {ONE}": "position in the study than in the plan: 1, such as",
+    f"UPDATE assignments SET person_id = {OTHER} WHERE {ONE}": "in the study but not in the plan: 1, such as carol / ",
+    f"UPDATE assignments SET kind = 'retest' WHERE {ONE}": "in the study but not in the plan: 1, such as",
+    f"UPDATE assignments SET ended_utc = 'now' WHERE {ONE}": "in the plan but not in the study: 1, such as",
     f"""INSERT INTO assignments (person_id, item_id, kind, block, position, code)
-        VALUES ({OTHER}, 1, 'fresh', 0, 0, 'SECRET')""": "1 assigned, but not by the plan, such as carol / ",
+        VALUES ({OTHER}, 1, 'fresh', 0, 0, 'SECRET')""": "in the study but not in the plan: 1, such as carol / ",
 }
 
 
@@ -259,7 +259,7 @@ TAMPERED = {
 def test_an_assignment_changed_in_the_file_is_named(fixture, statement, message, request):
     db = request.getfixturevalue(fixture)
     db.execute(statement)
-    assert any(problem.startswith(message) for problem in problems(db))
+    assert any(message in problem for problem in problems(db))
     assert verifying.verify_plan(db).plain()["verified"] is False
 
 
@@ -274,7 +274,7 @@ def test_an_assignment_removed_from_the_file_is_named(fixture, request):
     assert free is not None
     db.execute("DELETE FROM assignments WHERE assignment_id = ?", free[:1])
     (problem,) = problems(db)
-    assert says(problem, "1 in the plan", "not assigned", f"{free[1]} / {free[2]} / ")
+    assert says(problem, "in the plan but not in the study: 1", f"{free[1]} / {free[2]} / ")
 
 
 def test_three_examples_of_many_are_enough(drawn):
@@ -341,7 +341,9 @@ def test_a_change_removed_from_the_log_is_noticed(changed, action):
 )
 def test_a_change_told_otherwise_in_the_log_is_named(changed, field, value):
     tell_otherwise(changed, field, value)
-    assert any(problem.startswith("the change 'remove reviewer' of 2026-11-20T12:00") for problem in problems(changed))
+    assert any(
+        problem.startswith("the change 'remove reviewer' at 2026-11-20T12:00 (UTC)") for problem in problems(changed)
+    )
 
 
 def test_a_change_that_cannot_be_made_again_is_named(changed):

@@ -111,7 +111,7 @@ def test_another_folder_is_allowed_by_the_environment(empty, tmp_path, monkeypat
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "c.json").write_text(RESULT)
     refused = import_folder(coordinator_page("data", empty), str(tmp_path / "results"))
-    assert "is outside of" in refused.error[0].value
+    assert "is outside the folder" in refused.error[0].value
     monkeypatch.setenv("LABELER_IMPORT_ROOT", str(tmp_path / "results"))
     assert f"inside {tmp_path / 'results'}" in texts(coordinator_page("data", empty))
     import_folder(coordinator_page("data", empty), str(tmp_path / "results"))
@@ -120,7 +120,7 @@ def test_another_folder_is_allowed_by_the_environment(empty, tmp_path, monkeypat
 
 @pytest.mark.parametrize(
     ("path", "words"),
-    [("../..", "is outside of"), ("way-out", "is outside of"), ("empty.study", "is not a result file"),
+    [("../..", "is outside the folder"), ("way-out", "is outside the folder"), ("empty.study", "is not a result file"),
      ("june", "no such file or folder"), (".", "no result files")],
 )  # fmt: skip
 def test_what_cannot_be_imported_is_said(empty, tmp_path, path, words):

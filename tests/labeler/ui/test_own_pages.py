@@ -239,7 +239,7 @@ def test_an_item_of_somebody_else_is_not_opened(many, monkeypatch):
         foreign = reviewing.review_queue(db, id_of(db, "ben")).offers[0].code
     page = signed_in(monkeypatch, many, "my-labels", "ada", Role.REVIEWER, chosen=foreign)
     (error,) = page.error
-    assert says(error.value, f"Item {foreign}", "not among")
+    assert says(error.value, f"cannot open item {foreign}")
     assert "Your label:" not in texts(page)
 
 

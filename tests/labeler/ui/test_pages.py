@@ -180,7 +180,7 @@ def test_people_page_adds_reviewers_and_shows_them_at_once_with_links_and_mails(
 def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(empty, study):
     page = coordinator_page("data", study)
     assert "24 items" in texts(page)
-    assert says(page.info[0].value, "while it is draft")
+    assert says(page.info[0].value, "while the study is draft")
     assert (len(page.file_uploader), len(page.button)) == (0, 0)
     page = coordinator_page("data", empty)
     page.file_uploader[0].set_value(

@@ -1,6 +1,6 @@
-"""Read and check publish.toml.
+"""Read and check publish.toml, a file with facts about a data set that only people know.
 
-The file contains facts about a data set that only people know, and each venue requires some of them.
+Each venue, such as Zenodo, requires some of these facts.
 """
 
 import re
@@ -25,7 +25,7 @@ _WEB = re.compile(r"https?://[^\s/]+\S*")
 
 
 class Venue(StrEnum):
-    """A venue that the data set is published for."""
+    """A venue for which the data set is published."""
 
     NEURIPS = "neurips"
     ICSE = "icse"
@@ -43,21 +43,20 @@ class Author:
 
     @property
     def name(self) -> str:
-        """Given names and family names."""
+        """The given names and family names of the author."""
         return f"{self.given_names} {self.family_names}"
 
 
 @dataclass(frozen=True)
 class Answers:
-    """The contents of publish.toml.
-
-    An empty text means that the question was not answered.
+    """The contents of publish.toml; an empty text means that a question was not answered.
 
     Attributes
     ----------
     sources : mapping of application to licence
     plan_seed : bool
-        Whether to publish the plan's seed; with it, anyone who knows the reviewers can identify them.
+        Whether to publish the seed of the plan. Anyone who knows the reviewers can use the seed to find out who gave
+        which label.
     """
 
     title: str = ""
@@ -89,7 +88,7 @@ class Answers:
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """Read answers from a file; raises InputError with the file and the invalid answer."""
+        """Read the answers in a file; raises InputError that names the file and the invalid answer."""
         try:
             text = file.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -100,7 +99,10 @@ class Answers:
 
     @classmethod
     def of_text(cls, text: str, name: str = FILE_NAME) -> Self:
-        """Parse the text of a publish.toml file called `name`; raises InputError like `read`."""
+        """Return the answers in the text of a publish.toml file; raises InputError like `read`.
+
+        Error messages call the file `name`.
+        """
         try:
             given = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -169,15 +171,12 @@ class Answers:
         return flat + [("authors", text) for author in self.authors for text in vars(author).values()]
 
     def missing(self, venue: Venue | None) -> list[str]:
-        """Return the missing answers as (entry, reason).
-
-        These are answers that every data set or this venue requires.
-        """
+        """Return the entries that are empty although every data set or this venue requires them, with the reasons."""
         asked = {**REQUIRED, **(OF_VENUE[venue] if venue else {})}
         return [f"{place}: {why}" for place, why in asked.items() if not _is_answered(self, place)]
 
     def answered(self, place: str) -> str:
-        """Return an answer; if it is empty, return a marked blank."""
+        """Return the answer of an entry; if the answer is empty, return a marked blank that a person must fill in."""
         return getattr(self, place) or f"[{BLANK}: {place} in {FILE_NAME}]"
 
 
@@ -207,18 +206,18 @@ _FORMS: Sequence[tuple[str, re.Pattern[str], str]] = (
 REQUIRED: Mapping[str, str] = {
     "title": "name of the data set",
     "description": "content of the data set in one or two sentences",
-    "version": "such as 1.0.0",
+    "version": "version of the data set, such as 1.0.0",
     "date": "date of release",
     "licence": "licence for users, as an SPDX identifier",
-    "authors": "at least one, with given names and family names",
+    "authors": "at least one author, with given names and family names",
 }
 OF_VENUE: Mapping[Venue, Mapping[str, str]] = {
     Venue.ZENODO: {"keywords": "search terms on Zenodo"},
     Venue.ICSE: {
         "doi": "the badge Artifacts Available requires an archive with a DOI",
-        "affiliations": "of every author",
+        "affiliations": "the affiliation of every author",
         "contact": "web address for questions",
-        "maintenance": "who maintains it, and for how long",
+        "maintenance": "who maintains the data set, and for how long",
         "hardware": "the machines on which the measurements were taken",
     },
     Venue.NEURIPS: {
@@ -233,7 +232,7 @@ OF_VENUE: Mapping[Venue, Mapping[str, str]] = {
         "uses": "intended uses",
         "unsuitable_uses": "unsuitable uses",
         "social_impact": "possible effects on people",
-        "maintenance": "who maintains it, and for how long",
+        "maintenance": "who maintains the data set, and for how long",
         "hardware": "the machines on which the measurements were taken",
     },
 }
@@ -248,7 +247,7 @@ def _is_answered(answers: Answers, place: str) -> bool:
 
 
 def template(title: str, question: str, applications: Sequence[str], today: date) -> str:
-    """Return the text of a new publish.toml for a study."""
+    """Return the text of a new publish.toml for a study, in which people fill in the answers."""
     described = f"Labels of repeated benchmark runs by several reviewers. Question: {question}"
     sources = "\n".join(f'{_quoted(application)} = ""' for application in applications)
     return f"""\
@@ -337,9 +336,11 @@ def _authors(value: Any, name: str) -> tuple[Author, ...]:
         }
         unknown = [key for key in texts if key not in known]
         if unknown:
-            raise InputError(f"{name}: author {number} has an unknown entry {unknown[0]!r}; known: {', '.join(known)}.")
+            raise InputError(
+                f"{name}: author {number} has an unknown entry {unknown[0]!r}. Known entries: {', '.join(known)}."
+            )
         if not any(texts.values()):
-            continue  # a template block without entries
+            continue  # a block of the template that nobody filled in
         if not (texts.get("given_names") and texts.get("family_names")):
             raise InputError(f"{name}: author {number} needs given_names and family_names.")
         authors.append(Author(**texts))
@@ -347,7 +348,7 @@ def _authors(value: Any, name: str) -> tuple[Author, ...]:
 
 
 def _is_orcid(text: str) -> bool:
-    """Return whether the check digit of an ORCID is correct (ISO 7064 11,2)."""
+    """Return whether an ORCID has a correct check digit (ISO 7064 11,2)."""
     if not _ORCID.fullmatch(text):
         return False
     total = 0

@@ -1,7 +1,4 @@
-"""Write a finished study as a folder and a zip file.
-
-Both appear only if all checks pass.
-"""
+"""Write the data set of a finished study as a folder and a zip file; both appear only if all checks pass."""
 
 import hashlib
 import json
@@ -38,8 +35,8 @@ from labeler.whole_files import in_place
 
 LABELS, ITEMS, MEASUREMENTS = "data/labels.csv", "data/items.parquet", "data/measurements.parquet"
 LABELS_PARQUET, VERDICTS, REPORT = "data/labels.parquet", "report/verdicts.csv", "report/report.json"
-EPOCH_OF_ZIP = (1980, 1, 1, 0, 0, 0)  # earliest possible date in a zip file, used for all files
-# sign-ins and actions that only read; no result depends on these
+EPOCH_OF_ZIP = (1980, 1, 1, 0, 0, 0)  # the earliest possible date in a zip file; all files get this date
+# sign-ins and actions that only read; no result depends on these events
 _READ = frozenset(
     ("look", "report", "export labels", "export verdicts", "backup", "anonymise", "list flags", "publish")
 )
@@ -57,7 +54,7 @@ _VOCABULARIES = (
     "action",
     "classifier",
     "verdict",
-)  # columns that can only have fixed values
+)  # columns that can have only fixed values
 _COMMENT_COLUMNS = ("event", "item", "reviewer", "comment", "publish")
 
 
@@ -68,15 +65,15 @@ class Options:
     Attributes
     ----------
     venue : Venue, optional
-        The venue whose required answers are checked.
+        The venue for which the data set is published; its required answers are checked.
     measurements : bool
         Whether to include the measurements.
     keep_benchmarks : bool
         Whether to keep the names of items, benchmarks and applications.
     comments : Path, optional
-        A table from `comments_to_read` with yes or no in every row of the column publish.
+        A table from `comments_to_read`, in which a person wrote yes or no in every row of the column publish.
     unlicensed : bool
-        Whether to publish applications without a source licence.
+        Whether to publish applications whose licence is unknown.
     """
 
     venue: Venue | None = None
@@ -89,7 +86,7 @@ class Options:
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A file of the data set; `rows` is "" for files that are not tables."""
+    """A file of the data set; `rows` is "" if the file is not a table."""
 
     path: str
     meaning: str
@@ -100,17 +97,17 @@ class PublishedFile:
 
 @dataclass(frozen=True)
 class Published:
-    """The result of publishing, with remarks for a person to check."""
+    """The result of publishing, with remarks that a person should check."""
 
     folder: Path
     archive: Path
     files: tuple[PublishedFile, ...]
-    sha256: str  # hash of the archive
+    sha256: str  # SHA-256 of the zip file
     remarks: tuple[str, ...]
 
 
 def new_answers(db: Database, today: date) -> str:
-    """Return the text of a new publish.toml for this study; it contains no names of people."""
+    """Return the text of a new publish.toml for this study, without names of people."""
     study = studies.get(db)
     applications = sorted({item.application for item in items.all_items(db)} - {""})
     hidden = anonymising.replacing(anonymising.pseudonyms(people.all_people(db), _token(db)))
@@ -118,7 +115,7 @@ def new_answers(db: Database, today: date) -> str:
 
 
 def lacking(db: Database, answers: Answers, options: Options) -> list[str]:
-    """Return the missing answers for publishing with these options, as (entry, reason)."""
+    """Return the answers that are missing for publishing with these options, each with the reason."""
     applications = sorted({item.application for item in items.all_items(db)} - {""})
     without = [name for name in applications if not answers.sources.get(name)]
     if options.unlicensed or not without:
@@ -135,27 +132,27 @@ def publish(
 ) -> Published:
     """Write the data set of a study into a folder and a zip file.
 
-    The same study and options give the same bytes.
+    The same study, answers and options always give the same bytes.
 
     Parameters
     ----------
     db : Database
-        Not changed, except that the publication is logged.
+        The study. Only its log changes: the publication is recorded.
     out : Path
-        The folder; the folder and the zip file beside it must not exist.
+        The folder for the data set. This folder and the zip file beside the folder must not exist.
     answers : Answers
     options : Options
     actor : str
     now : datetime
-        Time of the log entry; nothing in the data set depends on it.
+        The time of the log entry. The data set does not depend on this time.
 
     Raises
     ------
     NotAllowed
         If the study is not unblinded.
     InputError
-        If answers or licences are missing, the data set would contain a name, an address or a path, or it cannot
-        be written. No partial files remain.
+        If answers or licences are missing, if the data set would contain a name, an address or a path, or if writing
+        fails. No incomplete files remain.
     """
     archive = out.with_name(f"{out.name}.zip")
     _check_state(db)
@@ -170,7 +167,7 @@ def publish(
         zip_file = stack.enter_context(in_place(archive))
         folder = stack.enter_context(in_place(out))
         try:
-            shutil.rmtree(folder, ignore_errors=True)  # a folder left by an interrupted publication
+            shutil.rmtree(folder, ignore_errors=True)  # a folder that an interrupted publication left behind
             folder.mkdir(parents=True)
             published, remarks = _build(db, folder, answers, options)
             _zip(folder, zip_file)
@@ -184,9 +181,9 @@ def publish(
 
 
 def comments_to_read(db: Database) -> tuple[str, int]:
-    """Return all comments as CSV without names, and the number of comments.
+    """Return all comments as a CSV table without names, and the number of comments.
 
-    The column publish is empty; a person writes yes or no in each row.
+    The column publish is empty. A person must read the comments and write yes or no in each row.
     """
     _check_state(db)
     with _copy(db, Options(), Answers()) as copy:
@@ -203,13 +200,13 @@ def _check_state(db: Database) -> None:
 
 
 def _token(db: Database) -> str:
-    """Return the secret that decides the order of new names; it is always the same for the same study."""
+    """Return the secret that decides the order of the new names; a study always has the same secret."""
     return hashlib.sha256(f"publish {studies.picture_secret(db)}".encode()).hexdigest()
 
 
 @contextmanager
 def _copy(db: Database, options: Options, answers: Answers) -> Iterator[Database]:
-    """Yield a temporary copy of the study without names."""
+    """Yield a temporary copy of the study without names, and delete the copy at the end."""
     unblinded = (course.unblinding(db) or {}).get("at_utc", "")
     with TemporaryDirectory(prefix="labeler-") as folder:
         file = Path(folder) / "copy.study"
@@ -227,12 +224,12 @@ def _copy(db: Database, options: Options, answers: Answers) -> Iterator[Database
 
 
 def _build(db: Database, folder: Path, answers: Answers, options: Options) -> tuple[list[PublishedFile], list[str]]:
-    """Write every file of the data set into an empty folder."""
+    """Write all files of the data set into an empty folder; return the files, and remarks for a person."""
     with _copy(db, options, answers) as copy:
         comments = _released(copy, options.comments) if options.comments else {}
         unblinded = (course.unblinding(copy) or {}).get("at_utc")
         at = datetime.fromisoformat(unblinded) if unblinded else reporting.EPOCH
-        log = events.table(copy)  # read before the report is computed, which adds to the log
+        log = events.table(copy)  # read now, because computing the report adds to the log
         gathered = reporting.gathered_study(copy, options.report, actor="owner", now=at)
         licences = answers.sources if options.keep_benchmarks else {}
         tables = tables_of(copy, gathered, log, licences, comments)
@@ -263,13 +260,13 @@ def _write_tables(tables: StudyTables, folder: Path) -> None:
 
 
 def _from_published(gathered: Gathered, folder: Path) -> Gathered:
-    """Read the report's input from the published files.
+    """Return the input of the report, read from the published files.
 
-    This makes sure that anyone can compute the report again from these files.
+    In this way, anyone can compute the report again from these files.
     """
     published = reporting.gathered_files(folder / LABELS, folder / VERDICTS, options=gathered.options)
-    study = {name: value for name, value in gathered.provenance.study.items() if name != "chain"}  # of the copy
-    history = {**(gathered.provenance.course or {}), "flags": []}  # released comments are in the table of labels
+    study = {name: value for name, value in gathered.provenance.study.items() if name != "chain"}  # the log of the copy
+    history = {**(gathered.provenance.course or {}), "flags": []}  # the table of labels has the released comments
     provenance = replace(
         gathered.provenance,
         study=study,
@@ -280,7 +277,7 @@ def _from_published(gathered: Gathered, folder: Path) -> Gathered:
 
 
 def _write_report(gathered: Gathered, report: Mapping[str, Any], facts: Facts, folder: Path) -> None:
-    # labels are in data; PDF figures are not reproducible byte by byte
+    # the folder data has the labels; the bytes of PDF figures are not reproducible
     contents = {
         name: content
         for name, content in gathered.files(report).items()
@@ -365,7 +362,7 @@ _MEANINGS = {
 
 
 def _listed(folder: Path, facts: Facts) -> list[PublishedFile]:
-    """Return the files written so far, sorted by path."""
+    """Return the files that are in the folder now, sorted by path, with their meanings."""
     rows = {
         LABELS: len(facts.tables.labels.frame),
         LABELS_PARQUET: len(facts.tables.labels.frame),
@@ -416,9 +413,9 @@ def _commented(copy: Database) -> pd.DataFrame:
 
 
 def _released(copy: Database, file: Path) -> dict[str, str]:
-    """Return the comments that may be published, by event.
+    """Return the comments that may be published, as event id -> comment.
 
-    The text comes from the table of comments, because a person may have edited it.
+    The comments are taken from the table, because a person may have edited the text there.
     """
     table = files.read_table(Source(str(file), file), _COMMENT_COLUMNS)
     there = set(_commented(copy)["event"])
@@ -442,9 +439,9 @@ def _released(copy: Database, file: Path) -> dict[str, str]:
 
 
 def _check_words(db: Database, copy: Database, tables: StudyTables, answers: Answers) -> list[str]:
-    """Raise InputError if free text contains a name.
+    """Raise InputError if a text contains the name or address of a person; return remarks on doubtful names.
 
-    Return remarks on names that may be ordinary words.
+    A name is doubtful if it may be an ordinary word, or if it is part of the name of an item.
     """
     study = studies.get(copy)
     written = [("the study", text) for text in (study.name, study.question, study.protocol.instructions)]
@@ -481,21 +478,18 @@ def _check_words(db: Database, copy: Database, tables: StudyTables, answers: Ans
 
 
 def _host() -> list[str]:
-    """Return a list with the name of this computer.
-
-    The list is empty if the name could be an ordinary word.
-    """
+    """Return a list with the host name of this computer; the list is empty if the name could be an ordinary word."""
     name = socket.gethostname()
     return [name] if re.search(r"[\d.-]", name) and len(name) > 3 else []
 
 
 def _first_of(words: Sequence[str], text: str) -> str:
-    """Return the first of these words that occurs in the text as a whole word; return "" if none does."""
+    """Return the first of these words that occurs as a whole word in the text; return "" if none occurs."""
     return next((word for word in words if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text)), "")
 
 
 def _strings(cell: str) -> Iterator[str]:
-    """Yield the text, or every text in it if it is a JSON object."""
+    """Yield the text of a cell; if the cell contains a JSON object, yield every text in the object."""
     if not cell.startswith("{"):
         yield cell
         return
@@ -509,14 +503,14 @@ def _strings(cell: str) -> Iterator[str]:
 
 
 def _check_texts(folder: Path) -> None:
-    """Raise InputError if a text file contains an e-mail address or a file path."""
+    """Raise InputError if a text file in the folder contains an e-mail address or a file path."""
     for place, text in _texts(folder):
         for what, pattern in (("an e-mail address", EMAIL), ("a file path", _PATH)):
             match = pattern.search(text)
             if match:
                 raise InputError(
-                    f"{place} contains {what}: {match[0][:80]!r}. Change it in the study or in {FILE_NAME}, or leave "
-                    "out the names of benchmarks."
+                    f"{place} contains {what}: {match[0][:80]!r}. Change the text in the study or in {FILE_NAME}, "
+                    "or leave out the names of benchmarks."
                 )
 
 

@@ -1,4 +1,4 @@
-"""The README, datasheet, codebook and notebook of a published study."""
+"""Write the README, datasheet, codebook and notebook of a published study."""
 
 import json
 import re
@@ -15,18 +15,18 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
 
 def escaped(text: object) -> str:
-    """Escape a text as one line of Markdown."""
+    """Return a text as one line of Markdown, in which special characters are escaped."""
     line = " ".join(str(text).split())
     return _SPECIAL.sub(r"\\\1", "".join(letter for letter in line if letter.isprintable()))
 
 
 def readme(facts: Facts, files: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of README.md; `files` have path, meaning, rows (or "") and size."""
+    """Return the text of README.md; `files` are the files to list, with path, meaning, rows (or "") and size."""
     return _rendered("README.md.j2", facts, files=files, citation=metadata.citation(facts.answers), software=SOFTWARE)
 
 
 def datasheet(facts: Facts) -> str:
-    """Return the text of datasheet.md."""
+    """Return the text of datasheet.md, which answers the questions of Gebru et al. (2021)."""
     gate = facts.study.gate
     applications = sorted(set(facts.tables.items.frame["application"]) - {""})
     return _rendered(
@@ -45,7 +45,7 @@ def datasheet(facts: Facts) -> str:
 
 
 def codebook_md(codebook: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of codebook.md."""
+    """Return the text of codebook.md, which explains every column of the tables."""
     parts = ["# Codebook"]
     for table in codebook:
         parts.append(f"## {table['table']}\n\n{escaped(table['meaning'])}.")
@@ -62,15 +62,21 @@ def codebook_md(codebook: Sequence[Mapping[str, Any]]) -> str:
 
 
 def notebook(facts: Facts) -> str:
-    """Return the notebook read.ipynb, without outputs: loads the tables with pandas and computes kappa."""
+    """Return the text of the notebook read.ipynb, which loads the tables with pandas and computes kappa.
+
+    The notebook has no outputs.
+    """
     cells = [
         ("markdown", f"# {escaped(facts.answers.title)}\n\nLoad the data with pandas and compute kappa."),
         ("code", _LOAD),
         ("markdown", "Agreement is computed from the first labels that count, at most one per reviewer and item."),
         ("code", _KAPPA),
-        ("markdown", "Compare with the number in the report."),
+        ("markdown", "Compare the result with kappa in the report."),
         ("code", _COMPARE),
-        ("markdown", "Folds for cross-validation: no application is in two folds."),
+        (
+            "markdown",
+            "Count the applications and items in each fold for cross-validation. No application is in two folds.",
+        ),
         ("code", _FOLDS),
     ]
     content = {

@@ -1,4 +1,4 @@
-"""Computed numbers and sentences for the README, datasheet and metadata of a published study."""
+"""Compute numbers and sentences for the README, datasheet and metadata of a published study."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ AXES = {
 
 @dataclass(frozen=True)
 class Facts:
-    """A published study in numbers and sentences.
+    """Numbers and sentences that describe a published study.
 
     Attributes
     ----------
     report : mapping
-        The content of its report.
+        The content of the report of the study.
     """
 
     study: Study
@@ -43,7 +43,7 @@ class Facts:
 
     @property
     def n_left_out(self) -> int:
-        """Number of items left out of all results: excluded and calibration items."""
+        """Number of items that all results leave out: excluded items and calibration items."""
         return len(self.tables.items.frame) - self.n_items
 
     @property
@@ -54,7 +54,7 @@ class Facts:
 
     @property
     def n_reviewers(self) -> int:
-        """Number of reviewers with a label that counts."""
+        """Number of reviewers who gave at least one label from which agreement is computed."""
         frame = self.tables.labels.frame
         return int(frame.loc[frame["counts"], "reviewer"].nunique())
 
@@ -65,7 +65,7 @@ class Facts:
 
     @property
     def n_labels(self) -> int:
-        """Number of labels that count."""
+        """Number of labels from which agreement is computed."""
         return int(self.tables.labels.frame["counts"].sum())
 
     @property
@@ -75,7 +75,7 @@ class Facts:
         return (times[0], times[-1]) if times else ("", "")
 
     def days(self) -> str:
-        """First and last day of labelling as text."""
+        """Return the first and last day of labelling as text."""
         first, last = self.dates
         return first if first == last else f"{first} to {last}"
 
@@ -106,25 +106,25 @@ class Facts:
         return int((self.tables.plan["origin"] == Origin.IMPORT).sum())
 
     def software(self) -> str:
-        """Return the software that stored and evaluated the study."""
+        """Return the name and version of the software that stored and evaluated the study."""
         return f"labeler {labeler.__version__} ({SOFTWARE})"
 
     def platform(self) -> str:
-        """Return the platform on which labels were given."""
+        """Return a sentence about where reviewers gave their labels: in this software or elsewhere."""
         if self.n_imported == len(self.tables.plan):
             return f"Labels were given elsewhere and imported into {self.software()}."
         some = f"; the labels of {_n(self.n_imported, 'assignment')} were imported" if self.n_imported else ""
         return f"Labels were given with {self.software()} in the browser{some}."
 
     def annotations_per_item(self) -> str:
-        """Return how many items have each number of labels that count, as text."""
+        """Return a text that says how many items have how many labels from which agreement is computed."""
         frame = self.tables.items.frame
         counted = frame[frame["role"] == "counted"]
         sizes = Counter((counted["n_similar"] + counted["n_dissimilar"]).astype(int))
         return "; ".join(f"{_n(n, 'label')} on {_n(sizes[n], 'item')}" for n in sorted(sizes))
 
     def collection(self) -> str:
-        """Return a description of the measurements."""
+        """Return sentences that describe the measurements."""
         if not self.tables.n_runs:
             return (
                 f"{_n(self.n_items, 'item')}; the study has labels and verdicts, but no measurements. "
@@ -134,31 +134,31 @@ class Facts:
         return (
             f"{_n(self.n_items, 'benchmark')} of {_n(self.n_applications, 'application')}, "
             f"{_n(self.tables.n_runs, 'run')} in new processes, {_n(self.tables.n_values, 'measurement')} in "
-            f"{', '.join(units)}. They were imported unchanged from the result files of the benchmark harness. "
-            + self.answers.answered("hardware")
+            f"{', '.join(units)}. The measurements were imported unchanged from the result files of the benchmark "
+            "harness. " + self.answers.answered("hardware")
         )
 
     def preprocessing(self) -> list[str]:
-        """Return the processing of the data, from import to publication."""
+        """Return sentences about how the data were processed between import and publication."""
         done = [
             "Measurements were not changed, filtered or rescaled after their import.",
             (
-                "Names of reviewers and coordinators were replaced by numbers in an order derived from a secret.  "
+                "Numbers replace the names of reviewers and coordinators. A secret determines their order. "
                 "Names and addresses in the log and in all other texts were replaced as whole words."
             ),
-            "Metadata of the runs, such as the machine, were left out.",
+            "Metadata of the runs, such as the name of the machine, were left out.",
         ]
         if not self.has_measurements and self.tables.n_runs:
-            done.append("The measurements are not in this data set; data_sha256 in items identifies them.")
+            done.append("The measurements are not in this data set. The column data_sha256 of items identifies them.")
         if self.n_left_out:
             done.append(
-                f"{_n(self.n_left_out, 'item')} of {len(self.tables.items.frame)} are left out of the results; "
-                "see column role."
+                f"{_n(self.n_left_out, 'item')} of {len(self.tables.items.frame)} are left out of the results. "
+                "The column role says which."
             )
         return done
 
     def protocol(self) -> list[str]:
-        """Return the labelling procedure."""
+        """Return sentences about how the items were labelled."""
         protocol, plan = self.study.protocol, self.study.plan_parameters or {}
         said = [f"Question: {self.study.question}"]
         if self.n_imported == len(self.tables.plan):
@@ -176,21 +176,21 @@ class Facts:
             ),
             (
                 f"The y axis first showed {AXES.get(protocol.axis_rule, protocol.axis_rule)}, at least "
-                f"{100 * protocol.min_span:g} % of the median; reviewers could change it."
+                f"{100 * protocol.min_span:g} % of the median. Reviewers could change the axis."
             ),
-            "Answers: similar, dissimilar, or not sure (the item is offered again)"
+            "Possible answers: similar, dissimilar, or not sure (then the item was shown again)"
             + (", with a confidence from 1 to 3." if protocol.asks_confidence else "."),
         ]
         if protocol.instructions:
             said.append(f"Further instructions: {protocol.instructions}")
         if plan:
             kinds = Counter(self.tables.plan["kind"])
-            design = "the design of the paper (a random split into one part per pair)" if plan.get("paper") else (
-                "sets of reviewers balanced by workload and applications"
+            design = "items were split at random into one part per pair, as in the paper" if plan.get("paper") else (
+                "sets of reviewers were balanced by workload and applications"
             )  # fmt: skip
             said.append(
-                f"A plan drawn from a random seed assigned each item to {plan.get('per_item')} reviewers, "
-                f"{100 * plan.get('overlap', 0):g} % of the items to all of them; {design}. Assignments: "
+                f"A plan with a random seed assigned each item to {plan.get('per_item')} reviewers, and "
+                f"{100 * plan.get('overlap', 0):g} % of the items to all reviewers; {design}. Assignments: "
                 + ", ".join(f"{kinds[kind]} {kind}" for kind in Kind if kinds[kind.value])
                 + "."
             )
@@ -201,23 +201,26 @@ class Facts:
         return said
 
     def analysis(self) -> list[str]:
-        """Return the agreement of the reviewers."""
+        """Return sentences about the agreement of the reviewers and the consensus."""
         consensus = self.report["consensus"]
         return [
-            f"Observed agreement {self.percent}; Fleiss' kappa {self.kappa}, from {_n(self.n_labels, 'first label')}.",
+            (
+                f"The observed agreement is {self.percent}, and Fleiss' kappa is {self.kappa}. Both were computed "
+                f"from {_n(self.n_labels, 'first label')}."
+            ),
             (
                 f"Consensus: {consensus['agreed']} items agreed ({consensus['agreed_dissimilar']} dissimilar, "
                 f"{consensus['agreed_similar']} similar), {consensus['split']} split, {consensus['incomplete']} with "
                 "fewer than two labels."
             ),
             (
-                "The report also has each pair of reviewers, other coefficients, self-agreement of the reviewers "
-                "and all intervals; report.json has every number."
+                "The report also has the agreement of each pair of reviewers, other coefficients, the self-agreement "
+                "of the reviewers, and all intervals. The file report.json has every number."
             ),
         ]
 
     def biases(self) -> list[str]:
-        """Differences between reviewers and between applications."""
+        """Return sentences about differences between reviewers and between applications."""
         labels = self.tables.labels.frame
         counted = labels[labels["counts"]]
         said = []
@@ -237,24 +240,24 @@ class Facts:
         return [*said, "Reviewers judged plots, so the axis of a plot and the order of items may influence a label."]
 
     def limitations(self) -> list[str]:
-        """Limitations of the data."""
+        """Return sentences about the limitations of the data."""
         consensus = self.report["consensus"]
         return [
             (
-                f"{consensus['split']} of {self.n_items} items have no agreed category; results based only on agreed "
-                "items leave them out."
+                f"{consensus['split']} of {self.n_items} items have no agreed category. Results that use only agreed "
+                "items leave these items out."
             ),
-            "Similar and dissimilar are people's judgements of plots, not properties of the software.",
-            "Measurements apply only to the machines and versions that were measured.",
+            "Similar and dissimilar are judgements of people who looked at plots, not properties of the software.",
+            "The measurements are valid only for the machines and versions that were measured.",
             *map(str, self.report["notes"]),
         ]
 
     def sensitive(self) -> list[str]:
-        """Personal and sensitive information in the data."""
+        """Return sentences about personal and sensitive information in the data."""
         said = [
             (
-                "No names, e-mail addresses, sign-ins or host names. Reviewers appear as numbers; their answers have "
-                "the time of saving and the time on task."
+                "The data set has no names, e-mail addresses, sign-ins or host names. Reviewers appear as numbers. "
+                "Each answer has the time of saving and the time on task."
             ),
         ]
         said.append(

@@ -1,6 +1,6 @@
-"""Publish from a page.
+"""Publish a study from a page.
 
-The answers are stored in the folder of the study, and a separate process writes the data set.
+The answers are stored as publish.toml in the folder of the study, and a separate process writes the data set.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from labeler.store import Database
 
 
 def answers_text(db: Database, today: date) -> str:
-    """Return the text of publish.toml in the folder of the study, or of a new file if there is none."""
+    """Return the text of publish.toml in the folder of the study; if there is no such file, return a new text."""
     file = db.path.with_name(FILE_NAME)
     try:
         return file.read_text(encoding="utf-8")
@@ -30,16 +30,16 @@ def answers_text(db: Database, today: date) -> str:
 
 
 def save_answers(db: Database, text: str) -> None:
-    """Save publish.toml in the folder of the study.
+    """Save a text as publish.toml in the folder of the study.
 
-    If the text is invalid, raise InputError and save nothing.
+    If the text is invalid, InputError is raised and nothing is saved.
     """
     Answers.of_text(text)
     write_files({FILE_NAME: text}, db.path.parent)
 
 
 def lacking(db: Database, text: str, options: bundle.Options) -> list[str]:
-    """Return the missing answers in the text of a publish.toml file, as `bundle.lacking` does."""
+    """Return the answers that are missing in the text of a publish.toml file, as `bundle.lacking` does."""
     return bundle.lacking(db, Answers.of_text(text), options)
 
 
@@ -52,22 +52,23 @@ def publish(
     actor: str,
     waiting: Callable[[float], object],
 ) -> Path:
-    """Write the data set into the folder of the study and return the zip file.
+    """Write the data set into the folder of the study, and return the path of the zip file.
 
-    The answers stored in this folder are used.
+    The answers in publish.toml in the same folder are used.
 
     Parameters
     ----------
     db : Database
     name : str
-        Name of the folder.
+        Name of the new folder for the data set.
     options : Options
-        `comments` is ignored; of `report`, only level, seed and whether numbers are resampled are used.
+        The options. `comments` is ignored. From `report`, only the level, the seed and the choice whether to resample
+        are used.
     comments : bytes, optional
-        The table of comments with yes or no in each row.
+        The table of comments, in which a person wrote yes or no in each row.
     actor : str
     waiting : callable
-        Like `background.output_of`.
+        See `background.output_of`.
 
     Raises
     ------

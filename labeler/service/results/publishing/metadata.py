@@ -1,4 +1,4 @@
-"""Machine-readable metadata of a published study: Croissant, RO-Crate, CITATION.cff and Zenodo."""
+"""Write the machine-readable metadata of a published study: Croissant, RO-Crate, CITATION.cff and Zenodo."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -68,19 +68,19 @@ FORMATS = {
 
 
 def media_type(path: str) -> str:
-    """Return the media type of a file, by file name."""
+    """Return the media type of a file, such as text/csv, from the name of the file."""
     return FORMATS.get(f".{path.rpartition('.')[2]}", "text/plain")
 
 
 def is_text(path: str) -> bool:
-    """Return whether a file is a text file."""
+    """Return whether a file is a text file, judged by the name of the file."""
     return not path.endswith(".parquet")
 
 
 def croissant(facts: Facts, record_sets: Sequence["RecordSet"], files: Mapping[str, tuple[int, str]]) -> str:
     """Return the text of croissant.json.
 
-    It has a record set for each table, the hash of each file, and the responsible-AI fields.
+    The text describes each table as a record set, each file with its hash, and has the responsible-AI fields.
 
     Parameters
     ----------
@@ -147,9 +147,10 @@ class RecordSet:
     ----------
     name, meaning, path : str
     columns : sequence of Column
-    keys : mapping of column to the (table, column) that it points to
+    keys : mapping of column to (table, column)
+        The columns whose values are keys of another table, with this table and its column.
     key : str, optional
-        The column that identifies a row.
+        The column whose value identifies a row.
     """
 
     def __init__(
@@ -193,7 +194,7 @@ class RecordSet:
 def ro_crate(facts: Facts, files: Mapping[str, tuple[int, str]], meanings: Mapping[str, str]) -> str:
     """Return the text of ro-crate-metadata.json (RO-Crate 1.1).
 
-    It describes the data set, its authors, and each file with size and hash.
+    The text describes the data set, the authors, and each file with size and hash.
     """
     answers = facts.answers
     authors = [{"@id": _author_id(author, number)} for number, author in enumerate(answers.authors, start=1)]
@@ -249,7 +250,7 @@ def ro_crate(facts: Facts, files: Mapping[str, tuple[int, str]], meanings: Mappi
 def citation_cff(answers: Answers) -> str:
     """Return the text of CITATION.cff 1.2.0.
 
-    Every text is quoted as in JSON, which YAML parsers also read.
+    Every text in the file is quoted as in JSON, because YAML parsers can read this form.
     """
     lines = [
         "cff-version: 1.2.0",
@@ -323,24 +324,24 @@ def bibtex(answers: Answers) -> str:
 
 
 def citation(answers: Answers) -> str:
-    """Return the citation as a line of text."""
+    """Return the citation of the data set as one line of text."""
     names = ", ".join(f"{author.family_names}, {author.given_names[0]}." for author in answers.authors)
     where = f" https://doi.org/{answers.doi}" if answers.doi else f" {answers.url}" if answers.url else ""
     return f"{names} ({answers.date[:4]}). {answers.title} (version {answers.version}) [Data set].{where}"
 
 
 def licence_url(licence: str) -> str:
-    """Return the SPDX page of a licence."""
+    """Return the web address of the SPDX page about a licence."""
     return f"https://spdx.org/licenses/{licence}.html"
 
 
 def address_of(answers: Answers) -> str:
-    """Return the web address of the data set; return "" if it has none."""
+    """Return the web address of the data set; return "" if the answers have no address."""
     return answers.url or (f"https://doi.org/{answers.doi}" if answers.doi else "")
 
 
 def as_json(content: Mapping[str, Any]) -> str:
-    """Return values as JSON text; the same content always gives the same text."""
+    """Return values as JSON text; equal values always give the same text."""
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The tables of a published study and the meaning of every column."""
+"""Build the tables of a published study, and describe the meaning of every column."""
 
 import json
 import re
@@ -38,11 +38,11 @@ class Column:
     Attributes
     ----------
     type : str
-        A key of `TYPES`; a time is text in ISO 8601 format.
+        The type of the values: a key of `TYPES`. A time is a text in ISO 8601 format.
     values : mapping of value to meaning
-        All possible values, if they are few.
+        All possible values with their meanings, if there are few; otherwise empty.
     missing : str
-        When a cell is empty.
+        What an empty cell means.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the data set: `frame` has `columns` in their order."""
+    """A table of the data set; `frame` has the data, and `columns` describes the columns in the same order."""
 
     name: str
     meaning: str
@@ -63,7 +63,7 @@ class Table:
     frame: pd.DataFrame
 
     def arrow(self) -> pa.Table:
-        """Return the table as an Arrow table, with one type per column."""
+        """Return the table as an Arrow table, in which each column has one type."""
         names = [column.name for column in self.columns]
         arrays = [
             pa.array([None if _is_missing(value) else value for value in self.frame[column.name]], TYPES[column.type])
@@ -72,13 +72,13 @@ class Table:
         return pa.Table.from_arrays(arrays, names=names)
 
     def write_parquet(self, file: Path) -> None:
-        """Write the table as Parquet."""
+        """Write the table to a Parquet file."""
         parquet.write_table(self.arrow(), file, compression="zstd")
 
     def csv(self) -> str:
         """Return the table as CSV text.
 
-        True and false are written as 1 and 0, as in the label file.
+        True and false become 1 and 0, as in the label file.
         """
         frame = self.frame.copy()
         for column in self.columns:
@@ -91,16 +91,16 @@ class Table:
 class StudyTables:
     """All tables of a study.
 
-    `measurements` has only the columns, because the measurements are never all in memory.
+    `measurements` describes only the columns, because all measurements together may not fit into memory.
 
     Attributes
     ----------
     verdicts : DataFrame
-        The table that `labeler report --verdicts` reads.
+        The verdicts, in the form that `labeler report --verdicts` reads.
     log : DataFrame
-        Columns at_utc, actor, action, details (JSON).
+        The audit log, with the columns at_utc, actor, action and details (JSON).
     plan : DataFrame
-        All assignments: item, reviewer, kind, part, position, origin, ended.
+        All assignments, with the columns item, reviewer, kind, part, position, origin and ended.
     n_runs, n_values : int
         Number of runs and of measurements.
     """
@@ -118,18 +118,18 @@ class StudyTables:
 def tables_of(
     copy: Database, gathered: Gathered, log: pd.DataFrame, licences: Mapping[str, str], comments: Mapping[str, str]
 ) -> StudyTables:
-    """Return the tables of an anonymised copy.
+    """Return the tables of the data set, built from an anonymised copy of the study.
 
     Parameters
     ----------
     copy : Database
     gathered : Gathered
-        The input of the copy's report.
+        The input of the report of the copy.
     log : DataFrame
-        The copy's events.
+        The events of the copy.
     licences : mapping of application to licence
     comments : mapping of event id to comment
-        The comments that may be published.
+        The comments that are published.
     """
     all_items = items.all_items(copy)
     labels = _labels(copy, gathered, comments)
@@ -147,9 +147,9 @@ def tables_of(
 
 
 def write_measurements(copy: Database, file: Path) -> None:
-    """Write all measurements as one long table, which `labeler import` can read.
+    """Write all measurements to a Parquet file as one long table, which `labeler import` can read.
 
-    Each item is one row group, and the items are sorted by name.
+    The items are sorted by name, and each item is one row group of the file.
     """
     with file.open("wb") as out, writing.parquet_writer(out, MEASUREMENT_COLUMNS) as writer:
         for item in items.all_items(copy):
@@ -164,11 +164,11 @@ def write_measurements(copy: Database, file: Path) -> None:
 def folds_by_application(applications: Mapping[str, str]) -> dict[str, int]:
     """Assign items to folds for cross-validation so that no application is in two folds.
 
-    Each fold then tests on applications that were not used for training.
+    A classifier is then tested on applications that were not used to train it.
 
-    Applications are assigned one after another, largest first; ties are broken by name. Each application goes to the
-    fold with the fewest items; if several are equal, to the first. There are 5 folds, or one fold per application if
-    there are fewer than 5 applications.
+    The applications are assigned one after another, the largest first; of equally large applications, the first by name
+    comes first. Each application goes to the fold with the fewest items; if several folds are equal, to the first of
+    these. There are 5 folds, or one fold per application if there are fewer than 5 applications.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def folds_by_application(applications: Mapping[str, str]) -> dict[str, int]:
 
 
 def codebook(tables: Sequence[tuple[str, str, Sequence[Column]]]) -> list[dict[str, Any]]:
-    """Return the codebook as plain values: the name, meaning and columns of each table."""
+    """Return the codebook for JSON: the name, the meaning and the columns of each table."""
     return [
         {
             "table": name,
@@ -213,11 +213,11 @@ def codebook(tables: Sequence[tuple[str, str, Sequence[Column]]]) -> list[dict[s
 
 _CATEGORIES = {"similar": "the runs are similar", "dissimilar": "at least one run differs from the others"}
 _KINDS: Mapping[str, str] = {
-    Kind.FRESH: "the item was assigned to a set of reviewers",
-    Kind.OVERLAP: "the item was assigned to all reviewers",
-    Kind.RETEST: "an item that the same reviewer had labelled before, shown again under another code",
-    Kind.THIRD: "an additional label on a split item, or on an agreed item to hide which items are split",
-    Kind.CALIBRATION: "an item of the calibration round, which is left out of the results",
+    Kind.FRESH: "the plan assigned the item to a set of reviewers",
+    Kind.OVERLAP: "the plan assigned the item to all reviewers",
+    Kind.RETEST: "the reviewer had labelled the item before and saw it again under another code",
+    Kind.THIRD: "an additional label on a split item; some agreed items also get one, to hide which items are split",
+    Kind.CALIBRATION: "a label of the calibration round, which no result uses",
     Kind.ADJUDICATED: "a person's decision on a split item, not a reviewer's label",
 }
 _ANSWERS = {
@@ -260,53 +260,56 @@ def _labels(copy: Database, gathered: Gathered, comments: Mapping[str, str]) -> 
 
 _COMMENT = Column(
     "comment", "text", "the reviewer's comment, with names and addresses replaced",
-    missing="no comment, or it is not published",
+    missing="there is no comment, or the comment is not published",
 )  # fmt: skip
 _LABEL_COLUMNS = (
-    Column("item", "text", "the item; key of items.item"),
+    Column("item", "text", "name of the item, as in the table items"),
     Column("application", "text", "the software that the benchmark belongs to", missing="not known"),
-    Column("reviewer", "text", "R1, R2, … are reviewers, C1, … only decide split items; the numbers have no meaning"),
+    Column(
+        "reviewer", "text",
+        "R1, R2, … are reviewers; C1, … are people who only decide split items; the numbers have no meaning",
+    ),
     Column("kind", "text", "the kind of assignment", values=_KINDS),
     Column("label", "text", "the answer", values=_ANSWERS),
     Column("revision", "integer", "number of earlier answers by the reviewer in this assignment; starts at 0"),
     Column(
         "first", "boolean",
-        "whether this is the first label of its assignment: the last category given before the reviewer answered "
-        "another item; later categories are revisions",
+        "whether this is the first label of the assignment, which is the last category that the reviewer chose before "
+        "answering another item; later categories are revisions",
         values={"1": "yes", "0": "no"},
     ),
     Column(
         "counts", "boolean",
-        "whether agreement uses the label: a first label of kind fresh or overlap on an item that was not "
-        "excluded; at most one per reviewer and item",
+        "whether agreement uses the label; these are the first labels of kind fresh or overlap on items that were not "
+        "excluded, at most one per reviewer and item",
         values={"1": "yes", "0": "no"},
     ),
     Column(
-        "excluded", "boolean", "whether the item was left out of all results; items has the reason",
+        "excluded", "boolean", "whether the item was left out of all results; the table items has the reason",
         values={"1": "yes", "0": "no"},
     ),
     Column(
         "part", "integer", "number of the set of reviewers who label this item; starts at 0",
-        missing="items that all reviewers label, third labels, decisions, and labels imported without a part",
+        missing="an item that all reviewers label, a third label, a decision, or a label imported without a part",
     ),
     Column(
-        "position", "integer", "position of the item in the reviewer's planned order; starts at 0",
-        missing="labels imported without a position, and decisions",
+        "position", "integer", "position of the item in the planned order of the reviewer; starts at 0",
+        missing="a decision, or a label imported without a position",
     ),
     Column(
         "confidence", "integer", "the reviewer's confidence",
         values={"1": "a guess", "2": "fairly sure", "3": "certain"},
-        missing="not asked, or not answered",
+        missing="the study did not ask, or the reviewer did not answer",
     ),
     Column(
         "flag", "boolean", "whether the reviewer asked the coordinator to look at the item",
         values={"1": "yes", "0": "no"},
     ),
-    Column("created_utc", "time", "time of saving the answer (ISO 8601, UTC)"),
+    Column("created_utc", "time", "time when the answer was saved (ISO 8601, UTC)"),
     Column(
         "dwell_ms", "integer",
-        "time on task: from the first plot to the answer, without time in which the page was hidden, and counting "
-        "at most 60 s of each pause without key, pointer or wheel input",
+        "time on task: the time from the first plot to the answer; time while the page was hidden does not count, and "
+        "each pause without key, pointer or wheel input counts at most 60 s",
         unit="ms", missing="not timed, as for imported labels",
     ),
 )  # fmt: skip
@@ -364,8 +367,8 @@ def _items(
             rows[measure] = [(_entry(means, name) or {}).get(measure) for name in names]
             columns.append(
                 Column(
-                    measure, "number", f"mean over all pairs of runs of the dissimilarity {title_of(measure)}; 0 for "
-                    "equal runs", missing="not computed",
+                    measure, "number", f"mean of the dissimilarity {title_of(measure)} across all pairs of runs; 0 "
+                    "for equal runs", missing="not computed",
                 )
             )  # fmt: skip
     for classifier, suffix in _suffixes(map(str, by_classifier)).items():
@@ -378,8 +381,9 @@ def _items(
 
 
 _SCORES = {
-    "same": "height at which SAME joins the last two clusters of runs",
-    "spread": "maxSpread: (largest − smallest) / mean of the means of the runs",
+    "same": "the height in the tree at which SAME joins the last two clusters of runs",
+    "spread": "maxSpread: the difference between the largest and the smallest mean of a run, divided by the mean of "
+    "these means",
     "kruskal": "epsilon squared, the effect size of Kruskal and Wallis' test over the runs",
 }
 _CONSENSUS_MISSING = "no such category"
@@ -391,7 +395,7 @@ _ITEM_COLUMNS = (
     Column(
         "role", "text", "use of the item in the results",
         values={
-            "counted": "used", "calibration": "only in the calibration round",
+            "counted": "used", "calibration": "labelled only in the calibration round",
             "excluded": "not used; see excluded_why",
         },
     ),
@@ -403,28 +407,28 @@ _ITEM_COLUMNS = (
     Column("n_iterations", "integer", "number of iterations in the shortest run", missing="no measurements"),
     Column(
         "data_sha256", "text",
-        "SHA-256 of the measurements: the lengths of the runs as little-endian int64, then the values run by run as "
-        "little-endian float64",
+        "SHA-256 of the measurements: of the lengths of the runs as little-endian int64, followed by the values of all "
+        "runs in order as little-endian float64",
         missing="no measurements",
     ),
-    Column("n_similar", "integer", "number of counting labels that are similar"),
-    Column("n_dissimilar", "integer", "number of counting labels that are dissimilar"),
+    Column("n_similar", "integer", "number of labels that count and are similar"),
+    Column("n_dissimilar", "integer", "number of labels that count and are dissimilar"),
     Column(
-        "agreed", "text", "consensus: the category of at least two counting labels that are all equal",
-        values=_CATEGORIES, missing="fewer than two labels, or split",
+        "agreed", "text", "the category of the labels that count, if there are at least two and all are equal",
+        values=_CATEGORIES, missing="the item has fewer than two labels that count, or is split",
     ),
     Column(
-        "majority", "text", "category of more than half of the counting labels and third labels",
-        values=_CATEGORIES, missing="fewer than two labels, or a tie",
+        "majority", "text", "the category of more than half of the labels that count and the third labels",
+        values=_CATEGORIES, missing="the item has fewer than two labels, or there is a tie",
     ),
     Column(
-        "adjudicated", "text", "category that a person chose for a split item", values=_CATEGORIES,
+        "adjudicated", "text", "the category that a person chose for a split item", values=_CATEGORIES,
         missing="no decision",
     ),
     Column(
         "fold_by_application", "integer",
-        f"fold for cross-validation, from 0, {MAX_FOLD_TEXT} of them: no application is in two folds. Applications are "
-        "assigned by number of items (then name), each to the fold with the fewest items",
+        f"number of the fold for cross-validation, from 0 ({MAX_FOLD_TEXT} folds); no application is in two folds; the "
+        "largest application is assigned first, each to the fold with the fewest items",
     ),
 )  # fmt: skip
 
@@ -432,7 +436,7 @@ _ITEM_COLUMNS = (
 def _verdict_columns(classifier: str, suffix: str) -> Iterator[tuple[Column, str]]:
     known = CLASSIFIERS.get(classifier)
     title = known.title if known else f"the imported or added classifier {classifier}"
-    missing = f"no verdict by {title}; see the column note"
+    missing = f"{title} gives no verdict; the column note has the reason"
     score = _SCORES.get(classifier, "score of the classifier")
     yield Column(f"verdict_{suffix}", "text", f"verdict of {title}", values=_CATEGORIES, missing=missing), "verdict"
     yield Column(f"score_{suffix}", "number", f"{score} ({title})", missing=missing), "score"
@@ -447,7 +451,7 @@ def _verdict_columns(classifier: str, suffix: str) -> Iterator[tuple[Column, str
 
 def _measurement_columns() -> tuple[Column, ...]:
     return (
-        Column("benchmark", "text", "the item; key of items.item"),
+        Column("benchmark", "text", "name of the item, as in the column item of the table items"),
         Column("application", "text", "same as in items"),
         Column("run", "text", "number of the run; each run is a new process"),
         Column("iteration", "integer", "number of the iteration in the run; starts at 0"),
@@ -468,7 +472,7 @@ def _log(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_folders(text: str) -> str:
-    """Return the details of an event with file names in place of paths."""
+    """Return the details of an event, in which each path is shortened to the name of the file."""
     details = json.loads(text)
     for name in ("file", "from", "into"):
         value = details.get(name)
@@ -494,7 +498,7 @@ def _plan(copy: Database) -> pd.DataFrame:
 
 
 def _suffixes(classifiers: Iterable[str]) -> dict[str, str]:
-    """Return a column suffix for each classifier, made of letters, digits and underscores."""
+    """Return classifier -> suffix for its columns; a suffix has only letters, digits and underscores."""
     taken: dict[str, str] = {}
     for classifier in classifiers:
         plain = re.sub(r"\W+", "_", classifier.casefold(), flags=re.ASCII).strip("_") or "unnamed"
