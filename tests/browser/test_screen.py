@@ -203,6 +203,35 @@ def test_all_ten_runs_are_seen_with_the_answers_at_200_percent_and_on_a_phone(pa
     assert n_rows == 1 or width < 640
 
 
+AHEAD = (
+    "() => { const { picture: one } = __review.owner; return one.prepared && one.prepared.picture !== one.picture; }"
+)
+MARK = """() => {
+  const context = __review.owner.picture.prepared.canvas.getContext("2d");
+  context.resetTransform();
+  context.fillStyle = "#ff0000";
+  context.fillRect(0, 0, 1, 1);
+}"""
+CORNER = "() => [...__review.owner.picture.canvas.getContext('2d').getImageData(0, 0, 1, 1).data]"
+PIXELS = "() => __review.owner.picture.canvas.toDataURL()"
+
+
+def test_the_next_item_is_drawn_in_advance_and_looks_as_if_drawn_when_shown(desk):
+    page = desk("ben")
+    item_on_screen(page)
+    page.wait_for_function(AHEAD)
+    page.evaluate(MARK)
+    press(page, "s")
+    item_on_screen(page)
+    assert page.evaluate(CORNER) == [255, 0, 0, 255]  # copied
+    page.wait_for_function(AHEAD)
+    press(page, "d")
+    item_on_screen(page)
+    copied = page.evaluate(PIXELS)
+    page.evaluate("() => { __review.owner.picture.prepared = null; __review.owner.draw(); }")
+    assert page.evaluate(PIXELS) == copied
+
+
 @pytest.mark.slow
 def test_a_screen_of_another_density_draws_the_picture_anew(page, served):
     enter(page, served, "ben")

@@ -15,9 +15,8 @@ import { emptyWords, progressWords, questionWords, statusWords } from "./words.j
 const ANSWERS = { s: "similar", d: "dissimilar", n: "not sure" };
 const CATEGORIES = ["similar", "dissimilar"];
 const REMEMBERED = 8; // number of pictures to keep, for an undo
-const MIN_HEIGHT = 200;
 const UNDER = { practice: 72 }; // pixels below the component by mode: in practice, a button to leave it
-const MAX_HEIGHT = 1300;
+const [MIN_HEIGHT, MAX_HEIGHT] = [200, 1300];
 const TICK_MS = 500;
 const SIGNS = ["keydown", "pointermove", "pointerdown", "wheel", "scroll"];
 
@@ -96,6 +95,13 @@ class Review {
     this.root.classList.toggle("asking", this.data.protocol.asks_confidence);
     if (!this.isStillOurs()) this.show(this.upcoming()[0] ?? null);
     this.say();
+    this.picture.prepareSoon(() => this.next(), this.data.protocol.shows_numbers);
+  }
+
+  /** The picture of the item that comes next, if the current item is on the screen; otherwise undefined. */
+  next() {
+    const next = this.paintedAt && this.upcoming().find(({ code }) => code !== this.current?.code);
+    return this.remembered.get(next?.code);
   }
 
   /** Handle the server's reply to an answer. The flag, comment and confidence of a refused answer are kept. */
@@ -155,10 +161,7 @@ class Review {
     this.part("explanation").hidden = true;
     this.paintedAt = null;
     if (this.root.getBoundingClientRect().top < this.top - 1) this.root.scrollIntoView(); // show the first runs
-    if (!this.current) {
-      this.draw();
-      return;
-    }
+    if (!this.current) return this.draw();
     this.picture.show(this.current.picture, this.data.protocol.shows_numbers);
     this.say();
     const shown = this.current;

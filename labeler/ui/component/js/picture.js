@@ -5,6 +5,17 @@ import { paint } from "./paint.js";
 import { axisWords, legendWords } from "./words.js";
 
 const LETTER_WIDTH = 6.1; // of the legend, in pixels
+const PREPARE_AFTER_MS = 100; // a reviewer needs longer to answer
+
+/** The study's default view of an item. */
+function firstView(picture) {
+  return { axis: picture.rule, log: false, overlay: false, run: null };
+}
+
+/** Two drawings of a picture with the same stamp are equal. */
+function stampOf({ width, height }, view, showsNumbers) {
+  return JSON.stringify([width, height, window.devicePixelRatio || 1, view, showsNumbers]);
+}
 
 export class Picture {
   /** root: contains a canvas, a legend and the view buttons; onChange(): called when the view changes. */
@@ -15,6 +26,7 @@ export class Picture {
     this.legend = root.querySelector(".legend");
     this.picture = null;
     this.geometry = null;
+    this.prepared = null; // {picture, stamp, canvas}: a picture that was drawn in advance
   }
 
   listen(signal) {
@@ -28,7 +40,7 @@ export class Picture {
     this.picture = picture;
     this.geometry = null; // of the picture that is drawn
     this.showsNumbers = showsNumbers;
-    this.view = { axis: picture.rule, log: false, overlay: false, run: null };
+    this.view = firstView(picture);
   }
 
   /** Set the alternative text, after the picture is on the screen. */
@@ -36,8 +48,30 @@ export class Picture {
     this.canvas.setAttribute("aria-label", summary(this.picture));
   }
 
+  /** Prepare a picture when the page has done nothing else for a moment; `next()` returns it, if there is one. */
+  prepareSoon(next, showsNumbers) {
+    clearTimeout(this.preparing);
+    this.preparing = setTimeout(() => {
+      const picture = next();
+      if (picture) this.prepare(picture, showsNumbers);
+    }, PREPARE_AFTER_MS);
+  }
+
+  /** Draw the item that comes next on a canvas that is not on the page. Then `draw` only has to copy it. */
+  prepare(picture, showsNumbers = false) {
+    if (!this.geometry || this.prepared?.picture === picture) return;
+    const geometry = arrange(this.root.clientWidth, this.height, picture.runs.length, false);
+    const canvas = document.createElement("canvas");
+    const context = this.#blank(canvas, geometry);
+    const view = firstView(picture);
+    paint(context, picture, geometry, view, showsNumbers);
+    context.getImageData(0, 0, 1, 1); // otherwise the browser would compute the pixels only when they are copied
+    this.prepared = { picture, stamp: stampOf(geometry, view, showsNumbers), canvas };
+  }
+
   /** `height`: the height for the runs, in pixels. */
   draw(height) {
+    this.height = height;
     const width = this.root.clientWidth;
     this.geometry = arrange(width, height, this.picture.runs.length, this.view.overlay);
     this.legend.textContent = legendWords(this.picture, width / LETTER_WIDTH);
@@ -46,13 +80,27 @@ export class Picture {
 
   repaint() {
     this.density = window.devicePixelRatio || 1;
-    const { width, height } = this.geometry;
-    this.canvas.width = Math.round(width * this.density);
-    this.canvas.height = Math.round(height * this.density);
-    this.canvas.style.height = `${height}px`;
-    const context = this.canvas.getContext("2d");
-    context.scale(this.density, this.density);
-    paint(context, this.picture, this.geometry, this.view, this.showsNumbers);
+    const context = this.#blank(this.canvas, this.geometry);
+    this.canvas.style.height = `${this.geometry.height}px`;
+    if (this.prepared?.picture !== this.picture || this.prepared.stamp !== this.#stamp) {
+      paint(context, this.picture, this.geometry, this.view, this.showsNumbers);
+      return;
+    }
+    context.resetTransform();
+    context.drawImage(this.prepared.canvas, 0, 0);
+  }
+
+  get #stamp() {
+    return stampOf(this.geometry, this.view, this.showsNumbers);
+  }
+
+  /** Clear a canvas and set its size; returns its context. */
+  #blank(canvas, { width, height }) {
+    const density = window.devicePixelRatio || 1;
+    Object.assign(canvas, { width: Math.round(width * density), height: Math.round(height * density) });
+    const context = canvas.getContext("2d");
+    context.scale(density, density);
+    return context;
   }
 
   /** Whether the pixel density changed, because of another screen or zoom. */
