@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import wraps
+from threading import Lock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from labeler.store import Database, chain, jobs
@@ -10,7 +11,9 @@ from labeler.store import Database, chain, jobs
 P = ParamSpec("P")
 T = TypeVar("T")
 MAX_KEPT = 32
+_ABSENT = object()
 _kept: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
+_lock = Lock()  # of `_kept`; several windows may compute the same result at the same time
 
 
 def until_changed(compute: Callable[Concatenate[Database, P], T]) -> Callable[Concatenate[Database, P], T]:
@@ -24,14 +27,17 @@ def until_changed(compute: Callable[Concatenate[Database, P], T]) -> Callable[Co
     def kept(db: Database, /, *args: P.args, **kwargs: P.kwargs) -> T:
         name = compute.__module__, compute.__qualname__
         key = (name, db.path, _version(db), args, tuple(sorted(kwargs.items())))
-        if key in _kept:
+        with _lock:
+            value: Any = _kept.get(key, _ABSENT)
+        if value is _ABSENT:
+            value = compute(db, *args, **kwargs)
+        with _lock:
+            _kept[key] = value
             _kept.move_to_end(key)
-        else:
-            _kept[key] = compute(db, *args, **kwargs)
             if len(_kept) > MAX_KEPT:
                 _kept.popitem(last=False)
-        value: T = _kept[key]
-        return value
+        result: T = value
+        return result
 
     return kept
 
