@@ -1,4 +1,4 @@
-"""Explain in sentences how the runs of a benchmark differ; the result contains reasons, not another verdict."""
+"""Explain in sentences how the runs of a benchmark differ, without giving another verdict."""
 
 from dataclasses import dataclass
 
@@ -13,13 +13,13 @@ from analysis.samples import change_in_words, kruskal
 from analysis.spread import bucket, max_spread
 from analysis.trust import MERGED, WELCH, type_1_error
 
-FIRST = 0.1  # the level of the first share of a run is compared with the level of the rest
+FIRST = 0.1  # share of a run at its start, which is compared with the rest of the run
 MIN_FOR_WARMUP = 20  # minimum number of iterations; with fewer, a tenth of the run is a single iteration
 DIFFERENCE = 0.05
 DRAWN = 5  # number of simulated runs to estimate the type I error
 WARMUP_MATTERS = 0.02
 FEW = 0.01
-ONE_RUN = "only one run: nothing can be compared"
+ONE_RUN = "there is only one run, so nothing can be compared"
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class Reasons:
     pattern, distribution : Estimate
         Mean over all pairs of runs of M1 (1 minus the correlation) and of M5 (distance of distributions), in [0, 1].
     warmup : Estimate
-        Level of the first tenth of a run divided by the level of the rest: median over runs; `low` and `high` are the
+        Median over runs of a ratio: level of the first tenth of a run / level of the rest. `low` and `high` are the
         smallest and the largest ratio.
     type_1_error : Estimate
-        How often Welch's test at 5 %, on pooled iterations, finds a difference between two sets of these runs.
+        How often Welch's test at 5 % finds a difference between two sets of these runs if iterations are pooled.
     smallest_difference : Estimate
-        The smallest relative difference that the same number of runs on each side detects with 80 % power, with one
-        number per run, corrected for the number of benchmarks.
+        The smallest relative difference that a comparison of one number per run detects with 80 % power if each version
+        has the same number of runs, corrected for the number of benchmarks.
     runs_needed : Estimate
-        Number of runs on each side that detects a difference of 5 % with the same power.
+        Number of runs of each version that detects a difference of 5 % with the same power.
     n_left_out : int
         Number of iterations that `pattern` and `distribution` leave out because the runs have different lengths.
     sentences : tuple of str
@@ -75,13 +75,13 @@ class Reasons:
 def reasons(
     benchmark: Benchmark, *, sampling: Sampling = EVERY_ITERATION, alpha: float = 0.05, n_tests: int = 1
 ) -> Reasons:
-    """Describe level, pattern, distribution, warm-up and consequences of the runs of a benchmark.
+    """Describe how the runs of a benchmark differ, and what this means for a comparison of two versions.
 
     Parameters
     ----------
     benchmark : Benchmark
     sampling : Sampling
-        Options for the one number per run.
+        How to summarise each run as one number.
     alpha : float
         Significance level of the planned comparison for all benchmarks together.
     n_tests : int
@@ -90,7 +90,7 @@ def reasons(
     Returns
     -------
     Reasons
-        Values that need more runs or longer runs are undefined with a reason.
+        A value that needs more runs or longer runs is undefined and has a reason.
     """
     values = sampling.values(benchmark.runs)
     spread = max_spread(values)
@@ -126,7 +126,7 @@ def _pairs(benchmark: Benchmark, sampling: Sampling) -> tuple[Estimate, Estimate
 
 def _epsilon2(benchmark: Benchmark, sampling: Sampling) -> Estimate:
     if max(map(len, benchmark.runs)) < 2:
-        return Estimate(None, reason="one iteration per run: there is no variation within a run")
+        return Estimate(None, reason="runs with one iteration have no variation within a run")
     test = kruskal([sampling.steady(run) for run in benchmark.runs])
     return Estimate(test.epsilon2, reason=test.reason)
 
@@ -168,7 +168,7 @@ def _level(facts: Reasons) -> list[str]:
         return [f"{text}."]
     chance = (facts.n_runs - 1) / max(1, facts.n_runs * facts.n_iterations - 1)
     by_chance = f" ({_percent(chance)} by chance alone)" if chance > FEW else ""
-    between = f"{_percent(facts.epsilon2.value)} of the rank variation is between runs, not within runs"
+    between = f"{_percent(facts.epsilon2.value)} of the variation of ranks is between runs, and the rest is within runs"
     return [f"{text}; {between}{by_chance}."]
 
 
@@ -177,11 +177,11 @@ def _shape(facts: Reasons) -> list[str]:
         return [f"Pattern and distribution: {facts.pattern.reason}."]
     cut = (
         f"Different lengths: pattern and distribution use the first {facts.n_iterations} iterations of each run and "
-        f"leave out {facts.n_left_out}; level, spread and changes use all iterations."
+        f"leave out {facts.n_left_out}. Level, spread and changes use all iterations."
     )
     return [
-        f"Pattern: M1 is {facts.pattern.value:.2f} over the pairs of runs (0: same pattern, 1: no common pattern).",
-        f"Distribution: M5 is {facts.distribution.value:.2f} (0: same distribution of values, 1: no values in common).",
+        f"Pattern: M1 is {facts.pattern.value:.2f} on average (0: same pattern, 1: no common pattern).",
+        f"Distribution: M5 is {facts.distribution.value:.2f} on average (0: same values, 1: no common values).",
         *([cut] if facts.n_left_out else []),
     ]
 
@@ -190,8 +190,8 @@ def _lengths(facts: Reasons) -> list[str]:
     if facts.n_longest == facts.n_iterations:
         return []
     ends = f"{facts.n_iterations} to {facts.n_longest} iterations"
-    shared = f"verdicts, pattern and distribution use the first {facts.n_iterations} of each run"
-    return [f"Length: the runs have {ends}; {shared}, level and spread use all."]
+    shared = f"Verdicts, pattern and distribution use the first {facts.n_iterations} iterations of each run"
+    return [f"Length: the runs have {ends}. {shared}; level and spread use all iterations."]
 
 
 def _start(facts: Reasons, better: str) -> list[str]:
@@ -204,21 +204,21 @@ def _start(facts: Reasons, better: str) -> list[str]:
     median, low, high = (change_in_words(end, better, who=who) for end in (ratio.value, ratio.low, ratio.high))
     ends = " to ".join(end.removeprefix(f"{who} is ") for end in (low, high))
     than = "" if ratio.value == 1 else " than the rest"
-    return [f"Warm-up: {median}{than} in the median run; {ends} over all runs."]
+    return [f"Warm-up: {median}{than} in the median run, and {ends} over all runs."]
 
 
 def _consequence(facts: Reasons) -> list[str]:
     sentences = []
     if facts.type_1_error.value is not None:
         sentences.append(
-            "Consequence: with pooled iterations, a test at 5 % would find a difference between two sets of these "
-            f"runs {_percent(facts.type_1_error.value)} of the time although nothing changed. Compare one number per "
-            "run instead."
+            "Consequence: if iterations are pooled, a test at 5 % finds a difference between two sets of these runs "
+            f"{_percent(facts.type_1_error.value)} of the time although nothing changed. Compare one number per run "
+            "instead."
         )
     smallest, needed = facts.smallest_difference.value, facts.runs_needed.value
     if smallest is None:
         return [*sentences, f"Smallest difference: {facts.smallest_difference.reason}."]
-    sentence = f"{facts.n_runs} runs on each side detect a difference of {_percent(smallest)} with 80 % power"
+    sentence = f"{facts.n_runs} runs of each version detect a difference of {_percent(smallest)} with 80 % power"
     return [*sentences, f"{sentence}; {_needed(facts, needed)}"]
 
 

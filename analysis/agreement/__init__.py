@@ -1,7 +1,8 @@
 """Measure agreement between raters: percent agreement and chance-corrected coefficients, with intervals.
 
-The notation follows the cited papers. There are n items and q declared categories. Item i has r_i ratings, and r_ik of
-them are in category k. n2 items have at least two ratings. Binary tables put *dissimilar* in the second column.
+The notation follows the cited papers. There are n items and q declared categories. Item i has r_i ratings; r_ik of
+these ratings are in category k. n2 is the number of items with at least two ratings. Binary tables put *dissimilar* in
+the second column.
 """
 
 from analysis.agreement._among import Among, classifiers_among_themselves, send_first

@@ -1,4 +1,4 @@
-"""Compute the agreement between classifiers on items without labels."""
+"""Compute how much classifiers agree with each other, which needs no labels."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -19,22 +19,22 @@ from analysis.tables import checked_verdicts, positive_category
 
 @dataclass(frozen=True, repr=False)
 class Among(Result):
-    """Agreement of two classifiers on the items that both have judged.
+    """Agreement of two classifiers on the items that both of them judged.
 
     Attributes
     ----------
     a, b : str
     n : int
-        Items with both verdicts.
+        Number of items with a verdict of both classifiers.
     agree : Estimate
         Share of items with equal verdicts.
     kappa : Estimate
         Cohen's kappa of the two classifiers.
     a_finds, b_finds : Estimate
-        Share of the items called dissimilar (the positive category) by the other that `a` (or `b`) also calls
-        dissimilar.
+        Of the items that the other classifier calls dissimilar (the positive category), the share that `a` (or `b`)
+        also calls dissimilar.
     a_clears, b_clears : Estimate
-        Share of the items called similar by the other that `a` (or `b`) also calls similar.
+        Of the items that the other classifier calls similar, the share that `a` (or `b`) also calls similar.
     """
 
     a: str
@@ -55,7 +55,7 @@ def classifiers_among_themselves(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> list[Among]:
-    """Compute the agreement of each pair of classifiers; this needs no consensus.
+    """Compute the agreement of each pair of classifiers. No consensus is needed.
 
     Parameters
     ----------
@@ -117,10 +117,11 @@ def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n
     Returns
     -------
     DataFrame
-        One row per item with different verdicts: item, a column for each category, last category first (lists of
-        classifiers), disagreement (share of pairs of classifiers that differ, in (0, 1]), margin (the smallest distance
-        of a score from its threshold, relative to the threshold; missing without scores). The largest disagreement
-        first, then the smallest margin.
+        One row per item with different verdicts. The columns are item, a column for each category that lists the
+        classifiers (last category first), disagreement and margin. Disagreement is the share of pairs of classifiers
+        that differ, in (0, 1]. Margin is the smallest distance of a score from its threshold, relative to the
+        threshold; it is missing if there are no scores. Rows are sorted by largest disagreement, then by smallest
+        margin.
 
     Raises
     ------
@@ -150,9 +151,9 @@ def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n
 
 
 def _wide(verdicts: pd.DataFrame, categories: Categories) -> pd.DataFrame:
-    """Return a table of items by classifiers, in order of first appearance.
+    """Return a table with one row per item and one column per classifier, in order of first appearance.
 
-    An entry is the position of the category, or NaN without a verdict.
+    An entry is the position of the category, or NaN if there is no verdict.
     """
     verdicts = checked_verdicts(verdicts, categories)
     place = {category: float(k) for k, category in enumerate(categories)}
@@ -166,7 +167,7 @@ def _in_order(column: "pd.Series[Any]") -> list[Any]:
 
 
 def _margins(verdicts: pd.DataFrame) -> dict[object, float]:
-    """Return, for each item, the smallest distance between a score and its threshold, as a share of the threshold."""
+    """Return the smallest distance of a score of each item from its threshold, as a share of the threshold."""
     if not {"score", "threshold"} <= set(verdicts.columns):
         return {}
     scores, thresholds = (pd.to_numeric(verdicts[name]) for name in ("score", "threshold"))

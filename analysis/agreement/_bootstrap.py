@@ -24,7 +24,7 @@ def bootstrap_coefficient(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """Compute a coefficient with a percentile interval.
+    """Compute a coefficient of agreement with a bootstrap percentile interval.
 
     The bootstrap resamples items and keeps all ratings of an item together.
 
@@ -46,14 +46,14 @@ def bootstrap_coefficient(
     Returns
     -------
     Estimate
-        `se` is the standard deviation over the draws. Undefined if the coefficient is undefined. `reason` also gives
-        the number of undefined draws that were left out, and explains why there is no interval if the items do not
-        vary.
+        `se` is the standard deviation over the draws. The result is undefined if the coefficient is undefined. `reason`
+        states how many undefined draws were left out. If the items do not vary, there is no interval, and `reason` says
+        so.
 
     Raises
     ------
     ValueError
-        If `coefficient` is not one of these functions, or it rejects `ratings` or `groups`.
+        If `coefficient` is not one of these functions, or rejects `ratings` or `groups`.
 
     References
     ----------
@@ -95,7 +95,7 @@ def bootstrap_cohen_kappa(
     n_draws: int = N_DRAWS,
     level: float = 0.95,
 ) -> Estimate:
-    """Compute Cohen's kappa with a percentile interval.
+    """Compute Cohen's kappa with a bootstrap percentile interval.
 
     The bootstrap resamples items and keeps both labels of an item together.
 

@@ -15,8 +15,8 @@ from analysis.tables import Floats, Ratings
 class ChanceTest(Result):
     """Two-sided normal test of kappa = 0.
 
-    `se0` is valid only if kappa = 0, and is not used for intervals. If the test is undefined, all numbers are None and
-    `reason` explains it.
+    `se0` is the standard error if kappa = 0; it is not valid for intervals. If the test is undefined, all numbers are
+    None and `reason` says why.
     """
 
     z: float | None
@@ -101,7 +101,7 @@ def cohen_kappa_test(ratings: Ratings, categories: Categories | None = None) -> 
 
 
 def _variances_by_chance(r: Floats, p_k: Floats) -> Floats:
-    """Return the variance of each item's linear term, n/n2 pa_i - 2 pe_i, if ratings are drawn at random with p_k."""
+    """Return the variance of each item's linear term, n/n2 pa_i - 2 pe_i, for random ratings with probabilities p_k."""
     pe, cubes = (p_k**2).sum(), (p_k**3).sum()
     of_share, of_match = cubes - pe**2, pe * (1 - pe)  # Var p_x of one rating x, Var 1[x = y] of two
     r_i = r.sum(axis=1)

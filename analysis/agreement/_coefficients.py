@@ -1,8 +1,8 @@
 """Compute percent agreement and chance-corrected coefficients for any number of raters.
 
-The formulas are at the end of the module. Their arguments are the checked count table r, the weight of each item
-(`times`, shape (..., n_items)), and the category weights w. The item weights are ones for the table itself; the
-bootstrap uses one row of weights per draw.
+The formulas are at the end of the module. Each formula has three arguments: the checked count table r, the weight of
+each item (`times`, shape (..., n_items)), and the category weights w. All item weights are 1 for the table itself; the
+bootstrap passes one row of item weights per draw.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -31,17 +31,17 @@ def percent_agreement(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """Compute the observed agreement.
+    """Compute the share of pairs of ratings of an item that agree, averaged over items.
 
-    This is the share of agreeing pairs among the ratings of an item, averaged over items.
+    This share is the observed agreement.
 
     Parameters
     ----------
     ratings, categories, weights
         As in `fleiss_kappa`. Items with fewer than two ratings are ignored.
     level : float
-        Confidence level. If each used item has exactly two ratings and there are no weights, this is a share of items
-        with Wilson's interval; otherwise the interval is linearised over these items [1]_.
+        Confidence level. If each used item has exactly two ratings and there are no weights, the result is a share of
+        items and the interval is Wilson's. Otherwise, the interval is linearised over the items [1]_.
     groups : sequence of hashable, one per item, optional
         As in `fleiss_kappa`; with at least 20 groups, the interval is cluster-robust instead of Wilson's.
 
@@ -89,27 +89,29 @@ def fleiss_kappa(
     Parameters
     ----------
     ratings : DataFrame or array_like
-        Count table (n_items, n_categories): number of raters by item and category. Or a label table: a
-        DataFrame with the columns item, rater, category. Or wide ratings (n_items, n_raters): the category that each
-        rater gave, or missing. `analysis.tables.counts_of` describes how the form is recognised. Raters may
-        differ between items; items without a rating are left out. For two raters this is Scott's pi.
+        One of three forms. A count table (n_items, n_categories) contains the number of raters by item and category. A
+        label table is a DataFrame with the columns item, rater, category. Wide ratings (n_items, n_raters) contain the
+        category that each rater gave, or a missing value. `analysis.tables.counts_of` describes how the form is
+        recognised. Items may have different raters; items without a rating are left out. For two raters, the result is
+        Scott's pi.
     categories : sequence of hashable, optional
-        All declared categories in their order; by default similar and dissimilar, for a count table its columns.
+        All declared categories in their order. By default, they are the columns of a count table, and otherwise similar
+        and dissimilar.
     weights : str or array_like of float, shape (n_categories, n_categories), optional
-        Agreement of two ordinal categories: "linear", "quadratic", or a table of weights with 1 on the diagonal.
-        Without weights, different categories disagree completely.
+        How much two ordinal categories agree: "linear", "quadratic", or a table of weights with 1 on the diagonal. By
+        default, different categories disagree completely.
     level : float
         Confidence level of the interval (t distribution, n_items - 1 degrees of freedom).
     groups : sequence of hashable, one per item, optional
         Groups of similar items, such as applications. With at least 20 groups, the standard error is cluster-robust
-        with G - 1 degrees of freedom; otherwise it is the ordinary one, and `reason` says so.
+        with G - 1 degrees of freedom; otherwise the ordinary standard error is used, and `reason` says so.
 
     Returns
     -------
     Estimate
-        1 for full agreement, 0 for chance agreement. Undefined if no item has two ratings, or if only one category was
-        used, because pe is then 1 and a correction for chance has no meaning. If all items agree equally, as with full
-        agreement, there is no standard error and no interval.
+        1 for full agreement, 0 for chance agreement. Undefined if no item has two ratings. Also undefined if only one
+        category was used, because pe is then 1 and a correction for chance has no meaning. If all items agree equally,
+        for example fully, there is no standard error and no interval.
 
     Raises
     ------
@@ -147,8 +149,8 @@ def gwet_ac1(
     Returns
     -------
     Estimate
-        In [-1, 1]. Defined and equal to 1 if all raters always use the same category. Undefined if no item has two
-        ratings.
+        In [-1, 1]. Unlike kappa, the result is defined, and is 1, if all raters always use the same category. Undefined
+        if no item has two ratings.
 
     Raises
     ------
@@ -175,7 +177,7 @@ def gwet_ac2(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """Compute Gwet's AC2 [1]_: AC1 for ordinal categories, where neighbouring categories partly agree.
+    """Compute Gwet's AC2 [1]_, which is AC1 for ordinal categories: neighbouring categories partly agree.
 
     Parameters
     ----------
@@ -185,7 +187,7 @@ def gwet_ac2(
     Returns
     -------
     Estimate
-        As `gwet_ac1`. Equal to AC1 without weights.
+        As `gwet_ac1`. If there are no weights, AC2 is equal to AC1.
 
     Raises
     ------
@@ -213,7 +215,7 @@ def brennan_prediger(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """Compute agreement corrected for uniform guessing among the categories [1]_.
+    """Compute the Brennan-Prediger coefficient: agreement corrected for uniform guessing among categories [1]_.
 
     The coefficient is (pa - 1/q) / (1 - 1/q), which is PABAK for q = 2 [2]_.
 
@@ -331,7 +333,7 @@ def category_weights(weights: Weights, q: int) -> Floats:
 def rated(
     ratings: Ratings, groups: Groups | None = None, categories: Categories | None = None, *, at_least: int = 1
 ) -> tuple[Floats, pd.Series | None]:
-    """Return the rows of the count table that have enough ratings, and the groups of these rows."""
+    """Check ratings; return the rows of their count table with enough ratings, and the groups of these rows."""
     counts = counts_of(ratings, categories)
     enough = counts.sum(axis=1) >= at_least
     if groups is None:
@@ -372,9 +374,9 @@ def category_shares(r: Floats, times: Floats | None = None) -> Floats:
 
 
 def _observed(r: Floats, times: Floats, w: Floats) -> tuple[Floats, Floats]:
-    """Return pa and pa_i.
+    """Return the observed agreement pa, and its terms pa_i.
 
-    pa_i is the share of agreeing pairs among the ratings of an item, or 0 for an item without a pair.
+    pa_i is the share of agreeing pairs among the ratings of item i, or 0 if the item has fewer than two ratings.
     """
     r_i = r.sum(axis=1)
     shared = r_i >= 2
@@ -387,7 +389,7 @@ def _observed(r: Floats, times: Floats, w: Floats) -> tuple[Floats, Floats]:
 def _chance_corrected(
     chance: Callable[[Floats, Floats], Floats], r: Floats, times: Floats, w: Floats
 ) -> tuple[Floats, Floats]:
-    """Return kappa and its linear terms x_i [Gwet 2008]; `chance` maps p_k to chance agreement."""
+    """Return a chance-corrected coefficient and its linear terms x_i [Gwet 2008]; `chance` maps p_k to pe."""
     r_i = r.sum(axis=1)
     shared = r_i >= 2
     n, n2 = times.sum(axis=-1, keepdims=True), (times @ shared)[..., None]

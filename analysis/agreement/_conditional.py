@@ -4,8 +4,8 @@ Given the number of dissimilar labels of an item, only the raters' leniencies be
 labels; the difficulty of the item cancels. Items with equal labels contain no information. The graph of raters shows
 whether a finite solution exists, so the optimiser is called only if it can converge.
 
-Items with the same raters and the same number of dissimilar labels are computed once. statsmodels computes each item
-separately, which takes a minute for 10,000 items with ten labels.
+All items with the same raters and the same number of dissimilar labels are computed together. statsmodels computes each
+item separately, which takes a minute for 10,000 items with ten labels.
 """
 
 from collections.abc import Iterator
@@ -28,20 +28,20 @@ class Informative:
     Attributes
     ----------
     y : ndarray of float, shape (n_split_items, n_raters)
-        1 for dissimilar, 0 for similar, NaN without a label.
+        1 for dissimilar, 0 for similar, NaN if there is no label.
     """
 
     y: Floats
 
     @property
     def against(self) -> Floats:
-        """Return how many items rater j calls dissimilar and rater l calls similar, as entries [j, l]."""
+        """Return a table: entry [j, l] counts the items that rater j calls dissimilar and rater l calls similar."""
         counts: Floats = (self.y == 1).astype(float).T @ (self.y == 0).astype(float)
         return counts
 
     @property
     def components(self) -> tuple[int, NDArray[np.int32]]:
-        """Return the number of sets of raters that split items connect, and the set number of each rater."""
+        """Return the number of sets of raters that split items connect, and the number of each rater's set."""
         n, of_rater = csgraph.connected_components(self.against, directed=True, connection="weak")
         return int(n), of_rater
 
@@ -49,8 +49,8 @@ class Informative:
     def has_maximum(self) -> bool:
         """Return whether the likelihood has its maximum at finite leniencies.
 
-        This is the case if, in each set, disagreements lead from each rater to each other rater, directly or through
-        other raters (Fischer 1981; for pairs of raters Ford 1957).
+        The condition for each connected set: from each rater to each other rater there must be a chain of raters in
+        which each calls an item dissimilar that the next calls similar (Fischer 1981; for pairs of raters Ford 1957).
         """
         n_strong, _ = csgraph.connected_components(self.against, directed=True, connection="strong")
         return int(n_strong) == self.components[0]
@@ -66,12 +66,12 @@ class Fit:
 
 
 def informative(y: Floats) -> Informative:
-    """Return the split items of labels y, shape (n_items, n_raters): 1 dissimilar, 0 similar, NaN without a label."""
+    """Return the split items of labels y, shape (n_items, n_raters): 1 dissimilar, 0 similar, NaN no label."""
     return Informative(y[(y == 1).any(axis=1) & (y == 0).any(axis=1)])
 
 
 def maximise(data: Informative) -> Fit:
-    """Return the leniencies that fit best; `data.has_maximum` must be true."""
+    """Return the leniencies that fit the labels best; `data.has_maximum` must be true."""
     _, of_rater = data.components
     same_set = of_rater[:, None] == of_rater[None, :]
     free = np.array(
@@ -139,7 +139,7 @@ def _terms(
     """
     n_groups, size = members.shape
     odds = np.exp(beta[members])
-    without = np.zeros((n_groups, size, size, size + 1))  # polynomials without two raters; on the diagonal, without one
+    without = np.zeros((n_groups, size, size, size + 1))  # polynomials without two raters; on the diagonal, without 1
     without[..., 0] = 1
     whole = np.zeros((n_groups, size + 1))
     whole[:, 0] = 1
@@ -163,7 +163,7 @@ def _terms(
 
 
 def score_chi2(data: Informative) -> float:
-    """Compute the score test of equal leniencies; for complete labels this is Cochran's Q."""
+    """Compute chi2 of the score test of equal leniencies; for complete labels, it is Cochran's Q."""
     has_label = ~np.isnan(data.y)
     m, t = (
         has_label.sum(axis=1),

@@ -22,7 +22,7 @@ class GroupAgreement(Result):
     group : object
         The value of the column.
     n_items, n_labels : int
-        Number of items, and number of labels, counting only items with another label.
+        Number of items and number of labels. Both count only items that have another label.
     dissimilar : Estimate
         Share of the positive category (dissimilar) among all labels of the group, with Wilson's interval.
     percent, kappa : Estimate
@@ -46,8 +46,8 @@ def by_group(
 ) -> list[GroupAgreement]:
     """Compute percent agreement and kappa of each group of labels.
 
-    The agreement of a label is the share of equal labels among the other labels of its item. `percent` is the mean of
-    these shares. Each label has weight 1 / r_i, so an item whose labels are all in the group has weight 1. Chance
+    The agreement of a label is the share of equal labels among the other labels of the same item. `percent` is the mean
+    of these shares. Each label has weight 1 / r_i, so an item whose labels are all in the group has weight 1. Chance
     agreement compares the group's labels with the other labels of their items, and kappa is (pa - pe) / (1 - pe).
 
     If the column describes items, such as the application, the results are percent agreement and Fleiss' kappa of the
@@ -64,16 +64,16 @@ def by_group(
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
-        The category whose share is given; by default the last of two, required if there are more.
+        The category whose share is computed; by default the last of two, required if there are more.
     level : float
-        Confidence level. Intervals are linearised over items [1]_ with n_items - 1 degrees of freedom; shares of whole
-        items with exactly two labels each have Wilson's interval.
+        Confidence level. Intervals are linearised over items [1]_ with n_items - 1 degrees of freedom. If each item has
+        exactly two labels, both in the group, shares have Wilson's interval.
 
     Returns
     -------
     list of GroupAgreement
-        Sorted by the value of `column`. Undefined if no item of the group has another label; kappa is also undefined if
-        only one category was used.
+        One entry per value of `column`, sorted by value. An entry is undefined if no item of the group has another
+        label; kappa is also undefined if only one category was used.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def by_order(
     n_bins: int = 3,
     level: float = 0.95,
 ) -> list[GroupAgreement]:
-    """Sort the labels of each rater by a column, divide them into equal parts, and compute the agreement in each part.
+    """Sort each rater's labels by a column, divide them into equal parts, and compute the agreement of each part.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def in_order(values: pd.Series) -> pd.Series:
 
 
 def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> pd.Series:
-    """Return, for each label, the share of equal labels among the other labels of its item.
+    """Return the agreement of each label: the share of equal labels among the other labels of the same item.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES)
 
 
 def _partnered(labels: pd.DataFrame, categories: Categories) -> pd.DataFrame:
-    """Return one row per label: item position, category k, r_i, counts of the item's other labels, and agreement."""
+    """Return a table with one row per label: item, category, r_i, counts of the item's other labels, agreement."""
     table = checked_labels(labels, categories)
     item = pd.factorize(table["item"])[0]
     k = table["category"].map({name: k for k, name in enumerate(categories)}).to_numpy(dtype=np.int64)
@@ -216,13 +216,16 @@ def _of_group(group: object, table: pd.DataFrame, q: int, level: float) -> Group
 
 
 def _percent(a: Floats, w: Floats, level: float) -> Estimate:
-    """Return the mean of a divided by the mean of w, both over items, with a linearised interval."""
+    """Return the mean of `a` over items divided by the mean of `w` over items, with a linearised interval."""
     pa = float(a.sum() / w.sum())
     return linearised(pa, pa + (a - pa * w) / w.mean(), level, lowest=0.0)
 
 
 def _kappa(a: Floats, w: Floats, own: Floats, partner: Floats, level: float) -> Estimate:
-    """Return (pa - pe) / (1 - pe), linearised over items; `own` and `partner` contain weights by category."""
+    """Return kappa, (pa - pe) / (1 - pe), with an interval linearised over items.
+
+    `own` and `partner` contain the weights of the labels of the group, and of the other labels, by category.
+    """
     pa, p, s = a.sum() / w.sum(), own.sum(axis=0) / w.sum(), partner.sum(axis=0) / w.sum()
     pe = float(p @ s)
     if 1 - pe < 1e-12:

@@ -25,7 +25,7 @@ LIKELIHOOD_RATIO, SCORE = "likelihood ratio", "score"
 
 @dataclass(frozen=True, repr=False)
 class RaterLeniency(Result):
-    """How often a rater chooses dissimilar (or the given positive category).
+    """How often a rater chooses dissimilar (or another positive category).
 
     Attributes
     ----------
@@ -33,7 +33,8 @@ class RaterLeniency(Result):
     n : int
         Number of labels.
     dissimilar : Estimate
-        Share of dissimilar labels with Wilson's interval. Not comparable between raters who saw different items.
+        Share of dissimilar labels with Wilson's interval. Raters who saw different items cannot be compared by this
+        share.
     log_odds : Estimate
         Leniency on the same items: log odds of dissimilar relative to the mean of the connected raters.
     """
@@ -54,7 +55,7 @@ class PairLeniency(Result):
     table : TwoByTwo
         `b` counts the items that only rater a calls dissimilar, `c` the items that only rater b calls dissimilar.
     difference : Estimate
-        Share of dissimilar labels of a minus that of b.
+        Share of dissimilar labels of rater a minus the share of rater b.
     mcnemar : McNemar
     p_holm : float
         The mid-p value of McNemar's test after Holm's correction for all pairs.
@@ -75,11 +76,11 @@ class LeniencyTest(Result):
     Attributes
     ----------
     test : str or None
-        "likelihood ratio", or "score" if the best-fitting leniency is infinite.
+        "likelihood ratio", or "score" if the best-fitting leniency of a rater is infinite; None if there is no test.
     chi2, df, p : numbers or None
-        None with a `reason` if undefined.
+        None if the test is undefined; `reason` then says why.
     n_split : int
-        Number of items on which raters differ; only these contain information.
+        Number of items on which raters differ. Only these items contain information.
     reason : str or None
         Why there is no test, or what the test leaves out.
     """
@@ -110,13 +111,13 @@ def leniency(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Leniency:
-    """Compare how often raters choose dissimilar: for each rater, by pair (McNemar [1]_) and overall.
+    """Compare how often raters choose dissimilar, for each rater, for each pair (McNemar [1]_) and overall.
 
     The overall test is the likelihood ratio test of a conditional logit model with items as strata [2]_. It has R - 1
     degrees of freedom, or R - C if split items connect the raters to C separate sets.
 
-    If a rater differs from others in one direction only, the best-fitting leniency is infinite [3]_. In this case, the
-    score test of the same hypothesis is used; for complete data this is Cochran's Q [4]_.
+    If a rater differs from others in only one direction, the best-fitting leniency is infinite [3]_. In this case, the
+    score test of the same hypothesis is used; for complete data, this test is Cochran's Q [4]_.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ def leniency(
     Returns
     -------
     Leniency
-        Raters sorted by name; pairs without a common item are left out. A pair that agrees on every item has p = 1.
+        Raters are sorted by name. Pairs without a common item are left out. A pair that agrees on every item has p = 1.
 
     Raises
     ------
@@ -205,7 +206,7 @@ def _left_out(data: Informative, raters: Sequence[str]) -> str | None:
 def _log_odds(data: Informative, fit: Fit | None, level: float) -> list[Estimate]:
     compared = _compared(data)
     if fit is None:
-        one_way = "some raters differ from others in one direction only: no finite estimate"
+        one_way = "some raters differ from others in only one direction, so there is no finite estimate"
         return [Estimate(None, reason=one_way if involved else NEVER_DIFFERS) for involved in compared]
     se = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))  # rounding can leave a value such as -1e-18
     half = float(special.ndtri((1 + checked_level(level)) / 2)) * se

@@ -1,8 +1,8 @@
-"""Test for order effects: do labels depend on the order in which raters saw the items?
+"""Test whether labels depend on the order in which raters saw the items.
 
 Each rater is tested separately. The labels of a rater belong to different items, so they are independent if the order
-has no effect. Only positions are known, because there is no second, fixed order for a comparison. The test is therefore
-weaker than the test of two orders for measurements (Duplyakin et al. 2023).
+has no effect. Only positions can be tested, because no rater labels the same items in a second, fixed order. The test
+is therefore weaker than the comparison of two orders for measurements (Duplyakin et al. 2023).
 """
 
 from collections.abc import Hashable, Sequence
@@ -37,16 +37,17 @@ class OrderEffect(Result):
     outcome : str
         "dissimilar" (share), "agreement" (with the other raters of the item), or the name of a column of numbers.
     test : str
-        "trend" over the labels in order, or "predecessor": labels after a dissimilar label against labels after a
-        similar label.
+        "trend" tests for a change over the labels in order. "predecessor" compares labels after a dissimilar label with
+        labels after a similar label.
     n : int
         Number of labels used.
     effect : Estimate
-        Change of the outcome from the first to the last label, or after dissimilar minus after similar. It is a change
-        of the mean for shares and agreement, and of the median (Theil-Sen, Hodges-Lehmann) for a column.
+        Change of the outcome from the first to the last label, or the outcome after dissimilar minus the outcome after
+        similar. For shares and agreement, the mean changes; for a column of numbers, the median changes (Theil-Sen,
+        Hodges-Lehmann).
     chi2, p, p_holm, p_bonferroni : float or None
-        With one degree of freedom; corrected over the raters of this outcome and test. None if undefined, with a
-        `reason`.
+        chi2 has one degree of freedom. p is corrected over the raters with the same outcome and test. None if the test
+        is undefined; `reason` then says why.
     reason : str or None
     """
 
@@ -73,7 +74,7 @@ class OrderTest(Result):
     n_tests : int
         |T|, the number of effects with a p value.
     matters, matters_uncorrected : bool or None
-        Whether any p is below alpha / |T|, or below alpha; None without a test.
+        Whether any p is below alpha / |T| (`matters`) or below alpha (`matters_uncorrected`); None if there is no test.
     reason : str or None
     """
 
@@ -98,14 +99,14 @@ def trend_effects(
 ) -> tuple[OrderEffect, ...]:
     """Test whether an outcome changes over the labels of a rater, for example because of fatigue or practice.
 
-    The rank trend is chi2 = (n - 1) r^2, where r is the correlation of the ranks [1]_. For an outcome that is a share,
-    this is the Cochran-Armitage test [2]_ over ranks, except for the factor (n - 1) / n.
+    The test statistic of the trend is chi2 = (n - 1) r^2, where r is the correlation of the ranks [1]_. If the outcome
+    is a share, this is the Cochran-Armitage test [2]_ over ranks, apart from the factor (n - 1) / n.
 
     Parameters
     ----------
     labels : DataFrame
         Label table: columns item, rater, category, `over`, and the columns in `outcomes`; at most one label per (item,
-        rater). A row is left out of the effects for which it has a missing value.
+        rater). A row with a missing value is left out of the effects that need this value.
     over : str
         Column to sort the labels of a rater by: position, time, or time on task. Ties share a rank.
     outcomes : sequence of str
@@ -120,7 +121,8 @@ def trend_effects(
     Returns
     -------
     tuple of OrderEffect
-        By outcome, then by rater. Undefined with fewer than three labels, or without variation.
+        Sorted by outcome, then by rater. An effect is undefined if there are fewer than three labels, or if nothing
+        varies.
 
     Raises
     ------
@@ -152,13 +154,13 @@ def predecessor_effects(
     Parameters
     ----------
     labels, over, outcomes, categories, positive, level
-        As in `trend_effects`. The predecessor is the previous label in the order of `over` (for ties, the previous
-        row); the first label has none.
+        As in `trend_effects`. The predecessor of a label is the previous label in the order of `over` (for ties, the
+        previous row). The first label has no predecessor.
 
     Returns
     -------
     tuple of OrderEffect
-        By outcome, then by rater; undefined as in `trend_effects`.
+        Sorted by outcome, then by rater. An effect is undefined as in `trend_effects`.
 
     Raises
     ------
@@ -181,7 +183,7 @@ def order_test(
     positive: Hashable | None = None,
     alpha: float = 0.05,
 ) -> OrderTest:
-    """Test whether the order of the items matters for any rater, that is, if any p < alpha / |T| [1]_.
+    """Test whether the order of the items matters for any rater: whether any p is below alpha / |T| [1]_.
 
     Parameters
     ----------
@@ -286,7 +288,7 @@ def _effect(rater: str, outcome: str, test: str, xy: tuple[Floats, Floats], leve
 
 
 def _change_of_mean(x: Floats, y: Floats, level: float) -> Estimate:
-    """Return the slope of the least-squares line for x from 0 to 1, linearised over labels."""
+    """Return the change of the mean of y over the range of x: the slope of the least-squares line for x in [0, 1]."""
     deviations = x - x.mean()
     slope = float(deviations @ y / (deviations @ deviations))
     residual = y - y.mean() - slope * deviations
@@ -294,9 +296,9 @@ def _change_of_mean(x: Floats, y: Floats, level: float) -> Estimate:
 
 
 def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:
-    """Return the Theil-Sen slope for x from 0 to 1.
+    """Return the change of the median of y over the range of x: the Theil-Sen slope for x in [0, 1].
 
-    If x has only two values, this is the Hodges-Lehmann shift.
+    If x has only two values, the slope is the Hodges-Lehmann shift.
     """
     from scipy import stats  # slow to import
 
@@ -313,7 +315,8 @@ def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:
 def _has_enough_ranks(x: Floats, y: Floats, level: float) -> bool:
     """Return whether both limits of Sen's interval are among the sorted slopes of all pairs.
 
-    If they are not, `theilslopes` returns the smallest and the largest slope, and even three labels have an interval.
+    If the limits are not among the slopes, `theilslopes` returns the smallest and the largest slope, so that even three
+    labels have an interval.
     """
     n = len(x)
     same_x, same_y = (np.unique(values, return_counts=True)[1] for values in (x, y))

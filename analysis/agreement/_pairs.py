@@ -23,13 +23,13 @@ from analysis.tables import (
     wide_labels,
 )
 
-NO_COMMON_ITEM = "no item was labelled by both"
+NO_COMMON_ITEM = "no item was labelled by both raters"
 _MAX_STEPS, _TOLERANCE = 200, 1e-7  # settings of the search for the limits of the interval of kappa
 
 
 @dataclass(frozen=True, repr=False)
 class PairAgreement(Result):
-    """Agreement of two raters on the items that both labelled (one row of Table 1)."""
+    """Agreement of two raters on the items that both of them labelled (one row of Table 1)."""
 
     a: str
     b: str
@@ -59,22 +59,22 @@ def cohen_kappa(
     Parameters
     ----------
     ratings : DataFrame or array_like
-        An array of numbers is the table of items by category of the first rater (rows) and of the second (columns),
-        shape (n_categories, n_categories). Otherwise a label table of two raters, or wide ratings with two columns,
-        as in `fleiss_kappa`; items with only one label are ignored.
+        An array of numbers counts items by the category of the first rater (rows) and of the second rater (columns);
+        its shape is (n_categories, n_categories). Otherwise, pass a label table of two raters, or wide ratings with two
+        columns, as in `fleiss_kappa`; items with only one label are ignored.
     categories, weights
         As in `fleiss_kappa`.
     level : float
-        Confidence level of the interval (profile likelihood [4]_): the kappas of all tables of probabilities whose
-        likelihood ratio to the observed table is at most the quantile of F with 1 and n - 1 degrees of freedom. The
-        normal interval of `se` would be too short with few items or a rare category.
+        Confidence level of the profile likelihood interval [4]_. The interval contains the kappa of each table of
+        probabilities whose likelihood ratio to the observed table is at most the quantile of F with 1 and n - 1 degrees
+        of freedom. A normal interval from `se` would be too short if there are few items or a category is rare.
 
     Returns
     -------
     Estimate
-        In [-1, 1]. Undefined without items, or if both raters always use the same category. Exactly 0 if only one rater
-        uses a single category; `reason` then says that this value has no meaning. With full agreement there is no
-        standard error; with one item there is no interval.
+        In [-1, 1]. Undefined if there are no items, or if both raters always use the same category. If only one rater
+        uses a single category, the value is exactly 0 and has no meaning; `reason` says so. Full agreement has no
+        standard error, and a single item has no interval.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def pair_agreements(
     level: float = 0.95,
     interval: Callable[[float, float, float], Estimate] = wilson,
 ) -> list[PairAgreement]:
-    """Compute the agreement of each pair of raters who have labelled a common item.
+    """Compute the agreement of each pair of raters who labelled at least one common item.
 
     Parameters
     ----------
@@ -234,7 +234,9 @@ def pair_agreements(
 
 
 def pair_tables(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> dict[tuple[str, str], NDArray[np.int64]]:
-    """Return the table of each pair of raters who have labelled a common item.
+    """Return the table of labels of each pair of raters who labelled at least one common item.
+
+    Parameters
 
     Parameters
     ----------
@@ -257,7 +259,7 @@ def pair_tables(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> di
 
 
 def tables_of(raters: Sequence[str], wide: Floats, q: int) -> dict[tuple[str, str], NDArray[np.int64]]:
-    """Return `pair_tables` for the result of `wide_labels`."""
+    """Return the same tables as `pair_tables`, but from the result of `wide_labels`."""
     tables = {}
     for j, k in combinations(range(len(raters)), 2):
         cells = wide[:, j] * q + wide[:, k]  # NaN if a label is missing
@@ -281,7 +283,7 @@ def pair_homogeneity(agree: Sequence[int], n: Sequence[int]) -> Homogeneity:
     Returns
     -------
     Homogeneity
-        Undefined with fewer than two pairs, or if all pairs always or never agree.
+        Undefined if there are fewer than two pairs, or if all pairs always agree or never agree.
 
     Raises
     ------
@@ -307,7 +309,10 @@ def pair_homogeneity(agree: Sequence[int], n: Sequence[int]) -> Homogeneity:
 
 
 def pair_table(ratings: Ratings, categories: Categories | None = None) -> Floats:
-    """Check ratings of two raters in any form of `cohen_kappa`, and return the table (n_categories, n_categories)."""
+    """Check the ratings of two raters, and return their table, shape (n_categories, n_categories).
+
+    The ratings can have any form that `cohen_kappa` accepts.
+    """
     declared = CATEGORIES if categories is None else declared_categories(categories)
     if is_label_table(ratings):
         raters, codes = wide_labels(ratings, declared)

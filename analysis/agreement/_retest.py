@@ -1,4 +1,4 @@
-"""Measure test-retest agreement: does a reviewer give the same label to the same item again?"""
+"""Measure test-retest agreement: how often a reviewer gives the same label to the same item again."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ class RetestAgreement(Result):
     rater : str
     n : int
     table : TwoByTwo
-        `b` counts the items with only the first label dissimilar, `c` with only the second label dissimilar.
+        `b` counts the items whose first label only is dissimilar, `c` the items whose second label only is dissimilar.
     percent, cohen_kappa, pabak : Estimate
     drift : McNemar
-        Test of "the rater's strictness did not change".
+        Test of the hypothesis that the rater's strictness did not change.
     change : Estimate
-        Share of dissimilar labels, second minus first.
+        Share of dissimilar second labels minus share of dissimilar first labels.
     """
 
     rater: str

@@ -60,8 +60,8 @@ def jackknife_over_raters(
     Returns
     -------
     Estimate
-        The value of the coefficient. No interval with fewer than three raters, or if the coefficient
-        without one of the raters is undefined.
+        The value of the coefficient. There is no interval if there are fewer than three raters, or if the coefficient
+        is undefined without one of the raters.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def if_given(
     *,
     level: float = 0.95,
 ) -> list[IfGiven]:
-    """For each category, set all missing labels to this category and compute a coefficient.
+    """Compute a coefficient as if all missing labels had the same category, once for each category.
 
     Parameters
     ----------

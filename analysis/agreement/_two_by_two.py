@@ -1,4 +1,4 @@
-"""Analyse tables of two raters: prevalence, bias, kappa adjusted for both, and agreement by category."""
+"""Analyse tables of two raters: prevalence, bias, adjusted kappa, and agreement by category."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
@@ -46,9 +46,9 @@ class TwoByTwo(Result):
 
     @property
     def matrix(self) -> NDArray[np.int64]:
-        """Return the matrix (2, 2) of counts.
+        """Return the counts as a matrix, shape (2, 2).
 
-        Rows are the first label, columns the second label; dissimilar comes before similar.
+        Rows are the first label and columns the second label; dissimilar comes before similar.
         """
         return np.array([[self.a, self.b], [self.c, self.d]], dtype=np.int64)
 
@@ -62,7 +62,7 @@ class TwoByTwo(Result):
 def two_by_two_tables(
     labels: pd.DataFrame, categories: Categories = CATEGORIES, *, positive: Hashable | None = None
 ) -> dict[tuple[str, str], TwoByTwo]:
-    """Return the two-by-two table of each pair of raters who have labelled a common item.
+    """Return the two-by-two table of each pair of raters who labelled at least one common item.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def two_by_two_tables(
 
 
 def two_by_two(table: Floats | NDArray[np.int64], k: int = 1) -> TwoByTwo:
-    """Reduce a table of two raters, (n_categories, n_categories), to category number k against all others."""
+    """Reduce a table of two raters, shape (n_categories, n_categories), to category k against all other categories."""
     a, first, second = int(table[k, k]), int(table[k].sum()), int(table[:, k].sum())
     return TwoByTwo(a=a, b=first - a, c=second - a, d=int(table.sum()) - first - second + a)
 
@@ -102,7 +102,8 @@ def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
     ----------
     table : TwoByTwo
     level : float
-        Confidence level of the interval of the mean over items, where each item counts +1, 0 or -1.
+        Confidence level. The index is the mean over items that count +1, 0 or -1, and the interval is the interval of
+        this mean.
 
     Returns
     -------
@@ -148,8 +149,9 @@ def pabak(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
     ----------
     table : TwoByTwo
     level : float
-        Confidence level. The interval is Wilson's for po, transformed in the same way as po. It also exists for full
-        agreement, where the linearised interval of `brennan_prediger`, the same coefficient, has width 0.
+        Confidence level. The interval is Wilson's interval of po, transformed in the same way as po. Unlike the
+        interval of `brennan_prediger`, which computes the same coefficient, it does not have width 0 for full
+        agreement.
 
     Returns
     -------
@@ -169,9 +171,7 @@ def pabak(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 
 
 def pabak_of(percent: Estimate, q: int = 2) -> Estimate:
-    """Compute (q po - 1) / (q - 1) for q categories, where po is the observed agreement; transform the interval,
-    too.
-    """
+    """Compute PABAK, (q po - 1) / (q - 1), and its interval from the observed agreement po of q categories."""
     return _mapped(percent, lambda po: (q * po - 1) / (q - 1), NO_COMMON_ITEM)
 
 
@@ -217,7 +217,7 @@ def specific_agreement(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> dict[Hashable, Estimate]:
-    """Compute agreement by category [1]_: how often another rater of the same item chooses the category, too.
+    """Compute agreement on each category [1]_: how often another rater of the item chooses the category, too.
 
     The formula is sum r_ik (r_ik - 1) / sum r_ik (r_i - 1), which is 2a / (2a + b + c) for two raters.
 
@@ -228,16 +228,16 @@ def specific_agreement(
     categories : sequence of hashable
         The declared categories.
     level : float
-        Confidence level. With exactly two ratings on each item, the agreement is 2q / (1 + q), where q = a / (a + b +
-        c) is a share, and the interval is Wilson's for q, transformed in the same way. Otherwise it is the linearised
-        interval of a ratio of means [2]_ with n_items - 1 degrees of freedom.
+        Confidence level. If each item has exactly two ratings, the agreement is 2q / (1 + q), where q = a / (a + b + c)
+        is a share. The interval is then Wilson's interval of q, transformed in the same way. Otherwise the interval is
+        the linearised interval of a ratio of means [2]_ with n_items - 1 degrees of freedom.
     groups : sequence of hashable, one per item, optional
         As in `fleiss_kappa`; with at least 20 groups, the interval is linearised and cluster-robust.
 
     Returns
     -------
     dict of category to Estimate
-        In [0, 1], by category. Undefined for a category that does not occur on items with two labels.
+        Category -> agreement in [0, 1]. Undefined for a category that does not occur on items with two labels.
 
     Raises
     ------
@@ -280,9 +280,7 @@ def _mean_sign(n_plus: int, n_minus: int, n: int, level: float) -> Estimate:
 
 
 def _mapped(share: Estimate, to: Callable[[float], float], reason: str | None = None) -> Estimate:
-    """Apply an increasing function to a share and its interval; an undefined share gives a result with this
-    `reason`.
-    """
+    """Apply an increasing function to a share and its interval; if the share is undefined, return the `reason`."""
     if share.ends is None:
         return Estimate(None, reason=reason)
     value, low, high = share.ends

@@ -1,4 +1,4 @@
-"""Describe kappa with verbal bands, and warn if kappa is unreliable."""
+"""Describe kappa in words, and warn if kappa is unreliable."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from analysis.intervals import Estimate
 from analysis.results import Result
 from analysis.tables import Ratings, checked_counts
 
-ENOUGH = 5  # smallest expected number of items: with chance agreement on the rarer category, and with disagreement
+ENOUGH = 5  # smallest number of items with disagreement, and with expected chance agreement on the rarer category
 
 _BANDS = ((0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"), (1.0, "almost perfect"))
 
@@ -18,7 +18,7 @@ _BANDS = ((0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"
 def band(kappa: float | None) -> str | None:
     """Return Landis and Koch's band of a kappa [1]_.
 
-    Show the bands of both limits of the interval, and not the band of the value.
+    A report should show the bands of both limits of the interval, and not the band of the value.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def band(kappa: float | None) -> str | None:
     Returns
     -------
     str or None
-        poor, slight, fair, moderate, substantial or almost perfect; None for None.
+        poor, slight, fair, moderate, substantial or almost perfect; None if `kappa` is None.
 
     References
     ----------
@@ -57,9 +57,9 @@ class BandMembership(Result):
     low, high : tuple of float
         Limits of each band.
     probability : tuple of float
-        Probability that kappa is in the band; sums to 1. Empty if undefined.
+        Probability that kappa is in each band; the sum is 1. Empty if undefined.
     cumulative : tuple of float
-        Probability that kappa is in the band or in a higher one.
+        Probability that kappa is in each band or in a higher band.
     benchmark : str or None
         The highest band that kappa reaches with the required probability.
     reason : str or None
@@ -134,9 +134,9 @@ def minority_warning(ratings: Ratings, categories: Sequence[Hashable] | None = N
     Returns
     -------
     str or None
-        The warning if two raters would agree on the rarer category by chance for fewer than five items (the number of
-        items times the squared share of the category), or if raters disagree on one to four items. A 95 % interval
-        may then cover the true value in fewer than 92 % of studies (docs/consensus.md).
+        There is a warning in two cases. By chance, two raters would agree on the rarer category for fewer than five
+        items (number of items times the squared share of the category). Or raters disagree on one to four items. In
+        both cases, a 95 % interval may cover the true value in fewer than 92 % of studies (docs/consensus.md).
 
     Examples
     --------

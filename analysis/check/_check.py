@@ -20,7 +20,7 @@ from analysis.runs import Floats, Runs
 from analysis.spread import max_spread
 from analysis.two_samples import COMBINED
 
-if TYPE_CHECKING:  # imported only for types, because it loads pandas
+if TYPE_CHECKING:  # imported only for types, because the module loads pandas
     from analysis.learning import Model
 
 SPREAD = "spread"  # the default classifier judges runs of any length and ignores noise within runs
@@ -31,12 +31,12 @@ N_FEW, N_EXPLAINED = 3, 10
 SHARE_IN_BLOCKS = 0.5  # warn if this share of benchmarks was measured one version after the other
 
 NO_PAIR = "The baseline and the candidate have no benchmark in common, so nothing was compared."
-NO_BENCHMARK = "There are no benchmarks to check."
+NO_BENCHMARK = "The files contain no benchmarks to check."
 ONE_PROCESS = "one process: not tested"
 WHY_ONE_PROCESS = "The repetitions of one process do not show how much processes differ, so no test is possible."
 IN_BLOCKS = (
-    "All runs of one side were measured before all runs of the other. If the speed of the machine drifts, 22 to "
-    "100 % of the unchanged benchmarks are reported as changed. Alternate the two sides: one run of the "
+    "All runs of one version were measured before all runs of the other. If the speed of the machine drifts, the "
+    "check reports 22 to 100 % of the unchanged benchmarks as changed. Alternate the two versions: one run of the "
     "baseline, one run of the candidate, and so on."
 )
 
@@ -53,11 +53,11 @@ class CheckedBenchmark:
         Number of runs without a measurement; `failures` counts them by reason.
     failures : mapping of str to int
     median : float or None
-        Median of one number per run, or of the iterations if there is only one run; None without a run.
+        Median of one number per run, or of the iterations if there is only one run; None if there is no run.
     within : Estimate
         (largest - smallest) / mean of the iterations, if there is only one run. It does not show how much runs differ.
     verdict : str or None
-        Verdict of the chosen classifier; None if it gave no verdict, with a `reason`.
+        Verdict of the chosen classifier; None if it gave no verdict, and `reason` says why.
     reason : str or None
     verdicts : mapping of str to str or None
         Verdicts of `spread` and of the chosen classifier.
@@ -69,7 +69,7 @@ class CheckedBenchmark:
     n_left_out : int
         Number of iterations that the chosen classifier left out because the runs have different lengths.
     reasons : Reasons or None
-        For the few benchmarks that need an explanation.
+        Why the runs differ, for the few benchmarks that the report explains; None for all others.
     """
 
     name: str
@@ -101,7 +101,7 @@ class Finding:
     words : str
         Description of the finding, without the name.
     outcome : int
-        The exit code that the finding requires; 0 if it is allowed.
+        The exit code that the finding requires; 0 if the options allow the finding.
     known : str
         Reason of the known change that covers this finding; "" if there is none.
     """
@@ -149,7 +149,7 @@ class Check:
     benchmarks : tuple of CheckedBenchmark
         The benchmarks of the candidate.
     changes : tuple of Change
-        Changes against the baseline; empty without a baseline.
+        Changes against the baseline; empty if there is no baseline.
     only_in_candidate, only_in_baseline : tuple of str
         Benchmarks that could not be compared.
     findings : tuple of Finding
@@ -181,7 +181,8 @@ class Rules:
     Attributes
     ----------
     fail_on : str
-        "slower": changes for the worse, and changes whose direction is unknown. "change": all changes.
+        Which changes are findings. "slower": changes for the worse, and changes whose direction is unknown. "change":
+        all changes.
     test, alpha, min_change, max_slowdown
         As in `analysis.comparison.compare`.
     classifier : str
@@ -229,7 +230,7 @@ DEFAULT_RULES = Rules()
 
 @dataclass(frozen=True)
 class _Level:
-    """The runs of a benchmark on one version in one context, with one number per run."""
+    """The runs of a benchmark on one version in one context, and one number for each run."""
 
     benchmark: Benchmark
     values: Floats
@@ -250,7 +251,7 @@ def check(
     ----------
     benchmarks : sequence of Benchmark
     baseline : sequence of Benchmark, optional
-        With a baseline, only changes decide the outcome, and the verdicts are for information.
+        If there is a baseline, only changes decide the outcome, and the verdicts are for information.
     rules : Rules
     sampling : Sampling
     warnings : sequence of str
@@ -296,13 +297,13 @@ def check(
 
 
 def outcome_of(findings: Sequence[Finding]) -> int:
-    """Return the exit code for all findings; a finding takes precedence over an inconclusive result."""
+    """Return the exit code for all findings; a finding matters more than an inconclusive result."""
     outcomes = {finding.outcome for finding in findings}
     return FOUND if FOUND in outcomes else max(outcomes, default=NOTHING_FOUND)
 
 
 def _levels(benchmarks: Sequence[Benchmark], sampling: Sampling) -> dict[tuple[str, str], _Level]:
-    """Return the runs to compare, by application and name.
+    """Return the runs to compare as a dict from (application, name) to the runs.
 
     The result does not depend on the order of files, rows and runs.
     """
@@ -322,7 +323,7 @@ def _levels(benchmarks: Sequence[Benchmark], sampling: Sampling) -> dict[tuple[s
 
 
 def _operation(level: Benchmark) -> tuple[Any, ...]:
-    """Return a key for the measured operation.
+    """Return a key that identifies the measured operation.
 
     The key does not contain the unit, because files may measure one operation in several units.
     """
@@ -377,7 +378,7 @@ def _checked(level: _Level, rules: Rules, sampling: Sampling, n_tests: int) -> C
 def _other_verdict(rules: Rules, benchmark: Benchmark, warmup: float) -> tuple[str | None, str | None, int]:
     """Judge a benchmark with the chosen classifier.
 
-    Return the verdict, the reason if there is none, and the number of left-out iterations.
+    Return the verdict, the reason if there is no verdict, and the number of iterations that the classifier left out.
     """
     try:
         if rules.model is not None:
@@ -458,11 +459,13 @@ def _findings(
         inconclusive += [
             Finding(UNDECIDED, row.name, row.reason or "no verdict", undecided)
             for row in checked
-            if row.verdict is None and row.n_runs  # a benchmark without runs is reported as failed
+            if row.verdict is None and row.n_runs  # the check reports a benchmark without runs as failed
         ]
     if not checked:
         inconclusive.insert(0, Finding(UNDECIDED, "", NO_BENCHMARK, undecided))
-    findings += [Finding(MISSING, name, "in the baseline, but not in the candidate", absent) for name in missing]
+    findings += [
+        Finding(MISSING, name, "measured for the baseline, but not for the candidate", absent) for name in missing
+    ]
     findings += [
         Finding(FAILED, row.name, f"{_failed(row.n_failed, row.n_runs)}: {_in_words(row.failures)}", absent)
         for row in sorted(checked, key=lambda row: -row.n_failed)
@@ -471,7 +474,7 @@ def _findings(
     for change in changes or ():
         if 2 * (change.n_candidate + n_failed[change.name]) < change.n_baseline:
             words = (
-                f"{counted(change.n_candidate, 'run')}, but {change.n_baseline} in the baseline: did other runs fail?"
+                f"{counted(change.n_candidate, 'run')}, but {change.n_baseline} of the baseline. Did other runs fail?"
             )
             findings.append(Finding(FAILED, change.name, words, absent))
     for level in before:
@@ -503,14 +506,14 @@ def _failed(n_failed: int, n_runs: int) -> str:
 
 
 def _in_words(failures: Mapping[str, int]) -> str:
-    """Return the most frequent reason, and the number of other reasons."""
+    """Return the most frequent reason as text, and the number of other reasons."""
     reason, _n = max(failures.items(), key=lambda item: item[1])
     more = len(failures) - 1
     return f"{reason or 'no reason given'}{f' (and {more} more)' if more else ''}"
 
 
 def _is_in_blocks(before: _Level, after: _Level) -> bool:
-    """Return whether all runs of one side are older than all runs of the other; False if times are unknown."""
+    """Return whether all runs of one version are older than all runs of the other; False if times are unknown."""
     old, new = before.benchmark.of(TIME), after.benchmark.of(TIME)
     if min(len(old), len(new)) < 2 or "" in (*old, *new):
         return False

@@ -1,4 +1,4 @@
-"""Build the report of a check; the most important findings come first, the next steps last."""
+"""Build the report of a check. The most important findings come first, and the next steps come last."""
 
 from collections.abc import Iterator, Sequence
 
@@ -36,7 +36,7 @@ from analysis.document import (
 )
 
 N_SHOWN = 20  # maximum number of findings of each kind in the list
-LESS = "The JSON output lists all."
+LESS = "The JSON output lists all of them."
 
 
 def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title: str = "Benchmark check") -> Document:
@@ -92,7 +92,7 @@ def _result(checked: Check) -> Iterator[str]:
             yield f"{len(findings) - N_SHOWN} more {'have changed' if kind == CHANGED else 'are dissimilar'}. {LESS}"
     missing = [finding.name for finding in _open(checked) if finding.kind == MISSING]
     if missing:
-        yield f"Missing: {counted(len(missing), 'benchmark')} only in the baseline: {_named(missing)}."
+        yield f"Missing: {counted(len(missing), 'benchmark')} measured only for the baseline ({_named(missing)})."
     failed = [finding for finding in checked.findings if finding.kind == FAILED]
     yield from (f"{finding.name}: {finding.words}." for finding in failed[:N_SHOWN])
     if len(failed) > N_SHOWN:
@@ -125,7 +125,7 @@ def _headline(checked: Check) -> str:
 
 
 def _open(checked: Check) -> list[Finding]:
-    """Return the findings that no known change covers."""
+    """Return the findings that are not covered by a known change."""
     return [finding for finding in checked.findings if not finding.known]
 
 
@@ -135,7 +135,7 @@ def _findings_of(checked: Check) -> list[Change]:
 
 
 def _known(checked: Check) -> Iterator[Block]:
-    """Yield the findings that known changes cover, and the entries that can be removed."""
+    """Yield a table of the findings that known changes cover, and the entries that can be removed."""
     until = {name: entry.until for entry in checked.known for name in entry.names}
     rows = [
         (finding.name, finding.words, finding.known, until[finding.name])
@@ -143,12 +143,13 @@ def _known(checked: Check) -> Iterator[Block]:
         if finding.known
     ]
     if rows:
-        caption = "Accepted findings. They do not affect the exit code."
+        caption = "Accepted findings, which do not affect the exit code."
         yield first_rows(caption, ("Benchmark", "Finding", "Reason", "Until"), rows, numeric=())
     for entry in checked.known:
         if entry.is_expired:
             yield Paragraph(
-                f"Expired after {entry.until}: {entry.benchmark} ({entry.reason}). This entry no longer has any effect."
+                f"Expired after {entry.until}: {entry.benchmark} ({entry.reason}). This entry has no effect any more; "
+                "remove it or give it a new date."
             )
         elif not entry.names:
             yield Paragraph(
@@ -165,7 +166,7 @@ def _undecided(checked: Check) -> Iterator[str]:
         elif finding.kind == UNDECIDED:
             yield finding.words
     for reason, names in list(by_reason.items())[:N_SHOWN]:
-        yield f"Not decided for {counted(len(names), 'benchmark')} ({reason}): {_named(names)}."
+        yield f"No decision for {counted(len(names), 'benchmark')} ({reason}): {_named(names)}."
 
 
 def _without_findings(checked: Check) -> Iterator[str]:
@@ -174,22 +175,22 @@ def _without_findings(checked: Check) -> Iterator[str]:
     if minor:
         examples = "; ".join(f"{change.name} {change.words}" for change in minor[:3])
         more = f"; and {len(minor) - 3} more" if len(minor) > 3 else ""
-        yield f"Significant, but not a finding with the chosen options: {examples}{more}."
+        yield f"Significant changes that are not findings with the chosen options: {examples}{more}."
     if checked.only_in_candidate:
         names = checked.only_in_candidate
-        yield f"New: {counted(len(names), 'benchmark')} only in the candidate: {_named(names)}."
+        yield f"New: {counted(len(names), 'benchmark')} measured only for the candidate ({_named(names)})."
     if checked.parameters["against_a_baseline"] and checked.outcome != INCONCLUSIVE:
         n_decided = sum(row.verdict is not None for row in checked.benchmarks)
         if n_decided:
             of_all = f"{_n_similar(checked)} of {counted(n_decided, 'benchmark')}"
-            yield f"The runs are similar for {of_all} (information only)."
+            yield f"For information: the runs are similar for {of_all}."
     limits = [(row.smallest_difference.value, row.name) for row in checked.benchmarks]
     detectable = sorted((value, name) for value, name in limits if value is not None)
     if detectable:
         value, name = detectable[-1]
         middle = detectable[len(detectable) // 2][0]
-        largest = f", and {percent(value)} for the worst ({name})" if len(detectable) > 1 else ""
-        yield f"The same number of runs on each side detects a change of {percent(middle)} with 80 % power{largest}."
+        largest = f", or {percent(value)} for the least precise benchmark ({name})" if len(detectable) > 1 else ""
+        yield f"The same number of runs of each version detects a change of {percent(middle)} with 80 % power{largest}."
 
 
 def _warnings(checked: Check) -> Iterator[Block]:
@@ -216,8 +217,8 @@ def _change_table(checked: Check, changes: Sequence[Change]) -> Block:
         rows.append((change.name, verdict, value or DASH, ends or DASH, p_value(change.p_holm), runs))
     level = f"{100 * (1 - checked.parameters['alpha']):.4g} % CI"
     families = len({change.family for change in changes})
-    caption = f"Candidate against baseline, one number per run ({checked.parameters['test']} test)."
-    caption += " Holm p is corrected for all benchmarks" + (", separately for each unit." if families > 1 else ".")
+    caption = f"Candidate compared with baseline by a {checked.parameters['test']} test, which uses one number per run."
+    caption += " The Holm p is corrected for all benchmarks" + (", separately for each unit." if families > 1 else ".")
     header = ("Benchmark", "Result", "Change", level, "Holm p", "Runs")
     return first_rows(caption, header, rows, numeric=(2, 3, 4, 5))
 
@@ -235,7 +236,7 @@ def _untested_table(checked: Check) -> Block:
             continue
         ratio = change_and_interval(change.ratio)[0] if change else ""
         rows.append((row.name, _measured(row.median, row.unit), percent(row.within.value), ratio or DASH))
-    caption = "Median and spread of the repetitions, and change of their mean against the baseline, without a test."
+    caption = "Median and spread of the repetitions, and change of their mean against the baseline (not tested)."
     header = ("Benchmark", "Median", "Spread within the process", "Change of the mean")
     return first_rows(caption, header, rows, numeric=(1, 2, 3))
 
@@ -264,9 +265,9 @@ def _verdict_table(checked: Check, benchmarks: Sequence[CheckedBenchmark]) -> Bl
         for row in _worst_first(benchmarks)
     ]  # fmt: skip
     caption = (
-        f"Spread: (largest − smallest) / mean of the runs; above {percent(checked.parameters['limit'])} the runs are "
-        "dissimilar. Detectable: the smallest difference that the same number of runs on each side detects with 80 % "
-        "power, corrected for the number of benchmarks."
+        f"Spread is (largest − smallest) / mean of the runs; if it is above {percent(checked.parameters['limit'])}, "
+        "the runs are dissimilar. Detectable is the smallest difference that the same number of runs of each version "
+        "detects with 80 % power, corrected for the number of benchmarks."
     )
     header = ("Benchmark", "By spread", "Spread", "Detectable", "Runs", *(f"By {name}" for name in further))
     return first_rows(caption, header, rows, numeric=(2, 3, 4))
@@ -290,25 +291,26 @@ def _next_steps(checked: Check) -> Iterator[str]:
     rules = checked.parameters
     if CHANGED in kinds:
         yield (
-            "Look for the cause in the changes between the two versions; to confirm it, measure both versions again, "
-            "alternating."
+            "Look for the cause in the changes between the two versions. To confirm the result, measure both versions "
+            "again, alternating."
         )
         yield (
-            "If a change is intended, add it to a file of known changes, with a reason and an expiry date: --ack FILE."
+            "If a change is intended, add it with a reason and an expiry date to a file of known changes, and pass "
+            "--ack FILE."
         )
     if DISSIMILAR in kinds:
         yield "Find out why the runs above differ. Fix the cause, or leave out the benchmark."
     if MISSING in kinds and not rules["allow_missing"]:
         yield "Run the missing benchmarks again, or pass --allow-missing if they were removed on purpose."
     if FAILED in kinds and not rules["allow_missing"]:
-        yield "Find out why runs failed: the others may not be representative. To accept this, pass --allow-missing."
+        yield "Find out why runs failed; the others may not be typical. To accept failed runs, pass --allow-missing."
     if _of_one_process(checked):
-        yield "Measure at least five processes of each version, alternating, and pass all files to this command."
+        yield "Measure at least five processes of each version in alternation, and pass all files to this command."
     undecided = [finding for finding in _open(checked) if _is_too_few(finding)]
     if undecided:
-        yield "The intervals are too wide: measure more runs of both versions, or allow a larger slowdown."
+        yield "The intervals are too wide to decide. Measure more runs of both versions, or allow a larger slowdown."
     if UNDECIDED in kinds and not rules["allow_inconclusive"]:
-        yield "To accept benchmarks that could not be decided, pass --allow-inconclusive."
+        yield "To accept inconclusive results, pass --allow-inconclusive."
 
 
 def _is_too_few(finding: Finding) -> bool:

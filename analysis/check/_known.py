@@ -10,7 +10,7 @@ from analysis.comparison import Change
 
 
 def acknowledge(checked: Check, known: Sequence[KnownChange]) -> Check:
-    """Mark the findings that known changes cover: they are listed, but do not affect the outcome.
+    """Mark the findings that known changes cover. A marked finding is listed, but does not affect the outcome.
 
     A known change covers these findings of its benchmark: a change, a change that cannot be excluded, dissimilar runs,
     and a missing benchmark. It never covers failed runs or benchmarks with runs of one process, because these findings

@@ -1,4 +1,4 @@
-"""Compare two versions in many measurement contexts: speed-ups, factors, instrumentation and causes."""
+"""Compare two versions in many measurement contexts, and find out why contexts differ."""
 
 from typing import TYPE_CHECKING
 

@@ -40,7 +40,7 @@ UP, DOWN = (FASTER, "higher"), (SLOWER, "lower")  # verdicts
 
 @dataclass(frozen=True)
 class Options:
-    """The options of `survey`."""
+    """The options with which `survey` was called."""
 
     sampling: Sampling
     baseline: str | None
@@ -52,7 +52,7 @@ class Options:
 
 
 def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng: np.random.Generator) -> Sweep | str:
-    """Compare the versions of a benchmark over its contexts; if this is impossible, return the reason."""
+    """Compare the versions of a benchmark over its contexts; return the reason if a comparison is impossible."""
     if missing := missing_version(measured, versions):
         return missing
     levels = _interventions(measured, options.held_fixed)
@@ -72,11 +72,11 @@ def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng:
 
 
 def _unused(measured: Benchmark, condition: str, used: Sequence[str]) -> list[LeftOut]:
-    """List the runs that the comparison leaves out because of their level of a condition."""
+    """List the runs that the comparison leaves out because of their level of a condition, with the number of runs."""
     unused = [level for level in dict.fromkeys(measured.of(condition)) if level not in used]
     return [
         LeftOut(
-            f"{condition}={level}", f"only these are compared: {' and '.join(level or 'no level' for level in used)}"
+            f"{condition}={level}", f"the comparison uses only {' and '.join(level or 'no level' for level in used)}"
         )
         for level in unused
     ]
@@ -145,7 +145,7 @@ def _bootstrap(ratios: Floats, options: Options, rng: np.random.Generator) -> Es
 
 
 def _factors(contexts: Sequence[Context], ratios: Floats, level: float) -> tuple[FactorEffect, ...]:
-    """Compute the effect of each factor separately; return an empty tuple if contexts have only a name."""
+    """Compute the effect of each factor of the contexts; return an empty tuple if contexts have only a name."""
     names = list(dict.fromkeys(name for context in contexts for name in context.factors))
     if names == [CONTEXT]:
         return ()
@@ -163,7 +163,7 @@ def _factors(contexts: Sequence[Context], ratios: Floats, level: float) -> tuple
 def _by_instrumentation(
     contexts: Sequence[Context], better: str, by: str | None, level: float
 ) -> SpeedupByLevel | None:
-    """Compute the speed-up at each level of a factor, over contexts that are otherwise equal."""
+    """Compute the speed-up at each level of instrumentation, over contexts that are otherwise equal."""
     runs: dict[str, dict[str, tuple[tuple[float, ...], tuple[float, ...]]]] = {}
     for context in contexts:
         values = (context.baseline_runs, context.candidate_runs)
@@ -173,7 +173,7 @@ def _by_instrumentation(
 
 
 def instrumented(measured: Benchmark, by: str, options: Options) -> dict[str, dict[str, dict[str, list[float]]]]:
-    """Group runs by version, level of instrumentation and the other factors of the context; keep one number per run.
+    """Group runs by version, level of instrumentation and other factors of the context, with one number per run.
 
     Raise ValueError if a run has only warm-up iterations.
     """
@@ -192,9 +192,9 @@ def _other_factors(factors: Mapping[str, str], by: str) -> str:
 
 
 def _interventions(measured: Benchmark, held_fixed: str | None) -> tuple[str, ...] | str:
-    """Return the level with the suspected cause free, and the level with the cause held fixed.
+    """Return the two levels of the intervention: suspected cause free, and suspected cause held fixed.
 
-    If the runs have only one level, return this level. If no run has the level `held_fixed`, return the reason.
+    If the runs have only one level, return only this level. If no run has the level `held_fixed`, return the reason.
     """
     levels = sorted(set(measured.of(INTERVENTION)), key=by_name)
     if len(levels) < 2:
@@ -220,7 +220,7 @@ def _causal(
     fixed, _ = contexts_of(_with_intervention(measured, levels[1]), versions, options.sampling, options.alpha)
     if not fixed:
         return CausalCheck(
-            levels[0], levels[1], reason="no context with the cause held fixed has runs of both versions"
+            levels[0], levels[1], reason="no context has runs of both versions with the cause held fixed"
         )
     sides = [
         compare_spreads([value_of(context) for context in free], [value_of(context) for context in fixed], of=name)

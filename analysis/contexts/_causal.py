@@ -33,7 +33,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class SpreadComparison:
-    """Comparison of two spreads: with the suspected cause free, and with the cause held fixed.
+    """Comparison of the spread over contexts with the suspected cause free, and with the cause held fixed.
 
     Attributes
     ----------
@@ -41,11 +41,12 @@ class SpreadComparison:
         The compared numbers: "speed-up", "baseline" or "candidate".
     free, fixed : Spread
     ratio : float or None
-        Deviation with the cause held fixed / deviation with the cause free; None if the latter is 0.
+        Deviation with the cause held fixed / deviation with the cause free; None if the deviation with the cause free
+        is 0.
     test : Test
         The Brown-Forsythe test of the logarithms.
     verdict : str or None
-        "smaller", "larger" or "no difference shown" at level alpha; None without a p.
+        "smaller", "larger" or "no difference shown" at significance level alpha; None if the test gave no p.
     p_holm, p_bonferroni : float or None
         p corrected for the number of comparisons; the verdict then uses Holm's p.
     """
@@ -72,7 +73,7 @@ def brown_forsythe(x: ArrayLike, y: ArrayLike) -> Test:
     Returns
     -------
     Test
-        No p if a sample has fewer than three values. p = 1 if neither sample varies; p = 0 if the deviations are
+        No p if a sample has fewer than three values. p is 1 if neither sample varies. p is 0 if the deviations are
         equal within each sample but differ between the samples.
 
     References
@@ -111,14 +112,14 @@ def compare_spreads(
     free, fixed : array_like of float, shape (n_contexts,)
         Speed-ups, or the numbers of one version; the contexts and their number may differ.
     of : str
-        Name of the numbers.
+        What the numbers are: "speed-up", "baseline" or "candidate".
     alpha : float
 
     Returns
     -------
     SpreadComparison
-        Without a verdict, and with a reason in `test`, if a number is not above zero or a side has fewer than three
-        numbers.
+        If a number is not above zero, or if `free` or `fixed` has fewer than three numbers, there is no verdict, and
+        `test` contains the reason.
 
     References
     ----------
@@ -140,7 +141,7 @@ def compare_spreads(
 
 
 def verdict_on(free: Spread, fixed: Spread, p: float | None, alpha: float) -> str | None:
-    """Return the verdict on two spreads from the p of their test; None if p or a spread is undefined."""
+    """Return the verdict on two spreads from the p of their test; return None if p or a spread is undefined."""
     if p is None or free.deviation is None or fixed.deviation is None:
         return None
     if p > alpha:

@@ -1,4 +1,4 @@
-"""Build the report on measurement contexts from sentences, tables and figures."""
+"""Build the report on measurement contexts: sentences, tables and figures."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -83,8 +83,8 @@ def _in_short(survey: Survey) -> Iterator[Block]:
     observed = list(_observer_in_short(survey.observer)) if survey.observer else []
     if not survey.benchmarks and not observed:
         yield Paragraph(
-            "No benchmark could be compared. This method needs runs of two versions in several contexts, so each run "
-            "needs a version and a context. The reasons are listed below."
+            "No benchmark could be compared; the reasons are listed below. A comparison needs runs of two versions in "
+            "several contexts, so each run needs a version and a context."
         )
         return
     compared = (
@@ -109,13 +109,13 @@ def _observer_in_short(observation: Observation) -> Iterator[str]:
         return
     if not observation.n_shown:
         yield (
-            f"No effect of instrumentation ({observation.by}) on the measured values is shown, which does not prove "
-            "that there is none."
+            f"The data show no effect of instrumentation ({observation.by}) on the measured values. This does not "
+            "prove that there is no effect."
         )
     else:
         yield (
-            f"Instrumentation ({observation.by}) changes the measured values: an effect is shown for "
-            f"{observation.n_shown} of {_counted_effects(effects)}."
+            f"Instrumentation ({observation.by}) changes the measured values of {observation.n_shown} of "
+            f"{_counted_effects(effects)}."
         )
     for row in observation.overall[-N_NAMED:]:
         over = f" over {row.n_benchmarks} benchmarks" if row.n_benchmarks > 1 else ""
@@ -146,7 +146,7 @@ def _overview(survey: Survey) -> str:
 
 
 def _meaning(survey: Survey) -> str:
-    """Explain the meaning of a ratio above 1."""
+    """Explain what a ratio above 1 means."""
     known = [bool(sweep.better) for sweep in survey.benchmarks]
     faster = f"A {_term(survey)} above 1 means that the candidate is faster, for times and for rates."
     higher = (
@@ -166,19 +166,21 @@ def _depends(survey: Survey) -> str:
     if not varied:
         return "One context cannot show how much the result depends on the context."
     if not straddling:
-        return f"No benchmark has {_term(survey)}s on both sides of 1: the direction is the same in all these contexts."
+        return f"All contexts show the same direction: no benchmark has {_term(survey)}s on both sides of 1."
     in_both_directions = [sweep for sweep in straddling if sweep.both_directions]
     text = (
-        f"For {len(straddling)} of {counted(len(varied), 'benchmark')} the context decides which version looks "
-        f"{_words(varied)[0]}: {_term(survey)}s lie on both sides of 1."
+        f"For {len(straddling)} of {counted(len(varied), 'benchmark')}, the context decides which version looks "
+        f"{_words(varied)[0]}, because {_term(survey)}s lie on both sides of 1."
     )
     if in_both_directions:
         return (
-            f"{text} For {len(in_both_directions)} of them this is more than noise of the runs: tested separately, "
-            f"some contexts show the candidate {' and others '.join(_words(in_both_directions))} "
-            f"({_names(in_both_directions)})."
+            f"{text} For {len(in_both_directions)} of these benchmarks, noise of the runs does not explain this: if "
+            "each context is tested separately, some contexts show the candidate "
+            f"{' and others '.join(_words(in_both_directions))} ({_names(in_both_directions)})."
         )
-    return f"{text} For none of them is this more than noise of the runs when contexts are tested separately."
+    return (
+        f"{text} For each of these benchmarks, noise of the runs can explain this if each context is tested separately."
+    )
 
 
 def _counted_effects(effects: Sequence[ObserverEffect]) -> str:
@@ -224,16 +226,13 @@ def _inflated(survey: Survey) -> str:
 def _advice(survey: Survey) -> str:
     if survey.n_straddling:
         return (
-            "What to do: do not judge these benchmarks by a single context. Measure both versions in many random "
-            "contexts, and report the geometric mean with its interval. The sections below show which factor "
-            "explains the differences."
+            "Do not judge these benchmarks by a single context. Measure both versions in many random contexts, and "
+            "report the geometric mean with its interval. The sections below show which factor explains the "
+            "differences."
         )
     if max(len(sweep.contexts) for sweep in survey.benchmarks) == 1:
-        return "What to do: measure both versions in several random contexts."
-    return (
-        "What to do: report the geometric mean with its interval over contexts. The result holds only for the measured "
-        "contexts."
-    )
+        return "Measure both versions in several random contexts."
+    return "Report the geometric mean with its interval over contexts. The result holds only for the measured contexts."
 
 
 def _speedups(survey: Survey) -> Iterator[Block]:
@@ -241,16 +240,18 @@ def _speedups(survey: Survey) -> Iterator[Block]:
         return
     term = _term(survey).capitalize()
     yield first_rows(
-        f"{term} of the candidate over the contexts; benchmarks that depend most on the context first. ↔: below 1 in "
-        f"one context and above 1 in another. {term}: geometric mean with its interval. Overall: verdict of the "
-        "paired t test with Holm's correction for the number of benchmarks. Both use the larger of two standard "
-        "errors: from the differences between contexts, and from the noise of the runs.",
+        f"{term} of the candidate over the contexts. Benchmarks that depend most on the context are first; ↔ marks "
+        f"values below 1 in one context and above 1 in another. The column {term} has the geometric mean with its "
+        "interval. The column Overall has the verdict of a paired t test with Holm's correction for the number of "
+        "benchmarks. Interval and test use the larger of two standard errors: from the differences between contexts, "
+        "or from the noise of the runs.",
         ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", term, "Candidate is", "p (Holm)",
          "Overall"),
         [_speedup_row(sweep) for sweep in most_dependent(survey.benchmarks)], (1, 2, 4, 8),
     )  # fmt: skip
     yield Figure(
-        "violins", f"{term}s over the contexts. If a shape crosses the line at 1, the answer depends on the context."
+        "violins",
+        f"{term}s over the contexts. If a shape crosses the line at 1, which version is better depends on the context.",
     )
 
 
@@ -268,8 +269,9 @@ def _contexts(survey: Survey) -> Iterator[Block]:
     up, down = (word.capitalize() for word in _words(survey.benchmarks))
     term = _term(survey)
     yield first_rows(
-        "Number of contexts that show a change when tested separately: Welch's test of the runs in the context, "
-        "corrected for the number of contexts. Both directions: the context decides, and not the noise of the runs.",
+        "Number of contexts that show a change when each context is tested separately (Welch's test of its runs, "
+        "corrected for the number of contexts). Both directions means that the context decides which version is "
+        "better, and noise of the runs does not explain this.",
         ("Benchmark", f"{up} (Holm)", f"{down} (Holm)", f"{up} (Bonferroni)", f"{down} (Bonferroni)", "No change shown",
          "Not tested", "Both directions"),
         [(sweep.name, sweep.n_faster, sweep.n_slower, sweep.n_faster_bonferroni, sweep.n_slower_bonferroni,
@@ -279,15 +281,16 @@ def _contexts(survey: Survey) -> Iterator[Block]:
     )  # fmt: skip
     rows = [row for sweep in most_dependent(survey.benchmarks) for row in _extremes(sweep)]
     yield first_rows(
-        f"The contexts with the lowest and the highest {term}s, with intervals from their runs.",
+        f"The contexts with the lowest and the highest {term}s. Intervals come from the runs of each context.",
         ("Benchmark", "Context", term.capitalize(), "Candidate is", "Runs", "p", "Holm", "Bonferroni", "Alone"),
         [_context_row(row) for row in rows], (5, 6, 7),
     )  # fmt: skip
     yield Figure(
-        "contexts-sorted", f"Contexts from the lowest to the highest {term}; the mark shows the verdict of the test."
+        "contexts-sorted", f"Contexts from the lowest to the highest {term}. The mark shows the verdict of the test."
     )
     yield Figure(
-        "densities", "Measured values in the contexts. If the versions overlap, contexts matter more than versions."
+        "densities",
+        "Measured values in the contexts. If the values of the versions overlap, contexts matter more than versions.",
     )
 
 
@@ -313,9 +316,9 @@ def _estimates(survey: Survey) -> Iterator[Block]:
     if not survey.benchmarks:
         return
     yield first_rows(
-        "The geometric mean gives every context the same weight; its bootstrap interval over contexts does not "
-        "assume a normal distribution. In the ratio of means, contexts with larger values have more weight. Noise "
-        "inflates the mean of the ratios: the product of the means for candidate and baseline is above 1.",
+        "The geometric mean gives every context the same weight; its bootstrap interval over contexts does not assume "
+        "a normal distribution. In the ratio of means, contexts with larger values have more weight. Noise inflates "
+        "the mean of the ratios, so the product of the means for candidate and baseline is above 1.",
         ("Benchmark", "Geometric mean", "Bootstrap", "Ratio of means (Fieller)", "Mean of ratios", "For the baseline"),
         [(sweep.name, ratio(sweep.speedup), ratio(sweep.bootstrap), ratio(sweep.ratio_of_means),
                      number(sweep.mean_ratios.of_candidate), number(sweep.mean_ratios.of_baseline))
@@ -323,7 +326,7 @@ def _estimates(survey: Survey) -> Iterator[Block]:
         (4, 5),
     )  # fmt: skip
     yield first_rows(
-        "Do the versions differ over these contexts? Two tests of the differences per context, corrected for the "
+        "Do the versions differ over these contexts? Two tests of the difference in each context, corrected for the "
         "number of benchmarks.",
         ("Benchmark", "Paired t p", "Holm", "Bonferroni", "Signed rank p", "Holm", "Bonferroni"),
         [(sweep.name, *map(p_value, (sweep.paired_t.p, sweep.t_holm, sweep.t_bonferroni, sweep.signed_rank.p,
@@ -339,10 +342,10 @@ def _factors(survey: Survey) -> Iterator[Block]:
     if not rows:
         return
     yield first_rows(
-        f"Is a factor associated with the {_term(survey)}? Kruskal-Wallis test over its levels, corrected for the "
-        "number of factors of the benchmark. Share: how much of the variation between contexts is explained by "
-        "the levels (eta squared; epsilon squared is the same for ranks). Compare it with the share by chance, which "
-        "grows with the number of levels.",
+        f"Is a factor associated with the {_term(survey)}? The p values come from a Kruskal-Wallis test over the "
+        "levels of the factor, corrected for the number of factors of the benchmark. The share is the part of the "
+        "variation between contexts that the levels explain (eta squared; epsilon squared is the same share for "
+        "ranks). Compare the share with the share by chance, which grows with the number of levels.",
         ("Benchmark", "Factor", "Levels", "Share", "by chance", "Epsilon squared", "p", "Holm", "Bonferroni",
          f"{_term(survey).capitalize()} by level"),
         [_factor_row(row) for row in sorted(rows, key=_share, reverse=True)], (2, 3, 4, 5, 6, 7, 8),
@@ -373,27 +376,27 @@ def _observer(survey: Survey) -> Iterator[Block]:
     if observation is None:
         return
     if not observation.effects:
-        yield Paragraph(f"No run has the condition {observation.by}, which should give the level of instrumentation.")
+        yield Paragraph(f"No run has the condition {observation.by}, so the levels of instrumentation are unknown.")
         return
     yield Paragraph(
-        "Ratio of the measured values of one version at each level of instrumentation to those at the lowest level in "
-        "the same contexts. Instrumentation without any effect has a ratio of 1."
+        "How instrumentation changes the measured values of one version. Each ratio divides the values at one level "
+        "of instrumentation by the values at the lowest level in the same contexts. A ratio of 1 means no effect."
     )
     if len({(effect.application, effect.benchmark) for effect in observation.effects}) > 1:
         yield table(
-            "All benchmarks: geometric mean of their ratios, with its interval over benchmarks.",
+            "Geometric mean of the ratios of all benchmarks, with its interval over benchmarks.",
             (observation.by, "Benchmarks", "Ratio to the lowest level", "In words"),
             [(row.level, row.n_benchmarks, ratio(row.ratio), row.words) for row in observation.overall], (1,),
         )  # fmt: skip
     yield first_rows(
-        "Each benchmark and version. p: Welch's test of the runs in one context, or a t test of the logarithms over "
-        "several contexts, corrected for all rows.",
+        "Ratios of each benchmark and version. If there is one context, p comes from Welch's test of the runs; "
+        "otherwise p comes from a t test of the logarithms over contexts. Both are corrected for all rows.",
         ("Benchmark", "Version", observation.by, "Contexts", "Ratio to the lowest level", "In words", "p", "Holm",
          "Bonferroni", "Verdict"),
         [_observed_row(effect, level) for effect in observation.effects for level in effect.levels or (None,)],
         (3, 6, 7, 8),
     )  # fmt: skip
-    yield Figure("observer-effect", "Ratio to the lowest level, with intervals; 1 (dotted) means no effect.")
+    yield Figure("observer-effect", "Ratio to the lowest level, with intervals. The dotted line at 1 means no effect.")
     yield from _speedups_by_level(survey, observation.by)
 
 
@@ -413,16 +416,16 @@ def _speedups_by_level(survey: Survey, by: str) -> Iterator[Block]:
     term = _term(survey)
     rows = [(sweep, speedups, level) for sweep, speedups in compared for level in speedups.levels or (None,)]
     yield first_rows(
-        f"Is the verdict on the two versions the same at every level? {term.capitalize()} of the candidate by level of "
-        f"instrumentation, and its ratio to the {term} at the lowest level in the same contexts. The inter-run range "
-        f"contains the {term}s that single runs at the lowest level could have shown.",
+        f"Is the verdict on the two versions the same at every level of instrumentation? {term.capitalize()} of the "
+        f"candidate at each level, and the ratio of this {term} to the {term} at the lowest level in the same "
+        f"contexts. The inter-run range contains the {term}s that single runs at the lowest level could have shown.",
         ("Benchmark", by, "Contexts", term.capitalize(), "Verdict", "Ratio to the lowest level", "Inter-run range",
          "Outside"),
         [_speedup_level_row(row) for row in rows], (2, 5),
     )  # fmt: skip
     yield Figure(
         "speedup-by-instrumentation",
-        f"{term.capitalize()} by instrumentation; grey: range that the noise of runs explains.",
+        f"{term.capitalize()} by level of instrumentation. The noise of runs explains values in the grey range.",
     )
 
 
@@ -440,7 +443,7 @@ def _speedup_level_row(row: tuple[Sweep, SpeedupByLevel, SpeedupAtLevel | None])
 
 
 def _causal(survey: Survey) -> Iterator[Block]:
-    """Build the section on the suspected cause: do contexts still differ when it is held fixed?"""
+    """Build the section that shows whether contexts still differ when the suspected cause is held fixed."""
     checks = [(sweep, sweep.causal) for sweep in survey.benchmarks if sweep.causal]
     if not checks:
         return
@@ -450,15 +453,16 @@ def _causal(survey: Survey) -> Iterator[Block]:
     )
     rows = [(sweep, check, compared) for sweep, check in checks for compared in check.comparisons or (None,)]
     yield first_rows(
-        "Spread of the contexts with the suspected cause free and with it held fixed: the mean absolute deviation from "
-        "the median (of logarithms), the highest / lowest value, and Brown and Forsythe's test of the two spreads, "
-        "corrected for the three rows of a benchmark.",
+        "How much contexts differ with the suspected cause free, and with the cause held fixed. The spread is the "
+        "mean absolute deviation of logarithms from their median; the next column is the highest / lowest value. The "
+        "p values come from Brown and Forsythe's test of the two spreads, corrected for the three rows of a "
+        "benchmark.",
         ("Benchmark", "Spread of", "Cause free", "highest / lowest", "Held fixed", "highest / lowest", "p", "Holm",
          "Bonferroni", "Spread is"),
         [_causal_row(row, _term(survey)) for row in rows], (2, 3, 4, 5, 6, 7, 8),
     )  # fmt: skip
     words_of_figure = (
-        f"{_term(survey).capitalize()} over contexts with the suspected cause free and with it held fixed."
+        f"{_term(survey).capitalize()} over contexts with the suspected cause free, and with the cause held fixed."
     )
     yield Figure("intervention", words_of_figure)
 
@@ -468,9 +472,9 @@ def _cause_in_words(compared: SpreadComparison, term: str) -> str:
         return f"the spreads of the {term} cannot be compared: {compared.test.reason}."
     free, fixed = percent(compared.free.deviation), percent(compared.fixed.deviation)
     effect = {
-        "smaller": "contexts differ less with the suspected cause held fixed, so it does cause variation between them",
-        "larger": "contexts differ more with the suspected cause held fixed, so the intervention adds variation",
-        "no difference shown": "the spread is not smaller with the suspected cause held fixed: look for another cause",
+        "smaller": "contexts differ less with the suspected cause held fixed, so it explains part of the variation",
+        "larger": "contexts differ more with the suspected cause held fixed, so holding it fixed adds variation",
+        "no difference shown": "the spread is not smaller with the suspected cause held fixed; look for another cause",
     }[compared.verdict]
     return (
         f"{effect} (spread of the {term}: {free} with the cause free, {fixed} held fixed; "
@@ -493,14 +497,15 @@ def _spread(spread: Spread) -> tuple[str, str]:
 
 
 def _cause_in_short(survey: Survey) -> Iterator[str]:
-    """Summarise the factor most associated with the speed-up, and the effect of holding the cause fixed."""
+    """Yield sentences on the factor most associated with the speed-up, and on the effect of the suspected cause."""
     pairs = [(sweep, factor) for sweep in survey.benchmarks for factor in sweep.factors]
     significant = [pair for pair in pairs if pair[1].share and _is_shown(pair[1], survey)]
     if significant:
         sweep, factor = max(significant, key=_share)
         yield (
             f"The {_term(survey)} of {sweep.name} is associated with the factor {factor.name}, which explains "
-            f"{percent(factor.share)} of its variation between contexts (by chance {percent(factor.share_by_chance)})."
+            f"{percent(factor.share)} of the variation between contexts (by chance alone, "
+            f"{percent(factor.share_by_chance)})."
         )
     for sweep in survey.benchmarks:
         for side in sweep.causal.comparisons[:1] if sweep.causal else ():
@@ -527,12 +532,14 @@ def _left_out(survey: Survey) -> Iterator[Block]:
         yield first_rows("Benchmarks.", ("Benchmark", "Reason"), [(row.name, row.reason) for row in survey.left_out])
     rows = [(sweep.name, entry.name, entry.reason) for sweep in survey.benchmarks for entry in sweep.left_out]
     if rows:
-        yield first_rows("Contexts and runs.", ("Benchmark", "Context or run", "Reason"), rows)
+        yield first_rows(
+            "Contexts and runs that were left out, with the reason.", ("Benchmark", "Context or run", "Reason"), rows
+        )
 
 
 def _parameters(survey: Survey) -> Iterator[Block]:
     rows = [(words(name), value_in_words(value)) for name, value in survey.parameters.items()]
-    yield table("All options with their values.", ("Option", "Value"), rows)
+    yield table("All options and their values.", ("Option", "Value"), rows)
 
 
 def _words(sweeps: Sequence[Sweep]) -> tuple[str, str]:
@@ -544,17 +551,17 @@ def _words(sweeps: Sequence[Sweep]) -> tuple[str, str]:
 
 
 def _term(survey: Survey) -> str:
-    """Return the name for the ratio of both versions: "speed-up" only if the better direction is known."""
+    """Return "speed-up" as the name of the ratio if the better direction is known, otherwise "ratio"."""
     return "speed-up" if all(sweep.better for sweep in survey.benchmarks) else "ratio"
 
 
 def _names(sweeps: Sequence[Sweep]) -> str:
-    """List benchmarks with their speed-ups in a sentence."""
+    """Return the first benchmarks and their speed-ups as text for a sentence."""
     return listed([f"{sweep.name} {number(sweep.speedup.value)}" for sweep in most_dependent(sweeps)])
 
 
 def _short(change: str) -> str:
-    """Describe a change without its subject, which is in the column header."""
+    """Remove the subject from a description of a change, because the column header contains the subject."""
     return change.removeprefix("the candidate is ")
 
 

@@ -15,7 +15,7 @@ from analysis.samples import KruskalWallis, kruskal
 
 @dataclass(frozen=True)
 class LevelEffect:
-    """Geometric mean of the speed-up over the contexts with one level of a factor."""
+    """The geometric mean of the speed-up over the contexts with one level of a factor."""
 
     level: str
     n_contexts: int
@@ -34,7 +34,8 @@ class FactorEffect:
     levels : tuple of LevelEffect
         In order of first appearance.
     test : KruskalWallis
-        Test of the logarithms of the speed-ups by level; epsilon2 is the share of the variation of their ranks.
+        Test of the logarithms of the speed-ups by level. Its epsilon2 is the share of the variation of ranks that lies
+        between the levels.
     share : float or None
         eta squared: the share of the variation (sum of squares) of the logarithms that lies between the levels.
     share_by_chance : float or None
@@ -67,7 +68,7 @@ def parse_context(text: str) -> dict[str, str]:
 
 
 def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level: float = 0.95) -> FactorEffect:
-    """Test whether the speed-up depends on the levels of a factor, and how much of the variation they explain.
+    """Test whether the speed-up depends on the levels of a factor, and compute how much the levels explain.
 
     Parameters
     ----------
@@ -81,8 +82,8 @@ def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level:
     Returns
     -------
     FactorEffect
-        No p and shares if a ratio is not above zero, there are fewer than two levels, or each level occurs in only one
-        context, so the variation between contexts of the same level is unknown.
+        No p and no shares if a ratio is not above zero, or if there are fewer than two levels. The same applies if each
+        level occurs in only one context, because the variation between contexts of the same level is then unknown.
 
     Raises
     ------
@@ -120,11 +121,11 @@ def _why_untested(of_level: Mapping[str, Floats], n: int) -> str | None:
         return NOT_POSITIVE
     if len(of_level) < 2:
         return "the factor has one level" if of_level else "the factor is unknown in every context"
-    return "each level occurs in one context only" if n == len(of_level) else None
+    return "each level occurs in only one context" if n == len(of_level) else None
 
 
 def _between(groups: Sequence[Floats]) -> float:
-    """Return the sum of squares between groups, divided by the total; 0 if nothing varies."""
+    """Return the sum of squares between groups divided by the total sum of squares; 0 if nothing varies."""
     pooled = np.concatenate(groups)
     total = float(((pooled - pooled.mean()) ** 2).sum())
     if np.ptp(pooled) <= TINY:

@@ -1,4 +1,4 @@
-"""Draw the figures of the report on contexts: speed-ups by context, densities of the values, and the causal check."""
+"""Draw the figures of the report on contexts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ UNKNOWN = {"higher": "triangle-up", "lower": "triangle-down"}  # the verdicts if
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """Draw all figures of a survey that have data; return them by name.
+    """Draw each figure of a survey that has data; return a dict from the name of the figure to the figure.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def charts(survey: Survey) -> dict[str, Chart]:
     Returns
     -------
     dict of str to Chart
-        Of "violins", "contexts-sorted", "densities", "intervention", "observer-effect" and
+        Some of the names "violins", "contexts-sorted", "densities", "intervention", "observer-effect" and
         "speedup-by-instrumentation".
     """
     charts = {
@@ -48,8 +48,9 @@ def charts(survey: Survey) -> dict[str, Chart]:
 def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
     """Sort benchmarks by how much they depend on the context.
 
-    Benchmarks that are faster in some contexts and slower in others come first. Next are benchmarks whose range of
-    speed-ups includes 1. Ties are sorted by the ratio of the highest to the lowest speed-up, largest first.
+    Benchmarks that are faster in some contexts and slower in others come first, then benchmarks whose range of
+    speed-ups includes 1. Within each group, benchmarks are sorted by the ratio of the highest to the lowest speed-up,
+    largest first.
     """
 
     def order(sweep: Sweep) -> tuple[bool, bool, float]:
@@ -60,7 +61,7 @@ def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
 
 
 def violins(survey: Survey) -> Chart | None:
-    """Draw the speed-ups of each benchmark over its contexts, with a line at 1; None without benchmarks."""
+    """Draw the speed-ups of each benchmark over its contexts, and a line at 1; return None if nothing varies."""
     varied = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
     drawn = most_dependent(varied)[:N_ROWS]
     if not drawn:
@@ -82,7 +83,11 @@ def violins(survey: Survey) -> Chart | None:
         boxes.mark_rule(color=INK, strokeWidth=5).encode(x=alt.X("q1:Q", scale=scale), x2="q3:Q"),
         boxes.mark_point(color=INK, fill=PAPER, opacity=1, size=45).encode(x=alt.X("median:Q", scale=scale)),
     ]
-    cut = f"the {N_ROWS} of {len(varied)} benchmarks that depend most on the context; " if len(varied) > N_ROWS else ""
+    cut = (
+        f"shows the {N_ROWS} of {len(varied)} benchmarks that depend most on the context; "
+        if len(varied) > N_ROWS
+        else ""
+    )
     lines = [
         f"{cut}bar: middle half of the contexts, point: median",
         f"↔: which version is {above} depends on the context",
@@ -109,7 +114,7 @@ def densities(survey: Survey) -> Chart | None:
 
 
 def intervention(survey: Survey) -> Chart | None:
-    """Draw speed-ups over contexts with the suspected cause free and held fixed; return None without such runs."""
+    """Draw speed-ups with the suspected cause free and held fixed; return None if no runs have a cause held fixed."""
     checks = [(sweep, sweep.causal) for sweep in most_dependent(survey.benchmarks) if sweep.causal]
     panels = [(sweep, causal) for sweep, causal in checks if causal.contexts][:N_PANELS]
     names = _names([sweep for sweep, _ in panels])
@@ -164,7 +169,7 @@ def _titled(name: str, subtitle: str) -> Any:
 
 
 def _scale(ends: Sequence[tuple[float, float]]) -> Any:
-    """Return a logarithmic scale if the ratios are far apart, otherwise a linear scale; both scales include 1."""
+    """Return a logarithmic scale if ratios are far apart, otherwise a linear scale; each scale includes 1."""
     lowest, highest = min(1.0, *(low for low, _ in ends)), max(1.0, *(high for _, high in ends))
     if highest / lowest > 4:
         return alt.Scale(type="log", domain=[lowest / 1.1, highest * 1.1], nice=False)

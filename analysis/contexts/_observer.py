@@ -32,10 +32,10 @@ class ObservedLevel:
     ----------
     level : str
     n_contexts : int
-        Number of other contexts measured both at this level and at the lowest.
+        Number of contexts that were measured both at this level and at the lowest level.
     ratio : Estimate
-        Value at this level / value at the lowest level. In one context: ratio of the means of runs with Fieller's
-        interval. Over several contexts: geometric mean with Student's interval over contexts.
+        Value at this level / value at the lowest level. If there is one context, this is the ratio of the means of runs
+        with Fieller's interval; otherwise, it is the geometric mean over contexts with Student's interval.
     words : str or None
         The ratio with its direction, such as "12 % slower".
     test : Test
@@ -69,7 +69,7 @@ class ObserverEffect:
     levels : tuple of ObservedLevel
         The other levels.
     reason : str or None
-        The reason if there are no other levels.
+        Why there are no other levels; None if there are.
     """
 
     benchmark: str
@@ -90,7 +90,8 @@ class OverallLevel:
     level, better : str
     n_benchmarks : int
     ratio : Estimate
-        Geometric mean of their ratios with Student's interval over benchmarks; for one benchmark, its own interval.
+        Geometric mean of the ratios of the benchmarks, with Student's interval over benchmarks; if there is only one
+        benchmark, its own ratio and interval.
     words : str or None
     """
 
@@ -110,12 +111,13 @@ class Observation:
     by : str
         The factor whose levels are degrees of instrumentation.
     effects : tuple of ObserverEffect
-        One per benchmark and version with a known factor.
+        One entry for each benchmark and version that has levels of the factor.
     overall : tuple of OverallLevel
     n_shown : int
         Number of `effects` with a significant change at any level.
     n_compared, n_changing : int
-        Number of benchmarks with two versions at several levels, and number whose verdict depends on the level.
+        Number of benchmarks with two versions at several levels, and number of these benchmarks whose verdict depends
+        on the level.
     """
 
     by: str
@@ -134,7 +136,7 @@ class SpeedupAtLevel:
     ----------
     level : str
     n_contexts : int
-        Number of other contexts measured both at this level and at the lowest.
+        Number of contexts that were measured both at this level and at the lowest level.
     speedup : Estimate
         Geometric mean over these contexts.
     against_least : float or None
@@ -144,7 +146,7 @@ class SpeedupAtLevel:
     exceeds : bool or None
         Whether the speed-up lies outside the range, so noise of runs does not explain it. None if unknown.
     verdict : str or None
-        Verdict of the test of the two versions at this level; None without a test.
+        Verdict of the test of the two versions at this level; None if there is no test.
     reason : str or None
         Why `exceeds` is unknown.
     """
@@ -202,9 +204,9 @@ def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level:
     Returns
     -------
     SpeedupByLevel
-        With a reason instead of levels if there are fewer than two. A level has a reason instead of `exceeds` if it has
-        no context in common with the lowest level, or if these contexts have only one run of each version at the lowest
-        level.
+        If there are fewer than two levels, the result has a reason and no levels. A level has a reason instead of
+        `exceeds` if it has no context in common with the lowest level, or if these contexts have only one run of each
+        version at the lowest level.
 
     Raises
     ------
@@ -236,7 +238,7 @@ def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level:
 
 
 def by_size(levels: Iterable[str]) -> list[str]:
-    """Sort levels of instrumentation from the lowest.
+    """Sort levels of instrumentation, lowest level first.
 
     Numbers are sorted by value. Names that mean no instrumentation, such as "none", come before other names.
 
@@ -277,7 +279,7 @@ def observer_effects(
     Returns
     -------
     tuple of ObserverEffect
-        One per version, in the order of `runs`, with a reason if there are fewer than two levels.
+        One entry per version, in the order of `runs`. An entry has a reason if the version has fewer than two levels.
 
     References
     ----------
@@ -301,7 +303,7 @@ def observer_effects(
 def over_all(effects: Sequence[ObserverEffect], alpha: float) -> tuple[OverallLevel, ...]:
     """Compute the overall effect of each level.
 
-    Each benchmark has the same weight, however many versions it has.
+    Each benchmark has the same weight, no matter how many versions it has.
     """
     of_level: dict[tuple[str, str], dict[tuple[str, str], list[Estimate]]] = {}
     for effect in effects:
@@ -337,7 +339,7 @@ def _effect(key: Key, runs: Mapping[str, Mapping[str, Sequence[float]]], better:
 def _observed(
     level: str, least: Mapping[str, Sequence[float]], own: Mapping[str, Sequence[float]], better: str, alpha: float
 ) -> ObservedLevel:
-    """Compare a level with the lowest level: by runs if there is one context, otherwise over the common contexts."""
+    """Compare a level with the lowest level, by runs if there is one context, and otherwise over common contexts."""
     shared = [context for context in own if context in least]
     a, b = ([np.array(side[context], dtype=np.float64) for context in shared] for side in (own, least))
     if not shared:

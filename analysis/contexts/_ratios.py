@@ -1,4 +1,4 @@
-"""Compute speed-ups, one per measurement context, with quartiles, means over contexts, and tests."""
+"""Compute the speed-up in each measurement context, and quartiles, means and tests over the contexts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from analysis.samples import NO_VARIATION, Test, change_in_words
 
 NOT_POSITIVE = "a number is not above zero, so it has no logarithm"
 NO_CONTEXTS = "no contexts"
-EXACT_UP_TO = 50  # maximum number of differences for an exact p; with more, the distribution is close to normal
+EXACT_UP_TO = 50  # maximum number of differences for an exact p; beyond it, the distribution is close to normal
 TINY = 1e-12  # smaller relative differences are rounding errors
 
 
@@ -27,7 +27,7 @@ class Quartiles:
     n : int
         Number of contexts.
     lowest, q1, median, q3, highest : float or None
-        None without contexts.
+        None if there are no contexts.
     straddles : bool
         Whether lowest < 1 < highest, so that the context decides which version looks faster [1]_.
 
@@ -56,7 +56,7 @@ class MeanRatios:
     of_candidate : float or None
         Mean speed-up of the candidate.
     of_baseline : float or None
-        Mean speed-up of the baseline; the product of both means is at least 1, and equals 1 only without variation.
+        Mean speed-up of the baseline. The product of both means is at least 1; it is 1 only if the ratios do not vary.
     both_faster : bool
         Whether each version seems faster than the other.
     reason : str or None
@@ -85,16 +85,16 @@ class Noise:
 
 
 def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower") -> Floats:
-    """Compute the speed-up of the candidate in each context; a value above 1 means faster, for times and for rates.
+    """Compute the speed-up of the candidate in each context; a value above 1 means that the candidate is faster.
 
     Parameters
     ----------
     baseline, candidate : array_like of float, shape (n_contexts,)
         The number of each version in each context, > 0.
     better : str
-        "lower" for times, where a speed-up is baseline / candidate; "higher" for rates such as ops/s, where it is
-        candidate / baseline. "" if the better direction is unknown: also candidate / baseline, where above 1 means
-        higher, not faster.
+        "lower" for times: the speed-up is baseline / candidate. "higher" for rates such as ops/s: the speed-up is
+        candidate / baseline. "" if the better direction is unknown: the result is candidate / baseline, and a value
+        above 1 means higher, not faster.
 
     Returns
     -------
@@ -159,8 +159,9 @@ def geometric_mean(ratios: ArrayLike, level: float = 0.95, *, noise: Noise | Non
     Returns
     -------
     Estimate
-        `se` is the standard error of the mean logarithm, so it is a share of the value. Undefined without ratios, or if
-        a ratio is not above zero; no interval for a single ratio. Without variation, the interval has zero width.
+        `se` is the standard error of the mean logarithm, so `se` is a share of the value. The value is undefined if
+        there are no ratios, or if a ratio is not above zero. A single ratio has no interval. If the ratios do not vary,
+        the interval has zero width.
 
     Examples
     --------
@@ -197,9 +198,9 @@ def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        Undefined without pairs or if the mean of `y` is zero. No interval for a single pair, or if `y`
-        varies so much over the pairs that its mean may be zero at this level: the possible ratios
-        then have no limit. Without variation, the interval has zero width.
+        Undefined if there are no pairs, or if the mean of `y` is zero. A single pair has no interval. There is also no
+        interval if `y` varies so much that its mean may be zero at this level, because the ratio then has no limit. If
+        the pairs do not vary, the interval has zero width.
 
     Raises
     ------
@@ -238,7 +239,7 @@ def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def mean_ratios(ratios: ArrayLike) -> MeanRatios:
-    """Compute the mean of ratios, shape (n_contexts,), and the mean of their inverses; noise inflates both means.
+    """Compute the mean of ratios, shape (n_contexts,), and the mean of their inverses. Noise inflates both means.
 
     Examples
     --------
@@ -262,20 +263,20 @@ def _between(values: Floats) -> Noise:
 def noise_of_runs(
     baseline: Sequence[Sequence[float]], candidate: Sequence[Sequence[float]], *, logs: bool = False
 ) -> Noise | None:
-    """Estimate how much noise of the runs contributes to the standard error of the mean difference of two versions.
+    """Estimate the part of the standard error of a mean difference of two versions that is noise of the runs.
 
     Parameters
     ----------
     baseline, candidate : sequence of sequences of float
-        The numbers of the runs of each context, above 0 for `logs`.
+        One number per run, grouped by context. If `logs` is true, all numbers must be above 0.
     logs : bool
-        For the mean logarithm of the ratio of both versions (delta method).
+        Estimate the noise in the mean logarithm of the ratio of both versions (delta method).
 
     Returns
     -------
     Noise or None
-        With Welch-Satterthwaite degrees of freedom [1]_. None if a version has a single run in a context, because its
-        noise is then unknown, or if all runs are equal.
+        The noise with Welch-Satterthwaite degrees of freedom [1]_. None if a version has a single run in a context,
+        because the noise is then unknown, or if all runs are equal.
 
     References
     ----------
@@ -298,7 +299,7 @@ def noise_of_runs(
 
 
 def paired_t(x: ArrayLike, y: ArrayLike, *, noise: Noise | None = None) -> Test:
-    """Run the two-sided paired t test [1]_: test whether the mean difference of pairs is zero.
+    """Test whether the mean difference of pairs is zero, with the two-sided paired t test [1]_.
 
     Both arrays have shape (n_contexts,).
 
@@ -313,8 +314,8 @@ def paired_t(x: ArrayLike, y: ArrayLike, *, noise: Noise | None = None) -> Test:
     Returns
     -------
     Test
-        No p with fewer than two pairs. If all differences are equal and there is no noise: p = 1 if they are zero,
-        else 0.
+        No p if there are fewer than two pairs. If all differences are equal and there is no noise, p is 1 if the
+        differences are zero, and otherwise 0.
 
     References
     ----------
@@ -341,7 +342,8 @@ def signed_rank(x: ArrayLike, y: ArrayLike) -> Test:
     Returns
     -------
     Test
-        The statistic is the sum of the ranks of positive differences. No p without pairs; p = 1 if no pair differs.
+        The statistic is the sum of the ranks of positive differences. No p if there are no pairs; p is 1 if no pair
+        differs.
 
     References
     ----------
@@ -369,7 +371,7 @@ def signed_rank(x: ArrayLike, y: ArrayLike) -> Test:
 
 
 def _share_of_signs(ranks: Floats, at_most: float) -> float:
-    """Return the share of the 2^n sign patterns whose positive rank sum is at most this value.
+    """Return the share of the 2^n sign patterns whose positive rank sum is at most `at_most`.
 
     Ties have mid-ranks, which are multiples of one half.
     """

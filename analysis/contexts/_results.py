@@ -1,4 +1,4 @@
-"""Store the results for a suite of benchmarks over their contexts."""
+"""Define the results of a comparison of two versions over the contexts of many benchmarks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from analysis.samples import Test
 
 @dataclass(frozen=True)
 class CausalCheck:
-    """Comparison of the contexts with the suspected cause free and with the cause held fixed.
+    """Comparison of contexts in which the suspected cause is free with contexts in which it is held fixed.
 
     Attributes
     ----------
     free, fixed : str
-        The levels of the condition `intervention`; "" if the runs have none.
+        The two levels of the condition `intervention`; "" for runs without a level.
     contexts : tuple of Context
         The contexts with the cause held fixed.
     comparisons : tuple of SpreadComparison
-        Comparisons of the speed-up and of the numbers of each version; p is corrected for the three.
+        Comparisons of the speed-up, of the baseline and of the candidate; p is corrected for these three comparisons.
     reason : str or None
         Why nothing can be compared.
     """
@@ -51,38 +51,38 @@ class Sweep:
     quartiles : Quartiles
         Quartiles of the speed-ups, and whether the speed-ups lie on both sides of 1.
     speedup : Estimate
-        Geometric mean with Student's interval of the logarithms: the estimate to report. The interval comes from the
-        differences between contexts, or from the noise of the runs if that is longer.
+        The estimate to report: geometric mean with Student's interval of the logarithms. The interval comes from the
+        differences between contexts or from the noise of the runs, whichever gives the longer interval.
     bootstrap : Estimate
         Geometric mean with the bootstrap percentile interval over contexts, which does not assume a normal
         distribution.
     ratio_of_means : Estimate
         Ratio of the means across all contexts with Fieller's interval.
     mean_ratios : MeanRatios
-        Means of the ratios, inflated by noise; for comparison only.
+        Means of the ratios, for comparison only because noise inflates them.
     words : str
         The speed-up with its direction.
     paired_t, signed_rank : Test
-        Tests of the differences between the versions per context. The p of the t test is the larger one of
-        two: from the differences between contexts, and from the noise of the runs.
+        Tests of the difference between the versions in each context. The t test is computed twice, from the differences
+        between contexts and from the noise of the runs; the larger p counts.
     t_holm, t_bonferroni, rank_holm, rank_bonferroni : float or None
         The p of both tests, corrected for the number of benchmarks.
     verdict : str or None
         "faster" or "slower" ("higher" or "lower" if the better direction is unknown) or "no significant change"
         across all contexts, by the paired t test with Holm's correction.
     n_faster, n_slower, n_not_shown, n_untested : int
-        Numbers of contexts by their own verdict, with Holm's correction; higher counts as faster.
+        Numbers of contexts by the verdict of each context, with Holm's correction; "higher" counts as faster.
     n_faster_bonferroni, n_slower_bonferroni : int
     both_directions : bool
         Whether some contexts show the candidate faster and others slower when tested separately.
     factors : tuple of FactorEffect
     by_instrumentation : SpeedupByLevel or None
-        Whether the verdict on the two versions is the same at all levels of instrumentation. None if not requested, or
-        if no context with only positive values has this factor.
+        The speed-up at each level of instrumentation. None if nobody requested it, or if no context with only positive
+        values has this factor.
     causal : CausalCheck or None
         None if no run names an intervention.
     left_out : tuple of LeftOut
-        Left-out contexts, failed runs and unused levels of the intervention.
+        Contexts, failed runs and levels of the intervention that the comparison leaves out.
     """
 
     name: str
@@ -130,11 +130,11 @@ class Survey:
     n_both_directions : int
         Number of benchmarks with `both_directions`.
     n_faster, n_slower, n_not_shown, n_untested : int
-        Numbers of contexts of all benchmarks by their own verdict.
+        Numbers of contexts of all benchmarks by the verdict of each context.
     observer : Observation or None
-        Effect of instrumentation on each version; None if not requested.
+        Effect of instrumentation on each version; None if nobody requested it.
     left_out : tuple of LeftOut
-        Left-out benchmarks.
+        Benchmarks that the comparison leaves out.
     parameters : mapping of str to object
     """
 

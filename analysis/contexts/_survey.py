@@ -1,4 +1,4 @@
-"""Survey many benchmarks: do conclusions depend on the measurement context?"""
+"""Check for many benchmarks whether conclusions depend on the measurement context."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -45,16 +45,17 @@ def survey(
         Runs with the conditions `version` and `context`. A context written "k=v k2=v2" has the factors k and k2; every
         further condition except `intervention` is also a factor of the context.
     sampling : Sampling
-        Options for the one number per run. The number of a version in a context is the mean over its runs.
+        How to summarise each run as one number. The number of a version in a context is the mean over its runs.
     baseline, candidate : str, optional
-        Versions, the same for all benchmarks; see `two_versions`.
+        The two versions to compare, which are the same for all benchmarks; see `two_versions`.
     instrumentation : str, optional
-        The factor or condition whose levels are degrees of instrumentation. Requests the observer effect, for which
-        one version is sufficient.
+        The factor or condition whose levels are degrees of instrumentation. If given, the observer effect is computed;
+        one version is sufficient for it.
     held_fixed : str, optional
-        The level of `intervention` at which the suspected cause is held fixed. Default: if some runs have no level,
-        the first level in sorted order, otherwise the second. Everything except the causal check uses the runs with the
-        cause free: runs without a level or, if there are none, with the first level that is not held fixed.
+        The level of `intervention` at which the suspected cause is held fixed. By default, this is the first level in
+        sorted order if some runs have no level, and otherwise the second level. Everything except the causal check uses
+        the runs with the cause free. These are the runs without a level; if all runs have a level, they are the runs
+        with the first level that is not held fixed.
     alpha : float
         Significance level of the tests; intervals are at level 1 - alpha.
     seed : int
@@ -67,8 +68,8 @@ def survey(
     Returns
     -------
     Survey
-        Benchmarks without two versions, or without a context that has both, are left out with the reason, unless the
-        observer effect can be computed from one version.
+        A benchmark without two versions, or without a context that has both versions, is left out and the reason is
+        stated. Exception: if the observer effect is requested, one version is sufficient.
 
     Raises
     ------
@@ -118,7 +119,7 @@ def survey(
 
 
 def _observation(benchmarks: Sequence[Benchmark], options: Options) -> tuple[Observation | None, set[tuple[str, str]]]:
-    """Compute the observer effect on each version; also return the benchmarks for which the effect is defined."""
+    """Compute the observer effect on each version, and return it with the benchmarks for which it is defined."""
     by = options.instrumentation
     if by is None:
         return None, set()
@@ -127,7 +128,7 @@ def _observation(benchmarks: Sequence[Benchmark], options: Options) -> tuple[Obs
     for measured in benchmarks:
         try:
             of_versions = instrumented(measured, by, options)
-        except ValueError:  # only warm-up iterations: the comparison of versions reports this
+        except ValueError:  # the run has only warm-up iterations, which the comparison of versions reports
             continue
         for version, levels in sorted(of_versions.items()):
             key = (measured.application, measured.name, version)

@@ -41,15 +41,15 @@ class Context:
     baseline, candidate : float
         Means of the runs.
     speedup : Estimate
-        Speed-up of the candidate from the means, with Fieller's interval for independent runs if
-        both versions have at least two runs.
+        Speed-up of the candidate, computed from the means. If both versions have at least two runs, it has Fieller's
+        interval for independent runs.
     test : Test
         Welch's test of the run values.
     p_holm, p_bonferroni : float or None
         p corrected for the number of contexts of the benchmark.
     verdict : str or None
         "faster" or "slower" ("higher" or "lower" if the better direction is unknown) or "no significant change"
-        in this context alone, by Holm's p; None without a test.
+        in this context alone, by Holm's p; None if there is no test.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Context:
 
 
 def missing_version(measured: Benchmark, versions: tuple[str, str]) -> str | None:
-    """Return a text that names the missing version; None if the benchmark has both versions."""
+    """Return a text that names the missing version; return None if the benchmark has both versions."""
     levels = measured.levels(VERSION)
     absent = [version for version in versions if version not in levels]
     return f"no run of version {absent[0]}; versions: {', '.join(levels) or 'none'}" if absent else None
@@ -112,7 +112,7 @@ def with_corrections(contexts: Sequence[Context], alpha: float, better: str) -> 
 
 
 def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> str | None:
-    """Return the verdict on the candidate from the p of its test; None if p is undefined."""
+    """Return the verdict on the candidate from the p of its test; return None if p is undefined."""
     if p is None or speedup.value is None:
         return None
     if p > alpha or speedup.value == 1:
@@ -123,7 +123,7 @@ def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> st
 def factors_of(measured: Benchmark) -> list[dict[str, str]]:
     """Return the factors of the context of each run.
 
-    The factors come from the text of the context, parsed if possible, and from all other conditions.
+    The factors come from the text of the context, if it can be parsed, and from all other conditions.
     """
     further = list(filter(is_factor, measured.conditions))
     factors = []
@@ -167,7 +167,7 @@ def _context(
 
 
 def _why(interval: Estimate, n_runs: int) -> str | None:
-    """Return the reason for a missing interval, in terms of contexts."""
+    """Return why an interval is missing, in words for a report on contexts."""
     if interval.low is not None:
         return interval.reason
     return (

@@ -1,4 +1,4 @@
-"""Represent documents: the content of reports and command output, written as HTML, Markdown, LaTeX, text or JSON.
+"""Represent the content of reports and command output, and write it as HTML, Markdown, LaTeX, text or JSON.
 
 Helpers for figures are in `analysis.document.figures`; only that module loads Altair.
 """

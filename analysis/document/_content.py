@@ -1,6 +1,6 @@
-"""Represent the content of a document, independently of its format: sections of paragraphs, lists, tables and figures.
+"""Represent the content of a document as sections of paragraphs, lists, tables and figures.
 
-All texts are plain text; each renderer escapes them.
+The content does not depend on the format. All texts are plain text, and each renderer escapes them.
 """
 
 import re
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # imported only for types, because it loads SciPy
+if TYPE_CHECKING:  # imported only for types, because the module loads SciPy
     from analysis.intervals import Estimate
 
 DASH = "–"
@@ -36,7 +36,9 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts; `numeric` contains the positions of right-aligned columns, counted from 0.
+    """A table of texts.
+
+    `numeric` contains the positions of right-aligned columns, counted from 0.
 
     `notes` are shown below the table. `name` is used in file names and references, and is empty if nothing refers to
     the table.
@@ -63,9 +65,9 @@ Block = Paragraph | Bullets | Table | Figure
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with its content.
+    """A heading and the content below it.
 
-    The level is 2, or 3 for a subsection of the previous section.
+    The level of the heading is 2, or 3 for a subsection of the previous section.
     """
 
     title: str
@@ -80,7 +82,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A whole document with main sections, and an appendix with a table of contents."""
+    """A whole document: main sections, and an appendix with its own table of contents."""
 
     title: str
     lead: str
@@ -111,7 +113,7 @@ def first_rows(
 
 
 def listed(names: Sequence[str], n_named: int = N_NAMED) -> str:
-    """List the first names for a sentence, and count the names that are left out.
+    """Join the first names for a sentence, and add how many names are left out.
 
     Examples
     --------
@@ -139,7 +141,7 @@ def percent(share: float | None) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Format a number with fixed decimals and a real minus sign; None becomes a dash."""
+    """Format a number with a fixed number of decimals and a real minus sign; None becomes a dash."""
     return DASH if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
@@ -209,7 +211,10 @@ def value_in_words(value: Any) -> str:
 
 
 def clean(value: Any) -> Any:
-    """Remove characters that XML forbids from texts, lists and dictionaries, because they would break figures."""
+    """Remove the characters that XML forbids from texts, lists and dictionaries.
+
+    Such characters would make figures unreadable.
+    """
     if isinstance(value, str):
         return _NOT_XML.sub("\ufffd", value)
     if isinstance(value, dict):

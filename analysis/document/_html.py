@@ -1,4 +1,4 @@
-"""Render documents as one self-contained HTML page that needs no fonts or other external files."""
+"""Render a document as one HTML page that needs no fonts or other external files."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -12,7 +12,7 @@ _INTERVAL = re.compile(r"([^()]{1,12}) (\([^()]{1,24} to [^()]{1,12}\))((?: \([a
 
 
 def to_html(document: Document, figures: Mapping[str, str]) -> str:
-    """Render a document as one self-contained page; escape all external texts.
+    """Render a document as one HTML page that needs no other files; escape all external texts.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
 
 
 def _lines_of_cell(text: str) -> tuple[str, ...]:
-    """Split a cell such as "50.0 % (25.0 to 75.0 %)" into value and interval, so that neither breaks over lines."""
+    """Split a cell such as "50.0 % (25.0 to 75.0 %)" into value and interval, so that each stays on one line."""
     match = _INTERVAL.fullmatch(clean(text))
     return (text,) if match is None else (match[1], match[2] + match[3])
 
@@ -49,5 +49,5 @@ def _classes_of_cell(text: str, column: int, numeric: Collection[int]) -> str:
 
 
 def _cleaned(value: Any) -> Any:
-    """Remove characters that HTML forbids from external texts; mark figures as safe and do not change them."""
+    """Remove characters that HTML forbids from external texts; return figures unchanged and marked as safe."""
     return value if hasattr(value, "__html__") else clean(value)

@@ -1,4 +1,4 @@
-"""Convert results to plain values for JSON; an undefined number becomes null with a reason, and never NaN."""
+"""Convert results to plain values for JSON. An undefined number becomes null and has a reason; it is never NaN."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """Convert dataclasses and mappings to dictionaries of numbers, texts and None.
+    """Convert a dataclass or mapping, and all values in it, to dictionaries of numbers, texts and None.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def plain(value: Any) -> Any:
 
 
 def to_json(content: Mapping[str, Any]) -> str:
-    """Return JSON text without terminal control characters; raise ValueError if a number is not finite.
+    """Return content as JSON text without terminal control characters; raise ValueError if a number is not finite.
 
     Examples
     --------

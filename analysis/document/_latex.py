@@ -1,4 +1,4 @@
-"""Render documents for LaTeX: a file to compile, and one file per table and figure to include or copy."""
+"""Render a document for LaTeX: one file to compile, and separate files for tables and figures."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -38,7 +38,7 @@ _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
 def to_latex(document: Document, figures: Collection[str] | None = None) -> dict[str, str]:
-    """Render a document as LaTeX files: one to compile, and one per table and figure.
+    """Render a document as LaTeX files: one file to compile, and one file for each table and figure.
 
     Parameters
     ----------
@@ -49,10 +49,9 @@ def to_latex(document: Document, figures: Collection[str] | None = None) -> dict
     Returns
     -------
     dict of str to str
-        File -> text: `main.tex`, which pdflatex compiles in their folder; `tables/NAME.tex`, each a table with caption,
-        label tab:NAME and booktabs rules; `figures/NAME.tex`, each a figure with caption and label fig:NAME. All
-        external
-        texts are escaped.
+        File -> text. pdflatex compiles `main.tex` in the folder of the files. Each `tables/NAME.tex` is a table with
+        caption, label tab:NAME and booktabs rules; each `figures/NAME.tex` is a figure with caption and label fig:NAME.
+        All external texts are escaped.
     """
     files: dict[str, str] = {}
     lines = [PREAMBLE, f"\\title{{{_escaped(document.title)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle"]
@@ -88,7 +87,7 @@ def _section(section: Section, files: dict[str, str], figures: Collection[str] |
 
 
 def _free_name(name: str, files: Collection[str]) -> str:
-    """Return the name; if another table has this name, add a number."""
+    """Return the name for a table; if another table has this name, add a number."""
     numbered = (name if n == 1 else f"{name}-{n}" for n in count(1))
     return next(candidate for candidate in numbered if f"tables/{candidate}.tex" not in files)
 
@@ -102,7 +101,7 @@ def _figure(block: Figure) -> str:
 
 
 def _table(block: Table, name: str) -> str:
-    """Write a floating table, or a long table over several pages; wrap texts to fit the text width."""
+    """Return the LaTeX code of a table; a table with many rows can continue over several pages."""
     widths = _widths(block)
     columns = "".join(_column(block, at, width) for at, width in enumerate(widths))
     caption = f"\\caption{{{_escaped(block.caption)}}}\\label{{tab:{name}}}"
@@ -126,7 +125,7 @@ def _table(block: Table, name: str) -> str:
 
 
 def _widths(block: Table) -> list[float | None]:
-    """Return, for each column, its share of the text width if texts wrap; None for a column that needs no wrapping.
+    """Return the share of the text width of each column; None for a column whose texts need no wrapping.
 
     Texts wrap only if the table is wider than a line. The widest column is wrapped first, and no column becomes
     narrower than its longest word.
@@ -146,7 +145,7 @@ def _widths(block: Table) -> list[float | None]:
 
 
 def _column(block: Table, at: int, width: float | None) -> str:
-    """Return the type of a column: a paragraph if texts wrap, right-aligned for numbers, and left-aligned otherwise."""
+    """Return the LaTeX type of a column: a paragraph if texts wrap, otherwise aligned right (numbers) or left."""
     return f"{LEFT}p{{{width:.3f}\\linewidth}}" if width else "r" if at in block.numeric else "l"
 
 
@@ -165,7 +164,7 @@ def _in_small(notes: Sequence[str]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Escape a text as one line without commands or options.
+    """Escape a text for LaTeX, as one line without commands or options.
 
     Characters that T1 fonts lack become question marks.
     """

@@ -50,10 +50,10 @@ def _table(block: Table) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Escape a text as one line without markup."""
+    """Escape a text for Markdown, so that it is one line without markup."""
     return _LIST.sub(r"\1\\\2", _inline(text))
 
 
 def _inline(text: str) -> str:
-    """Escape a text that is inside a line, for example in a cell, where no list can start."""
+    """Escape a text for the middle of a line, for example in a cell, where no list can start."""
     return _SPECIAL.sub(r"\\\1", " ".join(clean(text).split()))

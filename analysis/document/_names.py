@@ -1,4 +1,4 @@
-"""Shorten names of benchmarks for columns and figures, so that different names stay different."""
+"""Shorten names of benchmarks for columns and figures so that different names stay different."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ _PART = re.compile(r"\W*\w+|\W+")
 
 
 def shortened(names: Iterable[str], width: int) -> dict[str, str]:
-    """Shorten names to at most `width` characters, so that different names stay different.
+    """Shorten names to at most `width` characters so that different names stay different.
 
     Names that fit are not changed. A longer name keeps the parts that occur in the fewest other names, and then as many
     neighbouring parts as fit. If names are still equal, they get numbers.
@@ -24,8 +24,8 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Name -> name of at most `width` characters, pairwise different. (A million names that differ only in removed
-        parts would need more characters for their number.)
+        Name -> short name of at most `width` characters. Different names have different short names. (A million names
+        that differ only in removed parts would need more characters for their number.)
 
     Raises
     ------
@@ -63,14 +63,14 @@ def _apart(names: Sequence[str], width: int) -> dict[str, str]:
 
 
 def _parts(name: str, width: int) -> list[str]:
-    """Split a name into words, each with the characters before it; split longer words into pieces of the width."""
+    """Split a name into words, each with the characters before it; split words longer than `width` into pieces."""
     size = width // 2
     words = [match.group() for match in _PART.finditer(name)]
     return [word[at : at + size] for word in words for at in range(0, len(word), size)]
 
 
 def _cut(parts: Sequence[str], n_names: Counter[str], width: int) -> str:
-    """Keep the rarest parts that fit; of equally rare parts, keep the last. Gaps replace the removed parts."""
+    """Keep the rarest parts of a name that fit; if parts are equally rare, keep the last."""
     is_kept = [False] * len(parts)
     length = 1  # the length if a single gap replaces all removed parts
     for at in sorted(range(len(parts)), key=lambda at: (n_names[parts[at]], -at)):
@@ -86,7 +86,7 @@ def _cut(parts: Sequence[str], n_names: Counter[str], width: int) -> str:
 
 
 def _numbered(text: str, used: set[str], width: int) -> str:
-    """Return the text; if it is already used, add a number."""
+    """Return the text; if another name already uses the text, add a number."""
     number, candidate = 1, text
     while candidate in used:
         number += 1

@@ -59,7 +59,7 @@ def _command(line: str) -> str:
 
 @dataclass
 class _Column:
-    """A column of a table with its width; a column shortens names and wraps other texts."""
+    """A column of a table and its width. The column shortens names and wraps other texts to fit the width."""
 
     header: str
     cells: list[str]
@@ -73,12 +73,12 @@ class _Column:
 
     @property
     def body(self) -> int:
-        """Return the width of the cells if the header is wrapped."""
+        """Return the width that the cells need if the header is wrapped."""
         return max(map(len, (*self.header.split(), *self.cells)), default=0)
 
     @property
     def least(self) -> int:
-        """Return the smallest possible width."""
+        """Return the smallest possible width of the column."""
         longest_word = max(map(len, self.header.split()), default=0)
         return min(self.body, max(longest_word, LEAST_NAME if self.is_name else LEAST_TEXT))
 
@@ -102,9 +102,9 @@ def _columns(table: Table) -> list[_Column]:
 
 
 def _parts(columns: Sequence[_Column]) -> list[list[_Column]]:
-    """Fit the columns to the width.
+    """Fit the columns to the width of the terminal.
 
-    If even the smallest widths do not fit, split the columns into several parts, each with the first column.
+    If even the smallest widths do not fit, split the columns into several parts that each repeat the first column.
     """
     parts: list[list[_Column]] = [[]]
     for column in columns:

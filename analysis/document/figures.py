@@ -1,4 +1,4 @@
-"""Define the common style of all figures: readable in greyscale, with the unit on every axis.
+"""Define the common style of all figures: they are readable in greyscale and show the unit on every axis.
 
 Colour is never the only information. Dark and light colours also differ in greyscale, and important parts have marks or
 words.
@@ -62,14 +62,14 @@ def svg_to_pdf(svg: str) -> bytes:
 
 
 def names_axis(names: Sequence[str | Sequence[str]], **more: Any) -> alt.Axis:
-    """Build an axis of names with one or several lines at positions 0, 1, ...; equal names keep separate positions."""
+    """Build an axis that shows names at positions 0, 1, ...; equal names keep separate positions."""
     texts = json.dumps(clean(list(names)))
     options = {"labelLimit": 0, "labelOverlap": False, "ticks": False, "domain": False} | more
     return alt.Axis(labelExpr=f"{texts}[datum.value]", **options)
 
 
 def _with_own_ids(svg: str) -> str:
-    """Replace the ids in a figure by ids that depend on its content.
+    """Replace the ids in an SVG figure by ids that depend on the content of the figure.
 
     Vega numbers clip paths across all figures of a process. Here, an id contains a hash of the figure and a number.
     Equal figures therefore have equal bytes, and different figures on a page have different ids.
@@ -85,12 +85,15 @@ def _with_own_ids(svg: str) -> str:
 _CLIP = re.compile(r'(?<=id="|rl\(#)clip(\d+)(?=[")])')  # a look-behind needs a fixed length
 
 
-@lru_cache(maxsize=16)  # a page shows the same figure again and again, and rendering takes up to a second
+@lru_cache(maxsize=16)  # pages show the same figure often, and rendering takes up to a second
 def _svg_of(spec: str) -> str:
     return _with_own_ids(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
 
 
 def _spec(chart: Chart) -> str:
-    """Return the figure with all data as JSON that is valid in XML, without Altair's limit on the number of rows."""
+    """Return the figure with all its data as JSON text that is valid in XML.
+
+    Altair's limit on the number of rows does not apply.
+    """
     with alt.data_transformers.enable("default", max_rows=None):
         return json.dumps(clean(chart.to_dict(validate=False)))

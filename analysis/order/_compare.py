@@ -50,11 +50,12 @@ class Comparison:
     fixed, random : Side
     test : KruskalWallis
     smallest_p : float
-        The smallest p that this number of runs can reach (no overlap between the orders, and no equal values).
+        The smallest p that this number of runs can reach, which is the p if the values of both orders do not overlap
+        and no values are equal.
     p_bonferroni, p_holm : float or None
         p corrected for all tests of the survey.
     differs, differs_holm, differs_uncorrected : bool
-        Whether p < alpha / |T| (Bonferroni), the corrected p < alpha (Holm), and p < alpha.
+        Whether p < alpha / |T| (Bonferroni), whether the corrected p < alpha (Holm), and whether p < alpha.
     delta_percent : Estimate
         (mean fixed - mean random) / mean fixed, in percent.
     change : str or None
@@ -62,7 +63,8 @@ class Comparison:
     case : int or None
         Result of `interval_case`.
     published_case : int
-        The case that the published tool reports, with its ranks, its rule and 95 % intervals per test.
+        The case that the published tool reports. The tool has its own ranks and rule, and uses 95 % intervals for each
+        test.
     """
 
     benchmark: str
@@ -109,8 +111,9 @@ def delta_percent(fixed: ArrayLike, random: ArrayLike) -> Estimate:
     Returns
     -------
     Estimate
-        In percent, without an interval; negative if the random order has the larger mean. Undefined if the mean of the
-        fixed order is not positive, if the mean of the random order is negative, or if there are no values.
+        A number of percent, without an interval. It is negative if the random order has the larger mean. Undefined if
+        the mean of the fixed order is not positive, if the mean of the random order is negative, or if there are no
+        values.
 
     References
     ----------
@@ -139,22 +142,22 @@ def delta_percent(fixed: ArrayLike, random: ArrayLike) -> Estimate:
 
 
 def interval_case(fixed: Estimate, random: Estimate, *, compat: str | None = None) -> int | None:
-    """Classify two medians with intervals into one of three cases [1]_.
+    """Classify how the intervals of two medians overlap, into one of three cases [1]_.
 
     Parameters
     ----------
     fixed, random : Estimate
         Results of `median_interval`.
     compat : str, optional
-        "ordersage": use the rule of the tool published with [1]_: a median that equals a limit of the other interval is
-        not within it, unless the interval of the random order has the higher upper limit.
+        "ordersage": use the rule of the tool published with [1]_. By this rule, a median that equals a limit of the
+        other interval is outside the interval, unless the interval of the random order has the higher upper limit.
 
     Returns
     -------
     int or None
-        1: the intervals do not overlap, a red flag. 2: a median is within the other interval, so order is unlikely to
-        change a conclusion. 3: the intervals overlap, but neither median is within the other interval: examine the
-        data. None if an interval is missing.
+        1 is a red flag: the intervals do not overlap. 2: a median is within the other interval, so order is unlikely to
+        change a conclusion. 3: the intervals overlap, but neither median is within the other interval, so somebody
+        should examine the data. None if an interval is missing.
 
     References
     ----------
@@ -194,7 +197,7 @@ def smallest_p(n_fixed: int, n_random: int) -> float:
 
 
 def compared(cells: Sequence[Cell], *, alpha: float, ci_level: float, compat: str | None) -> tuple[Comparison, ...]:
-    """Run all tests; correct p for the number of tests, and compute intervals at `ci_level`."""
+    """Run one test per cell, correct p for the number of tests, and compute intervals at `ci_level`."""
     tests = [kruskal([cell.fixed, cell.random]) for cell in cells]
     p = [test.p for test in tests]
     return tuple(
@@ -246,7 +249,7 @@ def _side(values: Floats, level: float, compat: str | None) -> Side:
 
 
 def _mean(values: Floats) -> float:
-    """Compute the mean; it is exact if all values are equal, and large values do not overflow."""
+    """Compute the mean so that it is exact if all values are equal, and large values do not overflow."""
     if values.min() == values.max():
         return float(values[0])
     exponent, scaled = _scaled(values)

@@ -31,25 +31,25 @@ from analysis.samples import Test
 
 CASES = {1: "1: red flag", 2: "2: conclusions unlikely to change", 3: "3: examine"}
 P_READ = (
-    "p: the probability of a difference at least this large if order does not matter. A small p is evidence that "
-    "order matters. With many tests, some p are small by chance, so the corrections of Bonferroni and Holm take the "
-    "number of tests into account."
+    "p is the probability of a difference at least this large if order does not matter, so a small p is evidence that "
+    "order matters. If there are many tests, some p are small by chance. The corrections of Bonferroni and Holm "
+    "therefore take the number of tests into account."
 )
 EFFECT_READ = (
-    "epsilon²: effect size, from 0 (the values of both orders are mixed) to 1 (the values do not overlap). With many "
-    "runs, p is small even for tiny effects."
+    "epsilon² is the effect size, from 0 (the values of both orders are mixed) to 1 (the values do not overlap). If "
+    "there are many runs, p is small even for tiny effects."
 )
 DELTA_READ = (
-    "Δ%: (mean fixed − mean random) / mean fixed. The last column states the change from fixed to random order."
+    "Δ% is (mean fixed − mean random) / mean fixed. The last column states the change from fixed to random order."
 )
 CASE_READ = (
-    "Case 1: the intervals of the two medians do not overlap, a red flag. Case 2: a median is within the other "
-    "interval, so order is unlikely to change a conclusion. Case 3: the intervals overlap, but neither median is "
+    "Case 1 is a red flag: the intervals of the two medians do not overlap. In case 2, a median is within the other "
+    "interval, so order is unlikely to change a conclusion. In case 3, the intervals overlap, but neither median is "
     "within the other interval; examine the data."
 )
 PUBLISHED_READ = (
-    f"As published: the case by the rule of the published tool, with {100 * PUBLISHED_LEVEL:g} % intervals for each "
-    "single test."
+    f"The column As published has the case by the rule of the published tool, which uses {100 * PUBLISHED_LEVEL:g} % "
+    "intervals for each single test."
 )
 
 
@@ -91,15 +91,15 @@ def _in_short(survey: Survey) -> Iterator[str]:
     yield from _positions_in_short(survey)
     if not all([test.better for test in survey.tests] + [row.better for row in survey.positions]):
         yield (
-            "For some values it is unknown whether lower or higher is better, so the report calls them higher and "
-            "lower, not faster and slower. To state the direction, use --unit or --better."
+            "For some values it is unknown whether lower or higher is better, so the report says higher and lower "
+            "instead of faster and slower. To state the direction, use --unit or --better."
         )
     if survey.tests:
         yield (
-            "What to do: use a new random order for every run, and compare only such runs. More runs in the same "
-            "order do not remove its effect."
+            "Use a new random order for every run, and compare only runs in random order. More runs in the same order "
+            "do not remove the effect of this order."
             if survey.matters
-            else "What to do: to be safe, use a new random order for every run; this takes no extra time."
+            else "To be safe, use a new random order for every run; this takes no extra time."
         )
 
 
@@ -117,7 +117,7 @@ def _verdict(survey: Survey) -> str:
 def _uncorrected(survey: Survey) -> Iterator[str]:
     n_small, expected = sum(test.differs_uncorrected for test in survey.tests), survey.alpha * survey.n_tests
     yield (
-        f"Without correction {n_small} would be below α = {survey.alpha:g}; if order never mattered, {expected:.2g} "
+        f"Without a correction, {n_small} would be below α = {survey.alpha:g}; if order never mattered, {expected:.2g} "
         "would be expected by chance."
     )
 
@@ -137,7 +137,7 @@ def _red_flags(survey: Survey) -> Iterator[str]:
     if survey.parameters["compat"] and survey.level == PUBLISHED_LEVEL:
         names = f": {listed(published)}" if published else ""
         yield (
-            f"Red flag by the rule of the published tool ({level} intervals for each single test) for "
+            f"By the rule of the published tool ({level} intervals for each single test), there is a red flag for "
             f"{len(published) or 'none'} {of_tests}{names}."
         )
         return
@@ -148,10 +148,10 @@ def _red_flags(survey: Survey) -> Iterator[str]:
     if rest or len(published) < len(flagged):
         yield (
             "The method of the paper would raise "
-            f"{counted(len(published), 'red flag')}{f', also for {listed(rest)}' if rest else ''}: its intervals are "
-            f"at {100 * PUBLISHED_LEVEL:g} % for each single test. The intervals here are at {level}, so a false red "
-            f"flag among all {counted(survey.n_tests, 'test')} is rare. The tool of the paper also uses ranks that "
-            "are one too high. --compat ordersage shows its cases."
+            f"{counted(len(published), 'red flag')}{f', also for {listed(rest)}' if rest else ''}, because it uses "
+            f"intervals at {100 * PUBLISHED_LEVEL:g} % for each single test. The intervals here are at {level}, so a "
+            f"false red flag among all {counted(survey.n_tests, 'test')} is rare. The tool of the paper also uses "
+            "ranks that are one too high. To see the cases of the tool, use --compat ordersage."
         )
 
 
@@ -159,8 +159,8 @@ def _too_few(survey: Survey) -> Iterator[str]:
     n_unable = sum(test.smallest_p >= (survey.threshold or 0) for test in survey.tests)
     if n_unable:
         yield (
-            f"{counted(n_unable, 'test')} cannot have p below α / |T| with so few runs, even if the values of the two "
-            "orders do not overlap, so they cannot find an effect. Add runs, or test fewer benchmarks."
+            f"{counted(n_unable, 'test')} cannot find an effect: with so few runs, p cannot be below α / |T|, even if "
+            "the values of the two orders do not overlap. Add runs, or test fewer benchmarks."
         )
 
 
@@ -170,9 +170,9 @@ def _versions_in_short(survey: Survey) -> Iterator[str]:
         first, n = survey.conclusions[0], len(survey.conclusions)
         few = f"; {counts['none']} have too few runs" if counts["none"] else ""
         yield (
-            f"From {first.baseline} to {first.candidate}: the orders lead to opposite conclusions for "
-            f"{counts['red flag']} of {counted(n, 'benchmark')} (red flag), only one order gives a conclusion for "
-            f"{counts['amber']} (amber), and both agree for {counts['same']}{few}."
+            f"Comparison of {first.baseline} with {first.candidate}: the two orders lead to opposite conclusions for "
+            f"{counts['red flag']} of {counted(n, 'benchmark')} (red flag). Only one order gives a conclusion for "
+            f"{counts['amber']} (amber), and both orders agree for {counts['same']}{few}."
         )
 
 
@@ -183,8 +183,8 @@ def _positions_in_short(survey: Survey) -> Iterator[str]:
     strongest = [(row, *_strongest(row)) for row in by_least_p(survey)]
     below = [entry for entry in strongest if (p := entry[1].p) is not None and p < limit]
     yield (
-        f"Weaker tests, which use only runs that were not in fixed order: the values of {len(below) or 'none'} of "
-        f"{counted(len(survey.positions), 'benchmark')} depend on the position in the run or on the previous "
+        f"Weaker tests use only runs that were not in fixed order. They find that the values of {len(below) or 'none'} "
+        f"of {counted(len(survey.positions), 'benchmark')} depend on the position in the run or on the previous "
         f"benchmark (p below {limit:.3g})."
     )
     for row, test, effect in below[:N_NAMED]:
@@ -192,7 +192,7 @@ def _positions_in_short(survey: Survey) -> Iterator[str]:
 
 
 def _strongest(row: Placed) -> tuple[Test, str]:
-    """Return the test with the smaller p, and describe its effect."""
+    """Return the weaker test with the smaller p, and a description of its effect."""
     trend, after = row.trend.p, row.after.p
     if after is None or (trend is not None and trend <= after):
         return row.trend, row.change or "no trend"
@@ -227,16 +227,17 @@ def _tests(survey: Survey) -> Iterator[Block]:
     )
     yield Bullets((P_READ, EFFECT_READ, DELTA_READ))
     yield first_rows(
-        "Fixed against random order, smallest p first.",
+        "Tests of fixed against random order, smallest p first.",
         ("Benchmark", "Runs fixed", "random", "p", "Bonferroni", "Holm", "epsilon²", "Δ%", "Change"),
         [_test_row(test, survey) for test in by_p(survey)],
         numeric=(1, 2, 3, 4, 5, 6, 7),
     )
     yield Figure(
-        "order-p-values", "p of each test with α / |T| (dashed) and α (dotted); logarithmic axis, cut at 1e-30."
+        "order-p-values",
+        "p of each test on a logarithmic axis that is cut at 1e-30. The dashed line is α / |T|, the dotted line is α.",
     )
-    yield Figure("order-p-by-effect", "p against effect size.")
-    yield Figure("order-differences", "Difference of the means; ▲ and dark: p below α / |T|.")
+    yield Figure("order-p-by-effect", "p and effect size of each test.")
+    yield Figure("order-differences", "Difference of the means. Dark bars with ▲ have p below α / |T|.")
 
 
 def _test_row(test: Comparison, survey: Survey) -> tuple[Any, ...]:
@@ -266,7 +267,7 @@ def _medians(survey: Survey) -> Iterator[Block]:
         ],
         numeric=(4, 5),
     )  # fmt: skip
-    yield Figure("order-medians", "Runs, median and interval of each order; one panel per test, each in its unit.")
+    yield Figure("order-medians", "Runs, median and interval of each order. Each panel shows one test in its own unit.")
 
 
 def _conclusions(survey: Survey) -> Iterator[Block]:
@@ -278,7 +279,8 @@ def _conclusions(survey: Survey) -> Iterator[Block]:
         "is undecided. Opposite conclusions are a red flag; amber means that only one order gives a conclusion."
     )
     yield first_rows(
-        f"{first.candidate} against {first.baseline} (ratio: median of candidate / baseline), flags first.",
+        f"{first.candidate} compared with {first.baseline}, flags first. The ratio is median of candidate / median of "
+        "baseline.",
         ("Benchmark", "Fixed order", "Ratio", "Candidate is", "Random order", "Ratio", "Candidate is", "Flag"),
         [
             (
@@ -293,20 +295,21 @@ def _conclusions(survey: Survey) -> Iterator[Block]:
 
 def _positions(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        "These tests do not use runs in fixed order. Trend: Kendall's tau-b of values over positions, from −1 to 1 "
-        "(preferred to Spearman's because many runs share a position). Before: Kruskal-Wallis test of values by the "
-        "previous benchmark. Both are weaker than the comparison of two orders: they detect only effects of the "
-        "position or of the previous benchmark, and they do not affect the verdict on order."
+        "These tests do not use runs in fixed order. Trend is Kendall's tau-b of values over positions, from −1 to 1 "
+        "(preferred to Spearman's correlation because many runs share a position). Before is the Kruskal-Wallis test "
+        "of values by the previous benchmark. Both tests are weaker than the comparison of two orders, because they "
+        "detect only effects of the position or of the previous benchmark. They do not affect the verdict on order."
     )
     n, threshold = survey.n_position_tests, survey.position_threshold
     yield first_rows(
-        f"Weaker tests, smallest p first; corrected for all {n}: α / {n} = {threshold:.3g}.",
+        f"Weaker tests, smallest p first. The significance level is corrected for all {n} tests: α / {n} = "
+        f"{threshold:.3g}.",
         ("Benchmark", "Runs", "tau", "p trend", "Bonferroni", "Holm", "p before", "Bonferroni", "Holm", "Result"),
         [_position_row(row, survey) for row in by_least_p(survey)],
         numeric=(1, 2, 3, 4, 5, 6, 7, 8),
     )
     yield Figure(
-        "order-positions", "Runs over their position, with medians; one panel per benchmark, each in its unit."
+        "order-positions", "Runs and medians by position in the run. Each panel shows one benchmark in its own unit."
     )
 
 
@@ -322,11 +325,11 @@ def _position_row(row: Placed, survey: Survey) -> tuple[Any, ...]:
 
 def _left_out(survey: Survey) -> Iterator[Block]:
     if not survey.dropped and not survey.left_out:
-        yield Paragraph("Nothing was left out: every benchmark and every run was used.")
+        yield Paragraph("Nothing was left out. The report uses every benchmark and every run.")
     if survey.dropped:
         yield first_rows(
-            "Runs with a failed benchmark. In fixed order, the whole run is dropped, because the failure changes the "
-            "position of all later benchmarks. In random order, only the failed benchmark is dropped.",
+            "Runs in which a benchmark failed. In fixed order, the whole run is dropped, because the failure changes "
+            "the position of all later benchmarks. In random order, only the failed benchmark is dropped.",
             ("Run", "Order", "Version", "Failed", "Reason", "Other values dropped"),
             [
                 (
@@ -344,17 +347,18 @@ def _left_out(survey: Survey) -> Iterator[Block]:
 
 def _parameters(survey: Survey) -> Iterator[Block]:
     rows = [(words(name), value_in_words(value)) for name, value in survey.parameters.items()]
-    yield table("All options with their values.", ("Option", "Value"), rows)
+    yield table("All options and their values.", ("Option", "Value"), rows)
     yield Paragraph(
-        "Each run is one value: the aggregate of its iterations after the warm-up. Tests: Kruskal-Wallis, corrected "
-        "for ties. Medians have exact, distribution-free intervals from order statistics. Source: Duplyakin et al. "
-        "(2023), Avoiding the Ordering Trap in Systems Performance Measurement, USENIX ATC '23.",
+        "Each run counts as one value, which summarises the iterations after the warm-up. The tests are "
+        "Kruskal-Wallis tests, corrected for ties. Medians have exact, distribution-free intervals from order "
+        "statistics. Source: Duplyakin et al. (2023), Avoiding the Ordering Trap in Systems Performance Measurement, "
+        "USENIX ATC '23.",
         "note",
     )
 
 
 def _short(change: str | None) -> str | None:
-    """Describe a change without its subject, which is in the column header."""
+    """Remove the subject from a description of a change, because the column header contains the subject."""
     return None if change is None else change.partition(" is ")[2] or change
 
 

@@ -1,4 +1,7 @@
-"""Leave out runs with a failed benchmark, because in fixed order a failure shifts all later benchmarks."""
+"""Leave out runs in which a benchmark failed.
+
+In fixed order, a failure changes the position of all later benchmarks.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +29,7 @@ class Dropped:
     whole : bool
         Whether the values of all other benchmarks in this run are dropped as well.
     n_values : int
-        Number of the dropped values.
+        Number of values that are dropped.
     """
 
     run: str
@@ -40,7 +43,7 @@ class Dropped:
 
 
 def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple[Dropped, ...], tuple[LeftOut, ...]]:
-    """Drop runs with a failed benchmark [1]_.
+    """Drop runs in which a benchmark failed [1]_.
 
     In fixed order, the whole run is dropped. In random order, only the failed benchmark is dropped.
 
@@ -53,8 +56,8 @@ def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple
     Returns
     -------
     list of Benchmark
-        The remaining benchmarks, in the same order. A failure has no value, so no values of random-order runs are
-        dropped.
+        The remaining benchmarks, in the same order. Runs in random order keep all values, because the failed benchmark
+        has no value.
     tuple of Dropped
         Each run with a failure, in order of appearance. If the run or its order is unknown, only the failed benchmark
         is left out.
@@ -80,7 +83,9 @@ def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple
         elif runs_left:
             usable.append(benchmark.take(runs_left))
         else:
-            left_out.append(LeftOut(benchmark.name, "a benchmark failed in every run; all runs were in fixed order"))
+            left_out.append(
+                LeftOut(benchmark.name, "all runs were in fixed order, and a benchmark failed in each of them")
+            )
     return usable, _listed(failed, lost), tuple(left_out)
 
 

@@ -1,4 +1,4 @@
-"""Draw the figures of the report on order: p values, differences, medians in both orders, and values by position."""
+"""Draw the figures of the report on order."""
 
 from collections.abc import Sequence
 from math import floor, log10
@@ -14,7 +14,7 @@ from analysis.order import Comparison, Placed, Side, Survey
 
 LEAST_P = 1e-30  # smaller p values are drawn at this value
 MOST_ROWS, MOST_PANELS, COLUMNS = 40, 12, 3
-LONGEST, LONGEST_ABOVE = 56, 34  # maximum number of characters of a name next to a panel, and above a panel
+LONGEST, LONGEST_ABOVE = 56, 34  # maximum length of a name next to a panel, and above a panel
 MOST_MEDIANS = 6  # if there are more positions, neighbouring positions share a median
 CASES = {
     1: "intervals do not overlap: red flag",
@@ -26,7 +26,7 @@ OUTCOMES = (BOTH, ONE, NEITHER)
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """Draw all figures that have data; return them by file name."""
+    """Draw each figure that has data; return a dict from the file name of the figure to the figure."""
     charts: dict[str, Chart] = {}
     if survey.tests:
         charts["order-p-values"] = p_values(survey)
@@ -53,9 +53,9 @@ def p_values(survey: Survey) -> Chart:
 
 
 def p_by_effect(survey: Survey) -> Chart:
-    """Draw p against the effect size.
+    """Draw the p and the effect size of each test.
 
-    A small p with a small effect is the result of many runs.
+    A small p together with a small effect means that there are many runs.
     """
     rows = pd.DataFrame(
         {
@@ -67,12 +67,12 @@ def p_by_effect(survey: Survey) -> Chart:
     farthest = min(1.0, max(0.1, 1.15 * rows["effect"].max()))
     x = alt.X(
         "effect:Q",
-        title="epsilon²: share of rank variation between the orders",
+        title="epsilon²: share of the variation of ranks between the orders",
         scale=alt.Scale(domain=[0, farthest]),
     )
     y = _p_axis(alt.Y, survey, "p:Q", reverse=True)
     points = alt.Chart(rows).mark_point(color=INK, size=60, opacity=1).encode(x=x, y=y, **_marks(survey))
-    subtitle = "one mark per test; p decreases upwards, the effect increases to the right"
+    subtitle = "each mark is a test; p decreases upwards, and the effect increases to the right"
     chart = _finished([*_thresholds(survey, "y"), points], "p and effect size of each test", subtitle)
     return chart.properties(width=420, height=280)
 
@@ -107,14 +107,14 @@ def differences(survey: Survey) -> Chart:
         alt.Chart(pd.DataFrame({"delta": [0.0]})).mark_rule(color=INK).encode(x=x),
     ]
     subtitle = [
-        "right of 0: smaller values in random order; ▲ and dark: p below α / |T|",
+        "right of 0, values are smaller in random order; dark bars with ▲ have p below α / |T|",
         *([_cut("largest differences", len(tests), len(with_difference))] if len(tests) < len(with_difference) else []),
     ]
     return _finished(layers, "Difference of the means", subtitle).properties(width=420, height=alt.Step(22))
 
 
 def medians(survey: Survey) -> Chart:
-    """Draw the runs, the median and the interval of each order, with one panel per test; the smallest p comes first."""
+    """Draw the runs, the median and the interval of each order, one panel per test, smallest p first."""
     tests = by_p(survey)[:MOST_PANELS]
     subtitle = [
         f"mark and line: median with its interval at {100 * (survey.level or 0):.4g} %; ticks: runs",
@@ -126,11 +126,11 @@ def medians(survey: Survey) -> Chart:
 
 
 def positions(survey: Survey) -> Chart:
-    """Draw the runs by their position, with one panel per benchmark; the smallest p comes first."""
+    """Draw the runs by position, one panel per benchmark, smallest p first."""
     ranked = by_least_p(survey)
     rows = ranked[:MOST_PANELS]
     subtitle = [
-        "circles: runs not in fixed order; line: medians of the same or neighbouring positions",
+        "circles are runs not in fixed order; the line shows medians of the same or neighbouring positions",
         *([_cut("smallest p values", len(rows), len(ranked))] if len(rows) < len(ranked) else []),
     ]
     names = shortened(map(survey.title, rows), LONGEST_ABOVE)
@@ -144,7 +144,7 @@ def by_p(survey: Survey) -> list[Comparison]:
 
 
 def by_least_p(survey: Survey) -> list[Placed]:
-    """Sort the weaker tests by the smallest p of each benchmark; the smallest p comes first."""
+    """Sort the benchmarks by the smallest p of their weaker tests, smallest p first."""
     return sorted(survey.positions, key=lambda row: (_least(row), row.benchmark))
 
 
@@ -187,7 +187,7 @@ def _p_axis(kind: Any, survey: Survey, field: str, *, reverse: bool = False) -> 
 
 
 def _marks(survey: Survey) -> dict[str, Any]:
-    """Encode the outcomes of tests as marks that differ in shape and fill."""
+    """Return the encoding of test outcomes as marks that differ in shape and fill."""
     present = [outcome for outcome in OUTCOMES if outcome in _outcomes(survey.tests)]
     shapes = dict(zip(OUTCOMES, ("triangle-up", "diamond", "circle"), strict=True))
     fills = dict(zip(OUTCOMES, (INK, SOFT, PAPER), strict=True))

@@ -15,7 +15,7 @@ PUBLISHED_LEVEL = 0.95  # confidence level of each test in the published tool
 
 
 def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | None = None) -> Estimate:
-    """Compute the median with the exact interval from order statistics [1]_.
+    """Compute the median and its exact interval from order statistics [1]_.
 
     The interval goes from the j-th smallest to the j-th largest value. j is the largest number for which 1 - 2 P(B < j)
     >= level, where B is binomial (n, 1/2). The coverage is at least `level` for any distribution.
@@ -27,15 +27,15 @@ def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | Non
     level : float
         Confidence level, in (0, 1).
     compat : str, optional
-        "ordersage": use the ranks of the tool published with [2]_. The tool uses the ranks of the normal approximation,
-        which start at 1, as if they started at 0, so both limits are one value too high. It gives an interval for any
-        n.
+        "ordersage": use the ranks of the tool published with [2]_. The tool treats ranks of the normal approximation,
+        which start at 1, as if they started at 0, so both limits are one value too high. The tool gives an interval for
+        any n.
 
     Returns
     -------
     Estimate
-        In the unit of `values`. Undefined without values. If n is too small for the level, there is no interval, but a
-        reason. If all values are equal, the interval has zero width.
+        In the unit of `values`. Undefined if there are no values. If n is too small for the level, there is a reason
+        instead of an interval. If all values are equal, the interval has zero width.
 
     Raises
     ------

@@ -27,7 +27,10 @@ MIN_AFTER = 2  # minimum number of runs after the same benchmark
 
 @dataclass(frozen=True)
 class After:
-    """The runs directly after one benchmark; `before` is "" for the runs at the start of an order."""
+    """The runs of a benchmark directly after one other benchmark.
+
+    `before` is the other benchmark; "" if the benchmark was the first in the run.
+    """
 
     before: str
     n: int
@@ -36,7 +39,7 @@ class After:
 
 @dataclass(frozen=True)
 class Placed:
-    """The two weaker tests for one version of a benchmark; runs in fixed order are left out.
+    """The results of the two weaker tests for one version of a benchmark. Runs in fixed order are left out.
 
     Attributes
     ----------
@@ -48,7 +51,7 @@ class Placed:
     trend : Test
         Trend of values over positions; the statistic is Kendall's tau-b.
     change : str or None
-        Direction of the trend in words; None without a trend.
+        Direction of the trend in words; None if there is no trend.
     after : KruskalWallis
         Test of values by previous benchmark.
     groups : tuple of After
@@ -78,8 +81,8 @@ class Placed:
 def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
     """Test with Kendall's tau-b [1]_ (two-sided) whether values increase or decrease with the position.
 
-    Spearman's rank correlation is not used, because many runs share a position; the p of Kendall's tau-b is corrected
-    for such ties.
+    Many runs share a position. The p of Kendall's tau-b is corrected for these ties, unlike the p of Spearman's rank
+    correlation.
 
     Parameters
     ----------
@@ -89,8 +92,8 @@ def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
     Returns
     -------
     Test
-        The statistic is tau-b in [-1, 1], positive if values are larger at later positions. No p for fewer than three
-        runs or if all have the same position; p = 1 if all values are equal.
+        The statistic is tau-b in [-1, 1], which is positive if values are larger at later positions. No p if there are
+        fewer than three runs, or if all runs have the same position; p is 1 if all values are equal.
 
     Raises
     ------
@@ -131,7 +134,7 @@ def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalW
     Returns
     -------
     KruskalWallis
-        Over the predecessors with at least two runs; no p if there are fewer than two such predecessors.
+        Test over the previous benchmarks that precede at least two runs; no p if there are fewer than two of them.
 
     Raises
     ------
@@ -149,7 +152,7 @@ def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalW
     """
     groups = _by_predecessor(before, np.asarray(values, dtype=np.float64))
     if len(groups) < 2:
-        few = f"fewer than two benchmarks ran directly before it in at least {MIN_AFTER} runs"
+        few = f"fewer than two other benchmarks ran directly before this benchmark in at least {MIN_AFTER} runs"
         return KruskalWallis(None, reason=few, n=sum(map(len, groups.values())))
     return kruskal(list(groups.values()))
 
@@ -157,19 +160,21 @@ def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalW
 def predecessors(benchmarks: Sequence[Benchmark]) -> list[list[str | None]]:
     """Return the previous benchmark for each run of each benchmark.
 
-    The previous benchmark comes from the positions in the same run.
+    The positions in the same run determine the previous benchmark.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
-        With the conditions run and order_position (a number with any start). Runs belong together if run, order_type,
-        version, context and altered are equal. Failures with a known position are included, because they also ran.
+        Runs with the conditions run and order_position (numbers that can start anywhere). Runs belong together if run,
+        order_type, version, context and altered are equal. Failures with a known position count, because the benchmark
+        also ran.
 
     Returns
     -------
     list of list of (str or None)
-        One entry per run: the name of the benchmark with the next lower position (if several share it, their names
-        are joined), "" if no position is lower, None if run or position is unknown.
+        One entry per run. The entry is the name of the benchmark with the next lower position; if several benchmarks
+        share this position, their names are joined. It is "" if no position is lower, and None if the run or the
+        position is unknown.
     """
     order = _order_of_runs(benchmarks)
     before: list[list[str | None]] = []
@@ -182,7 +187,7 @@ def predecessors(benchmarks: Sequence[Benchmark]) -> list[list[str | None]]:
 def placed(
     benchmark: Benchmark, values: Floats, before: Sequence[str | None], versions: Sequence[str]
 ) -> Iterator[Placed]:
-    """Run both tests for each version of a benchmark; p is not yet corrected."""
+    """Run both weaker tests for each version of a benchmark, without correcting p."""
     positions = [_number(entry) for entry in benchmark.of(ORDER_POSITION)]
     kinds, version_of = benchmark.of(ORDER_TYPE), benchmark.of(VERSION)
     for version in versions:
@@ -204,7 +209,7 @@ def placed(
 
 
 def corrected(tested: Sequence[Placed]) -> tuple[Placed, ...]:
-    """Correct p for the number of tests, which is both tests of all benchmarks."""
+    """Correct p for the total number of weaker tests: two for each benchmark."""
     p = [test.p for benchmark in tested for test in (benchmark.trend, benchmark.after)]
     by_bonferroni, by_holm = bonferroni(p), holm(p)
     return tuple(
@@ -220,7 +225,7 @@ def corrected(tested: Sequence[Placed]) -> tuple[Placed, ...]:
 
 
 def _order_of_runs(benchmarks: Sequence[Benchmark]) -> dict[Key, tuple[list[float], list[str]]]:
-    """Return, for each run, the positions in ascending order and the benchmark at each position."""
+    """Return the positions in each run in ascending order, and the benchmark at each position."""
     entries: dict[Key, dict[float, dict[str, None]]] = {}
     for benchmark in benchmarks:
         failed = [tuple(f.conditions.get(name, "") for name in (*IDENTITY, ORDER_POSITION)) for f in benchmark.failures]

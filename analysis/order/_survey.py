@@ -37,28 +37,28 @@ class Survey:
     Attributes
     ----------
     tests : tuple of Comparison
-        Tests of fixed against random order: one for each benchmark (and version) measured in both.
+        Tests of fixed against random order, one for each benchmark (and version) that was measured in both orders.
     n_tests : int
         |T|, the number of tests.
     alpha : float
     threshold : float or None
-        alpha / |T|; None without a test.
+        alpha / |T|; None if there is no test.
     level : float or None
-        Level of all intervals, by default 1 - alpha / |T|; None without a test.
+        Level of all intervals, by default 1 - alpha / |T|; None if there is no test.
     matters : bool or None
-        Whether any p is below alpha / |T|; None without a test.
+        Whether any p is below alpha / |T|; None if there is no test.
     matters_uncorrected : bool or None
         Whether any p is below alpha.
     conclusions : tuple of Conclusion
-        One entry per benchmark measured with both versions in both orders.
+        One entry for each benchmark that was measured with both versions in both orders.
     positions : tuple of Placed
         The weaker tests for each benchmark (and version) whose position varies.
     n_position_tests : int
-        Number of tests for trend and predecessor together.
+        Number of tests for a trend and tests for the previous benchmark together.
     position_threshold : float or None
         alpha / n_position_tests.
     position_matters : bool or None
-        Whether any p of the weaker tests is below `position_threshold`; does not affect `matters`.
+        Whether any p of the weaker tests is below `position_threshold`. This does not affect `matters`.
     dropped : tuple of Dropped
         Runs in which a benchmark failed.
     left_out : tuple of LeftOut
@@ -87,7 +87,7 @@ class Survey:
         return len({row.application for row in rows}) > 1, len({row.version for row in rows}) > 1
 
     def title(self, row: Comparison | Placed) -> str:
-        """Return the name of a benchmark; add version and application if there are several."""
+        """Return the name of a benchmark, with the version or application if the survey has several of them."""
         applications, versions = self._several
         name = f"{row.application}: {row.benchmark}" if applications and row.application else row.benchmark
         return f"{name} ({row.version})" if row.version and versions else name
@@ -112,26 +112,25 @@ def survey(
     seed: int = 1,
     advance: Advance = unwatched,
 ) -> Survey:
-    """Test whether order matters for these benchmarks, which is the case if any p < alpha / |T| [1]_.
+    """Test whether the order of benchmarks matters, which is the case if any p is below alpha / |T| [1]_.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
-        Runs with the condition order_type ("fixed" or "random"), and run, order_position and version if known. Each
-        version and each context (named `NAME @ CONTEXT`) is tested separately.
+        Runs with the condition order_type ("fixed" or "random"), and with run, order_position and version if known.
+        Each version and each context is tested separately; a context is part of the name, as in `NAME @ CONTEXT`.
     sampling : Sampling
-        Options for the one number per run.
+        How to summarise each run as one number.
     alpha : float
-        In (0, 1).
+        Significance level of all tests together, in (0, 1).
     ci_level : float, optional
         Confidence level of the interval of each median, in (0, 1). Default: 1 - alpha / |T|, or 0.95 with `compat`.
     compat : str, optional
         "ordersage": intervals and cases of the published tool; see `median_interval` and `interval_case`.
     baseline, candidate : str, optional
-        The two versions whose conclusions are compared, as for `two_versions`. If given, only these versions are
-        tested.
+        The two versions to compare in both orders; see `two_versions`. If given, only these versions are tested.
     seed : int
-        Not used, because nothing is random; recorded with the parameters.
+        Not used, because nothing is random. The seed is only recorded with the parameters.
     advance : callable
         Called with (done, total) after each benchmark.
 
@@ -185,9 +184,9 @@ def survey(
 def _pair(
     benchmarks: Sequence[Benchmark], baseline: str | None, candidate: str | None
 ) -> tuple[tuple[str, str] | None, str | None]:
-    """Return baseline and candidate; if there are several choices, return the reason.
+    """Return baseline and candidate, or (None, None) if there is only one version.
 
-    If there is only one version, return (None, None).
+    If the versions to compare are not clear, also return the reason.
     """
     pair = two_versions(benchmarks, baseline, candidate)
     if not isinstance(pair, str):
@@ -234,7 +233,7 @@ def _read(
     pair: tuple[str, str] | None,
     readings: _Readings,
 ) -> None:
-    """Add the possible tests of a benchmark, and the reasons for missing tests, to `readings`."""
+    """Add to `readings` the tests of a benchmark that are possible, and the reasons why others are not."""
     try:
         values = sampling.values(benchmark.runs)
     except ValueError as error:  # no iteration is left after the warm-up
@@ -266,18 +265,18 @@ def _unread(benchmark: Benchmark, versions: Sequence[str]) -> Iterator[LeftOut]:
     unknown = [kind for kind in benchmark.levels(ORDER_TYPE) if kind not in (FIXED, RANDOM)]
     if unknown:
         n = sum(kind in unknown for kind in benchmark.of(ORDER_TYPE))
-        yield LeftOut(benchmark.name, f"{n} runs of order_type {', '.join(unknown)}: neither {FIXED} nor {RANDOM}")
+        yield LeftOut(
+            benchmark.name, f"{n} runs have order_type {', '.join(unknown)}, which is neither {FIXED} nor {RANDOM}"
+        )
 
 
 def _why_not(cell: Cell, row: Placed) -> str:
-    """Return a text that names the data missing for a test."""
+    """Return a text that names the data that a test needs but does not have."""
     if len(cell.fixed):
-        return f"all runs are in fixed order: runs with {ORDER_TYPE} = {RANDOM} are needed for a comparison"
+        return f"all runs are in fixed order, and a comparison also needs runs with {ORDER_TYPE} = {RANDOM}"
     if row.positions:
-        return (
-            f"{row.trend.reason}; {ORDER_TYPE} ({FIXED} and {RANDOM}) runs would allow a comparison of the two orders"
-        )
+        return f"{row.trend.reason}; to compare the two orders, add runs with {ORDER_TYPE} {FIXED} and {RANDOM}"
     if len(cell.random):
-        fixed = f"runs with {ORDER_TYPE} = {FIXED} are needed for a comparison"
-        return f"all runs are in random order: {fixed}, or {ORDER_POSITION} for the weaker tests"
-    return f"no run has an order: the column {ORDER_TYPE} ({FIXED} or {RANDOM}) is needed, or {ORDER_POSITION}"
+        fixed = f"a comparison also needs runs with {ORDER_TYPE} = {FIXED}"
+        return f"all runs are in random order; {fixed}, and the weaker tests need {ORDER_POSITION}"
+    return f"no run has an order; add the column {ORDER_TYPE} ({FIXED} or {RANDOM}) or {ORDER_POSITION}"

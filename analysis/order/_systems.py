@@ -15,7 +15,7 @@ SAME, AMBER, RED = "same", "amber", "red flag"
 
 @dataclass(frozen=True)
 class Conclusion:
-    """The conclusions of both orders about two versions of a benchmark.
+    """The conclusions about two versions of a benchmark in fixed and in random order.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def count_flags(conclusions: Sequence[Conclusion]) -> dict[str, int]:
 
 
 def conclusions(tests: Sequence[Comparison], pair: tuple[str, str]) -> tuple[Conclusion, ...]:
-    """Return one conclusion for each benchmark measured with both versions in both orders."""
+    """Return a conclusion for each benchmark that was measured with both versions in both orders."""
     return tuple(_conclusions({(test.application, test.benchmark, test.version): test for test in tests}, pair))
 
 
@@ -135,7 +135,7 @@ def _conclusions(tests: dict[tuple[str, str, str], Comparison], pair: tuple[str,
             change_fixed=_in_words(ratio_fixed, a.better),
             change_random=_in_words(ratio_random, a.better),
             flag=flagged,
-            reason="a median has no interval: too few runs" if flagged is None else None,
+            reason="too few runs for the interval of a median" if flagged is None else None,
         )  # fmt: skip
 
 

@@ -35,7 +35,10 @@ def _table(
     answers = [(number, what, where if isinstance(where, str) else where(content)) for number, what, where in items]
     rows = [(number, what, _in_report(where, titles)) for number, what, where in answers]
     yield stat_table(
-        name, f"{title} “{AUTHOR}”: the author has to fill in this item.", ("Item", "Requirement", "Answer"), rows
+        name,
+        f"{title} The author of the paper must fill in each item with the answer “{AUTHOR}”.",
+        ("Item", "Requirement", "Answer"),
+        rows,
     )
 
 
@@ -52,7 +55,7 @@ def _question(content: Content) -> str:
 
 def _sample(content: Content) -> str:
     decided = content["consensus"]
-    return f"{decided['n_items']} items; In short. Sampling of items: {AUTHOR}"
+    return f"{decided['n_items']} items, see In short. Sampling of items: {AUTHOR}"
 
 
 def _reviewers(content: Content) -> str:
@@ -64,14 +67,14 @@ def _plan(content: Content) -> str:
 
 
 def _blind(content: Content) -> str:
-    return "Methods: blind to other answers, names and verdicts" if content["study"]["question"] else AUTHOR
+    return "Methods: reviewers did not see other answers, names or verdicts" if content["study"]["question"] else AUTHOR
 
 
 def _n_labels(content: Content) -> str:
     agreement, decided = content["agreement"], content["consensus"]
     return (
-        f"{agreement['n_labels']} first labels on {agreement['n_items']} items; {decided['incomplete']} items with "
-        "fewer than two labels; Consensus and items left out"
+        f"{agreement['n_labels']} first labels on {agreement['n_items']} items; {decided['incomplete']} items have "
+        "fewer than two labels. See Consensus and items left out"
     )
 
 
@@ -86,7 +89,7 @@ def _thresholds(content: Content) -> str:
 
 def _indeterminate(content: Content) -> str:
     n = sum(row["n_without_verdict"] for row in content["classifiers"].values())
-    return f"{n} agreed items without a verdict were left out; Confusion matrices"
+    return f"{n} agreed items without a verdict were left out. See Confusion matrices"
 
 
 def _course(content: Content) -> str:
@@ -95,18 +98,18 @@ def _course(content: Content) -> str:
 
 GRRAS_TITLE = "Guidelines for Reporting Reliability and Agreement Studies (Kottner et al. 2011)."
 GRRAS: tuple[tuple[str, str, str | Answer], ...] = (
-    ("1", "Title or abstract says that reliability or agreement was studied", AUTHOR),
+    ("1", "The title or abstract says that reliability or agreement was studied", AUTHOR),
     ("2", "The measurement is named and described", _question),
     ("3", "The subject population of interest", AUTHOR),
     ("4", "The rater population of interest", _reviewers),
     ("5", "What is known about reliability and agreement, and the reason for the study", AUTHOR),
-    ("6", "How the sample size was chosen: raters, subjects, replicate observations", AUTHOR),
+    ("6", "How the numbers of raters, subjects and replicate observations were chosen", AUTHOR),
     ("7", "How subjects and raters were sampled", _sample),
-    ("8", "The process: time between measurements, conditions, blinding", _blind),
+    ("8", "How the measurements were made: time between them, conditions and blinding", _blind),
     ("9", "Whether measurements were made independently", _plan),
     ("10", "The statistical analysis", "Methods"),
-    ("11", "Numbers of raters and subjects included, and of replicate observations", _n_labels),
-    ("12", "Sample characteristics of raters and subjects", "Agreement by group; Reviewers"),
+    ("11", "Numbers of raters, subjects and replicate observations", _n_labels),
+    ("12", "Characteristics of the raters and subjects", "Agreement by group; Reviewers"),
     (
         "13",
         "Estimates of reliability and agreement with their uncertainty",
@@ -117,9 +120,9 @@ GRRAS: tuple[tuple[str, str, str | Answer], ...] = (
 )
 STARD_TITLE = "Standards for Reporting of Diagnostic Accuracy, STARD 2015 (Bossuyt et al. 2015), for classifiers."
 STARD: tuple[tuple[str, str, str | Answer], ...] = (
-    ("1", "Title names at least one measure of accuracy", AUTHOR),
+    ("1", "The title names at least one measure of accuracy", AUTHOR),
     ("2", "Structured abstract", "In short"),
-    ("3", "Background: intended use of the index test", AUTHOR),
+    ("3", "Background and intended use of the index test", AUTHOR),
     ("4", "Objectives and hypotheses", AUTHOR),
     ("5", "Whether data were collected before or after the tests", _course),
     ("6", "Eligibility of items", AUTHOR),
@@ -130,17 +133,17 @@ STARD: tuple[tuple[str, str, str | Answer], ...] = (
     ("10b", "The reference standard, in enough detail to repeat it", "Methods; Consensus and items left out"),
     ("11", "Why this reference standard was chosen", AUTHOR),
     ("12a", "Thresholds of the index tests, and whether they were fixed in advance", _thresholds),
-    ("12b", "Definition of positive for the reference standard", "Methods: dissimilar"),
+    ("12b", "Which result of the reference standard counts as positive", "Methods: dissimilar"),
     (
         "13a",
         "Whether the index tests were run with knowledge of the reference standard",
-        "Classifiers see measurements only",
+        "No: classifiers use only the measurements",
     ),
     ("13b", "Whether reviewers knew the results of the index tests", _blind),
     ("14", "How measures of accuracy were estimated and compared", "Methods"),
     ("15", "How indeterminate results were handled", _indeterminate),
     ("16", "How missing data were handled", "Consensus and items left out; Overall agreement"),
-    ("17", "Variability of accuracy, and whether it was analysed as planned", "Classifiers against each consensus"),
+    ("17", "How accuracy varies, and whether this was analysed as planned", "Classifiers against each consensus"),
     ("18", "Intended sample size, and how it was determined", AUTHOR),
     ("19", "Flow of items", "In short; Consensus and items left out"),
     ("20", "Characteristics of items", "Agreement by group"),
@@ -153,6 +156,6 @@ STARD: tuple[tuple[str, str, str | Answer], ...] = (
     ("26", "Limitations, bias, uncertainty, generalisability", f"Latent class; {AUTHOR}"),
     ("27", "Implications for practice", AUTHOR),
     ("28", "Registration", AUTHOR),
-    ("29", "Where the full protocol can be found", "Parameters and provenance"),
+    ("29", "Where readers can find the full protocol", "Parameters and provenance"),
     ("30", "Sources of funding", AUTHOR),
 )

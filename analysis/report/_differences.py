@@ -17,7 +17,7 @@ WITH_QUARTILES = re.compile(
 )
 
 
-# sentences that explain a value; later versions can use other words
+# sentences that explain a value; they are not compared because later versions can use other words
 EXPLANATION = re.compile(
     r".*(^|\.)(reason|words|state_words|warning|remedies\[\d+\])$|consensus\.latent\.dependence\..*\.model$"
 )
@@ -41,7 +41,7 @@ OF_LATER_FORM = re.compile(
 
 @dataclass(frozen=True)
 class Difference:
-    """A place where two reports differ, with both values; a value is None if the report lacks this place."""
+    """A place where two reports differ, and both values. A value is None if its report lacks this place."""
 
     place: str
     reported: Any
@@ -58,16 +58,16 @@ def differences(
     reported, recomputed : mapping
         The result of `summarise`, or the same mapping read from JSON.
     tolerance : float
-        Largest relative difference of equal numbers, because processors may differ in the last digits.
-        A number below 1e-15 (a rounding error) equals 0.
+        Largest relative difference at which two numbers count as equal. Processors may differ in the last digits. A
+        number below 1e-15 counts as 0 because it is a rounding error.
 
     Returns
     -------
     list of Difference
-        In the order of the reported numbers. Time, versions and the wording of reasons and warnings are not compared,
-        only whether there is a reason or warning. In a report of an earlier form (without the parameter
-        `show_rejected`), numbers that are now computed or withheld differently are not compared either: the latent
-        class model, the baseline, corrected p-values, and the presence of reasons.
+        In the order of the reported numbers. Time and versions are not compared. Of reasons and warnings, only their
+        presence is compared, not their wording. A report of an earlier form lacks the parameter `show_rejected`. In
+        such a report, numbers that are now computed or withheld differently are not compared either: the latent class
+        model, the baseline, corrected p-values, and the presence of reasons.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def differences(
 
 
 def is_of_earlier_form(report: Mapping[str, Any]) -> bool:
-    """Return whether a report comes from a version that did not yet withhold the numbers of rejected models."""
+    """Return whether the version that wrote a report did not yet withhold the numbers of rejected models."""
     parameters = report.get("parameters")
     return isinstance(parameters, Mapping) and "show_rejected" not in parameters
 
@@ -112,7 +112,7 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _entry_place(place: str, name: str) -> str:
-    """Return the place of an entry; quote the name if it looks like a place."""
+    """Return the place of an entry in a mapping; quote the name of the entry if the name itself looks like a place."""
     if not re.fullmatch(r"[\w -]+", name):
         return f"{place}[{json.dumps(name)}]"
     return f"{place}.{name}" if place else name

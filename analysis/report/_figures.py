@@ -17,7 +17,7 @@ MAX_STEPS = 200  # maximum number of points of a curve; more points would be inv
 
 
 def draw(content: Mapping[str, Any]) -> dict[str, str]:
-    """Draw the figures of a report that have data; return SVG text by name."""
+    """Draw each figure of a report that has data; return a dict from the name of the figure to its SVG text."""
     charts = {
         "classifiers": classifier_rates(content),
         "pair-agreement": pair_agreement(content),
@@ -81,7 +81,7 @@ def measure_figure(content: Mapping[str, Any], classifier: str = "heuristic") ->
 
 
 def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
-    """Draw the agreement of each pair with its interval, and the overall agreement; return None without pairs."""
+    """Draw the agreement of each pair of reviewers with its interval; return None if there are no pairs."""
     pairs = content["agreement"]["pairs"]
     if not pairs:
         return None
@@ -134,7 +134,10 @@ def pair_heat_map(content: Mapping[str, Any]) -> Chart | None:
 
 
 def label_strip(content: Mapping[str, Any]) -> Chart | None:
-    """Draw the labels of all reviewers, sorted from all similar to all dissimilar; return None without labels."""
+    """Draw the labels of all reviewers, with items sorted from all similar to all dissimilar.
+
+    Return None if there are no labels.
+    """
     disputed = content["agreement"].get("disputed")
     if not disputed or not disputed["patterns"]:
         return None
@@ -153,7 +156,7 @@ def label_strip(content: Mapping[str, Any]) -> Chart | None:
         .encode(
             x=alt.X(
                 "begin:Q",
-                title="items, from all similar to all dissimilar",
+                title="items, ordered from all similar to all dissimilar",
                 scale=alt.Scale(domain=[0, begin], nice=False),
             ),
             x2="end:Q",
@@ -201,7 +204,7 @@ def residual_correlations(content: Mapping[str, Any]) -> Chart | None:
 
 
 def roc(content: Mapping[str, Any]) -> Chart | None:
-    """Draw the ROC curves with one panel per classifier; return None if no classifier has scores."""
+    """Draw the ROC curve of each classifier in its own panel; return None if no classifier has scores."""
     curves, points, chance = [], [], []
     for name, row, scores in _scored(content):
         curves += _steps(name, scores["roc"]["false_positive_rate"], scores["roc"]["sensitivity"])
@@ -212,7 +215,7 @@ def roc(content: Mapping[str, Any]) -> Chart | None:
 
 
 def precision_recall(content: Mapping[str, Any]) -> Chart | None:
-    """Draw precision against sensitivity with one panel per classifier; return None if no classifier has scores."""
+    """Draw precision against sensitivity, one panel per classifier; return None if no classifier has scores."""
     curves, points, chance = [], [], []
     for name, row, scores in _scored(content):
         curves += _steps(name, scores["precision_recall"]["recall"], scores["precision_recall"]["precision"])
@@ -224,14 +227,14 @@ def precision_recall(content: Mapping[str, Any]) -> Chart | None:
 
 
 def _scored(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-    """Yield each classifier whose scores give a curve: its name, its numbers and the numbers on its scores."""
+    """Yield name, numbers and score numbers of each classifier whose scores give a curve."""
     for name, row in content["classifiers"].items():
         if row["scores"] and row["scores"]["roc"]["threshold"]:
             yield name, row, row["scores"]
 
 
 def _steps(name: str, x: Sequence[float], y: Sequence[float]) -> list[dict[str, Any]]:
-    """Return the points of a curve in order; leave out points that would be invisible."""
+    """Return the points of a curve in order; leave out points that readers could not see."""
     points = list(zip(x, y, strict=True))
     drawn = [*points[:: max(1, len(points) // MAX_STEPS)], points[-1]]
     return [{"classifier": name, "step": i, "x": x, "y": y} for i, (x, y) in enumerate(drawn)]

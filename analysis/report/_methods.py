@@ -26,14 +26,14 @@ def _sentences(content: Content) -> Iterator[str]:
     )
     yield from _plan(content["plan"], sum(row["n"] for row in agreement["retest"]))
     coefficients = (
-        "We report percent agreement and Fleiss' kappa with Gwet's linearised standard errors (t "
-        "distribution over items), Krippendorff's alpha, Gwet's AC1 and the Brennan-Prediger coefficient; "
-        "for pairs of reviewers, percent agreement and Cohen's kappa."
+        "We report percent agreement and Fleiss' kappa with Gwet's linearised standard errors (t distribution over "
+        "items). We also report Krippendorff's alpha, Gwet's AC1 and the Brennan-Prediger coefficient. For pairs of "
+        "reviewers, we report percent agreement and Cohen's kappa."
     )
     yield coefficients
     yield (
-        f"All intervals have a level of {level}; intervals of simple shares are Wilson's. Reviewers are treated as "
-        "fixed: intervals apply to further items labelled by the same reviewers."
+        f"All intervals have a level of {level}. Intervals of simple shares are Wilson intervals. Reviewers are "
+        "treated as fixed, so the intervals describe further items that the same reviewers would label."
     )
     yield from _tests(agreement)
     decided = content["consensus"]

@@ -1,4 +1,4 @@
-"""Compute the numbers on agreement: overall, by pair of reviewers, by group, over time, and for retests."""
+"""Compute all numbers on agreement, for example overall, by pair of reviewers, by group, and for retests."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ COEFFICIENTS: Mapping[str, Callable[..., Estimate]] = {
 }
 N_PARTS, N_TIME_PARTS = 3, 4  # number of parts of each reviewer's labels: in order, and by time on task
 CONFIDENCES = (1, 2, 3)
-IMPLAUSIBLE_S = 1.0  # in milliseconds; nobody can look at ten runs in less time
+IMPLAUSIBLE_S = 1.0  # nobody can look at ten runs in less time
 MOST_DISPUTED = 10
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The label tables of a study by purpose; each table has all columns of the answers.
+    """The labels of a study, in one table per purpose. Each table has all columns of the answers.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class Labels:
     retest : DataFrame
         Columns rater, first, second; one row per item that a reviewer labelled twice.
     missing : DataFrame
-        Columns item, rater: reviewers without a label on an item, because of "not sure", a withdrawn answer, or a
-        planned label that was never given.
+        Columns item and rater, one row per missing label. A label is missing if the reviewer chose "not sure", withdrew
+        the answer, or never gave a planned label.
     """
 
     first: pd.DataFrame
@@ -53,7 +53,7 @@ class Labels:
 
 
 def agreement_numbers(labels: Labels, level: float, resampling: Resampling) -> dict[str, Any]:
-    """Compute all numbers on agreement."""
+    """Compute all numbers on agreement; return them as plain values for JSON."""
     first = labels.first
     counts = count_table(first).sort_index()  # sorted, so that draws do not depend on the order of rows
     n_labels = counts.sum(axis=1)
@@ -103,7 +103,7 @@ def _pairs(first: pd.DataFrame, level: float) -> list[dict[str, Any]]:
 
 
 def _retest(pairs: pd.DataFrame, level: float) -> list[dict[str, Any]]:
-    """Compute test-retest agreement; correct the tests of drift for the number of reviewers."""
+    """Compute the test-retest agreement of each reviewer; correct the tests of drift for the number of reviewers."""
     rows = plain(agreement.retest_agreement(pairs, level=level))
     corrected = holm([row["drift"]["p_mid"] for row in rows])
     return [{**row, "p_holm": p} for row, p in zip(rows, corrected, strict=True)]
@@ -140,7 +140,7 @@ def _bootstrap(counts: pd.DataFrame, level: float, resampling: Resampling) -> di
 
 
 def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
-    """Compute agreement after own revisions, and agreement including third labels.
+    """Compute agreement after reviewers revised their answers, and agreement if third labels are included.
 
     The overall agreement of the report uses first labels only.
     """
@@ -162,7 +162,7 @@ def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
 
 
 def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
-    """Compute agreement by application, by date, by axis rule, by thirds of the order and by quartiles of the time."""
+    """Compute agreement by application, date, axis rule, third of the order and quartile of the time on task."""
     parts: dict[str, Any] = {}
     dated = first.assign(date=first["created_utc"].astype("string").str[:10]) if "created_utc" in first else first
     for name, column in (("by_application", "application"), ("by_date", "date")):
@@ -177,7 +177,7 @@ def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
 
 
 def _if_given(labels: Labels, level: float) -> list[dict[str, Any]]:
-    """For each category, set all missing labels to this category and compute agreement."""
+    """Compute agreement as if all missing labels had one category, once for each category."""
     if not len(labels.missing):
         return []
     kappas = agreement.if_given(labels.first, labels.missing, agreement.fleiss_kappa, level=level)
@@ -191,7 +191,7 @@ def _if_given(labels: Labels, level: float) -> list[dict[str, Any]]:
 def _confidence(first: pd.DataFrame, level: float) -> dict[str, Any] | None:
     """Compute agreement by confidence, and weighted kappa of the confidences (1 to 3).
 
-    Return None if no confidences are known.
+    Return None if no reviewer stated a confidence.
     """
     if not _has(first, "confidence"):
         return None
@@ -225,7 +225,7 @@ def _times(first: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _disputed(first: pd.DataFrame) -> dict[str, Any]:
-    """Count the patterns of labels, and list the items with the most disagreement."""
+    """Count how often each pattern of labels occurs, and list the items with the most disagreement."""
     raters = in_name_order(pd.unique(first["rater"]))
     if len(raters) < 2:
         return {"reviewers": [], "patterns": [], "items": []}
@@ -256,7 +256,7 @@ def _has(labels: pd.DataFrame, column: str) -> bool:
 
 
 def _order(first: pd.DataFrame) -> dict[str, Any] | None:
-    """Test whether labels or agreement change over each reviewer's items; return None without positions."""
+    """Test whether labels or agreement change over each reviewer's items; return None if positions are unknown."""
     if not _has(first, "position"):
         return None
     outcomes = ["dissimilar", "agreement", *(["dwell_ms"] if _has(first, "dwell_ms") else [])]

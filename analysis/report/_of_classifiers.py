@@ -1,4 +1,4 @@
-"""Compute the numbers on classifiers: comparison with each consensus, results over thresholds, paired comparisons."""
+"""Compute the numbers on classifiers: against each consensus, over all thresholds, and between two classifiers."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -16,7 +16,7 @@ from analysis.report._of_consensus import Truths
 from analysis.report._resampling import Resampling
 
 BY_CONSTRUCTION = "fixed by construction"
-NEAR = 0.1  # the cost of a nearly best threshold is at most this share above the lowest cost
+NEAR = 0.1  # a nearly best threshold costs at most this share more than the best threshold
 STATISTICS = {
     name: getattr(evaluation, name)
     for name in ("sensitivity", "specificity", "precision", "npv", "accuracy", "f1", "balanced_accuracy", "youden")
@@ -43,7 +43,7 @@ def classifier_numbers(
     latent : mapping, optional
         Rates of the classifier against the latent class.
     applications : mapping
-        Item -> application, for folds; an item without an application is a separate group.
+        Item -> application, which defines the folds. An item without an application is a separate group.
     level : float
     resampling : Resampling
     """
@@ -66,7 +66,7 @@ def classifier_numbers(
 
 
 def with_holm_of_baseline(classifiers: dict[str, dict[str, Any]], level: float) -> dict[str, dict[str, Any]]:
-    """Correct the tests against the majority rule for the number of classifiers."""
+    """Return the numbers on classifiers with the tests against the majority rule corrected for their number."""
     rules = [row["baseline"] for row in classifiers.values()]
     tested = [rule["difference"]["value"] is not None for rule in rules]
     corrected = holm(
@@ -79,7 +79,10 @@ def with_holm_of_baseline(classifiers: dict[str, dict[str, Any]], level: float) 
 
 
 def _always_dissimilar(confusion: Confusion, level: float) -> dict[str, Any]:
-    """Return the published baseline "always dissimilar"; rates that the rule determines have no interval."""
+    """Return the rates of the published baseline "always dissimilar".
+
+    Rates that follow from the rule itself have no interval.
+    """
     shares = _shares(evaluation.always(confusion), level)
     for name in ("sensitivity", "specificity", "balanced_accuracy", "youden"):
         value = shares[name]["value"]
@@ -89,7 +92,10 @@ def _always_dissimilar(confusion: Confusion, level: float) -> dict[str, Any]:
 
 
 def _baseline(confusion: Confusion, level: float) -> dict[str, Any]:
-    """Return the majority rule on the same items; rates that the rule determines have no interval."""
+    """Return the rates of the majority rule on the same items.
+
+    Rates that follow from the rule itself have no interval.
+    """
     compared = evaluation.against_majority(confusion, level=level)
     is_dissimilar = compared.category == DISSIMILAR
     return {
@@ -103,7 +109,7 @@ def _baseline(confusion: Confusion, level: float) -> dict[str, Any]:
 def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> list[dict[str, Any]]:
     """Compare each pair of classifiers on the same agreed items.
 
-    The comparison uses McNemar's test, overall and by category, and the AUC.
+    The comparison uses McNemar's test, overall and within each category, and the difference of the AUC.
     """
     by_name = {str(name): rows.set_index("item") for name, rows in verdicts.groupby("classifier", sort=True)}
     agreed = _decided(truth.agreed)
@@ -123,7 +129,7 @@ def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> list[dic
 
 
 def _p_of(shares: Mapping[str, Any]) -> float | None:
-    """Return the mid-p value of a paired comparison; None if there are no common items."""
+    """Return the mid-p value of a paired comparison, or None if the two classifiers have no common items."""
     p: float | None = shares["mcnemar"]["p_mid"] if shares["n"] else None
     return p
 
@@ -136,13 +142,13 @@ def _compared_scores(agreed: pd.Series, of_a: pd.DataFrame, of_b: pd.DataFrame, 
 
 
 def _decided(table: pd.DataFrame) -> pd.Series:
-    """Return the category of each item that has one."""
+    """Return the category of each item that has a consensus."""
     category: pd.Series = table["category"].dropna()
     return category
 
 
 def _with_split(agreed: pd.DataFrame, verdict: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return the category of agreed items and None for split items, and the verdicts on all these items."""
+    """Return the categories (None for split items) and the verdicts of all agreed and split items."""
     category = agreed.loc[agreed["status"] != "incomplete", "category"].astype(object)
     return category.where(category.notna(), None), verdict.reindex(category.index)
 

@@ -1,4 +1,4 @@
-"""Compute the numbers on each consensus: agreed labels only, adjudicated majority, and latent class."""
+"""Compute the numbers on each kind of consensus: agreed labels only, adjudicated majority, and latent class."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -26,12 +26,12 @@ Done = Callable[[Any], Any]  # a function that receives the result of each finis
 
 @dataclass(frozen=True)
 class Truths:
-    """The two kinds of consensus by counting, with which classifiers are compared; a table has one row per item.
+    """The two kinds of consensus that come from counting labels. Classifiers are compared with both.
 
     Attributes
     ----------
     agreed, majority : DataFrame
-        Indexed by item: status, category, n_labels.
+        One row per item: columns status, category, n_labels.
     all_labels : DataFrame
         First and third labels, to which the latent class model is fitted.
     """
@@ -42,7 +42,7 @@ class Truths:
 
 
 def truths(labels: Labels, decisions: Mapping[object, str]) -> Truths:
-    """Compute the two kinds of consensus by counting, and the labels for the latent class model."""
+    """Count labels to compute two kinds of consensus, and collect the labels for the latent class model."""
     third = labels.third if len(labels.third) else None
     columns = ["item", "rater", "category"]
     return Truths(
@@ -53,7 +53,7 @@ def truths(labels: Labels, decisions: Mapping[object, str]) -> Truths:
 
 
 def consensus_numbers(truth: Truths, n_third: int, n_items: int, level: float) -> dict[str, Any]:
-    """Compute all numbers on the consensus by counting."""
+    """Compute all numbers on the consensus that comes from counting labels."""
     status, n_labels = truth.agreed["status"], truth.agreed["n_labels"]
     n_agreed, n_split = ((status == name).sum() for name in (consensus.AGREED, consensus.SPLIT))
     return {
@@ -96,8 +96,8 @@ def latent_numbers(
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Fit the latent class model to the reviewers' labels, and compute the rates of each classifier against it.
 
-    Every row states the status of its model. The numbers of a rejected model are withheld unless they are requested.
-    Without Gibbs sweeps, the result only says whether the model is identifiable.
+    Every row states the status of its model. The numbers of a rejected model are withheld unless `show_rejected` is
+    true. If the resampling has no Gibbs sweeps, the result only says whether the model is identifiable.
     """
     if not resampling.n_sweeps:
         return {"identifiability": plain(consensus.identifiability(truth.all_labels))}, {}
@@ -189,8 +189,8 @@ def _without_rates(row: dict[str, Any]) -> dict[str, Any]:
 def _tests(first: pd.DataFrame, verdicts: pd.DataFrame, resampling: Resampling, done: Done) -> dict[str, Any]:
     """Test how well the model fits the reviewers alone, and the reviewers with each classifier as an additional rater.
 
-    Only labels are used that were assigned before any label was known. Classifiers are added one at a time: if two
-    classifiers make similar errors, this does not contradict the rates of either classifier.
+    The tests use only labels that the plan assigned before any label was known. Each classifier is added alone, because
+    two classifiers with similar errors would not contradict the rates of either classifier.
     """
     return {
         "reviewers": done(consensus.misfit(first, n_draws=resampling.n_misfit, rng=resampling.rng("misfit"))),
@@ -214,7 +214,7 @@ def _by_classifier(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _shown(row: dict[str, Any], state: consensus.ModelState, *, show_rejected: bool) -> dict[str, Any]:
-    """Add the status of the model to a row; if the model is rejected, withhold its numbers."""
+    """Add the status of the model to a row; withhold the numbers of a rejected model unless they are requested."""
     marked = {**row, "state": state.state, "state_words": state.words}
     if state.state != consensus.REJECTED or show_rejected:
         return marked

@@ -1,4 +1,4 @@
-"""Compute the numbers on reasons for disagreement: which measures predict the labels of each reviewer."""
+"""Compute which measures predict the labels of each reviewer, to explain disagreement."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ IN_VERDICT_FILES = (
     "same_height",
     "spread",
     "kruskal",
-)  # values are rounded, so that results from files are equal
+)  # values are rounded, so that results computed from files are equal
 
 
 def habit_numbers(
@@ -30,14 +30,14 @@ def habit_numbers(
 ) -> dict[str, Any]:
     """Compute which measures predict each reviewer's labels.
 
-    Return an empty dict if there are too few labels or no resampling.
+    Return an empty dict if there are too few labels, or if resampling is turned off.
 
     Parameters
     ----------
     labels : DataFrame
         First labels: columns item, rater, category.
     verdicts : DataFrame
-        With score and means.
+        Verdicts with columns score and means.
     applications : mapping of item to application
     resampling : Resampling
     level : float

@@ -1,4 +1,4 @@
-"""Export the registries of measures and classifiers for the documentation and for the parameter table of reports."""
+"""List all measures and classifiers with their properties, for the documentation and for reports."""
 
 from dataclasses import fields
 from typing import Any

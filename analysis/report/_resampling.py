@@ -1,4 +1,4 @@
-"""Define the settings for resampling in a report: numbers of draws and the random seed."""
+"""Define how a report resamples: the numbers of draws and the random seed."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,7 +11,7 @@ MIN_MISFIT = 19  # the smallest number of draws with which p = 0.05 is possible
 
 @dataclass(frozen=True)
 class Resampling:
-    """The numbers of draws and the random seed; the same settings and data give the same report.
+    """The numbers of draws and the random seed. The same settings and data give the same report.
 
     Attributes
     ----------
@@ -19,14 +19,14 @@ class Resampling:
     n_bootstrap : int
         Bootstrap draws of items; 0 for none.
     n_sweeps : int
-        Sweeps of the Gibbs sampler of the latent class model; with 0 the model is not fitted.
+        Sweeps of the Gibbs sampler of the latent class model; if 0, the model is not fitted.
     n_misfit : int
         Data sets drawn for the misfit test, at least 19 if the model is fitted.
 
     Raises
     ------
     ValueError
-        If a number is negative, or `n_misfit` too small.
+        If a number is negative, or if `n_misfit` is too small.
     """
 
     seed: int = 1
@@ -35,7 +35,7 @@ class Resampling:
     n_misfit: int = 199
 
     def __post_init__(self) -> None:
-        """Check the numbers of draws; raise ValueError if one is invalid."""
+        """Check the numbers of draws; raise ValueError if a number is invalid."""
         for name, value in asdict(self).items():
             if value < 0:
                 raise ValueError(f"{name} must not be negative, got {value}")

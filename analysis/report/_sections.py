@@ -1,4 +1,4 @@
-"""Build a document from the numbers of a report: two main pages, and an appendix with all details."""
+"""Build the document of a report from its numbers: two main pages, and an appendix with all details."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -49,12 +49,14 @@ def document(content: Content, *, with_pictures: bool = False) -> Document:
     content : mapping
         The result of `summarise`, or the same mapping read from JSON.
     with_pictures : bool
-        Whether the figure `PICTURES` exists, which shows the items with the most disagreement.
+        Whether the figure `PICTURES` exists. This figure shows the items with the most disagreement.
     """
     content = clean(content)
     study = content["study"]
     interim = (
-        f"Interim: the study is {study['state']} and not unblinded. Numbers will change." if study["interim"] else ""
+        f"This is an interim report. The study is {study['state']} and not unblinded, so the numbers will change."
+        if study["interim"]
+        else ""
     )
     notes = tuple(Paragraph(note, "note") for note in content["notes"])
     sections = (
@@ -93,7 +95,7 @@ def in_short(content: Content) -> list[str]:
 def _agreement_in_words(content: Content) -> str:
     value, decided = content["agreement"]["percent"], content["consensus"]
     if value["value"] is None:
-        return f"Agreement cannot be computed yet: {value['reason']}."
+        return f"It is not possible to compute agreement yet: {value['reason']}."
     n_two = content["agreement"]["n_items_with_two_labels"]
     limits = interval(value)
     return (
@@ -119,9 +121,9 @@ def _kappa_in_words(content: Content) -> str:
 
 
 def _classifiers_in_words(content: Content) -> Iterator[str]:
-    """Compare each classifier with the majority rule.
+    """Yield sentences that compare each classifier with the majority rule.
 
-    If several classifiers share a rule, the rule is described only once.
+    If several classifiers share a rule, only the first sentence describes the rule.
     """
     scored = {name: row for name, row in content["classifiers"].items() if row["n"]}
     rules = {(row["n"], row["baseline"]["category"]) for row in scored.values()}
@@ -169,10 +171,10 @@ def _dropped_in_words(content: Content) -> str:
         return f"{text}."
     name, row = scored[0]
     worst, best = (row["bounds"]["accuracy"][end]["value"] for end in ("worst", "best"))
-    more = "; the appendix lists the other classifiers. " if len(scored) > 1 else ". "
+    more = ". The appendix lists the other classifiers. " if len(scored) > 1 else ". "
     return (
-        f"{text}. Depending on their true category, the accuracy of {title_of(name)} over all items is between "
-        f"{percent(worst)} and {percent(best)}{more}"
+        f"{text}. The true categories of the split items are unknown, so the accuracy of {title_of(name)} over all "
+        f"items is anywhere between {percent(worst)} and {percent(best)}{more}"
     ).strip()
 
 
@@ -188,12 +190,12 @@ def _missing_in_words(content: Content) -> str:
 
 
 def _model_in_words(content: Content) -> str:
-    """Describe how reliable the latent class model is; if it is not identified, describe what it cannot estimate."""
+    """Describe how far a reader can trust the latent class model, and what the model cannot estimate."""
     latent = content["consensus"]["latent"]
     judged = latent.get("state")
     if judged is None:
         if latent["identifiability"]["identified"]:
-            return "The accuracy of each reviewer was not estimated because the report was made without resampling."
+            return "This report does not estimate the accuracy of each reviewer because resampling was turned off."
         return f"The accuracy of each reviewer cannot be estimated. {sentence(latent['identifiability']['words'])}"
     reason = judged["words"].removeprefix("not identified: ").removesuffix(".")
     if judged["state"] == "not identified":
@@ -207,7 +209,7 @@ def _model_in_words(content: Content) -> str:
     if judged["state"] == "fits":
         return f"{start}: {reason}."
     is_withheld = judged["state"] == "rejected" and not content["parameters"].get("show_rejected")
-    withheld = " Its numbers are withheld." if is_withheld else ""
+    withheld = " The numbers of this model are withheld." if is_withheld else ""
     remedies = f" Possible remedies: {'; '.join(judged['remedies'])}." if judged["remedies"] else ""
     return f"{start}: {reason}.{withheld}{remedies} Agreement and the agreed items do not depend on this model."
 
@@ -215,7 +217,7 @@ def _model_in_words(content: Content) -> str:
 def _classifiers(content: Content) -> Iterator[Block]:
     rows = [(name, row) for name, row in content["classifiers"].items() if row["n"]]
     if not content["classifiers"]:
-        yield Paragraph("There are no verdicts. Compute verdicts, or import a file of verdicts.")
+        yield Paragraph("The study has no verdicts. Compute verdicts, or import a file of verdicts.")
         return
     if not rows:
         yield Paragraph("No agreed item has a verdict yet.")
@@ -251,20 +253,21 @@ def _classifier_table(content: Content, rows: list[tuple[str, Content]]) -> Tabl
 
 
 def _figure_caption(content: Content) -> str:
-    return f"Rates of each classifier with {level_of(content)}s. Grey mark: accuracy of the majority rule."
+    return f"Rates of each classifier with {level_of(content)}s. The grey mark is the accuracy of the majority rule."
 
 
 def _agreement(content: Content) -> Iterator[Block]:
     if content["agreement"]["pairs"]:
         yield Figure(
-            "pair-agreement", f"Agreement of each pair with its {level_of(content)}. Dashed line: overall agreement."
+            "pair-agreement",
+            f"Agreement of each pair with its {level_of(content)}. The dashed line is the overall agreement.",
         )
     else:
         yield Paragraph("No two reviewers have labelled the same item yet.")
 
 
 def _published(content: Content) -> Iterator[Section]:
-    """Compare the published numbers, if the report contains any, with the numbers of this report."""
+    """Yield a section that compares published numbers with the report; yield nothing if there are none."""
     if content.get("published"):
         rows = [
             (row["where"], row["what"], row["paper"], row["ours"], "yes" if row["agrees"] else "NO", row["note"])
@@ -273,7 +276,14 @@ def _published(content: Content) -> Iterator[Section]:
         header = ("Place", "Number", "Published", "This report", "Agrees", "Note")
         yield Section(
             "Published numbers and numbers of this report",
-            (stat_table("published", "Numbers are rounded as in the publication.", header, rows),),
+            (
+                stat_table(
+                    "published",
+                    "The numbers of this report are rounded in the same way as the published numbers.",
+                    header,
+                    rows,
+                ),
+            ),
         )
 
 
@@ -293,7 +303,7 @@ def _provenance(content: Content) -> Iterator[Block]:
         ("Versions", content["versions"]),
     )
     rows = [(title, words(name), value_in_words(value)) for title, part in parts for name, value in part.items()]
-    yield stat_table("provenance", "Origin of the numbers.", ("Part", "Name", "Value"), rows)
+    yield stat_table("provenance", "Where the numbers of this report come from.", ("Part", "Name", "Value"), rows)
 
 
 def _registry(kind: str, rows: Content) -> Table:

@@ -1,4 +1,4 @@
-"""Build the sections on agreement: pairs of reviewers, overall, by group, over time, and single reviewers."""
+"""Build the sections on agreement, for example of pairs of reviewers, overall, and by group."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -37,8 +37,8 @@ def _pairs(content: Content) -> Iterator[Block]:
     if agreement["pairs"]:
         yield stat_table(
             "pairs",
-            "Items that both reviewers of a pair labelled, and the share on which they agree. First labels only; "
-            "intervals of shares are Wilson's.",
+            "Number of items that both reviewers of a pair labelled, and the share of these items on which they "
+            "agree. The table uses first labels only. Intervals of shares are Wilson intervals.",
             ("Pair", "Items", "Agreed", f"Agreement ({level})", f"Cohen's kappa ({level})", "PABAK",
              "Prevalence index", "Bias index"),
             [
@@ -56,9 +56,9 @@ def _homogeneity(content: Content) -> str:
     if test["p"] is None:
         return f"Not tested: {test['reason']}."
     result = f"χ² = {number(test['chi2'], 1)}, {test['df']} degrees of freedom, p = {p_value(test['p'])} "
-    result += "(items with exactly two first labels)."
+    result += "(from items with exactly two first labels)."
     differ = test["p"] <= alpha_of(content)
-    return result + (" The pairs differ, which a single overall number hides." if differ else "")
+    return result + (" The pairs differ in their agreement, and a single overall number hides this." if differ else "")
 
 
 def _overall(content: Content) -> Iterator[Block]:
@@ -74,7 +74,7 @@ def _overall(content: Content) -> Iterator[Block]:
     if agreement.get("jackknife"):
         rows.append(
             (
-                "Fleiss' kappa with reviewers as a random sample (jackknife)",
+                "Fleiss' kappa if reviewers are a random sample (jackknife)",
                 plain_number(agreement["jackknife"]),
                 "",
                 "",
@@ -87,21 +87,27 @@ def _overall(content: Content) -> Iterator[Block]:
     for name, title in CLUSTERED:
         rows.append(
             (
-                f"{title}, items of one application alike",
+                f"{title} if items of one application are alike",
                 Cell(agreement["by_applications"][name], name == "percent"),
                 "",
                 "",
             )
         )
-    missing = " Missing labels: not sure, withdrawn, or planned and never given." if agreement.get("if_given") else ""
+    missing = (
+        " A label is missing if it was planned but not given, withdrawn, or not sure."
+        if agreement.get("if_given")
+        else ""
+    )
     yield stat_table(
         "overall-agreement",
-        f"{agreement['n_labels']} first labels on {agreement['n_items']} items, "
-        f"{agreement['n_items_with_two_labels']} of them with two or more labels.{missing}",
-        ("Statistic", f"Value ({level})", "Landis-Koch bands of both limits", f"Bootstrap over items ({level})"),
+        f"{agreement['n_labels']} first labels on {agreement['n_items']} items. {agreement['n_items_with_two_labels']} "
+        f"of these items have two or more labels.{missing}",
+        ("Statistic", f"Value ({level})", "Landis-Koch bands of the limits", f"Bootstrap over items ({level})"),
         rows,
     )
-    yield Paragraph(f"Test of chance agreement (kappa = 0): {_chance_in_words(agreement['chance_test'])}.")
+    yield Paragraph(
+        f"Is agreement better than chance? Test of kappa = 0: {_chance_in_words(agreement['chance_test'])}."
+    )
     if agreement["warning"]:
         yield Paragraph(f"{agreement['warning'].capitalize()}.", "warning")
 
@@ -128,7 +134,7 @@ def _groups(content: Content) -> Iterator[Block]:
     agreement, level = content["agreement"], level_of(content)
     yield stat_table(
         "labels-used",
-        "Agreement by the set of labels used.",
+        "Agreement by which labels are used.",
         ("Labels", "Number", f"Agreement ({level})", f"Fleiss' kappa ({level})"),
         [
             (row["labels"], row["n_labels"], share(row["percent"]), plain_number(row["fleiss_kappa"]))
@@ -138,14 +144,22 @@ def _groups(content: Content) -> Iterator[Block]:
     )
     for name, caption, first in (
         ("by_application", "Agreement by application.", "Application"),
-        ("by_position", "Agreement by thirds of each reviewer's labels in order; shows possible fatigue.", "Third"),
+        (
+            "by_position",
+            "Agreement by thirds of each reviewer's labels in order. Falling agreement can show fatigue.",
+            "Third",
+        ),
         ("by_time_quartile", "Agreement by quartiles of each reviewer's time on task, fastest first.", "Quartile"),
         ("by_date", "Agreement by date.", "Date"),
         ("by_axis_rule", "Agreement by the axis rule that applied when the label was given.", "Axis rule"),
     ):
         rows = agreement.get(name, [])
         if len(rows) > 1:
-            more = f" First {MANY} of {len(rows)} rows; report.json has all rows." if len(rows) > MANY else ""
+            more = (
+                f" The table shows the first {MANY} of {len(rows)} rows; report.json has all rows."
+                if len(rows) > MANY
+                else ""
+            )
             yield stat_table(
                 name.replace("_", "-"),
                 caption + more,
@@ -161,7 +175,7 @@ def _groups(content: Content) -> Iterator[Block]:
     if confidence:
         yield stat_table(
             "by-confidence",
-            "Agreement by the reviewer's stated confidence (1 low, 3 high).",
+            "Agreement by the confidence that reviewers stated (1 is low, 3 is high).",
             ("Confidence", "Items", "Labels", f"Dissimilar ({level})", f"Agreement ({level})", f"Kappa ({level})"),
             [
                 (row["group"], row["n_items"], row["n_labels"], share(row["dissimilar"]), share(row["percent"]),
@@ -176,7 +190,7 @@ def _groups(content: Content) -> Iterator[Block]:
 
 
 def _order_in_words(order: Content | None) -> str:
-    """Describe the order test in sentences."""
+    """Describe in sentences whether labels depend on the item order."""
     if order is None:
         return "Effects of the item order on labels were not tested because positions are unknown."
     if order["matters"] is None:
@@ -203,8 +217,8 @@ def _reviewers(content: Content) -> Iterator[Block]:
     if leniency["raters"]:
         yield stat_table(
             "leniency",
-            "Share of dissimilar labels of each reviewer, and log odds of dissimilar on the same items (0: like the "
-            "others).",
+            "Share of dissimilar labels of each reviewer, and log odds of calling the same items dissimilar. Log odds "
+            "of 0 mean that the reviewer is as strict as the others.",
             ("Reviewer", "First labels", f"Dissimilar ({level})", f"Log odds on the same items ({level})"),
             [
                 (row["rater"], row["n"], share(row["dissimilar"]), plain_number(row["log_odds"]))
@@ -216,8 +230,8 @@ def _reviewers(content: Content) -> Iterator[Block]:
     if leniency["pairs"]:
         yield stat_table(
             "leniency-pairs",
-            "Two reviewers on the same items: items that only one of them calls dissimilar. McNemar's mid-p test with "
-            "Holm's correction over the pairs; raw and exact p values are in report.json.",
+            "Number of items that only one of two reviewers calls dissimilar. The p values come from McNemar's mid-p "
+            "test and are corrected over the pairs by Holm's method. Raw and exact p values are in report.json.",
             ("Pair", "Only the first", "Only the second", f"Difference of shares ({level})", "p (Holm)"),
             [
                 (f"{pair['a']} – {pair['b']}", pair["table"]["b"], pair["table"]["c"], share(pair["difference"]),
@@ -235,14 +249,14 @@ def _times(rows: Sequence[Content]) -> Iterator[Block]:
         return
     yield stat_table(
         "time-on-task",
-        "Time on task: median time per label, and number of labels given in less than a second.",
+        "Median time on task per label, and number of labels given in less than a second.",
         ("Reviewer", "Labels", "Median seconds", "Under 1 s"),
         [(row["rater"], row["n"], number(row["median_s"], 1), row["n_fast"]) for row in rows],
         numeric=(1, 2, 3),
     )
     fast = [str(row["rater"]) for row in rows if row["median_s"] < 1]
     if fast:
-        text = f"Implausibly fast: at least half of the labels took less than a second ({', '.join(fast)})."
+        text = f"Implausibly fast, with less than a second for at least half of the labels: {', '.join(fast)}."
         yield Paragraph(text, "warning")
 
 
@@ -255,8 +269,8 @@ def _disputed(content: Content, with_pictures: bool) -> Iterator[Block]:
         return
     yield Figure(
         "label-strip",
-        "All items with two or more labels, sorted by agreement, one row per reviewer. Dark: dissimilar; light: "
-        "similar; blank: not labelled.",
+        "All items with two or more labels, sorted by agreement, one row per reviewer. Dark means dissimilar, light "
+        "means similar, and blank means not labelled.",
     )
     if disputed["items"] and content["study"]["interim"]:
         yield Paragraph("The items with the most disagreement are named after the study is unblinded.", "note")
@@ -270,7 +284,8 @@ def _disputed(content: Content, with_pictures: bool) -> Iterator[Block]:
     if with_pictures:
         yield Figure(
             PICTURES,
-            "Runs of the items with the most disagreement, as reviewers saw them: all runs of an item share one axis.",
+            "Runs of the items with the most disagreement, drawn as reviewers saw them. All runs of an item share one "
+            "axis.",
         )
 
 
@@ -283,7 +298,7 @@ def _leniency_in_words(test: Content, alpha: float) -> str:
     )
     return (
         result
-        + (" They are not equally strict." if test["p"] <= alpha else "")
+        + (" The reviewers are not equally strict." if test["p"] <= alpha else "")
         + (f" ({test['reason']}.)" if test["reason"] else "")
     )
 
@@ -294,8 +309,8 @@ def _retest(rows: Sequence[Content], level: str) -> Iterator[Block]:
         return
     yield stat_table(
         "retest",
-        "Test and retest: the same reviewer labels the same item again under another code. Drift: McNemar's mid-p test "
-        "with Holm's correction over the reviewers.",
+        "Agreement of each reviewer with themselves: in a retest, a reviewer labels the same item again under another "
+        "code. Drift is tested by McNemar's mid-p test and corrected over the reviewers by Holm's method.",
         ("Reviewer", "Items", f"Agreement ({level})", f"Cohen's kappa ({level})", f"PABAK ({level})",
          f"Drift to dissimilar ({level})", "p of drift (Holm)"),
         [

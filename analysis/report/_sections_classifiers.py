@@ -1,4 +1,4 @@
-"""Build the appendix sections on classifiers: one table per question, each with all classifiers."""
+"""Build the appendix sections on classifiers. Each table answers one question for all classifiers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -45,8 +45,10 @@ def _confusion(content: Content) -> Iterator[Block]:
     ]  # fmt: skip
     yield stat_table(
         "confusion",
-        "Verdicts on the agreed items: dissimilar called dissimilar (tp), similar called dissimilar (fp), dissimilar "
-        "called similar (fn), similar called similar (tn). Precision is valid for the prevalence in the next column.",
+        "Verdicts on the agreed items. True positives (tp) are dissimilar items called dissimilar; false positives "
+        "(fp) are similar items called dissimilar. False negatives (fn) are dissimilar items called similar; true "
+        "negatives (tn) are similar items called similar. Precision is valid only for the prevalence in the next "
+        "column.",
         ("Classifier", "tp", "fp", "fn", "tn", "No verdict", f"Precision ({level})", "Prevalence of dissimilar",
          f"Balanced accuracy ({level})", f"F1 ({level})"),
         rows,
@@ -54,7 +56,7 @@ def _confusion(content: Content) -> Iterator[Block]:
     )  # fmt: skip
     yield stat_table(
         "verdicts",
-        "Verdicts on all items.",
+        "Number of verdicts on all items, including items without a consensus.",
         ("Classifier", "Dissimilar", "Similar", "No verdict", "Computed with"),
         [
             (row_title(name), *(row["verdicts"][kind] for kind in ("dissimilar", "similar", "none")),
@@ -89,8 +91,8 @@ def _by_consensus(content: Content) -> Iterator[Block]:
         "by-consensus",
         f"{dropped} of the items with two labels are split. Scoring only the agreed items is biased in either "
         "direction: label errors lower both rates, and leaving out hard items raises them. The row “latent class” "
-        "depends on a model with the stated status (credible intervals). The first table of the report has the agreed "
-        "items.",
+        "depends on a model, so the last column states the status of this model; its intervals are credible "
+        "intervals. For results on the agreed items only, see the first table of the report.",
         ("Classifier", "Consensus", "Items", f"Sensitivity ({level})", f"Specificity ({level})", "Model"),
         rows,
         numeric=(2,),
@@ -102,17 +104,17 @@ def _scores(content: Content) -> Iterator[Block]:
     without = [row_title(name) for name, row in content["classifiers"].items() if not row["scores"]]
     if without:
         yield Paragraph(
-            f"Classifiers without scores, for which other thresholds cannot be evaluated: {', '.join(without)}."
+            f"These classifiers have no scores, so other thresholds cannot be evaluated: {', '.join(without)}."
         )
     if not scored:
         return
     level = level_of(content)
     yield stat_table(
         "scores",
-        "Average precision over all thresholds. The last two columns show at which cost ratios the fixed threshold "
-        "has the lowest cost of all thresholds, and at which its cost is at most 10 % higher than the lowest. The cost "
-        "ratio is the cost of a missed dissimilar item divided by the cost of a false alarm. The area under the ROC "
-        "curve is in the first table of the report.",
+        "Average precision summarises precision over all thresholds. The last two columns show at which cost ratios "
+        "the fixed threshold has the lowest cost of all thresholds, and at which its cost is at most 10 % higher than "
+        "the lowest. The cost ratio is the cost of a missed dissimilar item divided by the cost of a false alarm. The "
+        "area under the ROC curve is in the first table of the report.",
         (
             "Classifier",
             f"Average precision ({level})",
@@ -127,15 +129,19 @@ def _scores(content: Content) -> Iterator[Block]:
         numeric=(2,),
     )
     if any(scores["roc"]["threshold"] for scores in scored.values()):
-        yield Figure("roc", "Sensitivity against false alarms over all thresholds. Point: the actual verdicts.")
-        yield Figure("precision-recall", "Precision against sensitivity. Grey line: share of dissimilar items.")
+        yield Figure(
+            "roc", "Sensitivity against false alarms over all thresholds. The point shows the actual verdicts."
+        )
+        yield Figure(
+            "precision-recall", "Precision against sensitivity. The grey line is the share of dissimilar items."
+        )
     rows = [row for name, scores in scored.items() for row in _threshold_rows(name, scores["threshold"])]
     if rows:
         yield stat_table(
             "thresholds",
-            "Thresholds. A threshold looks better than it is if it is chosen and scored on the same items. In the row "
-            "“chosen on other applications”, the threshold for each item is chosen from the items of all other "
-            "applications.",
+            "Results of each classifier with different thresholds. A threshold looks better than it is if it is "
+            "chosen and evaluated on the same items. In the row “chosen on other applications”, the threshold for "
+            "each item is chosen from the items of all other applications.",
             ("Classifier", "Threshold", "Value", "tp", "fp", "fn", "tn", "Youden"),
             rows,
             numeric=(2, 3, 4, 5, 6, 7),
@@ -145,7 +151,7 @@ def _scores(content: Content) -> Iterator[Block]:
         if scores["threshold"] is not None and scores["threshold"]["reason"]:
             reasons.setdefault(scores["threshold"]["reason"], []).append(row_title(name))
     for reason, names in reasons.items():
-        yield Paragraph(f"Choosing a threshold of {', '.join(names)} from the data: {reason}.")
+        yield Paragraph(f"No threshold of {', '.join(names)} was chosen from the data: {reason}.")
 
 
 def _threshold_rows(name: str, choice: Content | None) -> Iterator[tuple[Any, ...]]:
@@ -183,12 +189,12 @@ def _ratios(costs: Content) -> str:
 def _comparisons(content: Content) -> Iterator[Block]:
     level = level_of(content)
     n_pairs = len(content["comparisons"])
-    corrected = f"; p after Holm's correction over {n_pairs} pairs" if n_pairs > 1 else ""
+    corrected = f", corrected by Holm's method over {n_pairs} pairs" if n_pairs > 1 else ""
     yield stat_table(
         "comparisons",
-        "Two classifiers on the same agreed items, overall and within each category (where differences often point in "
-        f"opposite directions): differences in the share of right verdicts, McNemar's mid-p test{corrected}. Raw "
-        "and exact p values are in report.json.",
+        "Difference in the share of right verdicts of two classifiers on the same agreed items, overall and within "
+        "each category. Differences within the categories often point in opposite directions. The p values come from "
+        f"McNemar's mid-p test{corrected}. Raw and exact p values are in report.json.",
         ("Pair", "Items", f"Accuracy ({level})", "p", f"Sensitivity ({level})", "p", f"Specificity ({level})", "p",
          f"AUC ({level})", "p"),
         [_compared(row) for row in content["comparisons"]],

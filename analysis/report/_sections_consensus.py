@@ -1,4 +1,4 @@
-"""Build the sections on consensus: numbers of items, items that are left out, and the latent class model."""
+"""Build the sections on the consensus of the items, the items left out, and the latent class model."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -32,7 +32,7 @@ from analysis.report._wording import (
 Content = Mapping[str, Any]
 
 MOST_DEPENDENT = 10  # maximum number of models of dependent errors in the table
-NO_STRENGTH = 0.01  # weaker dependence is treated as independence
+NO_STRENGTH = 0.01  # dependence weaker than this counts as independence
 
 
 def consensus_sections(content: Content) -> tuple[Section, ...]:
@@ -49,13 +49,13 @@ def _consensus(content: Content) -> Iterator[Block]:
         f"Rule for the consensus: {decided['rule']}. Of {decided['n_items']} items, {decided['agreed']} are agreed "
         f"({decided['agreed_dissimilar']} dissimilar, {decided['agreed_similar']} similar), {decided['split']} are "
         f"split and {decided['incomplete']} have fewer than two first labels. Only agreed items enter the confusion "
-        "matrices. Items on which reviewers disagree are not scored, and these are rarely the easy items."
+        "matrices. Split items are not scored, although they are usually harder than the agreed items."
     )
     yield Paragraph(_majority_in_words(decided["majority"]))
     if len(decided["by_n_labels"]) > 1:
         yield stat_table(
             "agreed-by-labels",
-            "Share of agreed items by number of labels: with more reviewers, full agreement is rarer.",
+            "Share of agreed items by number of labels. The more reviewers label an item, the rarer is full agreement.",
             ("Labels", "Items", f"Agreed ({level_of(content)})"),
             [(row["n_labels"], row["n"], share(row["agreed"])) for row in decided["by_n_labels"]],
             numeric=(0, 1),
@@ -66,11 +66,11 @@ def _consensus(content: Content) -> Iterator[Block]:
 
 def _majority_in_words(majority: Content) -> str:
     if not majority["n_third_labels"] and not majority["adjudicated"]:
-        return "There are no third labels and no adjudications yet, so the adjudicated majority uses only first labels."
+        return "There are no third labels and no adjudications yet, so the adjudicated majority uses first labels only."
     return (
         f"With {majority['n_third_labels']} third labels and {majority['adjudicated']} adjudications, the adjudicated "
         f"majority has {majority['n_dissimilar']} dissimilar and {majority['n_similar']} similar items; "
-        f"{majority['split']} are still split and {majority['incomplete']} incomplete."
+        f"{majority['split']} items are still split and {majority['incomplete']} are incomplete."
     )
 
 
@@ -89,7 +89,7 @@ def _latent(content: Content) -> Iterator[Block]:
     if latent.get("state", {}).get("state") == "not identified":
         return
     if "state" not in latent:
-        yield Paragraph("The model was not fitted because the report was made without resampling.", "note")
+        yield Paragraph("The model was not fitted because resampling was turned off for this report.", "note")
         return
     yield from _state(content)
     yield _fit(latent["misfit"])
@@ -101,7 +101,7 @@ def _latent(content: Content) -> Iterator[Block]:
 
 
 def _fit(tests: Content) -> Table:
-    """Build a table of the tests of fit: the reviewers alone, and the reviewers with each classifier."""
+    """Build a table of the tests of fit for the reviewers alone, and for the reviewers with each classifier."""
     all_tests = {"reviewers": tests["reviewers"], **tests["with_classifier"]}
     rows = [
         (_raters(name), p_value(test["p"]), percent(test.get("power")), _outcome(test))
@@ -109,8 +109,9 @@ def _fit(tests: Content) -> Table:
     ]
     return stat_table(
         "fit",
-        "Does the model fit? Tests of independent errors. Power: how often the test detects a rater who copies three "
-        "of four labels of another. If the power is low, a result without signs of dependence means little.",
+        "Tests whether the model fits, that is, whether raters make errors independently. Power is the probability "
+        "that the test detects a rater who copies three of four labels of another rater. If the power is low, a test "
+        "that finds no dependence means little.",
         ("Labels of", "p", "Power", "Result"),
         rows,
         (1, 2),
@@ -118,7 +119,7 @@ def _fit(tests: Content) -> Table:
 
 
 def _outcome(test: Content) -> Marked:
-    """Return the result of a test of fit, explained below the table; the power has its own column."""
+    """Return the result of a test of fit with an explanation for a note, but without the power of the test."""
     words = str(test["words"]).partition(";")[0]
     result = "not tested" if test["p"] is None else "no sign" if words.startswith("no sign") else "rejected"
     return Marked(result, words.removesuffix("."))
@@ -129,9 +130,9 @@ def _state(content: Content) -> Iterator[Block]:
     text = f"Status of the model: {judged['state']}. {sentence(judged['words'])}"
     if judged["state"] == "rejected":
         text += (
-            " Its numbers are shown on request; do not trust them."
+            " The numbers of this model are shown because they were requested; do not trust them."
             if shows
-            else (" Its numbers are withheld. To see them, run labeler report --show-rejected.")
+            else (" The numbers of this model are withheld. To see them, run labeler report --show-rejected.")
         )
     if judged["remedies"]:
         text += f" Possible remedies: {'; '.join(judged['remedies'])}."
@@ -150,7 +151,7 @@ def _rates(content: Content) -> Iterator[Block]:
     )
     yield stat_table(
         "reviewer-rates",
-        f"Share of right labels of each reviewer, estimated by the model, with {level}s.",
+        f"Share of right labels of each reviewer with its {level}, as the model estimates them.",
         ("Reviewer", "Items", f"On dissimilar items ({level})", f"On similar items ({level})", "Model"),
         [(row["rater"], row["n"], share(row["sensitivity"]), share(row["specificity"]), model_of(row))
          for row in latent["reviewers"]],
@@ -165,8 +166,8 @@ def _dependence(content: Content) -> Iterator[Block]:
     if latent.get("residuals"):
         yield Figure(
             "residual-correlations",
-            "Observed minus expected correlation of each pair of reviewers. Lines: two standard errors. Above zero, "
-            "the reviewers agree more often than independent errors explain.",
+            "Observed minus expected correlation of each pair of reviewers. The lines extend two standard errors in "
+            "each direction. Above zero, the reviewers agree more often than independent errors explain.",
         )
     if not found or not found["tried"]:
         return
@@ -175,10 +176,11 @@ def _dependence(content: Content) -> Iterator[Block]:
     if fitted:
         yield stat_table(
             "dependence",
-            "Models in which errors depend on each other, compared with independent errors: strength of the "
-            "dependence, likelihood ratio test of independence, and largest change of a prevalence or rate: at the "
-            "estimated strength, and up to the largest strength that the labels do not exclude. "
-            f"Of {len(found['tried'])} models, the {len(fitted)} with the smallest p; report.json has all.",
+            "Models in which errors depend on each other. Strength says how strongly they depend on each other; p "
+            "belongs to the likelihood ratio test of independence. Largest difference is the largest change of a "
+            "prevalence or rate at the estimated strength; the last column is the largest change at any strength that "
+            f"the labels do not exclude. The table shows the {len(fitted)} of {len(found['tried'])} models with the "
+            "smallest p; report.json has all models.",
             ("Raters", "Model", "Strength", "p (Holm)", "Largest difference", "Largest difference not excluded"),
             [
                 (_raters(row["raters_of"]), _model(row), number(row["strength"], 2), p_value(row["p_holm"]),
@@ -190,8 +192,7 @@ def _dependence(content: Content) -> Iterator[Block]:
     unknown = dict.fromkeys(_raters(row["raters_of"]) for row in found["tried"] if row["p"] is None)
     if unknown:
         yield Paragraph(
-            "The labels of these raters do not contain enough information to estimate dependent errors: "
-            f"{', '.join(unknown)}."
+            f"These raters have too few labels to estimate how their errors depend on each other: {', '.join(unknown)}."
         )
     if found["best"]:
         yield from _best(found["best"], level)
@@ -204,7 +205,7 @@ def _best(best: Content, level: str) -> Iterator[Block]:
     )
     yield stat_table(
         "dependent-rates",
-        f"Share of right labels of each rater if {_model(best)}.",
+        f"Estimated share of right labels of each rater if {_model(best)}.",
         ("Rater", "Items", f"On dissimilar items ({level})", f"On similar items ({level})", "Model"),
         [
             (row_title(row["rater"]) if row["rater"] == best["raters_of"] else row["rater"], row["n"],
@@ -230,7 +231,8 @@ def _undecided(latent: Content) -> Iterator[Block]:
     if not latent["identifiability"]["identified"] or not undecided:
         return
     yield first_rows(
-        f"{counted(len(undecided), 'item')} still undecided: the probability of dissimilar is between 0.1 and 0.9. "
+        f"{counted(len(undecided), 'item')} for which the model cannot decide, because the probability of dissimilar is "
+        "between 0.1 and 0.9. "
         f"Model: {latent['state']['words']}.",
         ("Item", "Probability of dissimilar", "Model"),
         [(row["item"], number(row["posterior"], 2), latent["state"]["state"]) for row in undecided],

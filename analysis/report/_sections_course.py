@@ -1,4 +1,4 @@
-"""Build the section on the course of a study: steps, people, exclusions, and the calibration round."""
+"""Build the sections on how a study proceeded: its steps, people, excluded items and calibration round."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ Content = Mapping[str, Any]
 
 
 def course_sections(content: Content) -> Iterator[Section]:
-    """Yield the section on the course of the study; yield nothing if the report is not about a study."""
+    """Yield the sections on how the study proceeded; yield nothing if the report is not about a study."""
     course = content.get("course")
     if course:
         yield Section("Course of the study", tuple(_course(course, interim=content["study"]["interim"])))
@@ -34,9 +34,9 @@ def unblinded_in_words(content: Content) -> str:
 def _course(course: Content, *, interim: bool) -> Iterator[Block]:
     if course["steps"]:
         rows = [(_day(row["at_utc"]), row["step"], row["by"], row["why"]) for row in course["steps"]]
-        yield table("Steps of the study with reasons.", ("Day", "Step", "By", "Why"), rows)
+        yield table("Steps of the study, each with its reason.", ("Day", "Step", "By", "Why"), rows)
     else:
-        yield Paragraph("No step was taken since the plan was created.")
+        yield Paragraph("The study has not moved to another step since its plan was created.")
     if course["people"]:
         people = [
             (_day(row["at_utc"]), row["change"], row.get("name", ""), row.get("successor", ""), row.get("why", ""))
@@ -45,7 +45,7 @@ def _course(course: Content, *, interim: bool) -> Iterator[Block]:
         yield table("Changes of reviewers.", ("Day", "Change", "Reviewer", "Successor", "Why"), people)
     if course["changed_pairs"]:
         pairs = [(row["a"], row["b"], row["items"]) for row in course["changed_pairs"]]
-        words = "Pairs that share items only because one reviewer took over items; this was not in the plan."
+        words = "Pairs that share items although the plan did not intend it: one reviewer took over items of another."
         yield table(words, ("Reviewer", "Reviewer", "Items"), pairs, numeric=(2,))
     if course.get("flags"):  # reports of earlier versions lack this
         named = not interim
@@ -54,22 +54,25 @@ def _course(course: Content, *, interim: bool) -> Iterator[Block]:
              row["comment"])
             for row in course["flags"]
         ]  # fmt: skip
-        words = "Flags and comments of reviewers. The code is the one that this reviewer saw."
+        words = "Flags and comments of reviewers. The code is the name that this reviewer saw for the item."
         header = ("Item", "Code", "Reviewer", "Flag", "Comment")
         yield table(words, header if named else header[1:], flags)
     if course["excluded"]:
         excluded = [(row["item"], row["why"]) for row in course["excluded"]]
-        yield table("Excluded items: kept in the study, but not used in any number.", ("Item", "Why"), excluded)
+        yield table(
+            "Excluded items. They stay in the study, but no number of the report uses them.", ("Item", "Why"), excluded
+        )
 
 
 def _calibration(round_: Content, level: str) -> Iterator[Block]:
     gate = round_["gate"]
-    words = f"Before the study, every reviewer labelled {round_['n_items']} items. These items are not used elsewhere. "
+    words = f"Before the study, every reviewer labelled {round_['n_items']} items. "
+    words += "Other sections of this report do not use these items. "
     words += f"Reviewers agreed on {percent(round_['percent']['value'])} of the pairs of labels"
     words += f" ({round_['percent']['reason']})." if round_["percent"]["value"] is None else "."
     if gate:
         on = "agreement with the reference labels" if gate["on"] == "reference" else "agreement between reviewers"
-        words += f" The requirement was {on} of at least {percent(gate['least'])}."
+        words += f" To pass, the {on} had to be at least {percent(gate['least'])}."
     words += (
         " The round passed."
         if not round_["not_passed"]
@@ -95,14 +98,15 @@ def _calibration(round_: Content, level: str) -> Iterator[Block]:
 def _selection(selection: Content, level: str) -> Iterator[Block]:
     weighted = selection["weighted"]
     yield Paragraph(
-        f"{selection['n_chosen']} items were not drawn at random, but chosen because classifiers disagreed and a model "
-        "was uncertain. Their labels would bias agreement and shares, so each result uses only these labels:"
+        f"{selection['n_chosen']} items were not drawn at random, but chosen because classifiers disagreed on them and "
+        "a model was uncertain. The labels of chosen items would bias agreement and shares. This table lists which "
+        "labels each result uses."
     )
     random = f"{selection['n_random']} random items", selection["n_random_labels"]
     both = f"{selection['n_random'] + selection['n_chosen']} random and chosen items", selection["n_labels"]
     two = f"{weighted['n_items']} random and chosen items with two labels, weighted", weighted["n_labels"]
     yield table(
-        "Labels that enter each result (first labels).",
+        "Which first labels each result uses.",
         ("Result", "Items", "Labels"),
         [
             ("All other sections of this report", *random),
@@ -116,7 +120,7 @@ def _selection(selection: Content, level: str) -> Iterator[Block]:
         ("Percent agreement", share(weighted["percent"])),
         ("Fleiss' kappa", plain_number(weighted["kappa"])),
     )
-    words = f"Weighted estimates for all {selection['n_population']} items of the study."
+    words = f"Weighted estimates that represent all {selection['n_population']} items of the study."
     yield stat_table("selection", words, ("Measure", f"Value ({level})"), values)
     yield Paragraph(
         "Each label is weighted by the inverse of the probability that its item was labelled (Farquhar et al. 2021), "

@@ -19,13 +19,13 @@ from analysis.report._resampling import Resampling
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
 NO_RESAMPLING = Resampling.none()
-# the kinds of assignments with separate tables, and calibration, which never counts
+# kinds of assignments that have separate tables, and calibration, which no result uses
 THIRD, RETEST, ADJUDICATED, CALIBRATION = "third", "retest", "adjudicated", "calibration"
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """The origin of the numbers of a report, as plain values that the report shows unchanged.
+    """Where the numbers of a report come from. The report shows these values unchanged.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Provenance:
     notes : sequence of str
         Remarks that a reader needs, such as arbitrary choices in a data set.
     course : mapping or None
-        The course of the study: `unblinded`, `steps`, `people`, `excluded`, `changed_pairs`,
-        `calibration` and `selection`.
+        How the study proceeded: keys `unblinded`, `steps`, `people`, `excluded`, `changed_pairs`, `calibration` and
+        `selection`.
     """
 
     study: Mapping[str, Any] = field(default_factory=dict)
@@ -83,11 +83,11 @@ def summarise(
     level : float
         Level of all intervals, including credible intervals; tests use the significance level 1 - level.
     resampling : Resampling
-        Settings of bootstrap, Gibbs sampler and misfit test; none of them run by default.
+        Settings of the bootstrap, the Gibbs sampler and the misfit test. By default, none of them runs.
     show_rejected : bool
         Include the numbers of a rejected latent class model; by default they are withheld.
     progress : callable, optional
-        Called after each part with the share of all parts that are done, in (0, 1].
+        Called after each finished part with the share of parts that are finished, in (0, 1].
 
     Returns
     -------
@@ -135,7 +135,7 @@ def summarise(
 
 
 def _counted(progress: Callable[[float], object] | None, n_parts: int) -> Done:
-    """Return a function that reports the progress whenever it receives the result of a finished part."""
+    """Return a function that receives the result of each finished part and reports the progress."""
     numbers = count(1)
 
     def done(result: Any) -> Any:
@@ -158,14 +158,14 @@ def _labels(table: pd.DataFrame, first: pd.DataFrame, not_given: Sequence[Mappin
     return Labels(
         first=counted,
         current=standing.rename(columns={"reviewer": "rater", "label": "category"}),
-        third=further[~of_further.isin(of_counted)],  # a reviewer who gave a first label cannot add a third label
+        third=further[~of_further.isin(of_counted)],  # a reviewer who gave a first label cannot give a third label
         missing=_not_given(table, counted, not_given),
         retest=pairs.rename(columns={"category": "first", "category_again": "second"})[["rater", "first", "second"]],
     )
 
 
 def _not_given(table: pd.DataFrame, counted: pd.DataFrame, planned: Sequence[Mapping[str, str]]) -> pd.DataFrame:
-    """Return the pairs of reviewer and item without a first label: answers without a label, and planned labels."""
+    """Return the pairs of reviewer and item without a first label, both seen and only planned items."""
     met = table[table["kind"].isin(COUNTED_KINDS)][["item", "reviewer"]].drop_duplicates()
     never = pd.DataFrame(
         [(row["item"], row["reviewer"]) for row in planned], columns=["item", "reviewer"], dtype=object
@@ -210,7 +210,7 @@ def _checked_verdicts(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     missing = [name for name in ("item", "classifier", "verdict") if name not in verdicts.columns]
     if missing:
         raise ValueError(
-            f"the verdicts lack the column {', '.join(missing)}; existing columns: {', '.join(map(str, verdicts))}"
+            f"the verdicts lack the column {', '.join(missing)}. They have: {', '.join(map(str, verdicts))}"
         )
     doubled = verdicts[verdicts.duplicated(["item", "classifier"])]
     if len(doubled):
@@ -220,9 +220,9 @@ def _checked_verdicts(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _used(verdicts: pd.DataFrame) -> dict[str, Any]:
-    """Return the parameters of the verdicts for each classifier.
+    """Return the parameters with which each classifier computed its verdicts.
 
-    There is one entry per classifier, or several if the parameters changed.
+    A classifier has several entries if its parameters changed.
     """
     if not {"parameters", "version"} <= set(verdicts):
         return {}

@@ -1,4 +1,4 @@
-"""Export labels and verdicts as a table with one row per item, for spreadsheets and other statistics programs."""
+"""Export labels and verdicts as a table for spreadsheets and statistics programs, with one row per item."""
 
 import pandas as pd
 
@@ -7,9 +7,9 @@ from analysis.tables import counted_labels
 
 
 def wide(answers: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per item.
+    """Return a table of first labels, consensus, verdicts and scores, with one row per item.
 
-    The columns are the first label of each reviewer, the consensus, and the verdict and score of each classifier.
+    Each reviewer has a column of labels; each classifier has a column of verdicts and a column of scores.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def wide(answers: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Columns item, status, category, n_labels, `label_REVIEWER` for each reviewer, `verdict_CLASSIFIER` and
-        `score_CLASSIFIER` for each classifier. Sorted by item; only items with answers or verdicts.
+        `score_CLASSIFIER` for each classifier. Sorted by item; items without answers and verdicts are left out.
     """
     labels = counted_labels(answers)
     decided = consensus.agreed_only(labels)

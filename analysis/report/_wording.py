@@ -1,4 +1,4 @@
-"""Convert statistics from the JSON of a report back to `Estimate` objects, and format them as text."""
+"""Format the statistics in the JSON of a report as text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -44,7 +44,7 @@ def plain_number(content: Content) -> Cell:
 def stat_table(
     name: str, caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()
 ) -> Table:
-    """Build a table of statistics; each reason and each note appears once, below the table.
+    """Build a table of statistics. Each reason and each note appears once, below the table.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def interval(content: Content, *, as_percent: bool = True) -> str:
 
 
 def level_of(content: Content) -> str:
-    """Return the level of all intervals of the report, such as "95 % CI"."""
+    """Return the level of all intervals of the report as text, such as "95 % CI"."""
     return f"{100 * content['parameters']['level']:g} % CI"
 
 
@@ -147,7 +147,7 @@ def row_title(classifier: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Turn a clause into a sentence: capital letter and full stop."""
+    """Turn a clause into a sentence: start it with a capital letter and end it with a full stop."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 

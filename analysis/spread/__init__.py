@@ -1,4 +1,4 @@
-"""Measure the spread of runs: how stable benchmarks are, and which slowdowns and changes a suite can detect."""
+"""Measure how much runs differ, and which slowdowns and changes a suite of benchmarks can detect."""
 
 from typing import TYPE_CHECKING
 

@@ -70,7 +70,7 @@ def document(survey: Survey) -> Document:
         Section("Left out", tuple(_left_out(survey))),
         Section("Method", tuple(_parameters(survey))),
     ]
-    lead = "How much the runs of each benchmark differ, and which slowdowns they can show"
+    lead = "How much do the runs of each benchmark differ, and which slowdowns can they show?"
     return Document("Spread of runs", lead, "", tuple(sections), kind="spread report")
 
 
@@ -91,7 +91,7 @@ def _in_short(survey: Survey, environments: Sequence[Environment]) -> Iterator[s
 
 
 def _environment_in_words(environment: Environment, survey: Survey) -> str:
-    """Return a phrase that names the environment; return "" if there is only one environment."""
+    """Return a phrase such as ", in machine A" that names the environment; return "" if there is only one."""
     return f", in {_name(environment.name)}" if len(survey.environments) > 1 else ""
 
 
@@ -104,17 +104,18 @@ def _level_in_short(survey: Survey, environment: Environment) -> Iterator[str]:
     stable, wide = row.shares[FIRST], sum(row.counts[name] for name in WIDE)
     share = None if environment.v.value is None else environment.v.value / 2
     if len(survey.environments) > 1:
+        shows = "" if share is None else f" All except the 5 % with the largest spread show {percent(share)} slowdowns."
         yield (
             f"{_name(environment.name)}: the median spread is {percent(row.median)}. The runs of {row.counts[FIRST]} "
-            f"of {counted(row.n, 'benchmark')} stay within 5 % of each other; for {wide} they are more than 25 % apart "
-            f"({_counted_apart(survey, environment)}{_runs_in_words(survey, row)})."
-            f"{'' if share is None else f' All but the 5 % with the largest spread show {percent(share)} slowdowns.'}"
+            f"of {counted(row.n, 'benchmark')} are within 5 % of each other; the runs of {wide} are more than 25 % "
+            f"apart ({_counted_apart(survey, environment)}{_runs_in_words(survey, row)}).{shows}"
         )
     else:
         yield (
-            f"The runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} ({_counted_apart(survey, environment)}"
-            f"{percent(stable.value)}, interval {interval(stable)}) stay within 5 % of each other; for {wide} "
-            f"({percent(wide / row.n)}) they are more than 25 % apart ({_runs_in_words(survey, row)})."
+            f"The runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} "
+            f"({_counted_apart(survey, environment)}{percent(stable.value)}, interval {interval(stable)}) are within 5 "
+            f"% of each other; the runs of {wide} ({percent(wide / row.n)}) are more than 25 % apart "
+            f"({_runs_in_words(survey, row)})."
         )
         yield (
             f"The median spread is {percent(row.median)}. By the rule of the paper, a benchmark can show a slowdown "
@@ -122,7 +123,7 @@ def _level_in_short(survey: Survey, environment: Environment) -> Iterator[str]:
             "unchanged runs."
         )
         if share is not None:
-            yield f"By this rule, all but the 5 % with the largest spread would show a slowdown of {percent(share)}."
+            yield f"By this rule, all except the 5 % with the largest spread show a slowdown of {percent(share)}."
     worst = [spread for spread in survey.within(environment) if spread.bucket == WIDE[-1]][:N_NAMED]
     if worst:
         names = ", ".join(f"{spread.name} ({percent(spread.judged)})" for spread in worst)
@@ -149,10 +150,10 @@ def _limits_in_short(survey: Survey) -> Iterator[str]:
     if some:
         over_all = median([row.max_spread.value or 0.0 for row in some])
         over_some = median([row.per_spread.value or 0.0 for row in some])
-        grows += f": over {per} runs its median is {percent(over_some)}, over all runs {percent(over_all)}"
+        grows += f": the median spread is {percent(over_some)} over {per} runs, and {percent(over_all)} over all runs"
     yield (
-        f"{grows}. Compare spreads only for the same number of runs, and use them as a rough guide: to decide whether "
-        "two versions differ, compare the means of their runs."
+        f"{grows}. Compare spreads only for the same number of runs, and use spreads only as a rough guide. To decide "
+        "whether two versions differ, compare the means of their runs."
     )
 
 
@@ -162,15 +163,15 @@ def _score_in_short(score: Score, where: str) -> Iterator[str]:
         yield f"It is unknown which altered methods the suite notices{where}: {total.score.reason}."
         return
     yield (
-        f"The suite notices {len(total.covered)} of {counted(len(score.methods), 'altered method')}{where}: an API "
-        f"benchmarking score of {number(total.score.value, 0)} ({_score_ends(total.score)}). A difference counts if "
-        f"it is at least {percent(_half(score.v))} in every run."
+        f"The suite notices {len(total.covered)} of {counted(len(score.methods), 'altered method')}{where}, so the API "
+        f"benchmarking score is {number(total.score.value, 0)} ({_score_ends(total.score)}). A difference counts if it "
+        f"is at least {percent(_half(score.v))} in every run."
     )
     missed = [method for method in score.methods if method not in total.covered]
     if missed:
         yield (
-            f"Noticed by no benchmark: {listed(missed)}. Add a benchmark that calls them, or make the benchmarks more "
-            "stable."
+            f"Altered methods that no benchmark notices: {listed(missed)}. Add a benchmark that calls these methods, "
+            "or make the benchmarks more stable."
         )
     once = [
         f"{row.method} (by {row.benchmark})"
@@ -178,7 +179,7 @@ def _score_in_short(score: Score, where: str) -> Iterator[str]:
         if row.regression.found and score.redundancy[row.method] == 1
     ]
     if once:
-        yield f"Noticed by only one benchmark, so keep that benchmark: {listed(once)}."
+        yield f"Altered methods that only one benchmark notices: {listed(once)}. Keep these benchmarks."
 
 
 def _time_in_short(time: SuiteTime, where: str) -> Iterator[str]:
@@ -205,19 +206,21 @@ def _buckets(survey: Survey, environments: Sequence[Environment]) -> Iterator[Bl
     ]  # fmt: skip
     first = ("Environment", "Application") if several else ("Application",)
     yield first_rows(
-        f"Benchmarks by spread, (slowest run − fastest run) / mean of the runs, {meaning}. A spread "
-        "equal to a limit is in the lower bucket, and 0 is in the first bucket."
-        + (" Environments are never pooled." if several else ""),
+        "Number of benchmarks in each range of spread. Spread is (slowest run − fastest run) / mean of the runs, "
+        f"{meaning}. A spread equal to a limit is in the lower range, and 0 is in the first range."
+        + (" The spreads of different environments are never combined." if several else ""),
         (*first, "Benchmarks", "Runs", *BUCKETS, "Median"),
         rows,
         numeric=range(len(first), len(first) + 3 + len(BUCKETS)),
     )
     yield Figure(
         "max-spread",
-        "How to read it: further to the right, a slowdown must be larger before a benchmark shows it. A row with "
-        "strokes on both sides of a dashed line has stable and unstable benchmarks; the table lists their names.",
+        "The further to the right a benchmark is, the larger a slowdown must be before the benchmark shows it. A row "
+        "with strokes on both sides of a dashed line has stable and unstable benchmarks; the table lists their names.",
     )
-    yield Figure("spread-buckets", "The same spreads in buckets. Lighter bars: more stable benchmarks.")
+    yield Figure(
+        "spread-buckets", "Share of benchmarks in each range of spread. Lighter bars are more stable benchmarks."
+    )
 
 
 def _bucket_rows(environment: Environment) -> list[tuple[str, BucketRow]]:
@@ -228,9 +231,10 @@ def _bucket_rows(environment: Environment) -> list[tuple[str, BucketRow]]:
 
 def _environment_pairs(survey: Survey) -> Iterator[Block]:
     yield first_rows(
-        "The same benchmarks in two environments. Ratio: spread in the second / spread in the first, as geometric mean "
-        "over benchmarks with its interval; p of Wilcoxon's signed-rank test, corrected for the number of pairs. "
-        "Without a pair: number of benchmarks without a spread above 0 in one of the environments.",
+        "The same benchmarks in two environments. Ratio is the geometric mean of spread in the second / spread in the "
+        "first over benchmarks, with its interval. The p values come from Wilcoxon's signed-rank test, corrected for "
+        "the number of pairs of environments. “Without a pair” counts benchmarks that have no spread above 0 in one "
+        "of the environments.",
         ("First", "Second", "Benchmarks", "Without a pair", "Ratio", "Larger in the second", "p", "Holm"),
         [
             (
@@ -249,8 +253,9 @@ def _benchmarks(survey: Survey, environments: Sequence[Environment]) -> Iterator
     rows = [(row, environment) for environment in environments for row in survey.within(environment)]
     rows.sort(key=lambda pair: -(pair[0].judged or 0.0))
     yield first_rows(
-        f"Spread: over all runs, and averaged over all choices of {per} runs, for comparison with benchmarks that have "
-        f"{per} runs. CV: standard deviation / mean of the runs, which does not grow with the number of runs.",
+        f"The first spread is over all runs. The second spread is the average over all choices of {per} runs, for "
+        f"comparison with benchmarks that have {per} runs. CV is standard deviation / mean of the runs, which does not "
+        "grow with the number of runs.",
         ("Benchmark", "Application", *(("Environment",) if several else ()), "Runs", "Spread", f"Over {per}", "CV",
          "Bucket"),
         [
@@ -266,15 +271,15 @@ def _benchmarks(survey: Survey, environments: Sequence[Environment]) -> Iterator
 
 def _score(score: Score, at: int, survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        "A benchmark notices an altered method if two conditions hold in every run: a rank-sum test finds a difference "
-        f"between iterations with and without the change, and the means differ by at least v / 2 = "
+        "A benchmark notices an altered method if two conditions hold in every run: a rank-sum test finds a "
+        "difference between iterations with and without the change, and the means differ by at least v / 2 = "
         f"{percent(_half(score.v))}. Improvements count as well. The test treats the iterations of a run as "
-        "independent, which makes its p too small; p corrected by Bonferroni and Holm is next to it."
+        "independent, which makes p too small. The table also shows p corrected by Bonferroni and Holm."
     )
     yield table(
-        "API benchmarking score: the percentage of altered methods that at least one benchmark notices. Its interval "
-        "treats the methods as a random sample. Relative: without the 5 % of benchmarks with the largest baseline "
-        "spread. Absolute: without benchmarks whose baseline spread is above 50 %.",
+        "The API benchmarking score is the percentage of altered methods that at least one benchmark notices. Its "
+        "interval treats the methods as a random sample. The relative score leaves out the 5 % of benchmarks with the "
+        "largest baseline spread. The absolute score leaves out benchmarks whose baseline spread is above 50 %.",
         ("Variant", "Score", "Interval", "Noticed", "Benchmarks", "Without"),
         [_variant(name, variant) for name, variant in score.variants.items()],
         numeric=(1, 3, 4),
@@ -284,15 +289,17 @@ def _score(score: Score, at: int, survey: Survey) -> Iterator[Block]:
     yield _methods(score)
     yield Figure(
         figure_name("noticed-by", at, survey),
-        "A row without squares is a benchmark that notices no method; a column without squares is an unnoticed method.",
+        "Which benchmark notices which method. A row without squares is a benchmark that notices no method; a column "
+        "without squares is a method that no benchmark notices.",
     )
     yield Figure(
         figure_name("redundancy", at, survey),
-        "Far to the right: methods that many benchmarks notice; some of these benchmarks may be redundant.",
+        "Methods by number of benchmarks that notice them. If many methods are far to the right, some benchmarks may "
+        "be redundant.",
     )
     yield first_rows(
-        "Every benchmark with every altered method, noticed ones first. Change: (altered − baseline) / baseline for "
-        "each run; above 0 the altered version has larger values. p: the largest p of all runs.",
+        "Every benchmark with every altered method, noticed methods first. Change is (altered − baseline) / baseline "
+        "for each run; above 0, the altered version has larger values. p is the largest p of all runs.",
         ("Benchmark", "Method", "Noticed", "Change per run", "p", "Bonferroni", "Holm", "Remark"),
         [_detection(row) for row in sorted(score.detections, key=lambda row: not row.regression.found)],
         numeric=(4, 5, 6),
@@ -302,7 +309,7 @@ def _score(score: Score, at: int, survey: Survey) -> Iterator[Block]:
 def _methods(score: Score) -> Table:
     of_method = {method: [row for row in score.detections if row.method == method] for method in score.methods}
     return first_rows(
-        "Altered methods, unnoticed ones first.",
+        "Altered methods; methods that no benchmark notices are first.",
         ("Method", "Noticed by", "of", "Benchmarks"),
         [
             (name, score.redundancy[name], len(rows), listed([row.benchmark for row in rows if row.regression.found]))
@@ -339,10 +346,11 @@ def _time(environment: Environment) -> Iterator[Block]:
             "operations"
         )
     )
-    unknown = f" {counted(time.n_unknown, 'benchmark')} without a known time left out." if time.n_unknown else ""
+    unknown = f" {counted(time.n_unknown, 'benchmark')} without a known time were left out." if time.n_unknown else ""
     yield Paragraph(
         f"Time to run the suite once: {_duration(time.seconds)}. The time of a run is {source}.{unknown} A part of the "
-        "suite includes all runs of its benchmarks, so each benchmark notices the same methods as in the whole suite."
+        "suite includes all runs of the chosen benchmarks, so each benchmark notices the same methods as in the whole "
+        "suite."
     )
     parts = [("smallest part that notices the same methods", time.smallest)] if time.smallest else []
     parts += [(f"in {_duration(part.limit or 0.0)}", part) for part in time.parts]
@@ -354,7 +362,7 @@ def _time(environment: Environment) -> Iterator[Block]:
     score = ("Score",) if is_scored else ()
     chosen = "that notices the most altered methods in that time" if is_scored else "with the most benchmarks that fit"
     yield table(
-        f"Parts of the suite for a time budget: for each time, the part {chosen}.",
+        f"Parts of the suite for different time budgets. Each row is the part {chosen}.",
         ("Part", "Benchmarks", "Time", *score, "Selected"), rows, numeric=(1, 2),
     )  # fmt: skip
     yield first_rows(
@@ -397,15 +405,19 @@ def _left_out(survey: Survey) -> Iterator[Block]:
     if not rows and not score:
         yield Paragraph("Nothing was left out.")
     if rows:
-        yield first_rows("Benchmarks without a bucket.", ("Benchmark", "Reason"), rows)
+        yield first_rows("Benchmarks that have no spread for the table of ranges.", ("Benchmark", "Reason"), rows)
     if score:
-        yield first_rows("Left out of the API benchmarking score, entirely or in part.", ("Benchmark", "Reason"), score)
+        yield first_rows(
+            "Benchmarks that the API benchmarking score leaves out, entirely or in part.",
+            ("Benchmark", "Reason"),
+            score,
+        )
 
 
 def _parameters(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
         "Spread, buckets, v and the score: Laaber and Leitner (2018), doi:10.1145/3196398.3196407. v is twice the "
-        "largest spread after the largest 5 % of the spreads are left out"
+        "largest spread, after the largest 5 % of the spreads are left out"
         + "".join(
             f"{_environment_in_words(environment, survey)}: {estimate(environment.v)}."
             + (f" The score was computed with v = {estimate(environment.score.v)}." if environment.score else "")
@@ -413,7 +425,7 @@ def _parameters(survey: Survey) -> Iterator[Block]:
         )
     )
     yield table(
-        "All options with their values.",
+        "All options and their values.",
         ("Parameter", "Value"),
         [(words(name), value_in_words(value)) for name, value in survey.parameters.items()],
     )
@@ -428,7 +440,7 @@ def _counted_apart(survey: Survey, environment: Environment) -> str:
     """Count the benchmarks in words if versions and altered methods are counted separately; otherwise, return ""."""
     benchmarks = [(row.application, row.benchmark) for row in survey.within(environment)]
     n = len(set(benchmarks))
-    return "" if n == len(benchmarks) else f"{n} benchmarks, each version and altered method counted separately; "
+    return "" if n == len(benchmarks) else f"{n} benchmarks if each version and altered method counts separately; "
 
 
 def _range(numbers: Sequence[int]) -> str:

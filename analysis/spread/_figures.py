@@ -1,4 +1,4 @@
-"""Draw the figures of the report on spread: spreads by application, buckets, and what a suite notices."""
+"""Draw the figures of the report on spread."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ STATES = ("noticed", "not noticed", "cannot be detected")
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """Draw all figures that have data; return them by file name.
+    """Draw each figure that has data; return a dict from the file name of the figure to the figure.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def charts(survey: Survey) -> dict[str, Chart]:
     Returns
     -------
     dict of str to Chart
-        `max-spread` and `spread-buckets` if a benchmark is in a bucket; `noticed-by` and `redundancy` if the suite
-        has altered methods, numbered if there are several environments.
+        `max-spread` and `spread-buckets` exist if a benchmark is in a bucket. `noticed-by` and `redundancy` exist if
+        the suite has altered methods; if there are several environments, these names end in a number.
     """
     charts: dict[str, Chart] = {}
     if any(environment.overall.n for environment in survey.environments):
@@ -47,14 +47,14 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 
 def figure_name(name: str, at: int, survey: Survey) -> str:
-    """Return the file name of a figure; with several environments, the name ends in the number of the environment."""
+    """Return the file name of a figure, which ends in the number of the environment if there are several."""
     return f"{name}-{at + 1}" if len(survey.environments) > 1 else name
 
 
 def max_spread_chart(survey: Survey) -> Chart:
-    """Draw the spread of each benchmark, with one row per application, or per environment if there are several.
+    """Draw the spread of each benchmark in one row per application, or per environment if there are several.
 
-    Each benchmark is a short vertical line. Each row also shows the median of its spreads and their density. The figure
+    Each benchmark is a short vertical line. Each row also shows the median and the density of the spreads. The figure
     shows spreads instead of run values, because a density of run values would hide how many spreads are large.
     """
     rows = _rows(survey)
@@ -79,7 +79,10 @@ def max_spread_chart(survey: Survey) -> Chart:
         alt.Chart(strokes).mark_tick(color=INK, thickness=1, height=9).encode(x=x, y=y),
         alt.Chart(medians).mark_point(shape="diamond", filled=True, color=INK, size=55, opacity=1).encode(x=x, y=y),
     ]  # fmt: skip
-    subtitle = ["Stroke: benchmark; diamond: median; dashed lines: limits of the buckets.", *_cut(survey)]
+    subtitle = [
+        "Each stroke is a benchmark; the diamond is the median; dashed lines are limits of the ranges.",
+        *_cut(survey),
+    ]
     subtitle += [f"Spreads below {100 * LOWEST:g} % are drawn at this value."] if low == LOWEST else []
     return _framed(layers, "Spread of the runs of each benchmark", subtitle).properties(
         width=WIDTH, height=22 * len(rows) + 10
@@ -87,7 +90,7 @@ def max_spread_chart(survey: Survey) -> Chart:
 
 
 def bucket_chart(survey: Survey) -> Chart:
-    """Draw the share of benchmarks in each bucket as one bar per application; the numbers are counts of benchmarks."""
+    """Draw one bar per application with the share of benchmarks in each bucket; numbers in bars are counts."""
     rows = _rows(survey)
     pieces = pd.DataFrame([piece for row, of in enumerate(rows) for piece in _pieces(row, of.buckets)])
     names = _labels(rows)
@@ -124,7 +127,9 @@ def redundancy(score: Score) -> Chart:
         base.transform_filter("datum.methods > 0").mark_text(dy=-7, color=INK).encode(text="methods:Q"),
     ]
     return _framed(
-        layers, "Altered methods by number of benchmarks that notice them", ["White: not noticed."]
+        layers,
+        "Altered methods by number of benchmarks that notice them",
+        ["White bars are methods that no benchmark notices."],
     ).properties(width=max(180, min(WIDTH, 40 * (highest + 1))), height=180)
 
 
@@ -154,7 +159,7 @@ def noticed_by(score: Score) -> Chart:
     fill = alt.Color("state:N", scale=shades, title=None, legend=legend)
     marks = alt.Chart(cells).mark_point(filled=True, opacity=1, size=90).encode(x=x, y=y, shape=shape, color=fill)
     cut = len(benchmarks) > len(rows) or len(methods) > len(columns)
-    extent = f"The first {len(rows)} of {len(benchmarks)} benchmarks, {len(columns)} of {len(methods)} methods."
+    extent = f"Shown: {len(rows)} of {len(benchmarks)} benchmarks, {len(columns)} of {len(methods)} methods."
     return _framed([marks], "Which benchmark notices which altered method", [extent] if cut else []).properties(
         width=alt.Step(26), height=alt.Step(20)
     )
@@ -181,7 +186,7 @@ class _Row:
 
 
 def _rows(survey: Survey) -> list[_Row]:
-    """Return one row for all benchmarks and one row per application, largest median first.
+    """Return the rows of a figure: one row for all benchmarks, and one row per application, largest median first.
 
     If there are several environments, return one row per environment instead.
     """
@@ -215,11 +220,11 @@ def _labels(rows: Sequence[_Row]) -> list[str]:
 
 def _cut(survey: Survey) -> list[str]:
     n = sum(row.n > 0 for row in survey.applications)  # no rows for applications if there are several environments
-    return [f"The {MAX_ROWS} of {n} applications with the largest spread."] if n > MAX_ROWS else []
+    return [f"The figure shows the {MAX_ROWS} of {n} applications with the largest spread."] if n > MAX_ROWS else []
 
 
 def _shapes(values: Sequence[Sequence[float]]) -> pd.DataFrame:
-    """Return, for each row, the density of log-transformed spreads as a shape around the row's line.
+    """Return the density of the log-transformed spreads of each row as a shape around the line of the row.
 
     Rows with few values have no shape. If no row has a shape, return an empty table.
     """

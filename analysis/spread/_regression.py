@@ -1,4 +1,4 @@
-"""Decide whether a benchmark notices a change: in each run, both the ranks and the mean must differ."""
+"""Decide whether a benchmark notices a change, which requires that ranks and mean differ in each run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Pair:
     ----------
     run : str
     p : float or None
-        p of the rank-sum test over the iterations of both runs.
+        p of the rank-sum test that compares the iterations of both runs.
     difference : float or None
         (altered - baseline) / baseline of the run values; None if the baseline is not positive.
     n_baseline, n_altered : int
@@ -61,7 +61,7 @@ def is_regression(
     sampling: Sampling = EVERY_ITERATION,
     names: Sequence[str] = (),
 ) -> Regression:
-    """Decide whether every pair of runs shows a change [1]_.
+    """Decide whether a benchmark notices a change, that is, whether every pair of runs shows it [1]_.
 
     A pair shows a change if p of the rank-sum test is small and the means differ by at least v / 2.
 
@@ -84,8 +84,8 @@ def is_regression(
     Returns
     -------
     Regression
-        Not found, with a reason, if there are no pairs, if the test cannot reach p with so few iterations (p = .01
-        needs five iterations per run), or if a baseline value is not positive.
+        `found` is false and there is a reason in three cases: there are no pairs, the test cannot reach p with so few
+        iterations (p = .01 needs five iterations per run), or a baseline value is not positive.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Compute the API benchmarking score: which altered methods does a suite of benchmarks notice?"""
+"""Compute the API benchmarking score: the share of altered methods that a suite of benchmarks notices."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ from analysis.runs import Floats
 from analysis.spread._regression import Regression, check_v, is_regression
 from analysis.spread._spread import defined, max_spread, variability
 
-BASELINE = "baseline"  # upper and lower case are not distinguished
+BASELINE = "baseline"  # the level is compared without regard to upper and lower case
 WIDEST = 0.5  # the absolute score leaves out benchmarks with a larger spread than this
 
 
 @dataclass(frozen=True)
 class Detection:
-    """Whether a benchmark notices an altered method.
+    """The result for one benchmark and one altered method: whether the benchmark notices the method.
 
     p is corrected for the number of tests in the suite.
     """
@@ -66,7 +66,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Score:
-    """The API benchmarking score with its details.
+    """The API benchmarking score of a suite, and the results from which it is computed.
 
     Attributes
     ----------
@@ -78,8 +78,9 @@ class Score:
     detections : tuple of Detection
         One for each measured combination of benchmark and method.
     variants : mapping of str to Variant
-        "total"; "relative": without the round(.05 n) benchmarks with the largest spreads; "absolute": without
-        benchmarks with spreads above 50 %; and the total with p corrected by Bonferroni and by Holm.
+        "total" is the score of all benchmarks. "relative" leaves out the round(.05 n) benchmarks with the largest
+        spreads. "absolute" leaves out benchmarks with spreads above 50 %. Two further scores are the total with p
+        corrected by Bonferroni and by Holm.
     redundancy : mapping of str to int
         Number of benchmarks that notice each method.
     left_out : tuple of LeftOut
@@ -117,14 +118,14 @@ def api_benchmarking_score(
     baseline : str, optional
         The level of `altered` that marks unaltered runs; by default the level called baseline.
     without : sequence of str
-        Names of benchmarks to leave out of the score. v is still computed from the whole suite, because it measures the
-        noise of the environment, and scores with different v are not comparable.
+        Names of benchmarks to leave out of the score. v is still computed from the whole suite, because v measures the
+        noise of the environment. Scores with different v are not comparable.
     v : float, optional
-        The built-in slowdown as a share, if known. The default is the `variability` of the spreads of all benchmarks
-        with all methods, including the baseline. The baselines alone are too few in small suites: of three, floor(.95
-        n) uses two and ignores the third, which may be noisy. In a test suite of three benchmarks and five methods, the
-        18 spreads give v / 2 = .157 and a score of 40, or 20 without the noisy benchmark; the three baseline spreads
-        give v / 2 = .0048 and a score of 60.
+        The slowdown that was built into the altered methods, as a share, if known. The default is the `variability` of
+        the spreads of all benchmarks with all methods, including the baseline. In small suites, the spreads of the
+        baselines alone are too few: floor(.95 n) uses two of three baselines and ignores the third, which may be noisy.
+        Example: a test suite has three benchmarks and five methods. The 18 spreads give v / 2 = .157 and a score of 40,
+        or 20 without the noisy benchmark. The three baseline spreads alone give v / 2 = .0048 and a score of 60.
     regression_p : float
         The limit `p` of `is_regression`.
     alpha : float
@@ -135,7 +136,7 @@ def api_benchmarking_score(
     Returns
     -------
     Score
-        The variants are undefined without a baseline, an altered method, or v.
+        The scores are undefined if there is no baseline, no altered method, or no v.
 
     Raises
     ------
@@ -186,15 +187,15 @@ def _variability(benchmarks: Sequence[Benchmark], sampling: Sampling) -> Estimat
 def _usable(
     benchmarks: Sequence[Benchmark], baseline: str | None, methods: Sequence[str], without: Sequence[str]
 ) -> tuple[list[Benchmark], tuple[LeftOut, ...]]:
-    """Return the benchmarks for the score, and the benchmarks that are left out, with the reasons."""
+    """Return the benchmarks that the score uses, and the benchmarks that it leaves out, with the reason for each."""
     suite, left_out = [], []
     for benchmark in benchmarks:
         levels = benchmark.levels(ALTERED)
         missing = [method for method in methods if method not in levels]
         if benchmark.name in without:
-            left_out.append(LeftOut(benchmark.name, "left out of the score by name"))
+            left_out.append(LeftOut(benchmark.name, "the options leave this benchmark out of the score"))
         elif baseline is None or baseline not in levels:
-            left_out.append(LeftOut(benchmark.name, "no run of the baseline"))
+            left_out.append(LeftOut(benchmark.name, "the baseline has no runs"))
         else:
             suite.append(benchmark)
             if missing:
@@ -229,9 +230,9 @@ def _questions(
 
 
 def _by_run(benchmark: Benchmark, level: str) -> dict[tuple[str, ...], Floats]:
-    """Return the runs of a level by key.
+    """Return the runs of one level of the condition `altered`, by key.
 
-    The key (run, version, context and number) pairs them with runs of another level.
+    The key (run, version, context and number) is the same for the matching run of another level.
     """
     runs: dict[tuple[str, ...], Floats] = {}
     n_of_key: Counter[tuple[str, ...]] = Counter()
@@ -304,7 +305,7 @@ def percentage(x: int, n: int, level: float) -> Estimate:
 
 
 def _baseline_spreads(suite: Sequence[Benchmark], baseline: str, sampling: Sampling) -> dict[str, float]:
-    """Return the largest spread of the baseline for each benchmark that has a baseline."""
+    """Return the largest spread of the baseline of each benchmark that has a baseline."""
     widest = {}
     for benchmark in suite:
         levels = [level for level in by_level(benchmark) if level.of(ALTERED)[0] == baseline]

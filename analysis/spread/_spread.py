@@ -15,7 +15,7 @@ from analysis.samples import NO_VARIATION
 
 PER = 5  # the paper has five runs per benchmark
 MAX_SUBSETS = 200_000  # maximum number of choices to enumerate; more choices would take over 20 ms per benchmark
-KEPT_PERCENT = 95  # the variability of a suite covers this share of the spreads, smallest first
+KEPT_PERCENT = 95  # percentage of the spreads that the variability of a suite covers, smallest first
 
 # name of the bucket -> largest spread in it
 BUCKETS: Mapping[str, float] = {
@@ -24,7 +24,7 @@ BUCKETS: Mapping[str, float] = {
 
 
 def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
-    """Compute the spread between the fastest and the slowest run, divided by the mean: (max - min) / mean [1]_.
+    """Compute the spread of the runs of a benchmark: (max - min) / mean [1]_.
 
     Parameters
     ----------
@@ -32,14 +32,14 @@ def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
         One number per run, such as its mean; any unit.
     per : int, optional
         The spread grows with the number of runs. With `per`, the result is the average over all choices of `per` runs,
-        so that benchmarks with different numbers of runs can be compared. Up to 200 000 choices are enumerated; with
-        more, the result is the exact average range / mean of all runs, and `reason` says so.
+        so that benchmarks with different numbers of runs can be compared. Up to 200 000 choices are enumerated. If
+        there are more choices, the result is the average range divided by the mean of all runs, and `reason` says so.
 
     Returns
     -------
     Estimate
-        A share >= 0, without interval. Undefined for fewer than two runs, fewer runs than `per`, or if the mean of
-        the runs (or of one choice) is not positive.
+        A share >= 0, without interval. Undefined if there are fewer than two runs or fewer than `per` runs, or if the
+        mean of the runs (or of one choice) is not positive.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
     if comb(len(x), per) > MAX_SUBSETS:
         return Estimate(
             _average_range(x, per) / float(x.mean()),
-            reason="too many choices of runs to enumerate: average range over the mean of all runs",
+            reason="too many choices of runs to enumerate, so this is the average range / mean of all runs",
         )
     chosen = x[_choices(len(x), per)]
     means = chosen.mean(axis=1)
@@ -89,7 +89,7 @@ def cv(values: ArrayLike) -> Estimate:
     Returns
     -------
     Estimate
-        A share >= 0, without interval. Undefined for fewer than two runs or a mean that is not positive.
+        A share >= 0, without interval. Undefined if there are fewer than two runs, or if the mean is not positive.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def variability(
 ) -> Estimate:
     """Compute the slowdown v that a suite should show [1]_.
 
-    This is twice the largest spread after the top 5 % of the spreads are left out.
+    v is twice the largest spread, after the largest 5 % of the spreads are left out.
 
     v = 2 max{MS_i : 0 < i <= floor(.95 |MS|)}, where MS is in ascending order and i starts at 1.
 
@@ -161,7 +161,7 @@ def variability(
     Returns
     -------
     Estimate
-        A share >= 0. Undefined for fewer than two spreads because floor(.95) is 0.
+        A share >= 0. Undefined if there are fewer than two spreads, because floor(.95) is 0.
 
     Raises
     ------
@@ -201,9 +201,9 @@ def defined(estimates: Sequence[Estimate]) -> list[float]:
 
 
 def _run_values(values: ArrayLike) -> tuple[Floats, str | None]:
-    """Scale the values by a power of two, which is exact and avoids overflow.
+    """Check the values of the runs; return them divided by a power of two, which avoids overflow.
 
-    Also return the reason if the values are invalid.
+    Also return the reason if the spread of the values is undefined, otherwise None.
     """
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or not np.isfinite(x).all():
@@ -215,7 +215,7 @@ def _run_values(values: ArrayLike) -> tuple[Floats, str | None]:
 
 
 def _average_range(x: Floats, per: int) -> float:
-    """Average the range over all choices of `per` values.
+    """Return the average range (largest - smallest) over all choices of `per` values.
 
     The i-th value is the largest in C(i - 1, per - 1) choices.
     """

@@ -1,4 +1,4 @@
-"""Survey many benchmarks: spread of the runs, buckets, and the altered methods that the suite notices."""
+"""Measure the spread of many benchmarks, and find the altered methods that the suite notices."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ class Spread:
         The spread that the buckets use: `max_spread` or `per_spread`.
     cv : Estimate
     bucket : str or None
-        None with a `reason` if the benchmark is in no bucket.
+        The bucket that contains `judged`; None if the benchmark is in no bucket.
     reason : str or None
         Why the benchmark is in no bucket.
     """
@@ -112,7 +112,7 @@ class Environment:
     overall : BucketRow
     applications : tuple of BucketRow
     v : Estimate
-        `variability` of all defined spreads over all runs; 95 % of the suite would show a slowdown of v / 2.
+        `variability` of all defined spreads over all runs. 95 % of the suite would show a slowdown of v / 2.
     score : Score or None
         None if no run has the condition `altered`.
     time : SuiteTime or None
@@ -169,7 +169,7 @@ class Survey:
     per : int
         Number of runs per choice in `per_spread`.
     environments : tuple of Environment
-        At least one; environments are never pooled.
+        At least one environment. The spreads of different environments are never combined.
     environment_pairs : tuple of EnvironmentPair
         All pairs of environments, in sorted order.
     overall, applications, v, score
@@ -212,9 +212,9 @@ def survey(
 ) -> Survey:
     """Compute the spread of the runs of each benchmark, and which altered methods the suite notices [1]_.
 
-    Versions, altered methods and contexts are kept separate, because a spread over several of them has no meaning. Each
-    context is an environment with its own buckets, v and score. Two environments are compared by the benchmarks that
-    both contain.
+    Each version, altered method and context has its own spread, because a spread over several versions, methods or
+    contexts has no meaning. Each context is an environment with its own buckets, v and score. Two environments are
+    compared by the benchmarks that both contain.
 
     Parameters
     ----------
@@ -222,10 +222,10 @@ def survey(
         One suite; each application has its own row of buckets.
     sampling : Sampling
     per : int, optional
-        The buckets use spreads averaged over choices of this many runs, so that benchmarks with different numbers of
-        runs can be compared; benchmarks with fewer runs are left out. By default, spreads over all runs; benchmarks
-        with fewer runs than the maximum of their application are left out, and the report also shows the spread over
-        choices of five runs, as in the paper.
+        If given, the buckets use spreads averaged over choices of this many runs, so that benchmarks with different
+        numbers of runs can be compared; benchmarks with fewer runs are left out. By default, the buckets use spreads
+        over all runs, and benchmarks with fewer runs than the maximum of their application are left out. The report
+        then also shows the spread over choices of five runs, as in the paper.
     regression_p, baseline, without, v
         See `api_benchmarking_score`; the last three are only allowed if a run has the condition `altered`.
     budget : float, optional
@@ -233,7 +233,7 @@ def survey(
     alpha : float
         The level of intervals is 1 - alpha.
     seed, resamples : int
-        Random seed and number of resamples for the interval of v; no interval if `resamples` is 0.
+        Random seed and number of resamples for the interval of v. If `resamples` is 0, there is no interval.
     advance : callable
         Called with (done, total) after each benchmark, and once more per benchmark if there are altered methods.
 
@@ -264,7 +264,9 @@ def survey(
     is_altered = any(benchmark.levels(ALTERED) for benchmark in benchmarks)
     if not is_altered and (baseline, tuple(without), v) != (None, (), None):
         options = f"baseline = {baseline!r}, without = {tuple(without)}, v = {v}"
-        raise ValueError(f"{options}: these options need runs with the condition altered, but there are none")
+        raise ValueError(
+            f"{options}: these options need runs with the condition altered, but no run has this condition"
+        )
     total = len(benchmarks) * (1 + is_altered)
     usable, uncut, left_out = _spreads(benchmarks, sampling, per, lambda done: advance(done, total))
     spreads, rng = _in_buckets(uncut, per), np.random.default_rng(seed)
@@ -377,7 +379,7 @@ def _signed_rank(logs: Floats) -> Test:
 def _spreads(
     benchmarks: Sequence[Benchmark], sampling: Sampling, per: int | None, tell: Callable[[int], None]
 ) -> tuple[list[Benchmark], list[Spread], list[LeftOut]]:
-    """Compute one number per run and the spread of each benchmark; also return the benchmarks that are left out."""
+    """Compute the spread of each benchmark; also return the benchmarks that are left out."""
     usable, spreads, left_out = [], [], []
     for done, benchmark in enumerate(benchmarks, start=1):
         try:
@@ -425,7 +427,7 @@ def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | N
 
 
 def _in_buckets(spreads: Sequence[Spread], per: int | None) -> tuple[Spread, ...]:
-    """Add a bucket to each spread; if there is none, add the reason."""
+    """Add a bucket to each spread; if a spread is in no bucket, add the reason."""
     most: dict[tuple[str, str], int] = {}
     for row in spreads:
         suite = row.application, row.conditions.get(CONTEXT, "")

@@ -1,4 +1,4 @@
-"""Compute how long a suite takes, and which altered methods faster parts of the suite still notice."""
+"""Compute how long a suite takes, and which altered methods smaller parts of the suite still notice."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Part:
     seconds : float
         Time of these benchmarks.
     score : Estimate or None
-        API benchmarking score of these benchmarks; None without altered methods.
+        API benchmarking score of these benchmarks; None if the suite has no altered methods.
     """
 
     limit: float | None
@@ -69,17 +69,17 @@ class SuiteTime:
         True if every run records its time (the condition `duration`). Otherwise the measured times of a run were
         summed, which is less than the real time if a run measures only some of its operations.
     seconds : float
-        Time of all runs of all benchmarks, once.
+        Time to run all runs of all benchmarks once.
     benchmarks : tuple of BenchmarkTime
         Longest first.
     n_unknown : int
         Number of benchmarks without a known time of their runs; no part contains them.
     smallest : Part or None
-        The smallest number of benchmarks that notice the same methods as the whole suite; of several, the fastest. None
-        without altered methods.
+        The smallest part that notices the same methods as the whole suite; if several parts are equally small, the
+        fastest. None if the suite has no altered methods.
     parts : tuple of Part
-        For each time limit: the benchmarks that notice the most methods, in the shortest time. Without
-        altered methods: as many benchmarks as fit.
+        For each time limit, the benchmarks that notice the most methods, in the shortest time. If the suite has no
+        altered methods, as many benchmarks as fit.
     """
 
     is_measured: bool
@@ -98,7 +98,7 @@ def suite_time(
     budget: float | None = None,
     level: float = 0.95,
 ) -> SuiteTime | None:
-    """Compute the time of a suite, and which altered methods parts of the suite still notice [1]_.
+    """Compute the time of a suite, and find which altered methods parts of the suite still notice [1]_.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def suite_time(
     n_runs : mapping of (application, benchmark) to int
         Number of runs of each benchmark.
     score : Score or None
-        Which methods the benchmarks notice. This does not change in a part of the suite, because v is always that of
-        the whole suite.
+        Which methods the benchmarks notice. A benchmark notices the same methods in every part of the suite, because v
+        always comes from the whole suite.
     budget : float, optional
         Time limit in minutes for a further part. Parts for a tenth, a quarter and half of the time always exist.
     level : float
@@ -164,9 +164,9 @@ def _seconds_per_run(benchmark: Benchmark, is_measured: bool) -> float | None:
 
 
 def _noticing(times: Sequence[BenchmarkTime], score: Score | None) -> Floats:
-    """Return a matrix of covered methods (rows) and benchmarks (columns).
+    """Return a matrix that shows which benchmark (column) notices which covered method (row).
 
-    An entry is 1 if the benchmark notices the method.
+    An entry is 1 if the benchmark notices the method, otherwise 0.
     """
     covered = score.variants["total"].covered if score else ()
     pairs = {(row.benchmark, row.method) for row in score.detections if row.regression.found} if score else set()
@@ -178,7 +178,7 @@ def _noticing(times: Sequence[BenchmarkTime], score: Score | None) -> Floats:
 def _smallest(times: Sequence[BenchmarkTime], noticing: Floats) -> list[int]:
     """Return the smallest set of benchmarks that together notice all these methods.
 
-    Of several sets of the same size, return the fastest.
+    If several sets have the same size, return the fastest.
     """
     seconds = np.array([time.seconds for time in times])
     needed = noticing[noticing.any(axis=1)]
@@ -214,7 +214,7 @@ def _chosen(cost: Floats, constraint: optimize.LinearConstraint, n: int) -> list
         constraints=constraint,
     )
     if result.x is None:
-        raise RuntimeError(f"no part of the suite could be chosen: {result.message}")
+        raise RuntimeError(f"the solver could not choose a part of the suite: {result.message}")
     return [int(at) for at in np.flatnonzero(result.x[:n] > 0.5)]
 
 

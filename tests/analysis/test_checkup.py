@@ -104,7 +104,7 @@ def test_a_change_of_unknown_direction_is_a_finding():
 def test_changes_below_the_smallest_that_counts_are_named_but_no_finding():
     found = check([bench("b", *(1.03 * x for x in FIVE), seed=9)], [bench("b", *FIVE)], Rules(min_change=0.05))
     assert found.outcome == NOTHING_FOUND
-    assert says(text_of(found), "not a finding", "b slower")
+    assert says(text_of(found), "not findings", "b slower")
 
 
 def test_runs_that_do_not_exclude_the_largest_slowdown_are_inconclusive():
@@ -134,9 +134,9 @@ def test_a_vanished_benchmark_is_inconclusive_at_the_top_unless_allowed():
     text = text_of(found)
     assert text.startswith(
         "Benchmark check Result ------ - Inconclusive: benchmarks are missing. "
-        "- Missing: 1 benchmark only in the baseline: b."
+        "- Missing: 1 benchmark measured only for the baseline (b)."
     )
-    assert says(text, "New: 1 benchmark", "candidate: new")
+    assert says(text, "New: 1 benchmark", "candidate (new)")
     assert "pass --allow-missing" in text
     assert check(others, [*others[:1], BASE], Rules(allow_missing=True)).outcome == NOTHING_FOUND
     assert check(others, others[:1]).outcome == NOTHING_FOUND  # a new benchmark is not a problem
@@ -154,7 +154,7 @@ def test_crashed_runs_are_inconclusive_at_the_top_unless_allowed():
 def test_far_fewer_runs_than_the_baseline_has_may_be_crashes():
     found = check([bench("b", 1.0, 1.01)], [bench("b", *FIVE)])
     assert found.outcome == INCONCLUSIVE
-    assert says(found.findings[0].words, "2 runs", "5 in the baseline")
+    assert says(found.findings[0].words, "2 runs", "5 of the baseline")
     assert check([bench("b", 1.0, 1.01, 0.99)], [bench("b", *FIVE)]).outcome == NOTHING_FOUND
 
 

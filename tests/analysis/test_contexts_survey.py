@@ -154,7 +154,7 @@ def test_failed_runs_and_other_versions_are_listed():
     failures = (Failure({"version": "O2", "context": "a"}, "timed out"), Failure({}, "killed"))
     found = only(measured(cells, failures=failures), baseline="O2", candidate="O3")
     assert found.left_out == (
-        LeftOut("version=Os", "only these are compared: O2 and O3"),
+        LeftOut("version=Os", "the comparison uses only O2 and O3"),
         LeftOut("a run", "failed: killed"),
         LeftOut("version=O2 context=a", "failed: timed out"),
     )
@@ -382,14 +382,14 @@ def test_runs_without_a_level_have_the_cause_free_at_any_position():
 def test_a_third_level_of_the_intervention_is_left_out():
     cells = {(v, c): [1.0, 1.1, 1.2] for v in ("old", "new") for c in ("x", "y", "z")}
     found = only(measured(cells, conditions={"intervention": ("", "A", "B") * 6}))
-    assert found.left_out == (LeftOut("intervention=B", "only these are compared: no level and A"),)
+    assert found.left_out == (LeftOut("intervention=B", "the comparison uses only no level and A"),)
 
 
 def test_a_cause_held_fixed_in_one_version_only_is_not_compared():
     cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("x", "y", "z")}
     marks = {"intervention": ("", "A") * 3 + ("",) * 6}
     causal = only(measured(cells, conditions=marks)).causal
-    assert causal.reason == "no context with the cause held fixed has runs of both versions"
+    assert causal.reason == "no context has runs of both versions with the cause held fixed"
 
 
 def test_runs_that_are_all_held_fixed_are_a_sweep_like_any_other():

@@ -60,7 +60,7 @@ def test_corrected_and_uncorrected_verdicts_are_shown_together():
     found = survey([two_orders("a", [1, 2, 3], [4, 5, 6]), two_orders("b", [1, 2, 3], [1, 2, 3])])
     text = text_of(found)
     assert "none of 2 tests" in text
-    assert says(text, "Without correction 1", "0.05", "0.1")
+    assert says(text, "Without a correction, 1", "0.05", "0.1")
     assert says(text, "2 tests cannot", "so few runs")
     assert re.search(r"What to do: .*to be safe", text)
     rows = next(
@@ -109,7 +109,7 @@ def test_conclusions_that_the_order_turns_round_come_first():
     rows = section.blocks[1].rows
     assert [row[0] for row in rows] == ["turned", "amber", "few", "same"]
     assert rows[0][1:4] == ("slower", "2.538", "154 % slower")  # 49.5 / 19.5
-    assert rows[2][-1] == "a median has no interval: too few runs"
+    assert rows[2][-1] == "too few runs for the interval of a median"
 
 
 def test_the_weaker_tests_are_called_so_and_do_not_enter_the_verdict():
@@ -284,5 +284,5 @@ def test_red_flags_of_the_paper_are_shown_with_the_corrected_ones_and_the_reason
     assert says(text, "99.88 %", "none of 40 tests")
     assert says(text, "1 red flag", "near", "95 %")
     published = text_of(survey([two_orders("near", fixed, random), two_orders("b", LOW, LOW)], compat="ordersage"))
-    assert says(published, "Red flag by the rule", "95 %", "1 of 2")
+    assert says(published, "rule of the published tool", "95 %", "1 of 2")
     assert not says(published, "method of the paper")

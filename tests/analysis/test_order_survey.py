@@ -168,7 +168,9 @@ def test_a_benchmark_without_a_usable_order_is_left_out_with_what_is_needed(benc
 def test_unknown_order_types_are_reported():
     found = survey([conditions_of(6, order_type=["fixed", "fixed", "random", "random", "sorted", "sorted"])])
     assert found.n_tests == 1
-    assert [row.reason for row in found.left_out] == ["2 runs of order_type sorted: neither fixed nor random"]
+    assert [row.reason for row in found.left_out] == [
+        "2 runs have order_type sorted, which is neither fixed nor random"
+    ]
 
 
 def test_an_empty_suite_has_no_answer():
@@ -338,7 +340,7 @@ def test_predecessors_by_hand():
     found = after_predecessor(["a", "a", "b", "b", "c"], [1.0, 2, 3, 4, 9])  # c precedes only one run
     expected = stats.kruskal([1, 2], [3, 4])
     assert (found.p, found.n) == (pytest.approx(expected.pvalue), 4)
-    assert "fewer than two benchmarks" in after_predecessor(["a", "a", "b"], [1, 2, 3]).reason
+    assert "fewer than two other benchmarks" in after_predecessor(["a", "a", "b"], [1, 2, 3]).reason
     with pytest.raises(ValueError, match=r"before must .*, got 1 for 2 values"):
         after_predecessor(["a"], [1, 2])
 

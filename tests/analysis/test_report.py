@@ -72,7 +72,7 @@ def test_there_is_a_report_however_little_there_is(rows):
     report = summarise(answers(*rows), NO_VERDICTS)
     assert "NaN" not in to_json(report)
     page = to_html(json.loads(to_json(report)))
-    assert "There are no verdicts" in page
+    assert "The study has no verdicts" in page
     assert not re.search(r"\b(None|nan)\b", page)
 
 
@@ -84,7 +84,7 @@ def test_provenance_and_notes_are_shown_and_escaped():
     page = to_html(summarise(answers(), NO_VERDICTS, provenance, n_items=7))
     assert "&lt;i&gt;" in page
     assert "<i>" not in page
-    assert "Interim: the study is open" in page
+    assert "This is an interim report. The study is open" in page
     assert "Mind &lt;this&gt;." in page
     assert "Of 7 items" in page
 

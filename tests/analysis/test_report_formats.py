@@ -197,7 +197,7 @@ def test_the_methods_say_how_many_reviewers_labelled_what():
 
 @pytest.mark.parametrize(("level", "shown"), [(0.95, "95 %"), (0.9, "90 %"), (0.995, "99.5 %")])
 def test_the_methods_say_the_level(level, shown):
-    assert f"All intervals have a level of {shown};" in methods(small(level=level))
+    assert f"All intervals have a level of {shown}." in methods(small(level=level))
 
 
 def test_the_methods_say_the_plan():

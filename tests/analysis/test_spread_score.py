@@ -114,7 +114,7 @@ def test_the_score_of_the_worked_example_is_40_and_20_without_the_noisy_benchmar
     without = api_benchmarking_score(suite, without=["B.noisy"])
     assert without.variants["total"].score.value == 20
     assert without.v == whole.v
-    assert without.left_out == (LeftOut("B.noisy", "left out of the score by name"),)
+    assert without.left_out == (LeftOut("B.noisy", "the options leave this benchmark out of the score"),)
 
 
 def test_v_of_the_worked_example_is_taken_of_all_its_spreads(table, suite):
@@ -208,7 +208,7 @@ def test_the_baseline_can_be_named_and_what_lacks_it_is_left_out():
     full, lacks, partly = measured("full", v1=1, m=2, n=3), measured("lacks", m=1), measured("partly", v1=1, n=2)
     found = api_benchmarking_score([full, lacks, partly], baseline="v1", v=0.1)
     assert (found.baseline, found.methods, found.benchmarks) == ("v1", ("m", "n"), ("full", "partly"))
-    assert found.left_out == (LeftOut("lacks", "no run of the baseline"), LeftOut("partly", "not measured with m"))
+    assert found.left_out == (LeftOut("lacks", "the baseline has no runs"), LeftOut("partly", "not measured with m"))
     assert found.redundancy == {"m": 1, "n": 2}
 
 

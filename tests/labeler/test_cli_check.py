@@ -187,7 +187,7 @@ def test_nothing_that_could_be_compared_is_inconclusive(here, old, alike):
 
 def test_a_vanished_benchmark_is_exit_code_3_unless_allowed(old, alike):
     done = run("check", old, "--against", old, alike, code=INCONCLUSIVE)
-    assert says(done.stdout, "Missing: 1 benchmark", "baseline: alike")
+    assert says(done.stdout, "Missing: 1 benchmark", "baseline (alike)")
     run("check", old, "--against", old, alike, "--allow-missing", code=SIMILAR)
 
 

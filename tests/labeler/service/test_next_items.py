@@ -112,7 +112,7 @@ def test_chosen_items_enter_no_agreement_but_are_learnt_from(study):
     assert selection["weighted"]["share"]["value"] == 0
     page = to_markdown(report)
     assert "| The weighted estimates below | 30 random and chosen items with two labels, weighted | 60 |" in page
-    assert "Weighted estimates for all 60 items of the study." in page
+    assert "Weighted estimates that represent all 60 items of the study." in page
     material = material_of_study(study, **CAROL)
     assert chosen <= set(material.features.index)
     assert (material.answers["kind"] == "fresh").all()

@@ -259,7 +259,7 @@ def test_a_report_can_be_made_at_every_stage_without_a_number_that_is_none(maste
         estimate = content["agreement"][coefficient]
         assert (estimate["value"] is None) <= bool(estimate["reason"])
     assert all(number == number for number in numbers_in(content))
-    assert "Interim: the study is" in files["report.html"]
+    assert "This is an interim report" in files["report.html"]
     assert not re.search(r"\bnan\b", files["report.html"], re.IGNORECASE)
 
 
