@@ -26,7 +26,7 @@ CELLS = {
 OTHER_LABELS = "The labels give a different number."
 MISPRINT = "The paper prints 568 in one place, a misprint for 586."
 SPECIFICITY = "112 of 135 is 82.96 %, which the paper prints as 83 % (section 1) and as 82 % (section 4.2)."
-LOWEST_NOTE = "The lowest pair of Table 1; the paper's text says that R1 and R2 agree least."
+LOWEST_NOTE = "This is the lowest pair in Table 1, but the text of the paper says that R1 and R2 agree least."
 LOWEST_PAIR = (
     "The text says that the first and the second reviewer agree least. In Table 1, R1 and R4 have the lowest "
     "agreement (35 %), so the paper contradicts itself."
@@ -47,7 +47,7 @@ class Claim:
     outcome : str
         One of `OUTCOMES`.
     why : str
-        Why our result differs or is unknown, what the agreement is based on, or where the paper contradicts itself.
+        Why our result differs or is unknown, why it agrees, or where the paper contradicts itself.
     """
 
     where: str
@@ -103,7 +103,7 @@ class _Rows:
         ends = f"{number(kappa['low'])} to {number(kappa['high'])}: {' to '.join(dict.fromkeys(map(str, bands)))}"
         yield self._claim(
             "2.2", "Fleiss' kappa of 0.1 is “slight”", "slight", ends if kappa["low"] is not None else None,
-            bands == ["slight", "slight"], "Both ends of the 95 % interval, in the words of Landis and Koch.",
+            bands == ["slight", "slight"], "We give both ends of the 95 % interval, in the words of Landis and Koch.",
         )  # fmt: skip
         yield self._count("4.1", "items", N_ITEMS, consensus["n_items"], MISPRINT)
         yield self._count("4.1", "agreed items", N_AGREED, consensus["agreed"])
@@ -120,13 +120,17 @@ class _Rows:
                   for pair in self.content["agreement"]["pairs"]}  # fmt: skip
         names = sorted({name for pair in values for name in pair})
         if len(names) != N_REVIEWERS:
-            why = f"Table 1 has {N_REVIEWERS} reviewers; here {len(names)} reviewers have items in common."
+            why = f"Table 1 has {N_REVIEWERS} reviewers, but here {len(names)} reviewers have items in common."
             yield Claim("4.1, Table 1", "Agreement of each pair", "35 to 77 %", "–", NOT_APPLICABLE, why)
             return
         place = {name: f"R{at}" for at, name in enumerate(names, start=1)}
         of_paper = {(place[a], place[b]): value for (a, b), value in values.items()}
         renamed = list(place) != list(place.values())
-        named = f"The reviewers in order of name are taken as R1 to R4: {', '.join(names)}." if renamed else ""
+        named = (
+            f"We assume that R1 to R4 are the reviewers in the order of their names: {', '.join(names)}."
+            if renamed
+            else ""
+        )
         for (a, b), paper in PAIRS_IN_PERCENT.items():
             lowest = LOWEST_NOTE if (a, b) == ("R1", "R4") else ""
             why = _joined(lowest, named)

@@ -1,4 +1,4 @@
-"""Write the result of a replication as a document with text, tables and figures."""
+"""Build the report on a replication: text, tables and figures."""
 
 from collections.abc import Iterator
 
@@ -32,24 +32,24 @@ MEANINGS = (
     "Reproduced: the measurements or the reviewers' labels give the result of the paper.",
     "Reproduced by construction: the labels were generated from the paper's numbers, or the claim is a definition.",
     "Differs: our result differs from the paper's; the last column gives the reason.",
-    "Cannot be known: this needs the reviewers' labels, an unpublished definition, or benchmarks that are not present.",
+    "Cannot be known: the claim needs the reviewers' labels, an unpublished definition, or missing benchmarks.",
     "Cannot apply: the claim is about other measurements.",
 )
 STEADY = (
-    "The classes of Traini et al. (2023), doi:10.1007/s10664-022-10247-x, found by change-point detection. The "
-    "classes come from a method, not from people, so they can be wrong. A benchmark is inconsistent if some of its "
+    "The classes are those of Traini et al. (2023), doi:10.1007/s10664-022-10247-x, who used change-point detection. "
+    "A method and not people assigned the classes, so they can be wrong. A benchmark is inconsistent if some of its "
     "runs reach a steady state and others do not."
 )
 
 
 def document(replication: Replication, *, has_figure_4: bool = True) -> Document:
-    """Build the document: claims, figures, the effect of the choices, and a comparison with an external criterion.
+    """Build the report on a replication: claims, figures, the effect of choices, and an external criterion.
 
     Parameters
     ----------
     replication : Replication
     has_figure_4 : bool
-        Whether there is a figure with the runs of `replication.drawn`.
+        Whether a figure with the runs of `replication.drawn` exists.
     """
     sections = [
         Section("In short", tuple(_short(replication))),
@@ -79,8 +79,8 @@ def _short(replication: Replication) -> Iterator[Block]:
     else:
         what = (
             f"These are not the measurements of the paper, but {counted(scope.n, 'benchmark')} from "
-            f"{counted(scope.n_applications, 'application')}. Claims about the paper's data cannot apply; the results "
-            "of the measures and classifiers are shown for comparison."
+            f"{counted(scope.n_applications, 'application')}. Claims about the paper's data cannot apply to these "
+            "measurements. The results of the measures and classifiers are shown for comparison."
         )
     outcomes = ", ".join(f"{n} {PLURAL.get(name, name)}" for name, n in found.items())
     items = [what, f"Of {len(replication.claims)} claims: {outcomes}."]
@@ -91,11 +91,15 @@ def _short(replication: Replication) -> Iterator[Block]:
     yield from (Paragraph(note, "note") for note in replication.notes)
     if scope.left_out:
         yield Paragraph(
-            f"Left out, because the paper does not have their applications: {listed(scope.left_out, 5)}.", "warning"
+            "Benchmarks that were left out because the paper does not have their applications: "
+            f"{listed(scope.left_out, 5)}.",
+            "warning",
         )
     for name, n in scope.without.items():
         reasons = sorted({benchmark.reasons[name] for benchmark in replication.benchmarks if name in benchmark.reasons})
-        yield Paragraph(f"{counted(n, 'benchmark')} without a verdict of {TITLES[name]}: {listed(reasons)}.", "warning")
+        yield Paragraph(
+            f"Without a verdict of {TITLES[name]}: {counted(n, 'benchmark')} ({listed(reasons)}).", "warning"
+        )
 
 
 def _claims(replication: Replication) -> Iterator[Block]:
@@ -115,7 +119,8 @@ def _claims(replication: Replication) -> Iterator[Block]:
 def _figures(replication: Replication, has_figure_4: bool) -> Iterator[Block]:
     yield Figure(
         "figure-1",
-        "Figure 1: four pairs of generated signals with their measures; M3 without the mean and with it (as printed).",
+        "Figure 1: four pairs of generated signals with their measures. M3 is shown without the mean, and with the "
+        "mean as printed.",
     )
     if not replication.applications:
         return
@@ -160,8 +165,8 @@ def _choices(replication: Replication) -> Iterator[Block]:
             numeric=(0, 1, 2, 3),
         )
     yield table(
-        "Pairs of classifiers: number of benchmarks that both, only the first, only the second, or neither calls "
-        "dissimilar.",
+        "Pairs of classifiers. Number of benchmarks that both classifiers, only the first, only the second, or "
+        "neither calls dissimilar.",
         ("First", "Second", "Both", "Only the first", "Only the second", "Neither", "Differ"),
         [_joint_row(row) for row in replication.joint],
         numeric=(2, 3, 4, 5, 6),

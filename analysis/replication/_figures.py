@@ -1,4 +1,4 @@
-"""Draw Figures 1 to 3 of the paper for these measurements, and the share of dissimilar benchmarks by threshold."""
+"""Draw Figures 1 to 3 of the paper from measurements, and the share of dissimilar benchmarks by threshold."""
 
 from collections.abc import Mapping
 

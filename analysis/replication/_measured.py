@@ -1,4 +1,4 @@
-"""Compute the measures and verdicts of a benchmark on which the claims depend."""
+"""Compute the measures and verdicts of a benchmark that the claims of the paper are about."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,7 +39,8 @@ class Measured:
     heights : mapping of str to float
         Linkage (average, single, complete) -> height of the last merge; empty if SAME cannot judge the benchmark.
     n_last_differ : int or None
-        Number of pairs of runs with M5 above 0.25 in their last 500 measurements; None if a run has 500 or fewer.
+        Number of pairs of runs with M5 above 0.25 in their last 500 measurements; None if a run has 500 or fewer
+        measurements.
     reasons : mapping of str to str
         Classifier -> reason why it cannot judge the benchmark.
     """
@@ -82,7 +83,7 @@ def usual_threshold(classifier: str) -> float:
 
 
 def measure(benchmark: Benchmark) -> Measured:
-    """Compute the measures and scores of one benchmark; this takes tens of milliseconds.
+    """Compute the measures and scores of one benchmark, which takes tens of milliseconds.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ def measure(benchmark: Benchmark) -> Measured:
     Returns
     -------
     Measured
-        With reasons instead of numbers if a classifier cannot judge the benchmark.
+        If a classifier cannot judge the benchmark, the result has a reason instead of its numbers.
     """
     lengths = [len(run) for run in benchmark.values] or [0]
     facts = (benchmark.name, benchmark.application, benchmark.benchmark, len(benchmark.runs))

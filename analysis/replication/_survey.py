@@ -1,4 +1,4 @@
-"""Check the claims about measurements, study the effect of the choices, and compare with an external criterion."""
+"""Check claims about measurements, study the effect of choices, and compare with an external criterion."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -47,13 +47,13 @@ FOCUS, N_OF_FOCUS, FOCUS_NUMBER = (
     "HdrHistogram/HdrHistogram",
     20,
     17,
-)  # example application of the paper, and its benchmark B17
+)  # example application of the paper, and number of its benchmark B17
 PUBLISHED_SHARES = {"same": (75, 324), "heuristic": (255, 324), "heuristic-printed": (255, 324)}
 TITLES = {"heuristic": "the heuristic", "heuristic-printed": "the heuristic as printed", "same": "SAME"}
 THETAS = (0.10, 0.15, 0.20, 0.25, 0.30, 0.40, 0.50)
 CUTS = (0.10, 0.15, 0.20, 0.25, 0.30, 0.50)
 FINE_THETAS = tuple(round(step / 100, 2) for step in range(0, 101, 2))
-NOT_ALL = 0.1  # the share of exceptions that “almost all” allows, rounded up to a whole benchmark
+NOT_ALL = 0.1  # share of exceptions that “almost all” allows, rounded up to a whole benchmark
 ALPHA = 0.05
 INCONSISTENT, STEADY = "inconsistent", "steady state"
 FIGURE_1_SEED = 1
@@ -76,11 +76,12 @@ class Scope:
     n_of_shape : int
         Number of benchmarks with ten runs of 3000 iterations each.
     is_paper : bool
-        Whether the benchmarks belong to the paper's data set: all applications are among its 30.
+        Whether the benchmarks belong to the paper's data set, that is, whether all applications are among its 30
+        applications.
     is_complete : bool
         Whether all 586 benchmarks are present.
     left_out : tuple of str
-        Benchmarks of other applications; they are not counted if the paper's benchmarks are present.
+        Benchmarks of other applications, which are not counted if the paper's benchmarks are present.
     without : mapping of str to int
         Classifier -> number of benchmarks that it cannot judge.
     """
@@ -96,7 +97,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Share:
-    """The share of benchmarks that a classifier calls dissimilar, for these benchmarks and in the paper.
+    """The share of benchmarks that a classifier calls dissimilar, here and in the paper.
 
     Attributes
     ----------
@@ -107,7 +108,7 @@ class Share:
     paper : tuple of int
         Number of agreed items that the classifier calls dissimilar in the paper, and number of agreed items.
     p : float or None
-        P-value of Fisher's exact test of the two shares; None for another data set.
+        P-value of Fisher's exact test of the two shares; None if the benchmarks are from another data set.
     """
 
     classifier: str
@@ -142,7 +143,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class AtThreshold:
-    """The number of benchmarks called dissimilar at one threshold, by classifier; for SAME, by linkage."""
+    """The number of benchmarks that each classifier (or each linkage of SAME) calls dissimilar at one threshold."""
 
     threshold: float
     n_dissimilar: Mapping[str, int]
@@ -205,7 +206,7 @@ class Replication:
         The heuristic compared with the heuristic as printed, and each of them compared with SAME.
     thetas, fine_thetas, cuts : tuple of AtThreshold
     steady_state : tuple of SteadyState
-        Empty without classes.
+        Empty if the classes are unknown.
     n_without_class : int
         Number of benchmarks without a class.
     applications : tuple of ApplicationMeans
@@ -237,7 +238,7 @@ class Replication:
 
     @property
     def n_judged(self) -> int:
-        """Number of benchmarks that the heuristic can judge."""
+        """Return the number of benchmarks that the heuristic can judge."""
         return sum(bool(benchmark.means) for benchmark in self.benchmarks)
 
     @property
@@ -260,7 +261,7 @@ def survey(
     measured : sequence of Measured
         Results of `measure`; their order does not matter.
     of_labels : sequence of Claim
-        Claims about labels (`claims_of_labels`), to be sorted among the other claims.
+        Claims about labels (`claims_of_labels`), which are sorted among the other claims.
     classes : mapping of str to str, optional
         Benchmark -> "inconsistent" or "steady state", according to another method; other classes are ignored.
     notes : sequence of str
@@ -339,9 +340,9 @@ def _by_application(benchmarks: Sequence[Measured]) -> list[ApplicationMeans]:
 
 
 def _numbers(benchmarks: Sequence[Measured]) -> dict[str, str]:
-    """Number the benchmarks B1 to B20 in alphabetical order; return an empty dict unless all 20 are present.
+    """Number the benchmarks of the example application B1 to B20 in alphabetical order.
 
-    This order is an assumption.
+    The alphabetical order is an assumption. Return an empty dict unless all 20 benchmarks are present.
     """
     names = [benchmark.name for benchmark in benchmarks if benchmark.application == FOCUS]
     if len(names) != N_OF_FOCUS:
@@ -352,7 +353,7 @@ def _numbers(benchmarks: Sequence[Measured]) -> dict[str, str]:
 def _drawn(
     benchmarks: Sequence[Measured], applications: Sequence[ApplicationMeans], numbers: Mapping[str, str]
 ) -> str | None:
-    """Return the benchmark to draw: B17 if it is present.
+    """Return the benchmark to draw in Figure 4, which is B17 if it is present.
 
     Otherwise, return the most dissimilar benchmark of the example application, or of the most dissimilar application.
     """
@@ -459,8 +460,8 @@ class _Claims:
     def _of_labels(self, claim: Claim) -> Claim:
         """Adjust the outcome of a claim about labels.
 
-        For measurements other than the measurements of the paper, the claim is not applicable. The outcome is unknown
-        if missing benchmarks can explain a difference from the paper.
+        If the measurements are not those of the paper, the claim is not applicable. If missing benchmarks can explain a
+        difference from the paper, the outcome is unknown.
         """
         if claim.outcome == BY_CONSTRUCTION or claim.is_contradiction:
             return claim
@@ -476,7 +477,7 @@ class _Claims:
         return [benchmark for benchmark in self.benchmarks if benchmark.means]
 
     def _claim(self, where: str, claim: str, paper: str, ours: str, agrees: bool, why: str = "") -> Claim:
-        """Build a claim about the paper's data. For other data the claim is not applicable, but contains our number."""
+        """Build a claim about the paper's data; for other data, the claim contains our number but is not applicable."""
         if not self.scope.is_paper:
             return Claim(where, claim, paper, ours, NOT_APPLICABLE, OTHER_DATA)
         return Claim(where, claim, paper, ours, REPRODUCED if agrees else DIFFERS, why)
@@ -541,7 +542,7 @@ class _Claims:
             )
             why = "We generated signals around zero, because the paper's signals are not published. "
             why += (
-                "Figure 1 supports keeping the mean in M3; the shares in section 4.3 support leaving it out."
+                "Figure 1 suggests that M3 keeps the mean, but the shares in section 4.3 suggest that M3 removes it."
                 if wrong
                 else "For these signals, M3 with the mean gives the verdicts that Figure 1 shows."
             )
@@ -549,7 +550,7 @@ class _Claims:
             yield Claim("3.2, Figure 1", claim, "4 of 4 pairs", ours, DIFFERS if wrong else REPRODUCED, why)
 
     def _throughout(self, measure: str, claim: str, *, high: bool) -> Iterator[Claim]:
-        """Yield the claim that the mean of a measure is above (or not above) 0.25, checked for all applications."""
+        """Yield the claim that the mean of a measure is above (or not above) 0.25 for all applications."""
         theta = usual_threshold("heuristic")
         means = [row.means[measure] for row in self.applications]
         n_above = sum(mean > theta for mean in means)
@@ -578,7 +579,7 @@ class _Claims:
             return
         ranks = [row.application for row in self.applications]
         rank, mean = ranks.index(FOCUS) + 1, self.applications[ranks.index(FOCUS)].overall
-        why = "Ranked by the mean of the five measures over the benchmarks of an application."
+        why = "We rank applications by the mean of the five measures over their benchmarks."
         if rank > 1:
             first = self.applications[0]
             why += f" {first.application} has {number(first.overall, 2)}."
@@ -623,7 +624,7 @@ class _Claims:
             own = _mean_of(b17.means, names)
             places.append(1 + sum(_mean_of(benchmark.means, names) > own for benchmark in group))
         ours = f"place {places[0]} of {len(group)} by the mean of M1 to M4, place {places[1]} by all five"
-        why = f"We assume that the order is alphabetical; then B{FOCUS_NUMBER} is {b17.benchmark}."
+        why = f"We assume that the order is alphabetical, so that B{FOCUS_NUMBER} is {b17.benchmark}."
         yield self._claim(where, claim, paper, ours, places[0] == 1, why)
         n_differ = b17.n_last_differ
         if n_differ is None:
@@ -673,4 +674,4 @@ class _Claims:
         return f"The classifiers cannot judge any benchmark: {listed(reasons)}."
 
 
-OTHER_DATA = "These are not the measurements of the paper, so its number cannot be checked."
+OTHER_DATA = "These are not the measurements of the paper, so the number in the paper cannot be checked."

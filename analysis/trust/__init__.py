@@ -1,4 +1,4 @@
-"""Measure how reliable intervals and tests are for the available runs: coverage, type I error, sensitivity."""
+"""Measure how reliable intervals and tests are with the available runs."""
 
 from typing import TYPE_CHECKING
 

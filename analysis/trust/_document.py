@@ -48,7 +48,7 @@ def document(survey: Survey) -> Document:
         Section("Left out", tuple(_left_out(survey))),
         Section("Method", tuple(_parameters(survey))),
     ]
-    lead = "How reliable intervals and tests are with the runs of each benchmark"
+    lead = "How reliable are intervals and tests with the runs of each benchmark?"
     return Document("Trust in intervals and tests", lead, "", tuple(sections), kind="trust report")
 
 
@@ -72,15 +72,15 @@ def _alarms_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[st
     median = "" if n == 1 else " (median over benchmarks)"
     of_single = f", and in {percent(single.median)} with one number per run" if single.n else ""
     yield (
-        f"For two samples of {survey.n_runs} runs each of the same unchanged benchmark, Welch's test on merged "
-        f"iterations finds a difference in {percent(merged.median)} of the pairs{median}{of_single}. The share should "
-        f"be {_whole_percent(survey.alpha)}."
+        f"Two samples of {survey.n_runs} runs each come from the same unchanged benchmark. Welch's test finds a "
+        f"difference in {percent(merged.median)} of such pairs with merged iterations{of_single}{median}. The share "
+        f"should be {_whole_percent(survey.alpha)}."
     )
     if n > 1:
         of_merged, of_means = (rows[name].n_alarming[WELCH] for name in (MERGED, RUN_MEANS))
         yield (
-            f"More than twice as many false alarms as expected: {_of(of_merged, merged.n)} with merged iterations, "
-            f"{_of(of_means, single.n)} with one number per run."
+            f"There are more than twice as many false alarms as expected for {_of(of_merged, merged.n)} with merged "
+            f"iterations, and for {_of(of_means, single.n)} with one number per run."
         )
 
 
@@ -88,7 +88,7 @@ def _intervals_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator
     merged, single = rows[MERGED].coverage, rows[RUN_MEANS].coverage
     if merged.median is None:
         return
-    of_single = f", from one number per run in {percent(single.median)}" if single.n else ""
+    of_single = f", and an interval from one number per run in {percent(single.median)}" if single.n else ""
     median = "" if len(survey.benchmarks) == 1 else " (medians)"
     yield (
         f"A {_whole_percent(survey.level)} interval from merged iterations contains the mean of all runs in "
@@ -125,24 +125,24 @@ def _advice(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[str]:
     else:
         yield "Here, the runs differ little from each other. Nevertheless, compare one number per run."
     yield (
-        f"To detect a smaller {change_of(survey)[0]}, measure more runs, not longer ones: more iterations do not "
-        "average out the variation between runs."
+        f"To detect a smaller {change_of(survey)[0]}, measure more runs instead of longer runs, because more "
+        "iterations do not average out the variation between runs."
     )
 
 
 def _coverage(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        f"From the runs of each benchmark, {survey.n_runs} are drawn with replacement many times; each sample gives "
-        "an interval for the mean. Coverage is the share of samples whose interval contains the mean of all runs. If "
-        "coverage is far below the level, the intervals suggest differences that do not exist."
+        f"Many samples of {survey.n_runs} runs are drawn with replacement from the runs of each benchmark. Each sample "
+        "gives an interval for the mean. Coverage is the share of samples whose interval contains the mean of all "
+        "runs. If coverage is far below the level, the intervals suggest differences that do not exist."
     )
     aggregate = survey.parameters["aggregate"]
     yield Bullets(tuple(f"{name}: {meaning.format(aggregate)}." for name, meaning in MEANINGS.items()))
     rows = [(row.aggregation, row.coverage.n, *_cells(row.coverage), *row.below.values()) for row in survey.summaries]
     limits = [_whole_percent(float(limit)) for limit in survey.summaries[0].below]
     yield table(
-        f"Coverage of {_whole_percent(survey.level)} intervals over benchmarks: median and middle half, and "
-        "number of benchmarks below a limit.",
+        f"Coverage of {_whole_percent(survey.level)} intervals: median and middle half over benchmarks, and number of "
+        "benchmarks with coverage below each limit.",
         ("Compared values", "Benchmarks", "Median", "Middle half", *(f"Below {limit}" for limit in limits)),
         rows,
         numeric=(1, 2, *range(4, 4 + len(limits))),
@@ -151,14 +151,18 @@ def _coverage(survey: Survey) -> Iterator[Block]:
     if any(entry.by_n_runs for entry in survey.benchmarks):
         yield Figure(
             "coverage",
-            "How to read it: a line that stays below the dashed line does not improve with more runs, because it "
-            "treats dependent values as independent.",
+            "A line that stays below the dashed line does not improve with more runs, because the method treats "
+            "dependent values as independent.",
         )
 
 
 def _without_width(survey: Survey) -> str:
     share = next(row.zero_width.median for row in survey.summaries if row.aggregation == RUN_MEANS)
-    drawn = "" if share is None else f"; with one number per run these are {100 * share:.2g} % of the samples (median)"
+    drawn = (
+        ""
+        if share is None
+        else f". With one number per run, {100 * share:.2g} % of the samples are of this kind (median)"
+    )
     return (
         "A sample that contains only copies of one run has an interval of width 0, which counts as not containing "
         f"the mean{drawn}. If all values of a benchmark are equal, the interval is the mean itself, and p is 1."
@@ -169,8 +173,8 @@ def _false_alarms(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
         "Two samples of the same runs differ only by chance. The share of pairs for which a test finds a difference "
         f"is its type I error; it should be {_whole_percent(survey.alpha)}. The paper calls 1 − α the ideal share of "
-        "rejections (section 3.2, step 3); α is correct. Non-overlapping intervals are a much stricter criterion "
-        "than α, so few false alarms do not mean that this test is good."
+        "rejections (section 3.2, step 3); α is correct. The criterion that intervals do not overlap is much stricter "
+        "than α, so few false alarms do not mean that this criterion is good."
     )
     rows = [
         (row.aggregation, TITLES[test], quartiles.n, *_cells(quartiles), row.n_alarming[test])
@@ -178,18 +182,18 @@ def _false_alarms(survey: Survey) -> Iterator[Block]:
         for test, quartiles in row.type_1_error.items()
     ]
     yield table(
-        "Type I error over benchmarks: median and middle half, and number of benchmarks with more than twice α.",
+        "Type I error: median and middle half over benchmarks, and number of benchmarks with an error above 2 α.",
         ("Compared values", "Test", "Benchmarks", "Median", "Middle half", "Above 2 α"),
         rows,
         numeric=(2, 3, 5),
     )
     if len(survey.benchmarks) >= MIN_FOR_ALARMS and WELCH in survey.tests:
-        yield Figure("false-alarms", "How to read it: a good method reaches 100 % at α, the dashed line.")
+        yield Figure("false-alarms", "The line of a good method reaches 100 % at the dashed line, which is α.")
 
 
 def _slowdowns(survey: Survey) -> Iterator[Block]:
     if not survey.slowdowns:
-        yield Paragraph("Not requested, or undefined for all benchmarks.")
+        yield Paragraph("The detected change was not requested, or is undefined for all benchmarks.")
         return
     change, slower = change_of(survey)
     yield Paragraph(
@@ -198,8 +202,8 @@ def _slowdowns(survey: Survey) -> Iterator[Block]:
         f"because tests on them also find differences without any {change}."
     )
     yield table(
-        f"Smallest detected {change} over benchmarks; if no tested factor is detected, it counts as larger than all "
-        "others.",
+        f"Smallest detected {change}: median over benchmarks. If a test detects no tested factor, the value counts as "
+        "larger than all others.",
         ("Compared values", "Test", "Power", "Median", "Reached in", "Benchmarks"),
         [
             (
@@ -212,8 +216,8 @@ def _slowdowns(survey: Survey) -> Iterator[Block]:
     )  # fmt: skip
     yield Figure(
         "rejections",
-        "How to read it: a good test starts at α and rises steeply. A test that starts high gives false alarms; a test "
-        f"that rises late misses {change}s.",
+        "The curve of a good test starts at α and rises steeply. A curve that starts high means false alarms; a curve "
+        f"that rises late means missed {change}s.",
     )
 
 
@@ -235,8 +239,8 @@ def _benchmarks(survey: Survey) -> Iterator[Block]:
         for entry in ordered
     ]  # fmt: skip
     yield first_rows(
-        f"Each benchmark: coverage and false alarms ({name}); the detected {change} uses one number per run. "
-        "Each version, context and alteration of a benchmark has its own row.",
+        f"Coverage, false alarms ({name}) and detected {change} of each benchmark. The detected {change} uses one "
+        "number per run. Each version, context and alteration of a benchmark has its own row.",
         ("Benchmark", "Application", "Runs", "Coverage, merged", "One number per run", *alarms, *powers_seen),
         rows,
         numeric=range(2, 5 + len(alarms) + len(powers_seen)),
@@ -281,21 +285,21 @@ def _left_out(survey: Survey) -> Iterator[Block]:
         yield Paragraph("Nothing was left out.")
         return
     rows = [(entry.name, entry.reason) for entry in left_out]
-    yield first_rows("Left-out benchmarks, with the reason.", ("Benchmark", "Reason"), rows)
+    yield first_rows("Benchmarks that were left out, with the reason.", ("Benchmark", "Reason"), rows)
 
 
 def _parameters(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        "Rates that depend only on which runs are drawn are exact: all multisets of runs are enumerated with their "
-        "probabilities. Random samples are used for one iteration per run, for the curves over factors, and if there "
-        "are too many multisets; the JSON has their standard errors. Runs are drawn with replacement, so a sample "
-        "may have more runs than the benchmark."
+        "Rates that depend only on which runs are drawn are exact, because all possible draws are enumerated with "
+        "their probabilities. Random draws are used for one iteration per run, for the curves over factors, and if "
+        "there are too many possible draws; the JSON has the standard errors. Runs are drawn with replacement, so a "
+        "sample may have more runs than the benchmark."
     )
     if any(len(entry.by_n_runs) for entry in survey.benchmarks) and len(survey.benchmarks) > 1:
         n_curve = sum(bool(entry.by_n_runs) for entry in survey.benchmarks)
         yield Paragraph(f"Coverage by number of runs was computed for {n_curve} evenly spaced benchmarks.", "note")
     yield table(
-        "All options with their values.",
+        "All options and their values.",
         ("Option", "Value"),
         [(words(name), _parameter(value)) for name, value in survey.parameters.items()],
     )

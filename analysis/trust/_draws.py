@@ -1,4 +1,7 @@
-"""Draw runs with replacement: either enumerate all multisets with their probabilities, or draw at random."""
+"""Draw runs with replacement.
+
+Either enumerate all multisets of runs with their probabilities, or draw at random.
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +14,7 @@ from scipy import special
 from analysis.runs import Floats
 
 MAX_MULTISETS = 20_000  # maximum number of multisets to enumerate
-MAX_PAIRED = 6_000  # maximum number of multisets for which all pairs are enumerated, unless more are requested
+MAX_PAIRED = 6_000  # maximum number of multisets for which all pairs are enumerated by default
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class Draws:
     Attributes
     ----------
     counts : ndarray of float, shape (n_draws, m)
-        How often each of the m runs was drawn; whole numbers that sum to n_runs in each row.
+        How often each of the m runs was drawn. The entries of a row are whole numbers with the sum n_runs.
     weights : ndarray of float, shape (n_draws,)
         The probability of each draw; the sum is 1.
     exact : bool
@@ -40,7 +43,7 @@ def n_multisets(m: int, n_runs: int) -> int:
 
 @lru_cache(maxsize=16)
 def all_draws(m: int, n_runs: int) -> Draws:
-    """Return every multiset with its multinomial probability, n_runs! / (k_1! ... k_m!) / m^n_runs.
+    """Return every multiset of n_runs out of m runs, with its probability n_runs! / (k_1! ... k_m!) / m^n_runs.
 
     Examples
     --------
@@ -58,6 +61,6 @@ def all_draws(m: int, n_runs: int) -> Draws:
 
 
 def some_draws(m: int, n_runs: int, n_draws: int, rng: np.random.Generator) -> Draws:
-    """Return random draws with equal weights."""
+    """Return n_draws random draws of n_runs out of m runs, with equal weights."""
     counts = rng.multinomial(n_runs, np.full(m, 1 / m), size=n_draws).astype(np.float64)
     return Draws(counts, np.full(n_draws, 1 / n_draws), False)

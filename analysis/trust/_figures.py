@@ -1,4 +1,4 @@
-"""Draw the figures of the report on reliability: coverage, rejections and false alarms."""
+"""Draw the figures of the report on the reliability of intervals and tests."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVAL
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """Draw all figures that have data; return them by file name."""
+    """Draw each figure that has data; return a dict from the file name of the figure to the figure."""
     charts = {
         "coverage": coverage_against_runs(survey),
         "rejections": rejections(survey),
@@ -40,7 +40,7 @@ def coverage_against_runs(survey: Survey) -> Chart | None:
     Returns
     -------
     Chart or None
-        The median over benchmarks, with the middle half as bars; None without data.
+        The median over benchmarks, with the middle half as bars; None if there are no data.
     """
     chosen = [trust for trust in survey.benchmarks if trust.by_n_runs]
     if not chosen:
@@ -85,7 +85,7 @@ def rejections(survey: Survey) -> Chart | None:
     Returns
     -------
     Chart or None
-        One panel per test: the median over benchmarks, with the middle half as a band. None without curves.
+        One panel per test with the median over benchmarks, and the middle half as a band. None if there are no curves.
     """
     chosen = [trust for trust in survey.benchmarks if any(curve.power for curve in trust.curves)]
     if not chosen:
@@ -134,7 +134,7 @@ def _panel(rows: pd.DataFrame, test: str, alpha: Any, slower: str, *, first: boo
 
 
 def false_alarms(survey: Survey) -> Chart | None:
-    """Draw the cumulative share of benchmarks by the number of false alarms of Welch's test.
+    """Draw the share of benchmarks that have at most a given share of false alarms of Welch's test.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def false_alarms(survey: Survey) -> Chart | None:
     Returns
     -------
     Chart or None
-        None for fewer than five benchmarks, or without this test.
+        None if there are fewer than five benchmarks, or if Welch's test was not run.
     """
     rows: list[dict[str, Any]] = []
     for name in AGGREGATIONS:
@@ -160,7 +160,7 @@ def false_alarms(survey: Survey) -> Chart | None:
     tenths = pd.concat([_some_points(curve) for _, curve in table.groupby("aggregation", sort=False)])
     alpha = survey.parameters["alpha"]
     x = alt.X("x:Q", title="share of unchanged pairs with a detected difference", scale=_WHOLE, axis=_PERCENT)
-    y = alt.Y("value:Q", title="share of benchmarks with at most this share", scale=_WHOLE, axis=_PERCENT)
+    y = alt.Y("value:Q", title="share of benchmarks with at most so many", scale=_WHOLE, axis=_PERCENT)
     at_alpha = alt.Chart(pd.DataFrame({"x": [alpha]})).mark_rule(color=SOFT, strokeDash=[5, 3])
     word = alt.Chart(pd.DataFrame({"x": [alpha], "text": [f"α = {alpha:g}"]})).mark_text(color=INK)
     layers = [
@@ -170,12 +170,12 @@ def false_alarms(survey: Survey) -> Chart | None:
         alt.Chart(tenths).mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=_SHADE, shape=_SHAPE),
     ]
     n_runs = survey.parameters["n_runs"]
-    subtitle = f"two samples of {n_runs} runs each; {len(survey.benchmarks)} benchmarks; further left is better"
+    subtitle = f"two samples of {n_runs} runs each; {len(survey.benchmarks)} benchmarks; a line further left is better"
     return _finished(layers, "False alarms of Welch's test", subtitle).properties(width=420, height=260)
 
 
 def _some_points(curve: pd.DataFrame) -> pd.DataFrame:
-    """Return the points of a curve that the figure marks."""
+    """Return the few points of a curve at which the figure draws a mark."""
     return curve.iloc[np.unique(np.linspace(0, len(curve) - 1, 10).round().astype(int))[1:-1]]
 
 
@@ -218,7 +218,7 @@ def _subject(chosen: Sequence[Trust], mark: str, survey: Survey) -> str:
 def change_of(survey: Survey) -> tuple[str, str]:
     """Return a noun and an adjective for the change: "slowdown" and "slower".
 
-    If no benchmark has a known better direction, return "increase" and "higher".
+    If the better direction is unknown for all benchmarks, return "increase" and "higher".
     """
     return ("slowdown", "slower") if any(trust.better for trust in survey.benchmarks) else ("increase", "higher")
 

@@ -1,4 +1,4 @@
-"""Run Welch's test, and the test of disjoint intervals, for many pairs of draws at once."""
+"""Run Welch's test for many pairs of draws at once, or test whether their intervals are disjoint."""
 
 from functools import lru_cache
 
@@ -17,10 +17,10 @@ DEGREES = (8, 16, 32, 64, 128)
 
 
 def welch_rejects(distance: Floats, a: Moments, b: Moments, alpha: float) -> Bools:
-    """Return whether p of Welch's test is at most alpha; the shapes of the draws are broadcast.
+    """Return whether p of Welch's test is at most alpha, for each pair of draws `a` and `b` (broadcast).
 
-    Degrees of freedom are computed only if t^2 lies between the smallest and the largest possible critical value. In
-    this case, the critical value comes from a polynomial.
+    For speed, the degrees of freedom are computed only if t^2 lies between the smallest and the largest possible
+    critical value. In this case, a polynomial gives the critical value.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ def _inverse_df_range(a: Moments, b: Moments) -> tuple[float, float]:
 
 @lru_cache(maxsize=64)
 def _critical(ends: tuple[float, float], alpha: float) -> tuple[float, float, Chebyshev]:
-    """Return the critical t^2 at both limits, slightly widened.
+    """Return the critical t^2 at both limits of 1 / df, slightly widened.
 
-    Also return its logarithm between the limits, as a polynomial in 1 / df.
+    Also return a polynomial in 1 / df that gives the logarithm of the critical t^2 between the limits.
     """
 
     def logarithm(inverse_df: Floats) -> Floats:
@@ -67,7 +67,10 @@ def _critical(ends: tuple[float, float], alpha: float) -> tuple[float, float, Ch
 
 
 def disjoint(distance: Floats, a_half: Floats, b_half: Floats) -> Bools:
-    """Return whether two intervals are disjoint, from the squared difference between their centres."""
+    """Return whether two intervals do not overlap.
+
+    `distance` is the squared difference between the centres of the intervals.
+    """
     reach = a_half + b_half
     reach *= reach
     apart: Bools = distance > reach

@@ -1,4 +1,4 @@
-"""Compute the share of pairs of draws for which a test rejects."""
+"""Compute the share of pairs of draws for which a test finds a difference."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def pairs_of(m: int, n_runs: int, n_pairs: int, rng: np.random.Generator, *, eve
 
 
 def shares(population: Population, pairs: Pairs, factors: Sequence[float], question: Question) -> Iterator[Shares]:
-    """Yield, for each factor on the second draw, the share of pairs that each test rejects."""
+    """Yield the share of pairs for which each test finds a difference, for each factor on the second draw."""
     first, second = (population.moments(draws.counts) for draws in (pairs.first, pairs.second))
     values = counted(population.values) if MANN_WHITNEY in question.tests else None
     for factor in factors:
@@ -88,7 +88,7 @@ def _moment_shares(a: Moments, b: Moments, pairs: Pairs, alike: bool, question: 
 
 def _rank_share(population: Population, values: Values, pairs: Pairs, factor: float, alpha: float) -> float:
     if factor == 1 and pairs.every and population.n.max() == 1:
-        # with one number per run, the result depends only on the order, which many benchmarks share
+        # the result depends only on the order of the run values, which is the same for many benchmarks
         _, order = np.unique([run[0] for run in population.values], return_inverse=True)
         return _share_by_order(tuple(sorted(map(int, order + 1))), int(pairs.first.counts[0].sum()), alpha)
     return _sum_of_blocks(compared(values, factor), pairs, factor == 1, alpha)
@@ -110,16 +110,16 @@ def _sum_of_blocks(runs: Compared, pairs: Pairs, alike: bool, alpha: float) -> f
 
 @dataclass(frozen=True)
 class _Block:
-    """A block of pairs: the draws, their indices and their weights."""
+    """A block of pairs of draws: the draws, their indices and their weights."""
 
     rows: tuple[slice | None, ...]
     columns: tuple[slice | None, ...]
     row_weights: Floats
     column_weights: Floats | None
-    n_once: int  # the first columns count once; all other columns also represent the reversed pair
+    n_once: int  # so many columns at the start count once; all other columns also stand for the reversed pair
 
     def share(self, rejects: Bools) -> float:
-        """Return the total weight of the pairs that the test rejects."""
+        """Return the total weight of the pairs for which the test finds a difference."""
         if self.column_weights is None:
             return float(rejects @ self.row_weights)
         by_row = rejects @ self.column_weights
@@ -129,9 +129,9 @@ class _Block:
 
 
 def _blocks(pairs: Pairs, alike: bool) -> Iterator[_Block]:
-    """Yield blocks that are small enough for the cache.
+    """Yield the pairs in blocks that are small enough for the cache.
 
-    If both draws are `alike`, each unordered pair occurs once.
+    If `alike` is true, a pair and the reversed pair give the same result, so each unordered pair occurs once.
     """
     weights = pairs.first.weights
     n = len(weights)
@@ -154,7 +154,7 @@ def value_shares(
     question: Question,
     rng: np.random.Generator,
 ) -> Iterator[Shares]:
-    """Compute the same shares as `shares`, but with one random value from each drawn run."""
+    """Yield the same shares as `shares`, but with one random value from each drawn run."""
     first, second = (one_value_a_run(population.scaled, n_runs, n_pairs, rng) for _ in range(2))
     a, b = value_moments(first), value_moments(second)
     for factor in factors:

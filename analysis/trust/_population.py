@@ -13,7 +13,7 @@ from analysis.runs import Floats
 
 MERGED, RUN_MEANS, ONE_SAMPLE = "merged", "run means", "one sample"
 AGGREGATIONS = (MERGED, RUN_MEANS, ONE_SAMPLE)
-TINY = 1e-300  # replaces a variance of 0, so that 0 / 0 becomes 0 and any difference is significant
+TINY = 1e-300  # replaces a variance of 0; 0 / 0 then becomes 0, and any difference is significant
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,16 @@ class Moments:
     constant: NDArray[np.bool_]
 
     def __getitem__(self, index: Any) -> "Moments":
-        """Select draws by index; an index with None gives rows or columns."""
+        """Select draws by index, as in numpy; an index with None makes rows or columns for broadcasting."""
         return Moments(self.mean[index], self.variance[index], self.n[index], self.constant[index])
 
     def times(self, factor: float, zero: float) -> "Moments":
-        """Multiply all values of the draws by a factor; `zero` is the position of 0 in the population's units."""
+        """Return the moments after multiplying all values by a factor; `zero` is 0 in the population's units."""
         mean = factor * self.mean - (factor - 1) * zero
         return replace(self, mean=mean, variance=np.maximum(factor**2 * self.variance, TINY))
 
     def half_widths(self, level: float) -> Floats:
-        """Return half the width of Student's interval for the mean."""
+        """Return half the width of Student's interval for the mean of each draw."""
         sizes, which = np.unique(self.n, return_inverse=True)
         quantiles = special.stdtrit(sizes - 1, (1 + level) / 2)[which].reshape(self.n.shape)
         halves: Floats = np.where(self.constant, 0.0, quantiles * np.sqrt(self.variance))
@@ -54,20 +54,20 @@ class Moments:
 
 @dataclass(frozen=True)
 class Population:
-    """The runs to draw from.
+    """The runs from which samples are drawn.
 
-    The values are centred on their mean, and scaled so that the largest distance from the mean is 1.
+    The scaled values have mean 0, and their largest distance from 0 is 1.
 
     Attributes
     ----------
     values : tuple of ndarray of float
         Values that a draw of each run contributes, in the unit of the benchmark.
     scaled : tuple of ndarray of float
-        The same values, scaled.
+        The same values after centring and scaling.
     n, means, squares : ndarray of float, shape (m,)
         Number of values per run, their mean, and the sum of squared distances from the mean.
     zero : float
-        The position of 0 in these units.
+        The value 0 of the original unit, centred and scaled.
     target : float
         The mean that an interval should contain.
     """
@@ -86,7 +86,7 @@ class Population:
         return not self.squares.any() and bool(self.means.min() == self.means.max())
 
     def moments(self, counts: Floats) -> Moments:
-        """Compute the moments of all values of the drawn runs, without cancellation in the variance."""
+        """Compute the moments of all values of the drawn runs; the variance has no cancellation errors."""
         weights = counts * self.n
         n = weights.sum(axis=1)
         apart = np.square(self.means[:, None] - self.means)
@@ -98,10 +98,11 @@ class Population:
 
 
 def population(runs: Sequence[ArrayLike], aggregation: str, sampling: Sampling) -> Population:
-    """Build the population for an aggregation: all values of a run, one number per run, or one random value.
+    """Build the population of runs for an aggregation.
 
-    The target depends on the aggregation. For "merged" it is the mean of all values, and for "run means" the mean of
-    one number per run. For "one sample" it is the mean of the run means, because every run is equally likely.
+    A run contributes all its values ("merged"), one number ("run means") or one random value ("one sample"). The target
+    is the mean of all values for "merged", and the mean of one number per run for "run means". For "one sample", the
+    target is the mean of the run means, because every run is equally likely.
     """
     values = tuple(sampling.steady(run) for run in runs)
     if aggregation == RUN_MEANS:
@@ -117,12 +118,12 @@ def population(runs: Sequence[ArrayLike], aggregation: str, sampling: Sampling) 
 
 
 def _mean(values: Floats) -> float:
-    """Compute the mean; exact if all values are equal."""
+    """Compute the mean so that it is exact if all values are equal."""
     return float(values[0]) if values.min() == values.max() else float(values.mean())
 
 
 def value_moments(values: Floats) -> Moments:
-    """Compute the moments of draws from the drawn values, with one draw per row."""
+    """Compute the moments of draws from their values; each row contains the values of one draw."""
     n = values.shape[1]
     constant = values.min(axis=1) == values.max(axis=1)
     mean = np.where(constant, values[:, 0], values.mean(axis=1))
@@ -131,7 +132,7 @@ def value_moments(values: Floats) -> Moments:
 
 
 def one_value_a_run(scaled: Sequence[Floats], n_runs: int, n_draws: int, rng: np.random.Generator) -> Floats:
-    """Draw one random value from each of n_runs randomly chosen runs, shape (n_draws, n_runs)."""
+    """Draw one random value from each of n_runs randomly chosen runs; return shape (n_draws, n_runs)."""
     n = np.array([len(run) for run in scaled])
     starts = np.cumsum(n) - n
     run = rng.integers(len(scaled), size=(n_draws, n_runs))

@@ -23,9 +23,10 @@ ONE_THREAD = 1 << 18  # maximum number of multiplications in one piece of a matr
 
 @dataclass(frozen=True)
 class Alike:
-    """Patterns of values that occur on both sides.
+    """Patterns of values that occur in both samples.
 
-    A pattern says how often its values occur in each run of either side; the number of its values is stored, too.
+    A pattern says how often a value occurs in each run of the first and of the second sample. `n` is the number of
+    values with the pattern.
     """
 
     first: Floats  # (n_patterns, m)
@@ -44,9 +45,10 @@ class Values:
     table : ndarray of float, shape (n_values, m)
         How often each value occurs in each run.
     below : ndarray of float, shape (n_values + 1, m)
-        Number of values of each run below the first, second, ... distinct value; the last row is the total number.
+        Number of values of each run that are below each distinct value. The last row is the number of all values of the
+        run.
     alike : Alike
-        The rows of the table as patterns, with the number of equal rows.
+        The different rows of the table, with the number of times each row occurs.
     cubes : ndarray of float, shape (m,)
         Sum of the third powers of each column.
     """
@@ -60,7 +62,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Compared:
-    """Comparison of runs with the same runs multiplied by a factor.
+    """Comparison of runs with the same runs after all values are multiplied by a factor.
 
     Attributes
     ----------
@@ -68,7 +70,7 @@ class Compared:
     u : ndarray of float, shape (m, m)
         The number of pairs in which a value of run i exceeds a value of run j times the factor; ties count half.
     alike : Alike
-        Values equal to another value times the factor.
+        The values that are equal to another value times the factor.
     """
 
     values: Values
@@ -77,7 +79,7 @@ class Compared:
 
 
 def counted(runs: Sequence[Floats]) -> Values:
-    """Count the distinct values of runs."""
+    """Count how often each distinct value occurs in each run."""
     m = len(runs)
     different, which = np.unique(np.concatenate(runs), return_inverse=True)
     labels = np.repeat(np.arange(m), [len(run) for run in runs])
@@ -102,13 +104,14 @@ def compared(values: Values, factor: float) -> Compared:
 
 
 def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bools:
-    """Return whether the two-sided p of the Mann-Whitney test is at most alpha.
+    """Return whether the two-sided p of the Mann-Whitney test is at most alpha, for each pair of draws.
 
     Parameters
     ----------
     runs : Compared
     a, b : ndarray of float
-        Number of times each run was drawn on each side: shapes (k, 1, m) and (1, n, m), or both (n, m).
+        Number of times each run was drawn for the first and the second sample. The shapes are (k, 1, m) and (1, n, m),
+        or both (n, m).
     alpha : float
 
     Returns
@@ -137,9 +140,9 @@ def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bool
 
 
 def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) -> Bools:
-    """Return whether U is far enough from its mean for p <= alpha.
+    """Return whether the statistic U is so far from its mean that p <= alpha.
 
-    The test is exact for few values without ties; otherwise, it uses the normal approximation.
+    The test is exact if there are few values and no ties; otherwise, it uses the normal approximation.
 
     Parameters
     ----------
@@ -147,7 +150,7 @@ def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) ->
         Distance of U from its mean, minus 1/2, for any number of pairs in any shape.
     n_a, n_b : float or ndarray of float
     ties : ndarray of float
-        Sum over the distinct values of the third power of their number.
+        Sum of n^3 over the distinct values, where n is how often the value occurs.
     alpha : float
     """
     rejects: Bools = (distance > 0) & (distance >= -special.ndtri(alpha / 2) * _sd(n_a, n_b, ties))
@@ -164,7 +167,7 @@ def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) ->
 
 @lru_cache(maxsize=256)
 def smallest_distance(n_a: int, n_b: int, alpha: float) -> float:
-    """Return the smallest distance between U and its mean at which the exact p is at most alpha; assumes no ties.
+    """Return the smallest distance between U and its mean at which the exact p is at most alpha, without ties.
 
     The number of orders with each value of U is a coefficient of a Gaussian binomial [1]_.
 
@@ -193,7 +196,7 @@ def smallest_distance(n_a: int, n_b: int, alpha: float) -> float:
 def _product(a: Floats, b: Floats) -> Floats:
     """Compute a matrix product in pieces that are small enough for one BLAS thread.
 
-    Several threads would be slower, because they wait for busy cores.
+    Several threads would be slower, because threads wait for busy cores.
     """
     product = np.zeros((len(a), b.shape[1]))
     size = min(8, max(2, ONE_THREAD // max(1, b.size)))
@@ -209,7 +212,7 @@ def _cube(x: Floats) -> Floats:
 
 
 def _constant(n: Floats) -> Any:
-    """Return a single number if all entries are equal, which avoids arrays of pairs."""
+    """Return a single number if all entries are equal, to avoid large arrays; otherwise, return the array."""
     return n.flat[0] if n.min() == n.max() else n
 
 
@@ -219,9 +222,9 @@ def _sd(n_a: Any, n_b: Any, ties: Any) -> Any:
 
 
 def _least_and_most_ties(values: Values, a: Floats, b: Floats) -> tuple[float, float]:
-    """Return bounds for third powers.
+    """Return a lower and an upper bound for the correction for ties, which needs third powers.
 
-    (sum k x)^3 is between the sum of (k x)^3 and (sum of k)^2 (sum of k x^3).
+    (sum of k x)^3 is between the sum of (k x)^3 and (sum of k)^2 (sum of k x^3).
     """
     drawn = a.flat[: a.shape[-1]].sum() + b.flat[: b.shape[-1]].sum()  # equal in each draw
     few = sum((_cube(side) @ values.cubes).min() for side in (a, b))
@@ -230,7 +233,7 @@ def _least_and_most_ties(values: Values, a: Floats, b: Floats) -> tuple[float, f
 
 
 def _ties(runs: Compared, a: Floats, b: Floats) -> Floats:
-    """For each pair, return the sum of n^3 over the distinct values, where n is how often a value occurs."""
+    """Return the sum of n^3 over the distinct values of each pair, where n is how often a value occurs."""
     ties = np.empty(len(a))
     own, shared = runs.values.alike, runs.alike
     size = max(1, AT_ONCE // max(len(own.n), len(shared.n)))
@@ -243,7 +246,7 @@ def _ties(runs: Compared, a: Floats, b: Floats) -> Floats:
 
 
 def _ties_of_all(runs: Compared, a: Floats, b: Floats) -> Floats:
-    """Compute `_ties` for each draw of `a` (rows) with each draw of `b`, by expanding the power of the sum."""
+    """Compute `_ties` for each draw of `a` (rows) with each draw of `b` (columns)."""
     own, shared = runs.values.alike, runs.alike
     alone = [_cube(side @ own.first.T) @ own.n for side in (a, b)]
     x, y = a @ shared.first.T, b @ shared.second.T
@@ -252,7 +255,7 @@ def _ties_of_all(runs: Compared, a: Floats, b: Floats) -> Floats:
 
 
 def values_reject(a: Floats, b: Floats, alpha: float) -> Bools:
-    """Run `rank_sum_rejects` on drawn values, with one draw per row of each array; shape (n_draws,)."""
+    """Return whether p of the Mann-Whitney test is at most alpha; each row of `a` and `b` is one draw of values."""
     x, y = a.T.copy(), b.T.copy()  # sums over few values are faster along the first axis
     u = sum((x > value).sum(axis=0) + (x == value).sum(axis=0) / 2 for value in y)
     pooled = np.sort(np.hstack([a, b]), axis=1)

@@ -25,7 +25,7 @@ from analysis.trust._population import (
 GAMMAS = tuple(round(1 + step / 100, 2) for step in range(31))
 RESAMPLES = 4000
 
-ONE_RUN = "one run: every sample is the same"
+ONE_RUN = "there is only one run, so every sample is the same"
 ONE_VALUE = "an interval needs at least two values"
 NO_PERCENT = "the mean is not above zero, so a relative change is undefined"
 
@@ -37,11 +37,11 @@ class Rate:
     Attributes
     ----------
     value : float or None
-        In [0, 1]; None if undefined. `reason` explains this, or states that there is no variation.
+        In [0, 1]; None if undefined. `reason` says why the share is undefined, or that the values do not vary.
     se : float or None
         Standard error of a share of random draws; None if all draws were enumerated.
     n : int
-        Number of draws, or of pairs of draws. If they are enumerated, they have different probabilities.
+        Number of draws, or of pairs of draws. Enumerated draws have different probabilities.
     exact : bool
         Whether all possible draws were used.
     reason : str or None
@@ -63,7 +63,7 @@ class Coverage(Rate):
 
 @dataclass(frozen=True)
 class Curve:
-    """How often a test rejects if the second draw is slower by a factor.
+    """How often a test finds a difference if the second draw is slower by a factor.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Curve:
     gammas : tuple of float
         Factors by which the times of the second draw are multiplied.
     power : tuple of float
-        Share of rejections at each factor, in [0, 1]; empty if undefined.
+        Share of pairs with a detected difference at each factor, in [0, 1]; empty if undefined.
     se : tuple of float
         Standard error of each share; 0 if all pairs were enumerated.
     n : int
@@ -104,8 +104,9 @@ def coverage(
 ) -> dict[str, Coverage]:
     """Compute how often Student's interval from n_runs drawn runs contains the mean of all runs [1]_.
 
-    "merged" and "run means" depend only on the drawn runs, so every multiset is enumerated with its probability. Draws
-    are with replacement. For "one sample", and if there are more than 20 000 multisets, random draws are used instead.
+    Runs are drawn with replacement. "merged" and "run means" depend only on which runs are drawn, so every multiset of
+    runs is enumerated with its probability. For "one sample", and if there are more than 20 000 multisets, random draws
+    are used instead.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def coverage(
     level : float
         Confidence level of the interval, in (0, 1).
     sampling : Sampling
-        Options for the warm-up and the one number per run.
+        Options for the warm-up, and how to summarise each run as one number.
     aggregations : sequence of str
         "merged": all values of the drawn runs form one sample. "run means": one number per run. "one sample": one
         random iteration of each run.
@@ -127,9 +128,9 @@ def coverage(
     Returns
     -------
     dict of str to Coverage
-        By aggregation; equal to the level for a good interval. An interval of width 0, for example if one run is drawn
-        repeatedly, counts as not containing the mean. Undefined with one run, and for draws of one value; 1 if all
-        values are equal.
+        Aggregation -> coverage, which is equal to the level for a good interval. An interval of width 0, for example if
+        one run is drawn repeatedly, counts as not containing the mean. Coverage is undefined if there is one run, or if
+        a draw has one value; it is 1 if all values are equal.
 
     Raises
     ------
@@ -201,15 +202,15 @@ def type_1_error(
     level : float
         Level of the intervals, in (0, 1).
     tests : sequence of str
-        "welch", "mann-whitney" (as in `analysis.samples`), and "intervals": rejects if the intervals of the two draws
-        are disjoint, which is far stricter than alpha.
+        "welch", "mann-whitney" (as in `analysis.samples`) or "intervals". The test "intervals" finds a difference if
+        the intervals of the two draws do not overlap, which is far stricter than alpha.
 
     Returns
     -------
     dict of str to dict of str to Rate
-        By aggregation and test; equal to alpha for a good test. (Section 3.2 of the paper calls 1 - alpha the ideal
-        share of rejections, but it is the ideal share of non-rejections.) Undefined as for `coverage`; 0 if all values
-        are equal (p = 1).
+        Aggregation -> test -> type I error, which is equal to alpha for a good test. (Section 3.2 of the paper calls 1
+        - alpha the ideal share of rejections, but the ideal share is alpha.) Undefined as for `coverage`; 0 if all
+        values are equal (p = 1).
 
     Raises
     ------
@@ -268,7 +269,7 @@ def sensitivity(
     gammas : sequence of float
         Factors >= 1, ascending.
     better : str
-        For "lower", or "" if unknown, the values of the second draw are multiplied by the factor; for "higher" (rates)
+        For "lower", or "" if unknown, the values of the second draw are multiplied by the factor. For "higher" (rates),
         they are divided by the factor.
     exact : bool
         Whether to enumerate all pairs of multisets if there are at most 20 000 multisets, which takes minutes. By
@@ -313,20 +314,20 @@ def sensitivity(
 
 
 def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
-    """Return the smallest factor above 1 at which the test rejects at least as often as the power requires.
+    """Return the smallest factor above 1 that the test detects with the required power.
 
     Parameters
     ----------
     curve : Curve
     power : float
-        Required share of rejections, in (0, 1].
+        Required share of pairs with a detected difference, in (0, 1].
 
     Returns
     -------
     Estimate
-        A factor of the curve; 1.05 means 5 % slower. Undefined if the curve is undefined, or if the share is not
-        reached. `reason` also states if the test rejects more than twice alpha of the pairs without a slowdown, which
-        are false alarms.
+        A factor of the curve; 1.05 means 5 % slower. Undefined if the curve is undefined, or if no factor reaches the
+        power. `reason` also warns if the test finds a difference in more than 2 alpha of the pairs without a slowdown,
+        because these are false alarms.
 
     Raises
     ------
@@ -340,7 +341,7 @@ def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
     reached = np.array(curve.power) >= power - 1e-12  # the weights of all pairs sum to 1, except for rounding errors
     from_here = np.logical_and.accumulate(reached[::-1])[::-1] & (np.array(curve.gammas) > 1)
     if not from_here.any():
-        return Estimate(None, reason=f"not reached up to {curve.gammas[-1]:.2f}")
+        return Estimate(None, reason=f"not detected up to a factor of {curve.gammas[-1]:.2f}")
     alarms = curve.power[0] if curve.gammas[0] == 1 else 0.0
     reason = f"{100 * alarms:.0f} % of the pairs show a difference without any change"
     return Estimate(curve.gammas[int(from_here.argmax())], reason=reason if alarms > 2 * curve.alpha else curve.reason)
@@ -357,7 +358,7 @@ def _shares(
     *,
     every: bool,
 ) -> tuple[list[Shares], int, bool]:
-    """Compute, for each factor, the share of pairs that a test rejects.
+    """Compute the share of pairs for which each test finds a difference, for each factor.
 
     Also return the number of pairs, and whether all pairs were used.
     """

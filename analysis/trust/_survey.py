@@ -37,7 +37,7 @@ POWERS = (0.8, 0.95)
 
 @dataclass(frozen=True)
 class CoverageAt:
-    """Coverage by aggregation, for a given number of runs per draw."""
+    """The coverage of each aggregation for one number of runs per draw."""
 
     n_runs: int
     coverage: Mapping[str, Coverage]
@@ -45,7 +45,7 @@ class CoverageAt:
 
 @dataclass(frozen=True)
 class Slowdown:
-    """The smallest factor that a test detects with the given power; if it is undefined, the reason."""
+    """The smallest factor that a test detects with the given power, or the reason why it is undefined."""
 
     aggregation: str
     test: str
@@ -69,10 +69,10 @@ class Trust:
     type_1_error : mapping of str to mapping of str to Rate
         By aggregation and test.
     curves : tuple of Curve
-        Empty if no factors were requested.
+        One curve per aggregation and test; empty if no factors were requested.
     slowdowns : tuple of Slowdown
     by_n_runs : tuple of CoverageAt
-        Coverage with 2, 3, ... runs per draw; empty if it was not requested.
+        Coverage with 2, 3, ... runs per draw; empty if not requested.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Trust:
 
 @dataclass(frozen=True)
 class Quartiles:
-    """The median and the middle half over the n benchmarks with a defined value; both are None if n is 0."""
+    """The median and the middle half of a value over the n benchmarks that have it; None if n is 0."""
 
     n: int
     low: float | None
@@ -154,7 +154,7 @@ class Survey:
     powers : tuple of float
         Powers of the smallest detected slowdowns.
     benchmarks : tuple of Trust
-        Sorted by application and name; one entry per level for benchmarks with several levels.
+        One entry for each benchmark, version, context and alteration, sorted by application and name.
     summaries : tuple of Summary
         One per aggregation.
     slowdowns : tuple of SlowdownSummary
@@ -199,7 +199,7 @@ def trust_of(
     n_runs, level, alpha, sampling, tests, resamples, rng
         As for `type_1_error`.
     gammas : sequence of float
-        As for `sensitivity`; empty for no curves, which take most of the time.
+        As for `sensitivity`. If empty, no curves are computed; curves take most of the time.
     powers : sequence of float
         Powers for which to compute the smallest detected slowdown.
     by_n_runs : bool
@@ -260,11 +260,12 @@ def survey(
     Parameters
     ----------
     benchmarks : sequence of Benchmark
-        A benchmark with several versions, contexts or alterations is treated level by level.
+        Each version, context and alteration of a benchmark is treated separately.
     n_runs, level, alpha, sampling, gammas, powers, tests, resamples
         As for `trust_of`.
     n_curve : int
-        Number of benchmarks, evenly spread over the list, with coverage also by the number of runs.
+        Number of benchmarks for which coverage is also computed by the number of runs. These benchmarks are evenly
+        spread over the list.
     seed : int
         Random seed. Each benchmark has separate random numbers, independent of the order of the benchmarks.
     mapper : callable
@@ -327,7 +328,7 @@ def _task(options: Mapping[str, Any], task: tuple[Benchmark, np.random.Generator
 
 def _unusable(benchmark: Benchmark, sampling: Sampling) -> str | None:
     if len(benchmark.runs) < 2:
-        return "one run: every sample is the same"
+        return "there is only one run, so every sample is the same"
     try:
         sampling.values(benchmark.runs)
     except ValueError as error:

@@ -232,7 +232,7 @@ def test_benchmarks_without_a_verdict_are_reported():
     short = Measured("a#b", "a", "b", 2, (9, 9), reasons=dict.fromkeys(replication.READINGS, "too short"))
     result = survey([short])
     assert claim(result, "that SAME calls").why.endswith(": too short.")
-    assert says(str(replication.document(result)), "1 benchmark", "without a verdict", "SAME: too short")
+    assert says(str(replication.document(result)), "SAME", "1 benchmark", "too short")
     assert list(replication.charts(result)) == ["figure-1"]
 
 

@@ -142,11 +142,11 @@ def test_the_document_says_in_short_what_to_do():
     text = text_of(suite())
     merged, single = (row.type_1_error[WELCH].median for row in suite().summaries[:2])
     assert text.index("In short") < text.index("Do not merge the iterations") < text.index("Intervals: do they contain")
-    assert says(text, "merged iterations", f"{100 * merged:.1f} %", f"{100 * single:.1f} %", "one number per run")
+    assert says(text, f"{100 * merged:.1f} %", "merged iterations", f"{100 * single:.1f} %", "one number per run")
     assert "should be 5 %." in text
     assert "α is correct" in text
     assert "stricter criterion than α" in text
-    assert "single one run: every sample is the same" in text
+    assert "single there is only one run, so every sample is the same" in text
     assert "seed 1" in text and "aggregate mean" in text
 
 

@@ -78,7 +78,7 @@ def test_the_smallest_slowdown_is_the_first_from_which_on_the_power_stays():
     assert smallest_slowdown(curve) == Estimate(1.03)
     assert smallest_slowdown(curve, 0.95) == Estimate(1.04)
     never = Curve(RUN_MEANS, WELCH, gammas, (0.05, 0.1, 0.2, 0.3, 0.4), (0.0,) * 5, 9, True, 0.05)
-    assert smallest_slowdown(never) == Estimate(None, reason="not reached up to 1.04")
+    assert smallest_slowdown(never) == Estimate(None, reason="not detected up to a factor of 1.04")
 
 
 def test_no_slowdown_at_all_is_never_the_smallest_one():
