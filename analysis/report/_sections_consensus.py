@@ -231,9 +231,8 @@ def _undecided(latent: Content) -> Iterator[Block]:
     if not latent["identifiability"]["identified"] or not undecided:
         return
     yield first_rows(
-        f"{counted(len(undecided), 'item')} for which the model cannot decide, because the probability of dissimilar is "
-        "between 0.1 and 0.9. "
-        f"Model: {latent['state']['words']}.",
+        f"{counted(len(undecided), 'item')} for which the model cannot decide, because the probability of dissimilar "
+        f"is between 0.1 and 0.9. Model: {latent['state']['words']}.",
         ("Item", "Probability of dissimilar", "Model"),
         [(row["item"], number(row["posterior"], 2), latent["state"]["state"]) for row in undecided],
         numeric=(1,),
