@@ -1,4 +1,4 @@
-"""Compute bounds for the split items: decide all of them in favour of the classifier, then all of them against it."""
+"""Compute how much the unknown categories of split items could change the results of a classifier."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -42,10 +42,10 @@ class Bounds(Result):
     dropped : Estimate
         Share of items that the consensus "agreed only" leaves out because they are split.
     worst, best : Confusion
-        Confusion matrices if the category of each split item is the opposite of the verdict (worst), or equals it
-        (best).
+        Confusion matrices if the category of each split item is the opposite of the verdict (worst), or equals the
+        verdict (best).
     sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy, youden : Extremes
-        Whatever the categories of the split items are, the statistic over all items is between these values.
+        Smallest and largest value of the statistic over all items, over all possible categories of the split items.
     """
 
     dropped: Estimate
@@ -71,7 +71,7 @@ def bounds(
 ) -> Bounds:
     """Compute how much the split items could change the results of a classifier on the agreed items.
 
-    Nothing is assumed about the split items, so the bounds are wide if many items are split. They apply to these
+    The bounds assume nothing about the split items, so they are wide if many items are split. The bounds apply to these
     items and are not confidence intervals.
 
     Parameters
@@ -124,15 +124,15 @@ def bounds(
 
 
 def _ends(n: int) -> list[int]:
-    """Return which of the numbers 0, 1, n - 1 and n are in the range 0..n, without duplicates."""
+    """Return the numbers 0, 1, n - 1 and n that are in the range 0..n, without duplicates."""
     return sorted({0, min(1, n), max(n - 1, 0), n})
 
 
 def _decided(fixed: Confusion, up: int, down: int, n_without_verdict: int, a: int, b: int) -> Confusion:
     """Return the confusion matrix for one decision on the split items.
 
-    The decision: `a` of the `up` split items that the classifier calls dissimilar are dissimilar, and `b` of the `down`
-    split items that it calls similar.
+    In this decision, `a` of the `up` split items that the classifier calls dissimilar are dissimilar. Of the `down`
+    split items that the classifier calls similar, `b` are dissimilar.
     """
     return Confusion(
         fixed.tp + a, fixed.fp + up - a, fixed.fn + b, fixed.tn + down - b, fixed.n_without_verdict + n_without_verdict

@@ -23,14 +23,14 @@ class McNemar(Result):
     Attributes
     ----------
     b, c : int
-        The discordant pairs, by direction.
+        Numbers of discordant pairs in each direction.
     p : float
         Exact two-sided p-value; 1 if there is no discordant pair.
     p_mid : float
         Mid-p value [1]_, which reports use because the exact value is too large for few discordant pairs.
     chi2 : float or None
-        The large-sample statistic (b - c)^2 / (b + c) with 1 degree of freedom, for comparison with published values;
-        not used for p. None without a discordant pair.
+        The large-sample statistic (b - c)^2 / (b + c) with 1 degree of freedom, for comparison with published values.
+        The p values do not use it. None if there is no discordant pair.
     reason : str or None
         Why `chi2` is None.
 
@@ -79,9 +79,9 @@ class PairedShares(Result):
     Attributes
     ----------
     n, both, only_a, only_b, neither : int
-        Numbers of items, and of items on which both, only one or neither classifier is right.
+        Number of items, and numbers of items on which both classifiers, only one, or neither is right.
     a, b : Estimate
-        Share of items on which each is right, with Wilson's interval.
+        Share of items on which each classifier is right, with Wilson's interval.
     difference : Estimate
         a - b, in [-1, 1].
     mcnemar : McNemar
@@ -106,9 +106,10 @@ class Comparison(Result):
     Attributes
     ----------
     overall : PairedShares
-        All items: the shares are the accuracies.
+        Comparison on all items, where the shares are accuracies.
     dissimilar, similar : PairedShares
-        The items of one consensus category: the shares are sensitivities and specificities.
+        Comparison on the items of one consensus category, where the shares are sensitivities (dissimilar) or
+        specificities (similar).
     n_without_verdict : int
         Number of consensus items without one of the verdicts; they are left out.
     """
@@ -175,7 +176,7 @@ def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMaj
     Returns
     -------
     AgainstMajority
-        Undefined without items. If both categories are equally frequent, the rule is "always dissimilar".
+        Undefined if there are no items. If both categories are equally frequent, the rule is "always dissimilar".
 
     Examples
     --------
@@ -195,7 +196,7 @@ def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMaj
 
 
 def verdict_of(difference: Estimate, p: float | None, alpha: float) -> str:
-    """Return the result of a paired test in words: "better", "worse" or "cannot tell"."""
+    """Return "better" or "worse" if the paired test is significant, otherwise "cannot tell"."""
     if difference.value is None or p is None or p > alpha:
         return CANNOT_TELL
     return BETTER if difference.value > 0 else WORSE
@@ -231,7 +232,7 @@ def compare(
     Returns
     -------
     Comparison
-        Shares and differences are undefined without items.
+        Shares and differences are undefined if there are no items.
 
     Raises
     ------
@@ -279,7 +280,7 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, leve
     Returns
     -------
     Estimate
-        (only_a - only_b) / n in [-1, 1], with an interval even if all items agree. Undefined without items.
+        (only_a - only_b) / n in [-1, 1]. There is an interval even if all items agree. Undefined if there are no items.
 
     Raises
     ------
@@ -312,9 +313,9 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, leve
 
 
 def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
-    """Return the correlation (phi) of the two properties.
+    """Return the correlation (phi) of the two properties, which the interval needs.
 
-    A positive value includes the published continuity correction.
+    A positive correlation includes the published continuity correction.
     """
     n = both + only_a + only_b + neither
     product = float(both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)

@@ -23,8 +23,8 @@ class Confusion(Result):
     Attributes
     ----------
     tp, fp, fn, tn : int
-        Dissimilar items called dissimilar; similar items called dissimilar; dissimilar items called similar;
-        similar items called similar.
+        Numbers of dissimilar items called dissimilar (tp), similar items called dissimilar (fp), dissimilar items
+        called similar (fn) and similar items called similar (tn).
     n_without_verdict : int
         Number of consensus items without a verdict; they are not in the matrix.
     """
@@ -51,8 +51,8 @@ def confusion_matrix(
     consensus : sequence of str, or Series indexed by item
         The category of each item.
     verdicts : sequence of str or None, or Series indexed by item
-        The verdict on the same items. Two Series are matched by item; sequences by position. None or
-        missing: no verdict.
+        The verdict on the same items; None or a missing value means no verdict. Two Series are matched by item,
+        sequences by position.
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
@@ -95,13 +95,13 @@ def always(confusion: Confusion) -> Confusion:
 def sensitivity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     """Return the share of dissimilar items called dissimilar, with Wilson's interval.
 
-    The share is undefined without dissimilar items.
+    The share is undefined if no item is dissimilar.
     """
     return _share(confusion.tp, confusion.tp + confusion.fn, level, "no item is dissimilar")
 
 
 def specificity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Return the share of similar items called similar, with Wilson's interval; undefined without similar items."""
+    """Return the share of similar items called similar, with Wilson's interval; undefined if no item is similar."""
     return _share(confusion.tn, confusion.tn + confusion.fp, level, "no item is similar")
 
 
@@ -129,7 +129,7 @@ def accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 def prevalence(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     """Return the share of dissimilar items.
 
-    Prevalence affects precision, and equals the accuracy of the rule "always dissimilar".
+    Prevalence affects precision. It is equal to the accuracy of the rule "always dissimilar".
     """
     return _share(confusion.tp + confusion.fn, confusion.n, level, NO_ITEM)
 
@@ -214,7 +214,7 @@ def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAW
     -------
     Estimate
         In [-1, 1]; 0 for verdicts that are independent of the consensus. Undefined if all items or all verdicts have
-        the same category. Undefined draws are left out, and `reason` gives their number.
+        the same category. Undefined draws are left out, and `reason` states how many.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Count the results of every threshold that divides scored items in two."""
+"""Count right and wrong verdicts for every threshold that divides scored items in two."""
 
 from dataclasses import dataclass
 
@@ -12,15 +12,18 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """All cuts, in order. A cut divides the items by a threshold; the first calls all items dissimilar, the last none.
+    """All cuts of a set of items, in order of the threshold. A cut divides the items by a threshold.
+
+    The first cut calls all items dissimilar, and the last cut calls all items similar.
 
     Attributes
     ----------
     theta : ndarray of float, shape (n_cuts,)
-        Thresholds in ascending order; an item is called dissimilar if its score > theta. They are midpoints between
-        neighbouring scores, except that the first is just below the lowest score and the last is the highest score.
+        Thresholds in ascending order; an item is called dissimilar if its score > theta. Thresholds are midpoints
+        between neighbouring scores, except that the first is just below the lowest score and the last is the highest
+        score.
     fp, fn : ndarray of int, shape (n_cuts,)
-        Similar items called dissimilar, and dissimilar items called similar.
+        Number of similar items called dissimilar, and number of dissimilar items called similar.
     n_dissimilar, n_similar : int
         Number of items by category.
     """
@@ -43,9 +46,9 @@ class Cuts:
 
 
 def cuts(dissimilar: Bools, scores: Floats) -> Cuts:
-    """Compute all cuts with one sort.
+    """Compute all cuts of scored items; return no cuts if there are no items.
 
-    Items with equal scores stay on the same side of a cut. Without items, there are no cuts.
+    Items with equal scores stay on the same side of a cut.
     """
     values, place = np.unique(scores, return_inverse=True)
     n_dissimilar = int(dissimilar.sum())

@@ -9,11 +9,11 @@ from analysis.evaluation._inputs import Bools
 def balanced_folds(
     dissimilar: Bools, group: NDArray[np.intp], n_folds: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Assign each group to the fold with the fewest items of the group's categories, starting with the largest group.
+    """Assign groups of items to folds, so that groups stay together and both categories are balanced.
 
-    For each category, multiply the group's items by the fold's items and divide by the squared number of items in the
-    category. The fold with the smallest sum over both categories gets the group, because there the sum of squared sizes
-    grows least. This makes the folds as balanced as possible without splitting groups.
+    The largest group is assigned first. Each group goes to the fold where the sum of squared sizes grows least. The
+    growth is a sum over both categories: the group's items times the fold's items, divided by the squared number of
+    items in the category. This keeps the folds balanced without splitting groups.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class Scored:
 def scored(
     truth: Categories, scores: Scores, categories: Declared = CATEGORIES, positive: Hashable | None = None
 ) -> Scored:
-    """Match items and scores; leave out and count the items whose score is None or NaN.
+    """Match items with their scores; leave out the items whose score is None or NaN, and count them.
 
     Raises
     ------
@@ -61,13 +61,13 @@ def scored(
 
 
 def absent_words(categories: Declared, positive: Hashable) -> tuple[str, str]:
-    """Return two reasons why statistics are undefined: no positive items, and no other items."""
+    """Return two reasons why a statistic can be undefined: no positive items, or no other items."""
     negatives = [category for category in categories if category != positive]
     return f"no item is {positive}", f"no item is {' or '.join(map(str, negatives))}"
 
 
 def matched(columns: dict[str, Any]) -> list[list[Any]]:
-    """Return the columns as lists of equal length, or None for a missing column; the first column defines the items.
+    """Return the columns as lists of equal length; a missing column gives None. The first column defines the items.
 
     If the first column and another column are both Series, match the two by item, otherwise by position.
 
@@ -94,7 +94,7 @@ def matched(columns: dict[str, Any]) -> list[list[Any]]:
 
 
 def check_categories(name: str, values: Sequence[Any], categories: Declared = CATEGORIES) -> None:
-    """Raise ValueError for the first value that is not a category, and name its position."""
+    """Raise ValueError if a value is not a category; the message names the first such value and its position."""
     declared = declared_categories(categories)
     is_declared = [isinstance(value, Hashable) and value in declared for value in values]
     if not all(is_declared):
@@ -105,11 +105,11 @@ def check_categories(name: str, values: Sequence[Any], categories: Declared = CA
 
 
 def as_floats(name: str, values: Sequence[Any]) -> Floats:
-    """Convert the values to numbers, and None to NaN; raise ValueError for other types and infinite values."""
+    """Convert values to numbers, and None to NaN; raise ValueError if a value is of another type or infinite."""
     try:
         numbers = np.array(values, dtype=float)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None
     if np.isinf(numbers).any():
-        raise ValueError(f"{name} must be finite, entry {int(np.flatnonzero(np.isinf(numbers))[0])} is infinite")
+        raise ValueError(f"{name} must be finite, but entry {int(np.flatnonzero(np.isinf(numbers))[0])} is infinite")
     return numbers

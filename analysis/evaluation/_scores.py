@@ -21,12 +21,13 @@ NO_VARIATION = "all items contribute equally: no standard error"
 
 @dataclass(frozen=True, repr=False)
 class Roc(Result):
-    """The receiver operating characteristic: one point for each cut. A cut divides the items by a threshold.
+    """The receiver operating characteristic (ROC): one point for each threshold.
 
     Attributes
     ----------
     threshold : tuple of float
-        Thresholds in descending order: from no item to all items called dissimilar (score > threshold).
+        Thresholds in descending order. An item is called dissimilar if score > threshold, so the first threshold calls
+        no item dissimilar and the last threshold calls all items dissimilar.
     sensitivity, false_positive_rate : tuple of float
         The points, from (0, 0) to (1, 1); false_positive_rate is 1 - specificity.
     n_dissimilar, n_similar, n_without_score : int
@@ -46,14 +47,15 @@ class Roc(Result):
 
 @dataclass(frozen=True, repr=False)
 class PrecisionRecall(Result):
-    """Precision against recall (sensitivity): one point per cut with at least one item called dissimilar.
+    """Precision against recall (sensitivity): one point for each threshold that calls at least one item dissimilar.
 
     Attributes
     ----------
     threshold, recall, precision : tuple of float
-        From the highest to the lowest threshold, at which all items are called dissimilar and precision is prevalence.
+        Sorted from the highest to the lowest threshold. At the lowest threshold, all items are called dissimilar, so
+        precision is equal to prevalence.
     prevalence : float or None
-        Precision of a score that is independent of the consensus.
+        Share of dissimilar items, which is the precision of a score that is independent of the consensus.
     n_without_score : int
         Number of items that were left out.
     reason : str or None
@@ -81,7 +83,7 @@ class AucComparison(Result):
     p : float or None
         Two-sided p value of equal areas; None if the difference has no standard error.
     n, n_without_score : int
-        Numbers of items with both scores, and of other items.
+        Number of items with both scores, and number of other items.
     """
 
     a: Estimate
@@ -113,7 +115,7 @@ def roc(
     Returns
     -------
     Roc
-        Without points if the items with a score are not of both categories.
+        The curve has no points if the items with a score have only one category.
 
     Raises
     ------
@@ -140,7 +142,7 @@ def roc(
 def precision_recall(
     truth: Categories, scores: Scores, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
 ) -> PrecisionRecall:
-    """Compute precision and recall at every threshold with at least one item called dissimilar.
+    """Compute precision and recall at every threshold that calls at least one item dissimilar.
 
     Parameters
     ----------
@@ -150,7 +152,7 @@ def precision_recall(
     Returns
     -------
     PrecisionRecall
-        Without points if the items with a score are not of both categories.
+        The curve has no points if the items with a score have only one category.
 
     Raises
     ------
@@ -182,15 +184,16 @@ def auc(
     truth, scores, categories, positive
         As in `roc`.
     level : float
-        Confidence level of the interval: normal on the logit scale [2]_, so that it stays within (0, 1) and is accurate
-        near 1, where the ordinary interval exceeds the range.
+        Confidence level. The interval is normal on the logit scale [2]_, so it stays within (0, 1) and is accurate near
+        1, where the ordinary interval exceeds the range.
 
     Returns
     -------
     Estimate
-        In [0, 1], with the standard error of DeLong et al. [1]_ by ranks [3]_; 0.5 for a random score. Undefined if the
-        items with a score have only one category. No interval if the standard error is 0, as for equal scores (0.5) or
-        scores that separate the categories (0 or 1), or with one item of a category.
+        In [0, 1], with the standard error of DeLong et al. [1]_, computed from ranks [3]_. The area is 0.5 for a random
+        score. Undefined if the items with a score have only one category. There is no interval if a category has one
+        item, or if the standard error is 0. This is the case if all scores are equal (area 0.5), or if scores separate
+        the categories (area 0 or 1).
 
     Raises
     ------
@@ -220,21 +223,20 @@ def average_precision(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Compute average precision: the mean of the precision at each threshold, weighted by the gain in recall.
+    """Compute average precision: the mean precision over thresholds, weighted by the gain in recall.
 
     Parameters
     ----------
     truth, scores, categories, positive
         As in `roc`.
     level : float
-        Confidence level of the interval: normal on the logit scale, with n_dissimilar as the number of
-        trials [1]_.
+        Confidence level. The interval is normal on the logit scale, with n_dissimilar as the number of trials [1]_.
 
     Returns
     -------
     Estimate
-        In (0, 1]; equal to the prevalence for a random score. Undefined if the items with a score have only one
-        category. No interval at 1.
+        In (0, 1]. A random score has the prevalence as average precision. Undefined if the items with a score have only
+        one category. There is no interval if the value is 1.
 
     Raises
     ------

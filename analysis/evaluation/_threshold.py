@@ -1,4 +1,4 @@
-"""Choose a threshold for scores, and measure with cross-validation how optimistic the choice is."""
+"""Choose a threshold for scores, and measure by cross-validation how optimistic the choice is."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -20,14 +20,14 @@ EQUAL_LOSS = 1e-12  # relative tolerance: smaller differences between losses are
 
 @dataclass(frozen=True, repr=False)
 class ThresholdChoice(Result):
-    """A threshold chosen from the items, and its results on held-out items.
+    """A threshold that was chosen from items, and its results on these items and on held-out items.
 
     Attributes
     ----------
     criterion : str
         Description of the optimised criterion.
     fixed, at_fixed : float, Confusion
-        The fixed reference threshold, not chosen from these items, and its confusion matrix.
+        The fixed reference threshold, which was not chosen from these items, and its confusion matrix.
     n_without_score : int
         Number of items without a score.
     theta_in_sample, in_sample : float or None, Confusion or None
@@ -37,11 +37,12 @@ class ThresholdChoice(Result):
     theta_low, theta_median, theta_high : float or None
         Smallest, median and largest of these thresholds.
     out_of_fold : Confusion or None
-        Confusion matrix with each item judged by the threshold chosen without its fold.
+        Confusion matrix if each item is judged by the threshold that was chosen without the items of its fold.
     optimism : float or None
-        Youden's index in sample minus out of fold: the bias from choosing and scoring on the same items.
+        Youden's index in sample minus Youden's index out of fold. This is the bias from choosing and scoring a
+        threshold on the same items.
     reason : str or None
-        Reason for missing values, or how the result differs from the request, for example fewer folds.
+        Why values are missing, or how the result differs from the request, for example because there are fewer folds.
     """
 
     criterion: str
@@ -68,7 +69,7 @@ class CostRange(Result):
     Attributes
     ----------
     low : float or None
-        None if there is no such ratio; `reason` explains it.
+        None if there is no such ratio; `reason` says why.
     high : float or None
         None if `low` is None, or if there is no upper limit because no item is missed.
     reason : str or None
@@ -82,7 +83,7 @@ class CostRange(Result):
 def threshold_sweep(
     truth: Categories, scores: Scores, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
 ) -> pd.DataFrame:
-    """Compute the results of all thresholds: one row for each way to divide the items.
+    """Compute the results of all thresholds, with one row for each way to divide the items in two.
 
     Parameters
     ----------
@@ -92,10 +93,10 @@ def threshold_sweep(
     Returns
     -------
     DataFrame
-        Columns theta, tp, fp, fn, tn, sensitivity, specificity, youden; theta is ascending; an item is
-        called dissimilar if its score > theta. theta is the midpoint of neighbouring scores; the first is just
-        below the lowest score, the last is the highest score. A share is None in all rows if no scored item has
-        its category. No rows if no item has a score.
+        Columns theta, tp, fp, fn, tn, sensitivity, specificity, youden. An item is called dissimilar if its score >
+        theta. theta is ascending. Each theta is the midpoint of neighbouring scores, except that the first is just
+        below the lowest score and the last is the highest score. Sensitivity or specificity is None in all rows if no
+        scored item has the category. There are no rows if no item has a score.
 
     Raises
     ------
@@ -148,24 +149,23 @@ def cross_validated_threshold(
         As in `roc`.
     groups : sequence of hashable, or Series indexed by item, optional
         The application of each item. All items of an application are in the same fold, so a threshold is scored on
-        held-out applications. Items without a group form one group. None: every item is a group.
+        held-out applications. Items without a group form one group. If None, every item is a group.
     rng : Generator
         Random generator for the order of groups of equal size.
     folds : int
-        Number of folds, >= 2. They are balanced by category (`balanced_folds`).
+        Number of folds, >= 2. The folds are balanced by category (`balanced_folds`).
     fixed : float
-        Fixed reference threshold. Of equally good thresholds, the nearest to it is chosen. It is also used for a fold
-        if the other folds lack a category.
+        Fixed reference threshold. If several thresholds are equally good, the threshold nearest to `fixed` is chosen.
+        `fixed` is also used for a fold if the other folds lack a category.
     cost_ratio : float, optional
-        Cost of a missed dissimilar item in units of a false alarm, > 0: the threshold minimises
-        cost_ratio x fn + fp. None: it maximises Youden's index.
+        Cost of a missed dissimilar item in units of a false alarm, > 0. The threshold then minimises cost_ratio x fn +
+        fp. If None, the threshold maximises Youden's index.
 
     Returns
     -------
     ThresholdChoice
-        Out-of-fold results are undefined with fewer than two groups; all results except the fixed reference are
-        undefined
-        if the items with a score have only one category.
+        Out-of-fold results are undefined if there are fewer than two groups. All results except the fixed reference are
+        undefined if the items with a score have only one category.
 
     Raises
     ------
@@ -207,14 +207,15 @@ def cost_range(
     theta : float
         A threshold; items are called dissimilar if their score > theta.
     tolerance : float
-        >= 0; Maximum cost of theta above the best threshold, as a share. With 0, the range is empty for most
-        thresholds: of 325 cuts of 324 items, only about 12 are best at some ratio.
+        How much more theta may cost than the best threshold, as a share >= 0. With 0, the range is empty for most
+        thresholds: of 325 thresholds that divide 324 items, only about 12 are best at some ratio.
 
     Returns
     -------
     CostRange
-        A closed range, except at 0; valid for the prevalence of these items. None if another threshold is better at
-        every ratio > 0, or if the items with a score have only one category.
+        The range of ratios, which is valid for the prevalence of these items. The limits belong to the range, except 0.
+        The limits are None if another threshold is better at every ratio > 0, or if the items with a score have only
+        one category.
 
     Raises
     ------
@@ -223,7 +224,7 @@ def cost_range(
 
     Notes
     -----
-    Each cut is a line, fn x ratio + fp; theta is best where its line is on the lower envelope of all lines.
+    The cost of each threshold is a line, fn x ratio + fp. theta is best where its line is the lowest of all lines.
 
     Examples
     --------
@@ -267,14 +268,17 @@ def _grouped(
 
 
 def _confusion_at(items: Scored, theta: float | Floats) -> Confusion:
-    """Return the confusion matrix that calls items with score > theta dissimilar; theta may differ by item."""
+    """Return the confusion matrix if items with score > theta are called dissimilar; theta may differ by item."""
     called, true = items.scores > theta, items.dissimilar
     tp, fp, fn, tn = (int(cell.sum()) for cell in (true & called, ~true & called, true & ~called, ~true & ~called))
     return Confusion(tp, fp, fn, tn, items.n_without_score)
 
 
 def _best_theta(items: Scored, fixed: float, cost_ratio: float | None) -> float | None:
-    """Return the best threshold; of several, the nearest to `fixed`. Return None unless both categories exist."""
+    """Return the best threshold, or None if a category is missing.
+
+    If several thresholds are equally good, return the threshold nearest to `fixed`.
+    """
     if items.reason:
         return None
     at = cuts(items.dissimilar, items.scores)

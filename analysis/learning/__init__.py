@@ -1,4 +1,4 @@
-"""Learn from labels: train classifiers, explain disagreement, choose items to label, and detect known changes."""
+"""Learn classifiers from labels, explain why reviewers disagree, and choose which items to label next."""
 
 from typing import TYPE_CHECKING
 

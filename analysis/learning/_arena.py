@@ -1,4 +1,4 @@
-"""Compare all classifiers on one consensus: areas under the ROC curve, rates, costs and paired differences."""
+"""Compare all classifiers on one consensus, for example by areas under the ROC curve and by costs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -32,9 +32,10 @@ class Contestant:
     ----------
     name : str
     score : ndarray of float, shape (n,)
-        Larger means more dissimilar; NaN if missing. For a classifier without scores, verdicts as 1 and 0.
+        A larger score means more dissimilar; NaN if missing. For a classifier without scores, these are the verdicts as
+        1 and 0.
     called : ndarray of float, shape (n,)
-        1 for dissimilar, 0 for similar, NaN without a verdict.
+        1 for dissimilar, 0 for similar, NaN if there is no verdict.
     has_score : bool
         Whether the classifier has scores, not only verdicts.
     """
@@ -55,14 +56,15 @@ class Standing(Result):
     n : int
         Number of items with a consensus and a verdict.
     auc : Estimate
-        Area under the ROC curve with the interval of DeLong et al. for independent items. Undefined without scores.
+        Area under the ROC curve with the interval of DeLong et al. for independent items. Undefined if the classifier
+        has no scores.
     auc_by_application : Estimate
         The same area with a percentile interval from resampled applications.
     accuracy, sensitivity, specificity : Estimate
         Rates of the verdicts with Wilson intervals.
     confusion : Confusion
     cost : float or None
-        (cost_ratio x missed + false alarms) / n: mean cost per item, in units of a false alarm.
+        Mean cost per item, (cost_ratio x missed + false alarms) / n, in units of a false alarm.
     """
 
     name: str
@@ -78,7 +80,7 @@ class Standing(Result):
 
 @dataclass(frozen=True, repr=False)
 class Difference(Result):
-    """The difference between the areas under the ROC curves of two classifiers, on the items that both have scored.
+    """The difference between the areas under the ROC curves of two classifiers on the items that both scored.
 
     Attributes
     ----------
@@ -114,7 +116,8 @@ class Arena(Result):
     n, n_dissimilar, n_applications : int
     cost_ratio : float
     standings : tuple of Standing
-        By decreasing area, then classifiers without scores, then the rule "always dissimilar" or "always similar".
+        Classifiers by decreasing area, then classifiers without scores, then the rule "always dissimilar" or "always
+        similar".
     differences : tuple of Difference
     """
 
@@ -191,7 +194,7 @@ def vote(contestants: Sequence[Contestant], at_least: int) -> Contestant:
     """
     if len(contestants) < 2 or not 1 <= at_least <= len(contestants):
         raise ValueError(
-            f"a vote needs at least two classifiers and a number of votes from 1 to their number; got {at_least} of "
+            f"a vote needs at least two classifiers, and at_least must be from 1 to their number; got {at_least} of "
             f"{len(contestants)}"
         )
     votes = np.sum([contestant.called for contestant in contestants], axis=0)
@@ -211,7 +214,7 @@ def compete(
     n_draws: int = N_DRAWS,
     level: float = 0.95,
 ) -> Arena:
-    """Compare classifiers on one consensus by areas under the ROC curve, rates, costs and paired differences.
+    """Compare classifiers on one consensus by area under the ROC curve, rates, cost and paired differences.
 
     Parameters
     ----------
@@ -292,7 +295,7 @@ def _standing(
     tp, fp, fn, tn = (int(cell.sum()) for cell in (called & true, called & ~true, ~called & true, ~called & ~true))
     confusion = Confusion(tp, fp, fn, tn, int((~judged).sum()))
     n = int(judged.sum())
-    no_scores = Estimate(None, reason="the classifier gives verdicts without scores")
+    no_scores = Estimate(None, reason="the classifier has verdicts but no scores")
     return Standing(
         contestant.name, n,
         auc(truth, contestant.score, level=level) if contestant.has_score else no_scores,
@@ -312,7 +315,7 @@ def _drawn_by_application(
     n_draws: int,
     level: float,
 ) -> Estimate:
-    """Resample applications to estimate the area under the ROC curve of the first scores.
+    """Estimate the area under the ROC curve of scores, with an interval from resampled applications.
 
     If there are second scores, estimate the difference between both areas instead.
     """

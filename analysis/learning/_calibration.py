@@ -1,4 +1,4 @@
-"""Measure the calibration of probabilities: reliability curve, Brier score and its components."""
+"""Measure how well predicted probabilities are calibrated: reliability curve and Brier score."""
 
 from dataclasses import dataclass
 
@@ -38,15 +38,16 @@ class Calibration(Result):
     Attributes
     ----------
     bins : tuple of Bin
-        Bins with equal numbers of items, in order of probability.
+        Groups with equal numbers of items, in order of probability.
     brier : Estimate
-        Mean squared error in [0, 1]; 0 is best. The interval is from resampled applications.
+        Mean squared error of the probabilities in [0, 1]; 0 is best. The interval comes from resampled applications.
     reliability, resolution, uncertainty, within_bins : float
         brier = reliability - resolution + uncertainty + within_bins [1]_. Reliability is the mean squared distance of
         the curve from the diagonal (0 is best). Resolution is how much the shares of the bins differ. Uncertainty is
         the score if only the overall share is known. within_bins is the loss from binning.
     reference : float
-        Brier score if the share of dissimilar items is predicted for each item; equals the uncertainty.
+        Brier score of the prediction that is the share of dissimilar items for each item. It is equal to the
+        uncertainty.
 
     References
     ----------
@@ -62,7 +63,7 @@ class Calibration(Result):
 
     @property
     def reference(self) -> float:
-        """Return the Brier score of a constant prediction, the share of dissimilar items."""
+        """Return the Brier score if the prediction for each item is the share of dissimilar items."""
         return self.uncertainty
 
 

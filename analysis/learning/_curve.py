@@ -1,4 +1,4 @@
-"""Compute the learning curve: performance by number of labels, and the expected gain from more labels."""
+"""Compute how performance depends on the number of labels, and the expected gain from more labels."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class CurvePoint(Result):
     n : int
         Mean number of labels in a training set, over folds and repeats.
     auc : Estimate
-        Out-of-fold area, averaged over repeats; the interval is from resampled applications.
+        Out-of-fold area under the ROC curve, averaged over repeats. The interval comes from resampled applications.
     """
 
     n: int
@@ -43,8 +43,8 @@ class LearningCurve(Result):
     more : int
         Number of additional labels for which `gain` is computed.
     gain : Estimate
-        Expected gain in area from `more` labels: an extrapolation of a line in 1 / sqrt(n) through the points. The
-        interval is from resampled applications.
+        Expected gain in area from `more` labels, extrapolated along a line in 1 / sqrt(n) through the points. The
+        interval comes from resampled applications.
     """
 
     points: tuple[CurvePoint, ...]
@@ -61,7 +61,7 @@ def learning_curve(
     more: int = 200,
     level: float = 0.95,
 ) -> LearningCurve:
-    """Fit models to parts of the training applications, and score all of them on the same held-out folds.
+    """Fit models to parts of the training applications, and score all models on the same held-out folds.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def learning_curve(
     Returns
     -------
     LearningCurve
-        Parts of the training data are left out if a category is missing in the training labels of a fold.
+        A part of the training data is left out if the training labels of a fold lack a category.
     """
     group = examples.group
     n_groups = int(group.max()) + 1
@@ -116,9 +116,9 @@ def _scored(
     rng: np.random.Generator,
     monotone: bool,
 ) -> tuple[Floats, float] | None:
-    """Fit models to a part of the applications.
+    """Fit models to a part of the applications; return the out-of-fold scores and the mean size of the training data.
 
-    Return the out-of-fold scores and the mean size of the training data; None if the part is too small.
+    Return None if the part is too small.
     """
     score, sizes = np.zeros(len(fold)), []
     for k in range(int(fold.max()) + 1):

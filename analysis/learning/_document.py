@@ -1,4 +1,4 @@
-"""Write reports on learned classifiers, on the measures that predict reviewers' labels, and on detected changes."""
+"""Build the reports on learned classifiers, on disagreement of reviewers, and on detected changes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -31,7 +31,7 @@ NOT_FOR = (
 
 
 def document(learned: Learned) -> Document:
-    """Write the report on a learned classifier.
+    """Build the report on a learned classifier.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def document(learned: Learned) -> Document:
 
 
 def arena_document(arena: Arena, target: str) -> Document:
-    """Write the comparison of all classifiers on one consensus, without a learned classifier.
+    """Build the report that compares all classifiers on one consensus, without a learned classifier.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def arena_sections(arena: Arena) -> tuple[Section, ...]:
         (row.name, estimate(row.accuracy), estimate(row.sensitivity), estimate(row.specificity), number(row.cost))
         for row in arena.standings
     ]
-    cost = f"Cost per item: a missed dissimilar item costs {arena.cost_ratio:g}, a false alarm 1."
+    cost = f"Mean cost per item. A missed dissimilar item costs {arena.cost_ratio:g}, and a false alarm costs 1."
     blocks: list[Block] = [
         table(
             f"Area under the ROC curve on the same {arena.n} items, largest first; 0.5 is chance.",
@@ -117,7 +117,7 @@ def _in_short(learned: Learned) -> Iterator[str]:
         yield _against_best(best)
     always = learned.arena.standings[-1]
     yield (
-        f"At the chosen threshold, it is right on {estimate(own.accuracy)} of the items; the rule "
+        f"At the chosen threshold, the learned classifier is right on {estimate(own.accuracy)} of the items; the rule "
         f'"{always.name}" is right on {percent(always.accuracy.value)}.'
     )
     yield f"Formula: {learned.model.formula}."
@@ -133,7 +133,7 @@ def _against_best(row: Difference) -> str:
         return f"The learned classifier is better than the best other classifier, {row.b}: difference of areas {ends}."
     if row.by_application.high < 0 and p is not None and p < 0.05:
         return f"The learned classifier is worse than {row.b}: difference of areas {ends}. Use {row.b}."
-    return f"No significant difference from the best other classifier, {row.b}: difference of areas {ends}."
+    return f"The learned classifier and the best other classifier, {row.b}, do not differ significantly: {ends}."
 
 
 def _warnings(texts: Sequence[str]) -> Iterator[Block]:
@@ -144,40 +144,40 @@ def _warnings(texts: Sequence[str]) -> Iterator[Block]:
 def _calibration(learned: Learned) -> Iterator[Block]:
     measured = learned.calibration
     yield Paragraph(
-        f"Brier score {estimate(measured.brier, as_percent=False)}; predicting the share of dissimilar items for each "
-        f"item would give {number(measured.reference)}. The score equals reliability "
+        f"The Brier score is {estimate(measured.brier, as_percent=False)}. It would be {number(measured.reference)} if "
+        "the share of dissimilar items were predicted for each item. The score equals reliability "
         f"{number(measured.reliability)} − resolution {number(measured.resolution)} + uncertainty "
         f"{number(measured.uncertainty)} + within bins {number(measured.within_bins)}."
     )
     rows = [(n + 1, part.n, percent(part.probability), estimate(part.share)) for n, part in enumerate(measured.bins)]
-    yield table("Items by out-of-fold probability.", ("bin", "n", "mean probability", DISSIMILAR), rows,
+    yield table("Items in groups of similar out-of-fold probability.", ("bin", "n", "mean probability", DISSIMILAR), rows,
                 (0, 1, 2))  # fmt: skip
     yield Figure(
         "calibration",
-        "Share of dissimilar items over predicted probability; correct probabilities lie on the diagonal.",
+        "Share of dissimilar items by predicted probability. Points of correct probabilities are on the diagonal.",
     )
 
 
 def _model(learned: Learned) -> Iterator[Block]:
     model = learned.model
     kind = (
-        "Monotone: no coefficient is negative, so a larger dissimilarity never makes an item more similar."
+        "The model is monotone: no coefficient is negative, so a larger dissimilarity never makes an item more similar."
         if model.monotone
-        else "Plain: coefficients may be negative, so a larger dissimilarity can make an item more similar."
+        else "The model is plain: coefficients can be negative, so a larger dissimilarity can make an item more similar."
     )
-    yield Paragraph(f"{kind} Fitted on all items with the penalty {model.penalty:.3g}.")
+    yield Paragraph(f"{kind} It was fitted on all items with the penalty {model.penalty:.3g}.")
     yield Paragraph(model.formula, "command")
     rows = [
         (row.feature, row.title, number(row.value.value), interval(row.value, as_percent=False) or DASH)
         for row in learned.coefficients
         if row.value.value or row.value.high
     ]
-    caption = "Change of the log-odds per standard deviation; intervals from refits on resampled applications."
+    caption = "Change of the log-odds per standard deviation. Intervals come from refits on resampled applications."
     yield table(caption, ("feature", "description", "coefficient", "95 %"), rows, (2,))
-    yield Figure("coefficients", "Coefficients with intervals.")
+    yield Figure("coefficients", "Coefficients of the model with intervals.")
     yield Paragraph(
-        'Nearly equal features divide their weight arbitrarily. A coefficient of 0 can mean "other features already '
-        'contain this information", not "this feature does not matter".',
+        "If features are nearly equal, the model divides the weight between them arbitrarily. A coefficient of 0 can "
+        "mean that other features already contain this information, and not that the feature does not matter.",
         "note",
     )
     yield Paragraph(NOT_FOR, "warning")
@@ -196,32 +196,31 @@ def _gain(curve: LearningCurve) -> str:
         return f"The gain from more labels cannot be estimated: {gain.reason}."
     ends = f"{number(gain.value)} ({interval(gain, as_percent=False)})"
     if gain.low > 0:
-        return f"{curve.more} more labels would help: expected gain in area {ends} (extrapolated)."
-    return f"{curve.more} more labels would not help significantly: expected gain in area {ends}."
+        return f"{curve.more} more labels would help. The expected (extrapolated) gain in area is {ends}."
+    return f"{curve.more} more labels would not help significantly. The expected gain in area is {ends}."
 
 
 def _method(learned: Learned) -> Iterator[Block]:
     n_folds = int(learned.folds.fold.max()) + 1
     yield Paragraph(
-        f"{learned.n_items} items of {learned.n_applications} applications, {learned.n_dissimilar} of "
-        f"{learned.n_labels} rows dissimilar. Logistic regression with an L2 penalty on {len(learned.model.terms)} "
-        f"features, standardised within each fold. {n_folds} outer folds keep applications together and are used only "
-        "for "
-        f"scoring; inner folds choose penalty and threshold. All results of the learned classifier come from items of "
-        f"held-out applications."
+        f"The data are {learned.n_items} items of {learned.n_applications} applications; {learned.n_dissimilar} of "
+        f"{learned.n_labels} rows are dissimilar. The model is a logistic regression with an L2 penalty on "
+        f"{len(learned.model.terms)} features, standardised within each fold. {n_folds} outer folds keep applications "
+        "together and are used only for scoring; inner folds choose the penalty and the threshold. All results of the "
+        "learned classifier come from items of held-out applications."
     )
     low, high = min(learned.partitions), max(learned.partitions)
     yield Paragraph(
-        f"With {len(learned.partitions)} other partitions into folds, the area is between {number(low)} and "
-        f"{number(high)}. The ROC curve uses the log-odds without the intercept, because the intercept depends on the "
-        "share of dissimilar items in the training folds, which is low if the held-out fold has many dissimilar "
-        "items. Intervals are for these fitted models; they do not include the effect of other training items. "
-        f"Random seed {learned.seed}."
+        f"If the items are divided into folds in {len(learned.partitions)} other ways, the area is between "
+        f"{number(low)} and {number(high)}. The ROC curve uses the log-odds without the intercept, because the "
+        "intercept depends on the share of dissimilar items in the training folds, which is low if the held-out fold "
+        "has many dissimilar items. Intervals apply to these fitted models and do not include the effect of other "
+        f"training items. Random seed {learned.seed}."
     )
 
 
 def habit_sections(found: Habits) -> tuple[Section, ...]:
-    """Build the sections that explain why reviewers disagree; the report on classifiers also contains them.
+    """Build the sections that explain why reviewers disagree. The report on agreement also contains these sections.
 
     Parameters
     ----------
@@ -241,8 +240,8 @@ def habit_sections(found: Habits) -> tuple[Section, ...]:
             for habit in estimated
         ]  # fmt: skip
         caption = (
-            "Change of the log-odds of dissimilar per standard deviation of a measure, with 95 % intervals. AUC: how "
-            "well all measures predict the reviewer's labels on held-out applications."
+            "Change of the log-odds of dissimilar per standard deviation of each measure, with 95 % intervals. AUC "
+            "says how well all measures together predict the reviewer's labels on held-out applications."
         )
         blocks += [
             table(caption, header, rows, (1, 2)),
@@ -250,8 +249,8 @@ def habit_sections(found: Habits) -> tuple[Section, ...]:
         ]
     blocks.append(
         Paragraph(
-            "A measure that predicts a reviewer's labels may not be what the reviewer looked at, and says nothing "
-            "about motives: measures are correlated, and other properties were not measured.",
+            "A measure can predict a reviewer's labels although the reviewer looked at something else, because "
+            "measures are correlated and other properties were not measured. The table says nothing about motives.",
             "note",
         )
     )
@@ -259,24 +258,24 @@ def habit_sections(found: Habits) -> tuple[Section, ...]:
 
 
 def habits_document(found: Habits) -> Document:
-    """Write the report on why reviewers disagree."""
+    """Build the report on why reviewers disagree."""
     lead = f"Measures that predict each reviewer's labels: {found.n_labels} first labels on {found.n_items} items"
     return Document("Why reviewers disagree", lead, "", habit_sections(found), kind="report on reviewers")
 
 
 def _alike(found: Habits) -> str:
     if found.p is None:
-        return f"Whether all reviewers weigh the measures equally cannot be tested: {found.reason}."
+        return f"It was not possible to test whether all reviewers weigh the measures equally: {found.reason}."
     chi = f"chi-squared = {number(found.statistic, 1)}, {found.df} degrees of freedom"
     test = f"Wald's test, {chi}, p = {p_value(found.p)}"
     beside = f"Labels on the same item have a residual correlation of {number(found.correlation, 2)}."
     if found.p < 0.05:
         return f"Reviewers weigh the measures differently ({test}). {beside}"
-    return f"No significant difference in how reviewers weigh the measures ({test}). {beside}"
+    return f"The data show no significant difference in how reviewers weigh the measures ({test}). {beside}"
 
 
 def dose_document(rows: Sequence[Response]) -> Document:
-    """Write the report on the changes that each classifier and each reviewer detects.
+    """Build the report on the known changes that each classifier and each reviewer detects.
 
     Parameters
     ----------
@@ -296,13 +295,14 @@ def dose_document(rows: Sequence[Response]) -> Document:
         ]  # fmt: skip
         header = ("rater", "kind", *("share" if not amount else f"by {amount:g}" for amount in amounts))
         caption = (
-            "Percentage of items called dissimilar by amount of the change, with 95 % interval and number of items."
+            "Percentage of items called dissimilar by amount of the change. Each cell has the percentage, its 95 % "
+            "interval and the number of items."
         )
         sections.append(Section(kind.capitalize(), (table(caption, header, cells),)))
     figure = Section(
         "All together", (Figure("dose-response", "Share of items called dissimilar by amount of the change."),)
     )
-    lead = "How often each classifier and reviewer calls items with known changes dissimilar"
+    lead = "How often does each classifier and reviewer call items with known changes dissimilar?"
     return Document("Detection of known changes", lead, "", (*sections, figure), kind="dose-response table")
 
 

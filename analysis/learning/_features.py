@@ -1,4 +1,4 @@
-"""Compute features for models: for each item, numbers that the classifiers computed for their verdicts."""
+"""Compute the features of items for learned models, from numbers behind the verdicts of classifiers."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ DEFINITION = 1  # increase this number if a feature is computed in a different w
 
 
 class Evidence(Protocol):
-    """A verdict with its evidence, such as `analysis.classifiers.Verdict` or a stored verdict."""
+    """A verdict and the numbers it is based on, such as `analysis.classifiers.Verdict` or a stored verdict."""
 
     @property
     def classifier(self) -> str:
@@ -60,7 +60,7 @@ class Feature:
 
     @property
     def version(self) -> str:
-        """Return the version of the definition and of the classifier; a model requires features of the same version."""
+        """Return the version of the feature. A model can only use features of the version that it was fitted with."""
         return f"{DEFINITION}.{CLASSIFIERS[self.source].version}"
 
 
@@ -136,12 +136,12 @@ def features_of(verdicts: Iterable[Evidence]) -> dict[str, float | None]:
     Parameters
     ----------
     verdicts : iterable of Evidence
-        Verdicts of the built-in classifiers with evidence; other verdicts are ignored.
+        Verdicts of the built-in classifiers with measures and scores; other verdicts are ignored.
 
     Returns
     -------
     dict of str to float or None
-        Value by name in `FEATURES`; None if the verdict is missing or has no evidence.
+        Name in `FEATURES` -> value; None if the verdict is missing or lacks the numbers for the feature.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def features_of(verdicts: Iterable[Evidence]) -> dict[str, float | None]:
 
 
 def features_of_table(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Compute the features that need only a verdict table: means of measures, and functions of scores.
+    """Compute the features that need only a verdict table, which are means of measures and functions of scores.
 
     Parameters
     ----------

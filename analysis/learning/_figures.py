@@ -19,7 +19,7 @@ WIDTH, ROW = 420, 24
 
 
 def charts(learned: Learned) -> dict[str, Chart]:
-    """Draw all figures of a learned classifier; return them by name."""
+    """Draw all figures of a learned classifier; return a dict from the name of the figure to the figure."""
     shown = [row for row in learned.coefficients if row.value.value or row.value.high]
     return {
         **arena_charts(learned.arena),
@@ -38,7 +38,7 @@ def arena_charts(arena: Arena) -> dict[str, Chart]:
 
 
 def habit_charts(found: Habits) -> dict[str, Chart]:
-    """Draw which measures predict the labels of each reviewer: one panel per measure."""
+    """Draw which measures predict the labels of each reviewer, with one panel per measure."""
     estimated = [habit for habit in found.habits if not habit.reason]
     panels = [
         _intervals(

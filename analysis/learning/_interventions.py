@@ -1,4 +1,4 @@
-"""Simulate benchmarks with known changes, and count which raters call them dissimilar (dose-response)."""
+"""Simulate benchmarks with known changes, and count how often raters call them dissimilar (dose-response)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Intervened(Result):
     kind : str
         One of `KINDS`.
     amount : float
-        Change as a share of the level; 0 for noise alone.
+        Size of the change as a share of the level of the runs; 0 for noise alone.
     changed : tuple of int
         The runs that were changed, counted from 0.
     """
@@ -47,7 +47,7 @@ class Intervened(Result):
 
 
 def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int = 1000) -> Iterator[Intervened]:
-    """Simulate benchmarks of ten runs: one in five has only noise, the others have 1 to 5 changed runs.
+    """Yield simulated benchmarks of ten runs. One in five has only noise; the others have 1 to 5 changed runs.
 
     Each run has a random level (spread of 0.5 %), noise that is correlated in time, and rare spikes. There are four
     kinds of change:
@@ -67,7 +67,7 @@ def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int =
     Yields
     ------
     Intervened
-        Kinds, amounts (1 to 50 %) and numbers of changed runs alternate in turn, so all are equally frequent.
+        Kinds, amounts (1 to 50 %) and numbers of changed runs take turns, so all are equally frequent.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int =
 
 
 def _noise(rng: np.random.Generator, sd: float, n: int) -> Floats:
-    """Simulate ten runs around 1 on the logarithmic scale: run level, correlated noise and rare spikes."""
+    """Simulate ten runs with values near 1, from random run levels, correlated noise and rare spikes."""
     from scipy.signal import lfilter
 
     white = rng.standard_normal((N_RUNS, n))
@@ -119,7 +119,7 @@ def _change(kind: str, amount: float, n: int, rng: np.random.Generator) -> Float
 
 @dataclass(frozen=True, repr=False)
 class Response(Result):
-    """How often a rater calls items dissimilar that have a given kind and amount of change.
+    """How often a rater calls items with one kind and amount of change dissimilar.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class Response(Result):
 def dose_response(
     known: pd.DataFrame, verdicts: pd.DataFrame, labels: pd.DataFrame | None = None, *, level: float = 0.95
 ) -> tuple[Response, ...]:
-    """Return the share of items called dissimilar, by kind and amount of change.
+    """Return how often each rater calls items dissimilar, by kind and amount of change.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def dose_response(
     Returns
     -------
     tuple of Response
-        In order of kind (noise alone first), amount, classifiers and reviewers.
+        Sorted by kind (noise alone first), amount, and rater (classifiers before reviewers).
 
     Raises
     ------
@@ -208,7 +208,7 @@ def simulate_labels(
     weights: Mapping[str, Mapping[str, float]] = HABITS,
     per_item: int = 2,
 ) -> pd.DataFrame:
-    """Simulate labels of reviewers who give the measures known weights.
+    """Simulate labels of reviewers who weigh the measures in a known way.
 
     Parameters
     ----------
@@ -216,9 +216,9 @@ def simulate_labels(
         Indexed by item.
     rng : Generator
     weights : mapping of str to mapping of str to float
-        By reviewer and measure: change of the log-odds of dissimilar per standard deviation.
+        Reviewer -> measure -> change of the log-odds of dissimilar per standard deviation of the measure.
     per_item : int
-        Reviewers per item; all sets of this size take turns.
+        Number of reviewers per item. All sets of this many reviewers take turns.
 
     Returns
     -------

@@ -42,8 +42,8 @@ class Coefficient(Result):
     ----------
     feature, title : str
     value : Estimate
-        Change of the log-odds per standard deviation of the feature; interval from refits with the same penalty on
-        resampled applications.
+        Change of the log-odds per standard deviation of the feature. The interval comes from refits with the same
+        penalty on resampled applications.
     """
 
     feature: str
@@ -53,14 +53,14 @@ class Coefficient(Result):
 
 @dataclass(frozen=True, repr=False)
 class Learned(Result):
-    """A learned model with its evaluation.
+    """A learned model and the results of its evaluation.
 
     Attributes
     ----------
     model : Model
         Fitted on all items.
     n_items, n_labels, n_dissimilar, n_applications, n_left_out : int
-        `n_left_out` is the number of rows with a category, but without all features.
+        `n_left_out` is the number of rows that have a category but lack a feature.
     target : str
         Name of the target.
     arena : Arena
@@ -71,7 +71,8 @@ class Learned(Result):
         Largest first.
     curve : LearningCurve
     partitions : tuple of float
-        Areas of the learned model with other partitions into folds, which show the effect of the partition.
+        Areas under the ROC curve of the learned model if items are divided into folds in other ways. They show how much
+        the result depends on the folds.
     folds : OutOfFold
     table : DataFrame
         One row per item with all numbers from which arena and calibration can be recomputed.
@@ -114,7 +115,7 @@ def learn(
     n_draws: int = N_DRAWS,
     level: float = 0.95,
 ) -> Learned:
-    """Learn a classifier, and compare its out-of-fold scores with all other classifiers.
+    """Learn a classifier, and compare its out-of-fold scores with the scores of all other classifiers.
 
     Parameters
     ----------
@@ -123,23 +124,23 @@ def learn(
     features : DataFrame
         Indexed by item, columns of `FEATURES`.
     applications : Series of str, indexed by item
-        Folds keep an application together.
+        Application of each item. All items of an application are in the same fold.
     verdicts : DataFrame
-        Columns item, classifier, verdict and score: the classifiers to compare with.
+        Verdicts of the classifiers to compare with: columns item, classifier, verdict and score.
     seed : int
         Random seed of folds and draws.
     names : sequence of str
         The features to use.
     monotone : bool
-        Require coefficients >= 0, so that a larger dissimilarity never makes an item more similar. The other variant is
-        also in the comparison.
+        Require coefficients >= 0, so that a larger dissimilarity never makes an item more similar. The comparison also
+        contains the other variant.
     cost_ratio : float
         Cost of a missed dissimilar item divided by the cost of a false alarm.
     warmup : float
         Part of each run that was left out of the features.
     name, target : str
     background : mapping, optional
-        Plain values for the model file, such as hashes and versions.
+        Plain values to store in the model file, such as hashes and versions.
     n_draws : int
     level : float
 
@@ -150,7 +151,7 @@ def learn(
     Raises
     ------
     TooFew
-        With fewer than 60 items, 10 of a category or 5 applications.
+        If there are fewer than 60 items, 10 items of a category, or 5 applications.
     ValueError
         If a feature is unknown, an item has no application, or the cost ratio or the name is invalid.
 
@@ -295,8 +296,8 @@ def _warnings(examples: Examples, truth: Sequence[str]) -> list[str]:
         area = auc(truth, examples.x[:, j]).value
         if area is not None and max(area, 1 - area) >= LEAK:
             found.append(
-                f"The feature {feature} alone has an area of {area:.3f}, so it may contain the answer. Leave it out, "
-                "or find out how it was computed, before you trust the other results."
+                f"The feature {feature} alone has an area of {area:.3f} under the ROC curve, so it may contain the "
+                "answer. Leave it out, or find out how it was computed, before you trust the other results."
             )
     n_applications = len(set(examples.applications))
     if n_applications < 20:

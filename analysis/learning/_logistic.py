@@ -30,9 +30,9 @@ class Logistic(Result):
     coefficients: Floats
 
     def leaning(self, x: Floats) -> Floats:
-        """Return the log-odds without the intercept, shape (n_items,).
+        """Return the log-odds of dissimilar without the intercept, shape (n_items,).
 
-        These numbers rank items independently of the prevalence.
+        Without the intercept, the values do not depend on the share of dissimilar items in the training data.
         """
         leaning: Floats = x @ self.coefficients
         return leaning
@@ -60,17 +60,18 @@ def fit_logistic(
     Parameters
     ----------
     x : ndarray of float, shape (n_items, n_features)
-        Standardised features (`Scale`), because the penalty is the same for all. The intercept is not penalised.
+        Standardised features (`Scale`), because the penalty is the same for all features. The intercept is not
+        penalised.
     dissimilar : ndarray of bool, shape (n_items,)
     penalty : float
-        >= 0. If it is 0 and the categories are separable, there is no finite solution, and the result is an
-        intermediate point.
+        At least 0. If the penalty is 0 and the features separate the categories, there is no finite solution, and the
+        result is the point at which the fit stopped.
     monotone : bool
         Require coefficients >= 0, so that a larger dissimilarity never makes an item more similar.
     weights : ndarray of float, shape (n_items,), optional
         Weight of each item.
     start : Logistic, optional
-        Starting point, such as the fit for a similar penalty; it does not affect the result.
+        Starting point, such as the fit for a similar penalty. It does not affect the result.
 
     Returns
     -------
@@ -136,7 +137,7 @@ def fit_logistic(
 
 @dataclass(frozen=True, repr=False)
 class Scale(Result):
-    """The mean and standard deviation of each feature over the training items of a model.
+    """The mean and the standard deviation of each feature over the training items of a model.
 
     Attributes
     ----------

@@ -19,17 +19,17 @@ MOST_CHARACTERS = 60
 
 
 class ModelError(ValueError):
-    """The error for an invalid model file; the message gives the place and the reason."""
+    """The error that a model file is invalid; the message gives the place and the reason."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """A feature in a model: the term adds coefficient x (value - mean) / sd to the log-odds.
+    """A feature in a model, which adds coefficient x (value - mean) / sd to the log-odds.
 
     Attributes
     ----------
     feature, version : str
-        A name in `FEATURES`, and the version of its definition that the model was fitted with.
+        A name in `FEATURES`, and the version of the feature that the model was fitted with.
     mean, sd, coefficient : float
     """
 
@@ -58,7 +58,7 @@ class Model:
     warmup : float
         Iterations or share of each run that were left out of the features as warm-up.
     training : mapping
-        Training background as plain values: counts, hashes of the data, folds, seed, versions, performance.
+        How the model was trained, as plain values, for example counts, hashes of the data, seed and performance.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Model:
 
     @property
     def formula(self) -> str:
-        """Return the formula of the model for unscaled features; leave out features with coefficient 0.
+        """Return the formula of the model for unscaled features, without features that have the coefficient 0.
 
         Examples
         --------
@@ -104,7 +104,7 @@ class Model:
         return float(1 / (1 + np.exp(-odds))) if odds >= 0 else float(np.exp(odds) / (1 + np.exp(odds)))
 
     def judge(self, verdicts: Iterable[Evidence], **background: Any) -> Verdict:
-        """Return the model's verdict on an item, computed from the evidence in verdicts of the built-in classifiers.
+        """Return the model's verdict on an item, computed from the item's verdicts of the built-in classifiers.
 
         Parameters
         ----------
@@ -115,7 +115,8 @@ class Model:
         Returns
         -------
         Verdict
-            The score is the probability of dissimilar. No verdict if a feature is missing, for example in short runs.
+            The score is the probability of dissimilar. There is no verdict if a feature is missing, for example because
+            runs are short.
         """
         values = features_of(verdicts)
         probability = self.probability(values)
@@ -129,7 +130,7 @@ class Model:
         return Verdict(self.classifier, verdict, score=probability, threshold=self.threshold, **background)
 
     def judge_runs(self, runs: Runs) -> Verdict:
-        """Return the model's verdict on the runs of one benchmark; raise the same errors as the classifiers."""
+        """Return the model's verdict on the runs of a benchmark; raise the same errors as the built-in classifiers."""
         if runs.drop != self.warmup:
             raise ValueError(
                 f"the model was learned with warm-up {self.warmup:g}, but these runs have warm-up {runs.drop:g}"
@@ -139,7 +140,7 @@ class Model:
         return self.judge(verdicts, n_runs=runs.k, n_iterations=runs.n, n_left_out=runs.n_left_out)
 
     def to_text(self) -> str:
-        """Return the content of the model file: JSON with all digits of each number."""
+        """Return the content of the model file as JSON text with all digits of each number."""
         content = {
             "format": FORMAT, "version": FORMAT_VERSION, "name": self.name, "monotone": self.monotone,
             "intercept": self.intercept, "threshold": self.threshold, "penalty": self.penalty,
@@ -151,7 +152,7 @@ class Model:
 
 
 def model_from_text(text: str) -> Model:
-    """Read a model file strictly: never guess, ignore or fill in a value.
+    """Read a model file, and reject it if any value is missing, unknown or inconsistent.
 
     Parameters
     ----------
@@ -171,14 +172,14 @@ def model_from_text(text: str) -> Model:
     try:
         content = json.loads(text, object_pairs_hook=_no_name_twice, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise ModelError(f"it is not JSON: {error.msg}, line {error.lineno}") from None
+        raise ModelError(f"the file is not JSON: {error.msg}, line {error.lineno}") from None
     except RecursionError:
-        raise ModelError("it is nested too deeply") from None
+        raise ModelError("the file is nested too deeply") from None
     names = ("format", "version", "name", "monotone", "intercept", "threshold", "penalty", "cost_ratio", "warmup",
              "formula", "terms", "training")  # fmt: skip
     _check_names(content, names, "the model")
     if content["format"] != FORMAT or content["version"] != FORMAT_VERSION or content["version"] is True:
-        raise ModelError(f"it is not a model of version {FORMAT_VERSION}: format {content['format']!r}, "
+        raise ModelError(f"the file is not a model of version {FORMAT_VERSION}: format {content['format']!r}, "
                          f"version {content['version']!r}")  # fmt: skip
     if not isinstance(content["monotone"], bool):
         raise ModelError(f"monotone is {content['monotone']!r}, not true or false")
@@ -195,7 +196,7 @@ def model_from_text(text: str) -> Model:
         _number(content, "cost_ratio", 0), _number(content, "warmup", 0), content["training"],
     )  # fmt: skip
     if content["formula"] != model.formula:
-        raise ModelError("the formula does not match the numbers; the file was changed by hand")
+        raise ModelError("the formula does not match the numbers, so the file was changed by hand")
     return model
 
 
@@ -218,7 +219,7 @@ def _term(term: Any, n: int, *, monotone: bool) -> Term:
     if term["version"] != version:
         raise ModelError(
             f"{where}: the model was fitted with version {term['version']} of the feature {name}, but version "
-            f"{version} is computed here. Learn the model again"
+            f"{version} is installed. Learn the model again"
         )
     read = Term(name, version, *(_number(term, part, place=f"{where}, ") for part in ("mean", "sd", "coefficient")))
     if read.sd <= 0:

@@ -40,14 +40,14 @@ class Habit(Result):
     share : float
         Share of dissimilar labels.
     joint : mapping of str to Estimate
-        By feature: change of the log-odds of dissimilar per standard deviation, in the model of all reviewers. The
+        Feature -> change of the log-odds of dissimilar per standard deviation, in the model of all reviewers. The
         interval is robust to correlated labels on the same item.
     own : mapping of str to Estimate
-        The same from a regression on this reviewer's labels alone, with an interval from resampled applications.
+        The same change from a regression on this reviewer's labels alone, with an interval from resampled applications.
     auc : Estimate
-        How well all measures predict the labels, on held-out applications.
+        How well all measures together predict the labels on held-out applications.
     reason : str or None
-        Why nothing is estimated.
+        Why nothing was estimated for this reviewer; None if there are estimates.
     """
 
     reviewer: str
@@ -60,13 +60,13 @@ class Habit(Result):
 
     @property
     def sentence(self) -> str:
-        """Return a sentence that names the measures with the best predictions."""
+        """Return a sentence that names the measures that best predict the reviewer's labels."""
         if self.reason:
             return f"{self.reviewer}: {self.reason}."
         ends = {name: estimate.ends for name, estimate in (self.joint or self.own).items()}
         clear = [(name, end[0]) for name, end in ends.items() if end and (end[1] > 0 or end[2] < 0)]
         if not clear:
-            return f"{self.reviewer}: no significant relation to any measure."
+            return f"{self.reviewer}: no measure predicts the labels significantly."
         clear.sort(key=lambda pair: -abs(pair[1]))
         parts = [
             aspect_title(name) + (" (reversed: higher values mean similar)" if value < 0 else "")
@@ -90,7 +90,7 @@ class Habits(Result):
     correlation : float or None
         Residual correlation of two labels on the same item.
     statistic, p : float or None
-        Wald's test of "all reviewers weigh the measures equally".
+        Wald's test of the hypothesis that all reviewers weigh the measures equally.
     df : int
     reason : str or None
         Why there is no model of all reviewers.
@@ -138,9 +138,9 @@ def habits(
     Returns
     -------
     Habits
-        Reviewers with fewer than 50 labels are left out of all models. The model of all reviewers is logistic with
-        a term for each reviewer and measure, fitted by generalised estimating equations with items as clusters and
-        exchangeable correlation [1]_.
+        Reviewers with fewer than 50 labels are left out of all models. The model of all reviewers is a logistic
+        regression with a term for each reviewer and measure. It is fitted by generalised estimating equations with
+        items as clusters and exchangeable correlation [1]_.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def habits(
         own = known[known["rater"] == rater]
         share = float((own["category"] == DISSIMILAR).mean()) if len(own) else None
         if rater not in enough or scale is None:
-            reason = f"{len(own)} labels, fewer than {MIN_LABELS}: not estimated"
+            reason = f"not estimated, because {len(own)} labels are fewer than {MIN_LABELS}"
             result.append(Habit(str(rater), len(own), share, reason=reason))
             continue
         of_own = _own(own, values, scale, applications, names, rng, level)
@@ -184,7 +184,7 @@ def _joint(
     names: Sequence[str],
     level: float,
 ) -> tuple[dict[str, dict[str, Estimate]], dict[str, Any]]:
-    """Fit all reviewers together.
+    """Fit one model to the labels of all reviewers.
 
     Return the slopes by reviewer and measure, and the test that all reviewers have equal slopes.
     """
@@ -198,14 +198,14 @@ def _joint(
     number = used["rater"].map({rater: r for r, rater in enumerate(raters)}).to_numpy(dtype=np.intp)
     y = (used["category"] == DISSIMILAR).to_numpy(dtype=np.float64)
     n, p = len(raters), len(names)
-    design = np.zeros((len(y), n * (1 + p)))  # the parameters of each reviewer: first the intercept, then the slopes
+    design = np.zeros((len(y), n * (1 + p)))  # parameters of each reviewer: the intercept, then the slopes
     design[np.arange(len(y)), number] = 1
     for j in range(p):
         design[np.arange(len(y)), n + number * p + j] = x[:, j]
     varied = [len(set(y[number == r])) == 2 for r in range(n)]
     if not all(varied):
         return {}, {
-            "reason": f"{raters[varied.index(False)]} used only one category: the model of all reviewers is undefined"
+            "reason": f"the model of all reviewers is undefined: {raters[varied.index(False)]} used only one category"
         }
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,4 +1,4 @@
-"""Choose the items to label next, and compute estimates that stay unbiased despite this choice."""
+"""Choose the items to label next, and compute estimates that are unbiased although items were chosen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ def rank_next(
     uncertainty: Mapping[str, float] | None,
     disagreement: Mapping[str, float],
 ) -> list[str]:
-    """Rank the candidates for labelling, the most informative first.
+    """Sort the items that could be labelled next, the most informative item first.
 
     Parameters
     ----------
@@ -29,15 +29,17 @@ def rank_next(
         Items without labels.
     applications : mapping of str to str
     uncertainty : mapping of str to float, or None
-        1 - |2 p - 1| from a model fitted on other items; 1 is most uncertain. None without a model.
+        1 - |2 p - 1|, where p is the probability of dissimilar from a model fitted on other items; 1 is most uncertain.
+        None if there is no model.
     disagreement : mapping of str to float
         Share of pairs of classifiers that differ on an item; missing items count as 0.
 
     Returns
     -------
     list of str
-        Sorted by uncertainty x disagreement (by the sum if the product is 0); the first item of each application, then
-        the second of each, so that no application dominates a batch. Ties are sorted by name.
+        First the best item of each application, then the second best item of each application, and so on, so that no
+        application dominates a batch. Items are ranked by uncertainty x disagreement (by the sum if the product is 0).
+        Ties are sorted by name.
 
     Examples
     --------
@@ -63,9 +65,9 @@ def rank_next(
 def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence[str]]]) -> dict[str, float]:
     """Compute weights that make the mean over random and chosen items an unbiased estimate for all items.
 
-    For each batch, the items labelled earlier have weight 1. The random items of the batch represent all other items,
-    so each has the weight (unlabelled items) / (random items of the batch). The weights are then averaged over the
-    batches; a batch counts in proportion to its number of random items [1]_.
+    Each batch gives one set of weights. Items that were labelled earlier have weight 1. The random items of the batch
+    represent all other items, so each random item has the weight (unlabelled items) / (random items of the batch). The
+    weights are then averaged over the batches; a batch counts in proportion to its number of random items [1]_.
 
     Parameters
     ----------
@@ -78,7 +80,8 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
     Returns
     -------
     dict of str to float
-        Weight by item; the weights sum to `n_items`. Items chosen after the last random item have weight 0.
+        Item -> weight. The sum of the weights is `n_items`. Items that were chosen after the last random item have
+        weight 0.
 
     Raises
     ------
@@ -99,7 +102,7 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
         raise ValueError("an item is in two batches")
     n_random = sum(len(random) for random, _ in batches)
     if len(listed) > n_items or not n_random:
-        raise ValueError(f"{len(listed)} items, {n_random} of them random, cannot be from {n_items} items")
+        raise ValueError(f"{len(listed)} items ({n_random} of them random) cannot come from {n_items} items")
     weights = dict.fromkeys(listed, 0.0)
     known: list[str] = []
     for random, chosen in batches:
@@ -119,8 +122,8 @@ class WeightedEstimates(Result):
     Attributes
     ----------
     n_items, n_random, n_without : int
-        Items with at least two labels; of these, items drawn at random, and items of weight 0 because no random item
-        was drawn after they were chosen.
+        Number of items with at least two labels. Of these items, the number drawn at random, and the number with weight
+        0 because no random item was drawn after they were chosen.
     n_labels : int
     share, percent, kappa : Estimate
         Mean share of dissimilar labels per item, percent agreement, and Fleiss' kappa.
@@ -158,9 +161,9 @@ def weighted_estimates(
     Returns
     -------
     WeightedEstimates
-        All undefined if no random item has two labels; kappa also if only one category was used. The variance is the
-        sum over batches, because their estimates are uncorrelated [1]_. As in `fleiss_kappa`, standard errors assume
-        items from a large population.
+        All estimates are undefined if no random item has two labels; kappa is also undefined if only one category was
+        used. The variance is the sum over batches, because the estimates of the batches are uncorrelated [1]_. As in
+        `fleiss_kappa`, standard errors assume that the items come from a large population.
 
     References
     ----------
@@ -179,7 +182,7 @@ def weighted_estimates(
     used = two.loc[[*random, *(name for _, part in rated for name in part)]]
     n_labels = int(used.to_numpy().sum())
     if not random:
-        none = Estimate(None, reason="no item that was drawn at random has two labels")
+        none = Estimate(None, reason="no randomly drawn item has two labels")
         return WeightedEstimates(len(used), 0, len(used), n_labels, none, none, none)
     weights = selection_weights(n_items, rated)
     w = np.array([weights[name] for name in used.index]) / n_items
@@ -192,7 +195,7 @@ def weighted_estimates(
 
     def estimate(value: float, terms: Floats, lowest: float) -> Estimate:
         if len(random) < 2:
-            return Estimate(value, reason="one random item is too few for an interval")
+            return Estimate(value, reason="an interval needs more than one random item")
         variance = float(w @ (terms - w @ terms) ** 2) * len(random) / (len(random) - 1)
         se = float(np.sqrt(variance * spread))
         half = float(stats.t.ppf((1 + checked_level(level)) / 2, len(random) - 1)) * se
@@ -232,9 +235,11 @@ class SelectionStep(Result):
     n : int
         Number of labels.
     auc_random, auc_chosen : float
-        Area on held-out applications, for models fitted on random items, and on chosen items mixed with random items.
+        Area under the ROC curve on held-out applications, for models fitted on random items, and for models fitted on
+        chosen and random items.
     prevalence_labelled, prevalence_random, prevalence_weighted : float
-        Mean error of the share of dissimilar items: over all labelled items, over random items only, and weighted.
+        Mean error of the estimated share of dissimilar items from all labelled items, from random items only, and from
+        weighted items.
     rmse_random, rmse_weighted : float
         Root mean squared error of `prevalence_random` and of `prevalence_weighted`.
     """
@@ -343,7 +348,7 @@ def _one_selection(
 
 
 def disagreement_of(verdicts: pd.DataFrame) -> dict[str, float]:
-    """Return, for each item, the share of pairs of classifiers whose verdicts differ.
+    """Return the share of pairs of classifiers whose verdicts on an item differ, by item.
 
     Parameters
     ----------
@@ -367,14 +372,18 @@ def disagreement_of(verdicts: pd.DataFrame) -> dict[str, float]:
 
 
 def uncertainties(examples: Examples, features: pd.DataFrame, *, rng: np.random.Generator) -> dict[str, float]:
-    """Fit a model to the labelled items, and return the uncertainty 1 - |2 p - 1| of each item in the table.
+    """Fit a model to the labelled items, and return how uncertain the model is about each item in the table.
 
     Parameters
     ----------
     examples : Examples
         The labelled items.
     features : DataFrame
-        Indexed by item, with the columns of the examples; items with missing values are left out.
+        Indexed by item, with the columns of the examples. Items with missing values are left out.
+
+    Returns
+    ------- dict of str to float
+        Item -> 1 - |2 p - 1|, where p is the probability of dissimilar.
     rng : Generator
 
     Raises

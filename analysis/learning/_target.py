@@ -1,4 +1,4 @@
-"""Choose the target of learning: a consensus, or each label separately."""
+"""Choose what a model learns: a consensus of the items, or each label separately."""
 
 import pandas as pd
 
@@ -33,12 +33,12 @@ def label_table(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def target_of(answers: pd.DataFrame, consensus: str = AGREED) -> pd.DataFrame:
-    """Return the rows to learn from: items with a consensus, or labels.
+    """Return the categories that a model learns from: one row per item with a consensus, or one row per label.
 
     Parameters
     ----------
     answers : DataFrame
-        As for `label_table`; the kinds third and adjudicated count for the majority.
+        As for `label_table`. Answers of the kinds third and adjudicated count for the majority.
     consensus : str
         A name in `TARGETS`.
 

@@ -1,4 +1,4 @@
-"""Cross-validate models in nested folds of applications, so that models are scored only on held-out items."""
+"""Cross-validate models in nested folds of applications so that models are scored only on held-out items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ from analysis.results import Result
 
 PENALTIES = tuple(
     np.logspace(0.5, -3, 8).tolist()
-)  # from strong to weak, because each fit starts from the previous fit
+)  # from strong to weak penalties, because each fit starts from the previous fit
 MIN_ITEMS, MIN_OF_CATEGORY, MIN_APPLICATIONS = 60, 10, 5
 OUTER_FOLDS, INNER_FOLDS = 10, 5
 
 
 class TooFew(ValueError):
-    """The error for too few data; the message says what is missing."""
+    """The error that there are too few data to learn from; the message says what is missing."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Examples:
     x : ndarray of float, shape (n, n_features)
     features : tuple of str
     n_left_out : int
-        Rows with a category but without all features.
+        Number of rows that have a category but lack a feature.
     """
 
     items: tuple[str, ...]
@@ -52,7 +52,7 @@ class Examples:
 
     @property
     def why_too_few(self) -> str | None:
-        """Return why the data are too few for learning; None if they are enough."""
+        """Return why there are too few data for learning; return None if there are enough."""
         n, n_dissimilar = len(self.items), int(self.dissimilar.sum())
         n_items, n_applications = len(set(self.items)), len(set(self.applications))
         if n_items < MIN_ITEMS:
@@ -98,7 +98,7 @@ def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str
     Returns
     -------
     Examples
-        In order of item. Rows of items that lack a feature are left out and counted.
+        Sorted by item. Rows of items that lack a feature are left out and counted.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str
 
 @dataclass(frozen=True, repr=False)
 class Chosen(Result):
-    """A fitted model, with the penalty and the threshold that the inner folds chose.
+    """A fitted model, and the penalty and the threshold that the inner folds chose.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class Chosen(Result):
     threshold: float
 
     def leaning(self, x: Floats) -> Floats:
-        """Return log-odds without the intercept, from unscaled features."""
+        """Return the log-odds of dissimilar without the intercept, from unscaled features."""
         return self.model.leaning(self.scale.apply(x))
 
     def probability(self, x: Floats) -> Floats:
@@ -166,9 +166,10 @@ class OutOfFold(Result):
     ----------
     fold : ndarray of int, shape (n,)
     score : ndarray of float, shape (n,)
-        Log-odds without the intercept, relative to the mean item of the training folds: used for the ROC curve. The
-        intercept depends on the share of dissimilar items in the training folds, which is low if the held-out fold has
-        many of them. With the intercept, the area of pure noise would be below 0.5.
+        Log-odds without the intercept, relative to the mean item of the training folds. The ROC curve uses this score.
+        The intercept is left out because it depends on the share of dissimilar items in the training folds, which is
+        low if the held-out fold has many dissimilar items. With the intercept, the area of pure noise would be below
+        0.5.
     probability, threshold : ndarray of float, shape (n,)
     called : ndarray of bool, shape (n,)
         probability > threshold.
@@ -194,7 +195,7 @@ def cross_validate(
 ) -> OutOfFold:
     """Compute out-of-fold scores by nested cross-validation [1]_.
 
-    The inner folds choose the penalty and the threshold. The outer folds are only scored.
+    The inner folds choose the penalty and the threshold. The outer folds are used only for scoring.
 
     Parameters
     ----------
@@ -240,7 +241,7 @@ def cross_validate(
 
 
 def outer_folds(examples: Examples, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the outer fold of each row; applications stay together, and both categories are balanced."""
+    """Return the outer fold of each row. Folds keep applications together and balance both categories."""
     n_folds = min(OUTER_FOLDS, len(set(examples.applications)))
     return balanced_folds(examples.dissimilar, examples.group, n_folds, rng)
 
@@ -256,8 +257,8 @@ def choose(
 ) -> Chosen:
     """Fit a model, and choose its penalty and threshold by cross-validation.
 
-    The chosen penalty has the lowest log loss over inner folds. The model is fitted with this penalty to all rows, and
-    the chosen threshold has the lowest cost.
+    The chosen penalty has the lowest log loss over the inner folds. The model is then fitted with this penalty to all
+    rows. The chosen threshold has the lowest cost.
 
     Parameters
     ----------
@@ -267,7 +268,7 @@ def choose(
     cost_ratio : float
     n_folds : int
     penalties : sequence of float
-        From strong to weak.
+        The penalties to choose from, from strong to weak.
 
     Returns
     -------
@@ -295,9 +296,10 @@ def choose(
 
 
 def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) -> float:
-    """Return the threshold with the lowest cost; if there are several, return the nearest to 1 / (1 + cost_ratio).
+    """Return the threshold with the lowest cost.
 
-    1 / (1 + cost_ratio) is the best threshold for calibrated probabilities.
+    If several thresholds have the lowest cost, return the threshold nearest to 1 / (1 + cost_ratio), which is the best
+    threshold for calibrated probabilities.
 
     Parameters
     ----------

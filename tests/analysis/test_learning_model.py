@@ -72,7 +72,7 @@ def test_a_changed_file_is_rejected(path, value, why):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{", "it is not JSON"),
+        ("{", "the file is not JSON"),
         ("[]", "the model is not an object"),
         (MODEL.to_text().replace('"name"', '"format": "labeler model", "name"'), "a name occurs twice"),
         (MODEL.to_text().replace("-0.25", "NaN"), "NaN is not a number"),

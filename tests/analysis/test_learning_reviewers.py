@@ -72,11 +72,11 @@ def test_a_reviewer_with_few_labels_is_not_estimated_and_in_no_model(found):
     few = pd.DataFrame({"item": features.index[:49], "rater": "Z", "category": "similar"})
     again = habits(pd.concat([labels, few]), features, applications, rng=default_rng(3))
     last = again.habits[-1]
-    assert says(last.sentence, "Z: 49 labels", "50", "not estimated")
+    assert says(last.sentence, "Z: not estimated", "49 labels", "50")
     assert again.statistic == pytest.approx(found.statistic)
     text = " ".join(to_text(habits_document(again)).split())
     assert "R4 follows level differences (spread)." in text
-    assert "may not be what" in text
+    assert "the reviewer looked at something else" in text
 
 
 @pytest.mark.parametrize(

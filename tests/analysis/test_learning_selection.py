@@ -93,7 +93,7 @@ def test_weighted_estimates_that_are_undefined_have_a_reason():
     counts = pd.DataFrame({"similar": [2, 2], "dissimilar": [0, 0]}, index=["a", "b"])
     assert weighted_estimates(counts, 9, [(["a", "b"], [])]).kappa.reason == "only one category was used"
     none = weighted_estimates(counts, 9, [(["x"], ["a", "b"])])
-    assert none.share.reason == "no item that was drawn at random has two labels"
+    assert none.share.reason == "no randomly drawn item has two labels"
     assert weighted_estimates(counts, 9, [(["a"], ["b"])]).share.low is None
 
 

@@ -164,7 +164,7 @@ def test_a_made_study_goes_from_measurements_to_habits_and_doses(tmp_path):
     run("verdicts", "--study", study)
     run("labels", "--study", study, "--import", made / "labels.csv")
     text = run("learn", "--study", study, "--reviewers", "--report", tmp_path / "reviewers").output
-    assert "30 labels, fewer than 50: not estimated" in text
+    assert "not estimated, because 30 labels are fewer than 50" in text
     assert (tmp_path / "reviewers" / "reviewers.html").is_file()
     arguments = ("learn", "--study", study, "--interventions", made / "interventions.csv")
     rows = json.loads(run(*arguments, "--json", "--report", tmp_path / "dose").stdout)
