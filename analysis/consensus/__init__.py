@@ -1,4 +1,4 @@
-"""Determine the category of each item from its labels: by counting, by adjudication, or with a model of the raters."""
+"""Determine the category of each item: count labels, use adjudications, or fit a model of the raters."""
 
 from analysis.consensus._dawid_skene import DawidSkene, dawid_skene
 from analysis.consensus._dependence import Dependence, dependence, residual_correlations

@@ -1,4 +1,4 @@
-"""Fit Dawid and Skene's model with EM, for any number of categories and ratings and without priors."""
+"""Fit Dawid and Skene's model by EM, without priors, for any number of categories and ratings."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -24,16 +24,16 @@ class DawidSkene(Result):
     prevalence : ndarray of float, shape (n_categories,)
         Share of each true category.
     error_matrices : ndarray of float, shape (n_raters, n_categories, n_categories)
-        Probability that the rater chooses the column category if the row category is true. Rows without information,
-        because the rater saw no item of this category, are uniform.
+        Probability that the rater chooses the column category if the row category is true. If the rater saw no item of
+        the row category, the row is uniform.
     posterior : ndarray of float, shape (n_items, n_categories)
-        Probability of each true category; for items without a rating, the prevalence.
+        Probability that each category is the true category. For an item without a rating, this is the prevalence.
     log_likelihood : float
         Log likelihood without the multinomial coefficients of repeated ratings.
     n_iterations : int
     converged : bool
     reason : str or None
-        Why there is no fit; all other fields are then None, 0 or False.
+        Why there is no fit. In this case, all other fields are None, 0 or False.
     """
 
     prevalence: Floats | None
@@ -53,13 +53,14 @@ def dawid_skene(
     tolerance: float = 1e-9,
     max_iterations: int = 10_000,
 ) -> DawidSkene:
-    """Estimate the prevalence and the error matrix of each rater by maximum likelihood, with EM [1]_.
+    """Estimate the prevalence and the error matrix of each rater by maximum likelihood with EM [1]_.
 
     Parameters
     ----------
     ratings : DataFrame, or array_like of int, shape (n_items, n_raters, n_categories)
-        A label table: columns item, rater, category; items in order of first appearance, raters sorted. Or the
-        counts of ratings by item, rater and category; a rater may rate an item several times or not at all.
+        A label table (columns item, rater, category), or the counts of ratings by item, rater and category. A rater may
+        rate an item several times or not at all. Items of a label table are in order of first appearance, and raters
+        are sorted.
     categories : sequence of hashable
         The declared categories of a label table.
     start : array_like of float, shape (n_items, n_categories), optional
@@ -71,8 +72,9 @@ def dawid_skene(
     Returns
     -------
     DawidSkene
-        Undefined without ratings. EM finds a local maximum: if the design does not identify the model, the result
-        depends on the start. For two categories, `identifiability` checks this.
+        Undefined if there are no ratings. EM finds a local maximum, so the result depends on the start if the design
+        does not identify the model. For two categories, `identifiability` checks whether the design identifies the
+        model.
 
     Raises
     ------
@@ -112,7 +114,7 @@ def _of_labels(labels: pd.DataFrame, categories: Sequence[Hashable]) -> Floats:
 
 
 def _m_step(counts: Floats, q: Floats, rated: Bools) -> tuple[Floats, Floats]:
-    """Return the prevalence and the error matrices that fit best, given the probability of each item's categories."""
+    """Return the prevalence and error matrices that fit best, given the probability of each category of the items."""
     expected = np.einsum("ij,irl->rjl", q, counts)
     total = expected.sum(axis=2, keepdims=True)
     even = np.full_like(expected, 1 / expected.shape[2])

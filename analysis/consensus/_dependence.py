@@ -1,8 +1,9 @@
 """Fit latent class models in which raters make dependent errors, and show how these models change the results.
 
-There are three kinds of models, each with one parameter more than the independent model. Two raters can share errors,
-as if one of them copied some labels of the other. Items can differ in difficulty, in the same way for all raters. Or a
-share of the items is hard for all raters. If the additional parameter is 0, all models equal the independent model.
+There are three kinds of models. In the first, two raters share errors, as if one of them copied some labels of the
+other. In the second, items differ in difficulty, in the same way for all raters. In the third, a share of the items is
+hard for all raters. Each kind has one parameter more than the independent model; if this parameter is 0, the model is
+equal to the independent model.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -57,13 +58,14 @@ class Dependence(Result):
     raters : tuple
         The two raters that share errors; empty for the other kinds.
     strength : float or None
-        Shared errors as a share of the largest possible number, in [0, 1]; for difficulty, the standard deviation on
-        the probit scale, >= 0; for hard items, their share. None if not identified.
+        Strength of the dependence. For shared errors, the number of shared errors as a share of the largest possible
+        number, in [0, 1]. For difficulty, the standard deviation on the probit scale, >= 0. For hard items, the share
+        of hard items. None if not identified.
     lr : float or None
         Twice the gain in log likelihood over the independent model.
     p : float or None
-        p of the likelihood ratio test of independence. Under independence, the parameter is at the limit of its range,
-        so p is half of the chi-squared value with one degree of freedom [1]_.
+        p of the likelihood ratio test of independence. If raters are independent, the parameter is at the limit of its
+        range, so p is half of the chi-squared p with one degree of freedom [1]_.
     p_holm : float or None
         p after Holm's correction for all fitted models.
     prevalence : Estimate
@@ -107,8 +109,9 @@ def dependence(
 ) -> tuple[Dependence, ...]:
     """Fit models of dependent errors, and compare them with independent errors [1]_, [2]_, [3]_.
 
-    Shared errors: given the true category, the labels of two raters have a covariance. The model estimates this
-    covariance as a share of the largest possible covariance; the share is the same for dissimilar and similar items.
+    Shared errors: if the true category is known, the labels of two raters still have a covariance. The model estimates
+    this covariance as a share of the largest possible covariance; the share is the same for dissimilar and similar
+    items.
 
     Difficulty: each item has a normal random effect on the probit of a correct label, the same for all raters.
 
@@ -119,19 +122,19 @@ def dependence(
     Parameters
     ----------
     labels : DataFrame
-        Label table of first labels: columns item, rater, category. Reviewers must have been assigned before any label
-        was known.
+        Label table of first labels: columns item, rater, category. The plan must have assigned the reviewers before any
+        label was known.
     verdicts : DataFrame, optional
-        Columns item, classifier, verdict: classifiers as additional raters.
+        Verdicts of classifiers, which count as additional raters: columns item, classifier, verdict.
     level : float
         Level of the intervals.
 
     Returns
     -------
     tuple of Dependence
-        Difficulty, hard items, and the pairs of raters with the largest residuals (six at most), by ascending p.
-        Undefined with a reason if the design does not identify the model, or there are too many label patterns; empty
-        if no item has two raters.
+        The models for difficulty, for hard items, and for at most six pairs of raters with the largest residuals, by
+        ascending p. A model is undefined and has a reason if the design does not identify it, or if there are too many
+        label patterns. Empty if no item has two raters.
 
     References
     ----------
@@ -166,8 +169,8 @@ def residual_correlations(labels: pd.DataFrame, verdicts: pd.DataFrame | None = 
     Returns
     -------
     DataFrame
-        Columns a, b, n, observed, expected, residual, se: one row per pair with common items. Correlations are of
-        dissimilar labels; `se` is 1 / sqrt(n).
+        One row per pair of raters with common items: columns a, b, n, observed, expected, residual, se. The
+        correlations are correlations of dissimilar labels; `se` is 1 / sqrt(n).
 
     References
     ----------
@@ -209,7 +212,7 @@ def _correlations(patterns: Patterns, mode: Theta) -> list[tuple[int, int, float
 
 
 def _pairs(patterns: Patterns, mode: Theta) -> list[tuple[int, int]]:
-    """Return the pairs of raters to fit.
+    """Return the pairs of raters for which to fit shared errors.
 
     These are the pairs whose residual correlation is largest compared with its standard error.
     """
@@ -224,7 +227,7 @@ def _packed(theta: Theta) -> Floats:
 
 
 def _unpacked(x: Floats, patterns: Patterns) -> Floats:
-    """Convert logits back: return the prevalence across all strata, then sensitivities and specificities."""
+    """Convert logits to probabilities: the prevalence across all strata, then sensitivities and specificities."""
     weight = by_stratum(patterns.n[None, :].astype(float), patterns)[0]
     rates = special.expit(x)
     n_strata = len(patterns.strata)
@@ -471,7 +474,7 @@ def _with_last(loss: Loss, last: float, x: Floats) -> tuple[float, Floats]:
 
 
 def _starts(patterns: Patterns, mode: Theta, which: tuple[int, int] | str) -> Sequence[Floats]:
-    """Return starting points: the independent fit with weak dependence, and equal raters with strong dependence."""
+    """Return two starting points: the independent fit with weak dependence, and equal raters with strong dependence."""
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     packed = np.clip(_packed(mode), -4, 4)
     weak, strong = (np.log(0.3), np.log(1.2)) if which == DIFFICULTY else (-2.0, 1.5)
@@ -530,7 +533,7 @@ def _ends(x: Floats, loss: Loss, patterns: Patterns, level: float) -> tuple[Floa
 
 
 def _is_identified(patterns: Patterns, which: tuple[int, int] | str) -> bool:
-    """Return whether the design determines all parameters: whether the information has full rank at a generic point."""
+    """Return whether the design determines all parameters, i.e. the information has full rank at a generic point."""
     combined, stratum, _ = combinations_of(patterns)
     if combined.sum(axis=1).max() > 8:
         return True  # As in the independent model, three raters already determine their rates.

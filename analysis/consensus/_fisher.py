@@ -1,8 +1,8 @@
 """Compute the rank of the Fisher information of a latent class design.
 
-The rank is the number of parameters that labels can determine. For each combination of raters, the information is
-computed exactly, as a sum over all label patterns that these raters can produce [1]_. More items with the same
-combinations of raters multiply the information, but never increase its rank.
+The rank is the number of parameters that the labels of the design can determine. For each combination of raters, the
+information is computed exactly, as a sum over all label patterns that these raters can produce [1]_. More items with
+the same combinations of raters multiply the information, but never increase its rank.
 
 References
 ----------
@@ -43,8 +43,8 @@ def combinations_of(patterns: Patterns) -> tuple[Bools, Ints, Ints]:
 def all_cells(has_label: Bools, stratum: Ints, like: Patterns) -> tuple[Patterns, Ints]:
     """Return all patterns that combinations of raters can produce, and the index of each pattern's combination.
 
-    A combination of more than 8 raters is split into overlapping windows of 8. Three raters already determine their
-    rates, so the split does not reduce the rank.
+    A combination of more than 8 raters is split into overlapping windows of 8 raters. The split does not reduce the
+    rank, because three raters already determine their rates.
     """
     rows, owner = [np.zeros((0, has_label.shape[1]), dtype=np.int8)], []
     for c, of_combination in enumerate(has_label):
@@ -56,7 +56,7 @@ def all_cells(has_label: Bools, stratum: Ints, like: Patterns) -> tuple[Patterns
 
 
 def with_rows(like: Patterns, labels: NDArray[np.int8], stratum: Ints, **changes: Any) -> Patterns:
-    """Build patterns without items from rows of labels; take raters and strata from `like`.
+    """Build patterns from rows of labels, without items; `like` provides the raters and strata.
 
     In a row, -1 means no label, 0 similar and 1 dissimilar.
     """
@@ -90,14 +90,14 @@ def reachable(patterns: Patterns, theta: Theta) -> tuple[Patterns, Floats]:
 
 
 def rank(cells: Patterns) -> tuple[int, Bools]:
-    """Compute the rank of the information at a generic point, and find the parameters that are not identified.
+    """Compute the rank of the information at a generic point, and find the parameters that labels cannot determine.
 
     Returns
     -------
     int
     ndarray of bool, shape (n_parameters,)
-        Prevalences, then sensitivities, then specificities: true if the parameter changes along a direction without
-        information.
+        Prevalences, then sensitivities, then specificities; true if labels cannot determine the parameter, because it
+        changes along a direction without information.
     """
     theta = _generic_point(len(cells.strata), len(cells.raters))
     values, vectors, _ = _information(cells, theta, np.exp(log_probability(theta, cells)[0]))
@@ -135,7 +135,7 @@ def _scores(theta: Theta, cells: Patterns) -> Floats:
 
 
 def _generic_point(n_strata: int, n_raters: int) -> Theta:
-    """Return parameters without any special relation: multiples of three irrational numbers, modulo 1."""
+    """Return parameter values that have no special relation to each other."""
     raters = np.arange(1, n_raters + 1)
     pi = 0.3 + 0.4 * (np.arange(1, n_strata + 1) * np.sqrt(5) % 1)
     se, sp = (0.6 + 0.35 * (raters * np.sqrt(number) % 1) for number in (2, 3))
@@ -143,7 +143,7 @@ def _generic_point(n_strata: int, n_raters: int) -> Theta:
 
 
 def _windows(raters: Ints) -> list[Ints]:
-    """Split raters into overlapping windows of at most 8; after the last rater, continue with the first."""
+    """Split raters into overlapping windows of at most 8; windows at the end continue with the first rater."""
     if len(raters) <= _MAX_RATERS:
         return [raters]
     begins = range(0, len(raters), _MAX_RATERS // 2)

@@ -24,7 +24,7 @@ from analysis.consensus._model import (
 from analysis.consensus._patterns import Floats, Patterns
 
 _N_CHAINS = 4
-_BURN_IN = 5  # each chain first discards one sweep for every five sweeps that it keeps
+_BURN_IN = 5  # at the start, each chain discards one sweep for every five sweeps that it keeps
 
 
 def draws(start: Theta, patterns: Patterns, *, n_sweeps: int, rng: np.random.Generator) -> Theta:
@@ -42,7 +42,7 @@ def draws(start: Theta, patterns: Patterns, *, n_sweeps: int, rng: np.random.Gen
     Returns
     -------
     Theta
-        The kept draws along the first axis, sweep by sweep; n_sweeps times the number of chains.
+        The kept draws along the first axis, sweep by sweep. The number of draws is n_sweeps times the number of chains.
     """
     theta = start.repeated(_N_CHAINS)
     thetas = []

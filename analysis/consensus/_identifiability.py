@@ -1,4 +1,4 @@
-"""Check whether labels determine prevalence and error rates, and which changes of the design would help."""
+"""Check whether labels determine prevalence and error rates, and find changes of the design that would help."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ class Identifiability(Result):
     rank : int
         Rank of the Fisher information: the number of parameters, or combinations of them, that can be estimated.
     n_parameters : int
-        One prevalence per stratum, one sensitivity and one specificity per rater.
+        Number of parameters: one prevalence per stratum, and one sensitivity and one specificity per rater.
     identified : bool
         Whether all parameters can be estimated and the data are sufficient.
     unknown : tuple of str
@@ -44,12 +44,13 @@ class Identifiability(Result):
     words : str
         The result as a sentence.
     remedies : tuple of str
-        Changes of this design that would identify all parameters; one of them is enough.
+        Changes of this design, each of which alone would identify all parameters.
     prevalence_se : float or None
-        Standard error of the prevalence from the labels alone, without priors (Fisher information at the fit); None for
-        a plan, or if not identified.
+        Standard error of the prevalence from the labels alone, without priors (Fisher information at the fit). None for
+        a plan, or if the prevalence is not identified.
     weak : bool
-        Whether this standard error exceeds the standard deviation of the prior; intervals then depend on the priors.
+        Whether `prevalence_se` exceeds the standard deviation of the prior. In this case, intervals depend on the
+        priors.
     """
 
     rank: int
@@ -65,27 +66,29 @@ class Identifiability(Result):
 def identifiability(
     labels: pd.DataFrame, verdicts: pd.DataFrame | None = None, *, strata: "pd.Series | None" = None
 ) -> Identifiability:
-    """Compute the rank of the Fisher information of the actual design and data [1]_.
+    """Check whether the labels of a study can determine all parameters, by the rank of the information [1]_.
 
-    With two labels per item, prevalence and all error rates can change together without any effect on the labels. This
-    holds for any number of reviewers and items: for four reviewers, the rank is 8, but there are 9 parameters.
+    If every item has two labels, prevalence and all error rates can change together without any effect on the labels,
+    for any number of reviewers and items. For four reviewers, the rank is 8, but there are 9 parameters.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table of reviewers: columns item, rater, category; any number of labels per item. Third labels
-        are allowed: label patterns that the design does not produce are recognised and ignored.
+        Label table of reviewers: columns item, rater, category; any number of labels per item. Third labels are
+        allowed, because label patterns that the design cannot produce are recognised and ignored.
     verdicts : DataFrame, optional
-        Classifiers as additional raters: columns item, classifier, verdict (None: no verdict).
+        Verdicts of classifiers, which count as additional raters: columns item, classifier, verdict (None if there is
+        no verdict).
     strata : Series indexed by item, optional
-        Strata with different prevalence and equal error rates of each rater [2]_.
+        The stratum of each item. Prevalence may differ between strata; the error rates of a rater are the same in all
+        strata [2]_.
 
     Returns
     -------
     Identifiability
-        Also not identified without labels, with only one category, or with fewer items than parameters; `words` gives
-        the reason. With few items, or with reviewers near chance, a design can be identified although the labels
-        contain little information; it is then called weak.
+        The parameters are also not identified if there are no labels, only one category, or fewer items than
+        parameters; `words` gives the reason. If there are few items, or if reviewers are hardly better than chance, a
+        design can be identified although the labels contain little information. The result is then called weak.
 
     Raises
     ------
@@ -110,12 +113,12 @@ def identifiability(
 
 
 def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: int = 0) -> Identifiability:
-    """Compute whether a planned design can determine the parameters, before anyone labels items.
+    """Check whether a planned design can determine all parameters, before anyone labels items.
 
     Parameters
     ----------
     blocks : sequence of sequences of str
-        The sets of reviewers that label items together; with overlap, including the set of all reviewers.
+        The sets of reviewers that label items together. If the plan has overlap, include the set of all reviewers.
     n_classifiers : int
         Number of classifiers that count as raters, each with a verdict on every item.
 
@@ -141,7 +144,7 @@ def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: i
 
 
 def identified(patterns: Patterns, mode: Theta) -> tuple[Identifiability, Bools]:
-    """Return the identifiability, and which parameters (prevalences, sensitivities, specificities) are identified.
+    """Return the identifiability, and whether each prevalence, sensitivity and specificity is identified.
 
     `mode` is the fit. It determines the expected patterns, and the precision of the prevalence from labels alone.
     """
@@ -163,7 +166,8 @@ def _with_precision(judgement: Identifiability, se: float) -> Identifiability:
 def identified_patterns(patterns: Patterns, is_known: Bools) -> Bools:
     """Return which patterns have an identified posterior.
 
-    The posterior is identified if the prevalence and all rates of the pattern's raters are.
+    The posterior of a pattern is identified if the prevalence and all rates of the raters in the pattern are
+    identified.
     """
     pi, se, sp = np.split(is_known, np.cumsum([len(patterns.strata), len(patterns.raters)]))
     is_identified: Bools = pi[patterns.stratum] & (patterns.seen @ ~(se & sp) == 0)

@@ -1,4 +1,4 @@
-"""Estimate the true categories and the rates of raters together from the labels, by latent class analysis."""
+"""Estimate the true categories and the error rates of raters from labels, by latent class analysis."""
 
 from dataclasses import dataclass
 
@@ -27,9 +27,10 @@ class RaterRates(Result):
     rater : object
         Name as in the table.
     n : int
-        Number of labelled items; for a classifier, the items whose category the reviewers' labels determine.
+        Number of items that the rater labelled. For a classifier, number of items whose category the reviewers' labels
+        determine.
     sensitivity, specificity : Estimate
-        Probability of calling a dissimilar item dissimilar, and a similar item similar.
+        Probability of calling a dissimilar item dissimilar, and probability of calling a similar item similar.
     """
 
     rater: object
@@ -50,12 +51,12 @@ class LatentClass(Result):
     prevalence : Estimate
         Share of dissimilar items: the mean over strata, weighted by their items.
     strata : dict of str to Estimate
-        Prevalence by stratum; empty without strata.
+        Prevalence by stratum; empty if there are no strata.
     reviewers, classifiers : tuple of RaterRates
     items : DataFrame
-        Columns item, posterior (probability of dissimilar, None where not identified) and category (similar,
-        dissimilar, or undecided). Empty for the joint model, because a classifier must not create the labels it is
-        scored on.
+        Columns item, posterior (probability of dissimilar; None if not identified) and category (similar, dissimilar,
+        or undecided). Empty for the joint model of reviewers and classifiers, because a classifier must not influence
+        the categories with which it is compared.
     identifiability : Identifiability
     """
 
@@ -88,35 +89,35 @@ def latent_class(
 ) -> LatentClass:
     """Fit a latent class model with two categories and conditional independence [1]_, [2]_.
 
-    The fit is Bayesian, as in [3]_. Priors: prevalence Beta(2, 2); sensitivity and specificity of reviewers Beta(3,
-    1.5), of classifiers Beta(1, 1); their sum is at least 1 for every rater. The model treats a rater who is worse than
-    chance as random, and `misfit` detects this.
+    The fit is Bayesian, as in [3]_. The prior of the prevalence is Beta(2, 2). The prior of sensitivity and specificity
+    is Beta(3, 1.5) for reviewers and Beta(1, 1) for classifiers; their sum is at least 1 for every rater. The model
+    therefore treats a rater who is worse than chance as random, and `misfit` detects such a rater.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table of reviewers: columns item, rater, category; any number of labels per item, including third
-        labels: the assignment of raters may depend on labels, but not on the true category.
+        Label table of reviewers: columns item, rater, category; any number of labels per item. Third labels are
+        allowed, because the assignment of raters may depend on labels (but not on the true category).
     verdicts : DataFrame, optional
-        Columns item, classifier, verdict (None: no verdict). Fits the joint model of reviewers and classifiers, as
-        a sensitivity analysis for `classifier_rates`, because it assumes that classifiers err independently of
-        reviewers.
+        Columns item, classifier, verdict (None if there is no verdict). If given, the joint model of reviewers and
+        classifiers is fitted. Use it only as a sensitivity analysis for `classifier_rates`, because it assumes that
+        classifiers err independently of reviewers.
     strata : Series indexed by item, optional
-        The stratum of each item; prevalence may differ between strata, error rates are equal.
+        The stratum of each item. Prevalence may differ between strata; error rates are the same in all strata.
     undecided : (float, float)
         Items with a posterior in this closed interval are undecided.
     level : float
         Level of the credible intervals, in (0, 1).
     n_sweeps : int
-        Number of kept sweeps of each of four Gibbs chains.
+        Number of sweeps to keep from each of four Gibbs chains.
     rng : numpy.random.Generator
 
     Returns
     -------
     LatentClass
         Each value is the posterior mode (EM), `se` is the posterior standard deviation, and the interval is
-        equal-tailed (Gibbs). Values that the design does not determine are undefined with a reason. All values are
-        undefined without labels, with only one category, or with fewer items than parameters. If `identifiability` is
+        equal-tailed (Gibbs). A value that the design does not determine is undefined and has a reason. All values are
+        undefined if there are no labels, only one category, or fewer items than parameters. If `identifiability` is
         weak, or a category is rare (below 5 %), intervals depend mainly on the priors.
 
     Raises
@@ -173,8 +174,8 @@ def check_settings(level: float, n_sweeps: int) -> None:
 def estimate(value: float, draws: Floats, level: float) -> Estimate:
     """Return a value with the standard deviation and the equal-tailed interval of its draws.
 
-    The value is a mode, so it can be at a limit of the range, outside the interval. In this case the interval is
-    widened to include the value.
+    The value is a mode, so it can be at a limit of the range and outside the interval. In this case, the interval is
+    extended to include the value.
     """
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(value, float(draws.std()), min(float(low), value), max(float(high), value))
@@ -202,9 +203,9 @@ def _overall(patterns: Patterns, mode: Theta, drawn: Theta, is_known: Bools, lev
 
 
 def _items(patterns: Patterns, drawn: Theta, is_known: Bools, undecided: tuple[float, float]) -> pd.DataFrame:
-    """Compute the posterior of each item.
+    """Compute the probability that each item is dissimilar, and its category.
 
-    The mean over draws of the parameters includes the uncertainty about the raters.
+    The probability is a mean over draws of the parameters, so it includes the uncertainty about the raters.
     """
     every = max(len(drawn.pi) // _DRAWS_OF_ITEMS, 1)
     q = posterior(drawn.rows(slice(None, None, every)), patterns).mean(axis=0)

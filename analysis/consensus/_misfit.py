@@ -1,4 +1,4 @@
-"""Test the assumption that raters err independently, given the true category of an item."""
+"""Test the assumption that raters err independently if the true category of an item is known."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,17 +13,17 @@ from analysis.consensus._model import Theta, climb, fit
 from analysis.consensus._patterns import Floats, Ints, Patterns, distinct_rows, patterns_of
 from analysis.results import Result
 
-_MAX_CELLS = 2_000_000  # maximum of parallel data sets times label patterns, to limit memory
+_MAX_CELLS = 2_000_000  # maximum number of parallel data sets times label patterns, to limit memory
 WORDS_FIT = "no sign that raters share errors or that items differ in difficulty"
 WORDS_MISFIT = "raters share errors or items differ in difficulty, so do not trust prevalence and rates of the model"
-_TOLERANCE = 1e-4  # tolerance for the parameters fitted to a drawn data set; precise enough for the statistic
+_TOLERANCE = 1e-4  # precision of the parameters fitted to a drawn data set; enough for the statistic
 ENOUGH_POWER = 0.8  # required power to detect a copying rater; with less power, a large p value means little
 COPIED = 0.75  # share of labels that the copying rater copies
 
 
 @dataclass(frozen=True, repr=False)
 class Misfit(Result):
-    """Result of the test whether raters err independently, given the true category; `p` is None if undefined.
+    """Result of the test whether raters err independently if the true category is known. `p` is None if undefined.
 
     Attributes
     ----------
@@ -33,8 +33,8 @@ class Misfit(Result):
     n_draws : int
     words : str
     power : float or None
-        Power of the test if one rater copies three of four labels of another, from simulated data sets of the same
-        design and fit. The pair is drawn with weights by the number of common items.
+        Probability that the test detects a rater who copies three of four labels of another rater. It comes from
+        simulated data sets of the same design and fit; pairs with more common items are drawn more often.
     """
 
     x2: float | None
@@ -59,30 +59,33 @@ def misfit(
     distribution comes from a parametric bootstrap: draw data sets from the fitted model, with the same raters on the
     same items, and fit the model to each data set.
 
-    If the test rejects, raters share errors or items differ in difficulty: do not trust prevalence and rates of the
+    If the test rejects, raters share errors or items differ in difficulty, so do not trust prevalence and rates of the
     model. If the test does not reject, this proves little, because no test can detect errors that all raters share.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table of first labels *only* (fresh and overlap): reviewers must have been assigned before any label was
-        known. Third labels are only given to split items, where pairs disagree by design.
+        Label table of first labels *only* (fresh and overlap). The plan must have assigned the reviewers before any
+        label was known. Third labels are not allowed, because they belong to split items, on which pairs disagree by
+        design.
     verdicts : DataFrame, optional
-        Columns item, classifier, verdict (None: no verdict): classifiers as additional raters.
+        Verdicts of classifiers, which count as additional raters: columns item, classifier, verdict (None if there is
+        no verdict).
     strata : Series indexed by item, optional
         As in `latent_class`.
     alpha : float
         Significance level: if p is at most alpha, `words` reports misfit.
     n_draws : int
-        Number of data sets drawn from the fit; half as many are drawn in which one rater copies another.
+        Number of data sets drawn from the fit. To estimate the power, half as many data sets are drawn in which one
+        rater copies another.
     rng : numpy.random.Generator
 
     Returns
     -------
     Misfit
-        p = (1 + number of draws with at least this X2) / (1 + n_draws). Undefined if no item has two labels, if only
-        one category was used, or if the model has as many parameters as there are free pattern shares, so that it
-        always fits (three raters, all on the same items).
+        p = (1 + number of draws with at least this X2) / (1 + n_draws). Undefined if no item has two labels, or if only
+        one category was used. Also undefined if the model always fits because it has as many parameters as there are
+        free pattern shares (three raters, all on the same items).
 
     Raises
     ------
@@ -115,7 +118,7 @@ def misfit(
 
 
 def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
-    """Compare each pair of raters with the fitted model: sum Pearson's X2 over the 2 x 2 tables of all pairs.
+    """Compute the statistic of the test: the sum of Pearson's X2 over the 2 x 2 tables of all pairs of raters.
 
     Parameters
     ----------
@@ -148,7 +151,7 @@ def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
 
 
 def _pair_counts(n: Floats, first: Any, second: Any) -> Floats:
-    """Count the items with a 1 for rater a in `first` and for rater b in `second`.
+    """Count, for each pair of raters, the items with a 1 for one rater in `first` and for the other in `second`.
 
     The result has shape (n_fits, n_raters, n_raters).
     """
@@ -188,7 +191,7 @@ def _drawn_x2(
 
 
 def _joined(drawn: list[tuple[Patterns, Floats]]) -> list[tuple[Patterns, Floats]]:
-    """Join data sets that have the same label patterns, so that one call fits them all."""
+    """Join data sets that have the same label patterns, so that a single call can fit all of them."""
     joined: dict[bytes, tuple[Patterns, list[Floats]]] = {}
     for own, n in drawn:
         key = own.positive.tobytes() + own.negative.tobytes() + own.stratum.tobytes()
@@ -199,7 +202,7 @@ def _joined(drawn: list[tuple[Patterns, Floats]]) -> list[tuple[Patterns, Floats
 def _drawn_patterns(
     mode: Theta, patterns: Patterns, n_sets: int, rng: np.random.Generator, copying: bool
 ) -> list[tuple[Patterns, Floats]]:
-    """Draw data sets with the same raters and items.
+    """Draw data sets in which the same raters label the same items.
 
     Return label patterns, and the number of items with each pattern in each data set. The data sets share one table of
     patterns; if patterns are stored as sparse matrices, there is one table for each data set.
@@ -234,7 +237,7 @@ def _copy(labels: NDArray[np.int8], has_label: NDArray[np.bool_], rng: np.random
 
 
 def _counted_patterns(like: Patterns, labels: NDArray[np.int8], stratum: Ints) -> tuple[Patterns, Floats]:
-    """Collapse labels of shape (n_sets, n_items, n_raters) to patterns; also return their counts in each data set."""
+    """Collapse labels of shape (n_sets, n_items, n_raters) to patterns, and count each pattern in each data set."""
     n_sets, n_items, n_raters = labels.shape
     rows, strata = labels.reshape(-1, n_raters), np.tile(stratum, n_sets)
     first, which, _ = distinct_rows(rows, strata)

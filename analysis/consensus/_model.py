@@ -1,11 +1,11 @@
 """Define the latent class model with two categories and conditional independence, and maximise it by EM.
 
 An item is dissimilar with probability pi, which depends on its stratum. Rater r calls a dissimilar item dissimilar with
-probability Se_r (sensitivity), and a similar item dissimilar with probability 1 - Sp_r (Sp is specificity). Given the
-true category, raters are independent [1]_, [2]_.
+probability Se_r (sensitivity), and a similar item dissimilar with probability 1 - Sp_r (Sp is specificity). If the true
+category is known, raters are independent [1]_, [2]_.
 
-The priors suit a small study [3]_: reviewers are more often right than wrong; nothing is assumed about classifiers. Se
-+ Sp >= 1 for every rater, because otherwise the two categories could be exchanged.
+The priors are for a small study [3]_. They assume that reviewers are more often right than wrong, and assume nothing
+about classifiers. Se + Sp >= 1 for every rater, because otherwise the two categories could be exchanged.
 
 References
 ----------
@@ -61,7 +61,7 @@ class Theta:
 
 
 def rater_priors(patterns: Patterns) -> tuple[Floats, Floats]:
-    """Return both parameters of the Beta priors of Se and Sp, each of shape (n_raters,)."""
+    """Return the two parameters of the Beta priors of Se and Sp of each rater, each of shape (n_raters,)."""
     n, n_classifiers = patterns.n_reviewers, len(patterns.raters) - patterns.n_reviewers
     a, b = np.repeat([REVIEWER_PRIOR, CLASSIFIER_PRIOR], [n, n_classifiers], axis=0).T
     return a, b
@@ -109,7 +109,7 @@ def expected_counts(q: Floats, patterns: Patterns, n: Floats) -> tuple[Floats, F
 
     Return four arrays of shape (n_fits, n_raters): dissimilar items called dissimilar, dissimilar items called similar,
     similar items called similar, and similar items called dissimilar. `q`, shape (n_fits, n_patterns), is the share of
-    each pattern's `n` items that is dissimilar.
+    dissimilar items among the `n` items of each pattern.
     """
     yes, no = n * q, n * (1 - q)
     positive, negative = patterns.marks
@@ -117,10 +117,10 @@ def expected_counts(q: Floats, patterns: Patterns, n: Floats) -> tuple[Floats, F
 
 
 def step(q: Floats, patterns: Patterns, n: Floats) -> Theta:
-    """Run the M-step: find the most probable parameters, given the share of dissimilar items of each pattern.
+    """Run the M-step: find the most probable parameters if the share of dissimilar items of each pattern is known.
 
-    If the separate modes of Se and Sp of a rater violate Se + Sp >= 1, the mode is on the line Se + Sp = 1, because the
-    objective is concave.
+    If the separate modes of Se and Sp of a rater violate Se + Sp >= 1, the joint mode is on the line Se + Sp = 1,
+    because the objective is concave.
     """
     a, b = rater_priors(patterns)
     hit, miss, correct, false_alarm = expected_counts(q, patterns, n)
@@ -136,7 +136,7 @@ def step(q: Floats, patterns: Patterns, n: Floats) -> Theta:
 
 
 def by_stratum(values: Floats, patterns: Patterns) -> Floats:
-    """Sum over the patterns of each stratum; the shape changes from (n_fits, n_patterns) to (n_fits, n_strata)."""
+    """Sum values over the patterns of each stratum, from shape (n_fits, n_patterns) to (n_fits, n_strata)."""
     in_stratum = patterns.stratum[:, None] == np.arange(len(patterns.strata))
     sums: Floats = values @ in_stratum.astype(float)
     return sums
@@ -172,7 +172,7 @@ def climb(
 
 
 def _put(stopped: list[Floats], rows: Ints, theta: Theta) -> Theta:
-    """Store the fits that have stopped in their rows of the array of all fits, and return all fits."""
+    """Store finished fits in their rows of the array of all fits, and return all fits."""
     for part, values in zip(stopped, _parts(theta), strict=True):
         part[rows] = values
     return Theta(*stopped)
@@ -205,8 +205,8 @@ def _parts(theta: Theta) -> tuple[Floats, Floats, Floats]:
 def starts(patterns: Patterns) -> Theta:
     """Return starting points of EM that do not depend on the order or names of raters.
 
-    There are four kinds: the share of dissimilar labels of each item; equal raters at a low, middle and high
-    prevalence; strict and lenient raters; and for each rater, a start at which only this rater is right.
+    There are four kinds of starting points: the share of dissimilar labels of each item; equal raters at a low, middle
+    and high prevalence; strict and lenient raters; and for each rater, a start at which only this rater is right.
     """
     n_raters, n_strata = len(patterns.raters), len(patterns.strata)
     share = _share(patterns.positive.sum(axis=1), patterns.negative.sum(axis=1))
@@ -222,9 +222,9 @@ def starts(patterns: Patterns) -> Theta:
 
 
 def fit(patterns: Patterns) -> Theta:
-    """Return the posterior mode (one fit).
+    """Fit the latent class model; return the posterior mode (one fit).
 
-    EM runs roughly from every start, then continues from the best start until it converges.
+    EM first runs roughly from every start, and then continues from the best start until it converges.
     """
     n = patterns.n.astype(float)
     rough = climb(starts(patterns), patterns, n, tolerance=_ROUGH)

@@ -1,4 +1,4 @@
-"""Collapse labels to patterns: the labels of all raters on an item, and the number of items with the same labels.
+"""Collapse labels to patterns. A pattern is the labels of all raters on an item, with the number of such items.
 
 The likelihood of a latent class model depends only on the patterns, and there are far fewer patterns than
 items: 586 items labelled by three of four reviewers have at most 32 patterns.
@@ -23,7 +23,7 @@ ALL = "all items"
 _MIN_RATERS, _MAX_SHARE = (
     16,
     0.25,
-)  # use sparse matrices if there are this many raters, and patterns contain at most this share of possible labels
+)  # use sparse matrices if there are so many raters, and if patterns have at most this share of possible labels
 _LARGEST_COUNTED = 8  # codes up to this multiple of their number are counted, not sorted
 _RATERS_A_CODE = 20  # 3**20 patterns times 2**31 items fit into 64 bits
 
@@ -41,7 +41,8 @@ class Patterns:
     strata : tuple
         Names of the strata; a single stratum by default.
     positive, negative : ndarray of float, shape (n_patterns, n_raters)
-        1 if the rater's label is dissimilar (or similar); both 0 without a label.
+        1 if the rater's label is dissimilar (`positive`) or similar (`negative`), otherwise 0. Both are 0 if there is
+        no label.
     stratum : ndarray of int, shape (n_patterns,)
         Position in `strata`.
     n : ndarray of int, shape (n_patterns,)
@@ -86,21 +87,21 @@ class Patterns:
 def patterns_of(
     labels: pd.DataFrame, verdicts: pd.DataFrame | None = None, strata: "pd.Series | None" = None
 ) -> Patterns:
-    """Collapse a label table to patterns; classifiers on the same items count as additional raters.
+    """Collapse a label table to patterns. Classifiers with verdicts on the same items count as additional raters.
 
     Parameters
     ----------
     labels : DataFrame
         Label table: columns item, rater, category.
     verdicts : DataFrame, optional
-        Columns item, classifier, verdict; None: no verdict. Items without a label are left out.
+        Columns item, classifier, verdict (None if there is no verdict). Items without a label are left out.
     strata : Series indexed by item, optional
         The stratum of each item.
 
     Returns
     -------
     Patterns
-        Items in order of first appearance; all arrays are empty without labels.
+        Items are in order of first appearance. All arrays are empty if there are no labels.
 
     Raises
     ------
@@ -134,14 +135,14 @@ def verdict_table(verdicts: pd.DataFrame | None) -> pd.DataFrame:
 
 
 def distinct_rows(matrix: NDArray[np.int8], stratum: Ints) -> tuple[Ints, Ints, Ints]:
-    """Find the distinct pairs of stratum and row.
+    """Find the distinct pairs of stratum and row of labels.
 
-    Return the first position of each distinct pair, the index of each row's pair, and the counts.
+    Return the first position of each distinct pair, the index of the pair of each row, and the count of each pair.
 
     Parameters
     ----------
     matrix : ndarray of int8, shape (n_rows, n_raters)
-        -1 no label, 0 similar, 1 dissimilar.
+        -1 for no label, 0 for similar, 1 for dissimilar.
     stratum : ndarray of int, shape (n_rows,)
     """
     codes = stratum
@@ -172,7 +173,7 @@ def _distinct(codes: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _matrix(table: pd.DataFrame, items: pd.Index) -> tuple[list[object], NDArray[np.int8]]:
-    """Return the sorted raters of these items, and their labels: -1 none, 0 similar, 1 dissimilar."""
+    """Return the sorted raters, and their labels on these items: -1 no label, 0 similar, 1 dissimilar."""
     row = items.get_indexer(pd.Index(table["item"]))
     table, row = table[row >= 0], row[row >= 0]
     rater, names = pd.factorize(table["rater"])

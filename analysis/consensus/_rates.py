@@ -1,4 +1,4 @@
-"""Estimate sensitivity and specificity of classifiers against the latent class instead of a counted consensus."""
+"""Estimate sensitivity and specificity of classifiers by comparing them with the latent class."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from analysis.intervals import Estimate
 _N_DRAWS = 400  # number of draws of the reviewers' parameters
 _N_STEPS = 15  # steps of each classifier's chain for each draw
 _TOLERANCE, _MAX_ITERATIONS = 1e-9, 10_000
-_MAX_CELLS = 1_000_000  # maximum of draws times patterns, to limit memory
+_MAX_CELLS = 1_000_000  # maximum number of draws times patterns, to limit memory
 
 
 def classifier_rates(
@@ -30,21 +30,21 @@ def classifier_rates(
 ) -> tuple[RaterRates, ...]:
     """Estimate sensitivity and specificity of each classifier by two-step maximum likelihood.
 
-    Step one fits the latent class model to the reviewers alone (`latent_class`). Step two keeps its parameters fixed
-    and maximises, by EM, the likelihood of one classifier's verdicts given the reviewers' labels. A classifier must not
-    change the truth with which it is compared. Each item counts with its posterior probability; if the most probable
+    Step one fits the latent class model to the reviewers alone (`latent_class`). Step two keeps the parameters of this
+    model fixed, because a classifier must not change the truth with which it is compared. By EM, it maximises the
+    likelihood of the verdicts of one classifier. Each item counts with its posterior probability. If the most probable
     category were used instead, both rates would be too low by 0.06 to 0.08.
 
-    The intervals include the uncertainty about the reviewers. For each draw of their parameters (Gibbs sampling), a
-    short chain draws the classifier's rates with Beta(1, 1) priors. Verdicts therefore do not influence the reviewers'
-    parameters [1]_.
+    The intervals include the uncertainty about the reviewers. For each draw of the reviewers' parameters (Gibbs
+    sampling), a short chain draws the classifier's rates with Beta(1, 1) priors. Verdicts therefore do not influence
+    the reviewers' parameters [1]_.
 
     Parameters
     ----------
     labels : DataFrame
         Label table of reviewers: columns item, rater, category; any number of labels per item.
     verdicts : DataFrame
-        Columns item, classifier, verdict (None: no verdict). Items without a label are left out.
+        Columns item, classifier, verdict (None if there is no verdict). Items without a label are left out.
     strata, level, n_sweeps, rng
         As in `latent_class`.
 
@@ -86,16 +86,14 @@ def classifier_rates(
 def two_step(q: Floats, counts: Ints) -> Floats:
     """Estimate each classifier's rates by maximum likelihood.
 
-    `q` is the probability that an item with this pattern is dissimilar.
-
     The likelihood is concave in (Se, Sp), so one start is enough.
 
     Parameters
     ----------
     q : ndarray of float, shape (n_fits, n_patterns)
-        P(dissimilar | pattern of the reviewers).
+        Probability that an item is dissimilar, P(dissimilar | pattern of the reviewers).
     counts : ndarray of int, shape (n_classifiers, 2, n_patterns)
-        Verdicts dissimilar, then similar, on the items of each pattern.
+        Number of verdicts dissimilar, then similar, on the items of each pattern.
 
     Returns
     -------
@@ -118,7 +116,7 @@ def two_step(q: Floats, counts: Ints) -> Floats:
 
 
 def _drawn(q: Floats, counts: Ints, value: Floats, rng: np.random.Generator) -> Floats:
-    """Draw Se and Sp of each classifier, with one chain for each row of `q`; shape (2, n_fits, n_classifiers)."""
+    """Draw Se and Sp of each classifier with one chain per row of `q`; return shape (2, n_fits, n_classifiers)."""
     rates = np.repeat(value, len(q), axis=1)
     positive, negative = ([np.flatnonzero(of_classifier) for of_classifier in counts[:, x]] for x in (0, 1))
     n_positive, n_negative = counts.sum(axis=2).T
@@ -134,7 +132,7 @@ def _drawn(q: Floats, counts: Ints, value: Floats, rng: np.random.Generator) -> 
 def _drawn_dissimilar(
     q: Floats, counts: Ints, chosen: Sequence[Ints], if_dissimilar: Floats, if_similar: Floats, rng: np.random.Generator
 ) -> Ints:
-    """Draw the number of dissimilar items that have one of the two verdicts, shape (n_fits, n_classifiers).
+    """Draw how many items with one of the two verdicts are dissimilar; return shape (n_fits, n_classifiers).
 
     `chosen` lists the patterns with this verdict for each classifier. Other patterns are not used, because most
     patterns lack one of the verdicts.

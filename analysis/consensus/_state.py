@@ -1,4 +1,4 @@
-"""Determine the status of a latent class model, which reports show next to each result of the model."""
+"""Determine the status of a latent class model. Reports show the status next to each result of the model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from analysis.results import Result
 FITS, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED = "fits", "rejected", "untestable", "weak", "not identified"
 STATES = (FITS, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED)
 RARE = 0.15  # if the rarer category has a smaller share than this, intervals depend mainly on the priors
-FEW_RARE = 40  # the same applies if the rarer category has fewer items than this
+FEW_RARE = 40  # intervals also depend mainly on the priors if the rarer category has fewer items than this
 LARGE_SHIFT = 0.10  # an alternative that the labels do not exclude moves a prevalence or rate by this much or more
 WORDS_FITS = (
     "no sign of shared errors in a test with enough power to detect a copying rater; errors that all raters share "
@@ -28,14 +28,14 @@ AFTER_REJECTION = (
 
 @dataclass(frozen=True, repr=False)
 class ModelState(Result):
-    """The status of a latent class model, for table rows that depend on the model.
+    """The status of a latent class model, which tells readers how far to trust its results.
 
     Attributes
     ----------
     state : str
         "fits", "rejected", "untestable", "weak" or "not identified".
     words : str
-        The reason, as a clause.
+        The reason for the status, as a clause.
     remedies : tuple of str
         Possible remedies; empty if the model fits.
     """
@@ -79,10 +79,11 @@ def model_state(
     Returns
     -------
     ModelState
-        The first of these states that applies: not identified; rejected, if a test rejects or an alternative fits
-        better; weak, if the labels contain no more information about the prevalence than the prior, or one category is
-        rare; untestable, if no test is possible; weak, if no test has the power to detect a copying rater, or if a
-        result would change by 0.10 or more under an alternative that the labels do not exclude; otherwise fits.
+        The first status that applies. Not identified: the labels do not determine the parameters. Rejected: a test
+        rejects, or an alternative fits better. Weak: the labels contain no more information about the prevalence than
+        the prior, or one category is rare. Untestable: no test is possible. Weak again: no test has the power to detect
+        a copying rater, or a result would change by 0.10 or more under an alternative that the labels do not exclude.
+        Otherwise, the model fits.
 
     Examples
     --------
@@ -103,9 +104,7 @@ def model_state(
             REJECTED, f"according to the labels, {best.words} (p = {p_value(best.p_holm)})", AFTER_REJECTION
         )
     if identifiability.weak:
-        return ModelState(
-            WEAK, "the labels contain less information than the prior assumption", ("more labels per item",)
-        )
+        return ModelState(WEAK, "the labels contain less information than the prior", ("more labels per item",))
     rare = None if prevalence is None else min(prevalence, 1 - prevalence)
     if rare is not None and (rare < RARE or rare * n_items < FEW_RARE):
         words = f"only about {rare * n_items:.0f} of {n_items} items ({percent(rare)}) are in the rarer category"

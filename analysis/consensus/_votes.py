@@ -1,4 +1,4 @@
-"""Determine the consensus by counting labels; an item gets one category or none."""
+"""Determine the consensus by counting labels. An item gets one category or no category."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ MAJORITY, ADJUDICATED = "majority", "adjudicated"
 
 
 def agreed_only(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
-    """Return the consensus as the paper defines it: the category of items whose first labels are all equal.
+    """Return the consensus as the paper defines it: the category of each item whose first labels are all equal.
 
     Parameters
     ----------
@@ -26,8 +26,9 @@ def agreed_only(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) ->
     Returns
     -------
     DataFrame
-        Indexed by item: `status` (agreed: at least two labels, all equal; split: at least two, not all
-        equal; incomplete: fewer than two), `category` (None unless agreed) and `n_labels`.
+        Indexed by item, with the columns `status`, `category` (None unless agreed) and `n_labels`. An item is "agreed"
+        if it has at least two labels and all are equal, "split" if it has at least two labels that are not all equal,
+        and "incomplete" if it has fewer than two labels.
 
     Raises
     ------
@@ -56,10 +57,11 @@ def majority(
     decisions: Mapping[object, str] | None = None,
     categories: Sequence[str] = CATEGORIES,
 ) -> pd.DataFrame:
-    """Return the category that more than half of the first and third labels of an item have, after adjudication.
+    """Return the majority of the first and third labels of each item, or the adjudicated category.
 
-    The rules apply in this order. An adjudication takes precedence. With fewer than two labels there is no majority. A
-    category with more than half of the labels is the majority. A tie stays split until someone adjudicates it.
+    The rules apply in this order. If an item was adjudicated, the decision counts. If an item has fewer than two
+    labels, there is no majority. A category with more than half of the labels is the majority. If there is a tie, the
+    item stays split until someone adjudicates it.
 
     Parameters
     ----------
@@ -75,9 +77,9 @@ def majority(
     Returns
     -------
     DataFrame
-        Indexed by item: `status` (adjudicated: decided by a person; majority; split: at least two labels,
-        none with more than half; incomplete: fewer than two), `category` (None where split or incomplete)
-        and `n_labels`, the number of first and third labels.
+        Indexed by item, with the columns `status`, `category` and `n_labels` (number of first and third labels). The
+        status is "adjudicated" (a person decided), "majority", "split" (at least two labels, but no category has more
+        than half) or "incomplete" (fewer than two labels). The category of split and incomplete items is None.
 
     Raises
     ------
@@ -112,7 +114,7 @@ def majority(
 
 
 def _table(counts: pd.DataFrame, status: NDArray[np.str_], with_category: str) -> pd.DataFrame:
-    """Build one row per item: status, most frequent category (if items with this status have one), number of labels."""
+    """Build the table of a consensus: status, category and number of labels of each item."""
     top = counts.idxmax(axis=1) if len(counts) else pd.Series(dtype=object)
     category = top.astype(object).where(status == with_category, None)
     columns = {"status": status, "category": category, "n_labels": counts.sum(axis=1)}

@@ -150,7 +150,7 @@ def _calibration(learned: Learned) -> Iterator[Block]:
         f"{number(measured.uncertainty)} + within bins {number(measured.within_bins)}."
     )
     rows = [(n + 1, part.n, percent(part.probability), estimate(part.share)) for n, part in enumerate(measured.bins)]
-    yield table("Items in groups of similar out-of-fold probability.", ("bin", "n", "mean probability", DISSIMILAR), rows,
+    yield table("Items by their out-of-fold probability.", ("bin", "n", "mean probability", DISSIMILAR), rows,
                 (0, 1, 2))  # fmt: skip
     yield Figure(
         "calibration",
@@ -161,9 +161,9 @@ def _calibration(learned: Learned) -> Iterator[Block]:
 def _model(learned: Learned) -> Iterator[Block]:
     model = learned.model
     kind = (
-        "The model is monotone: no coefficient is negative, so a larger dissimilarity never makes an item more similar."
+        "The model is monotone: no coefficient is negative, so larger dissimilarity never makes an item more similar."
         if model.monotone
-        else "The model is plain: coefficients can be negative, so a larger dissimilarity can make an item more similar."
+        else "The model is plain: coefficients can be negative, so larger dissimilarity can make an item more similar."
     )
     yield Paragraph(f"{kind} It was fitted on all items with the penalty {model.penalty:.3g}.")
     yield Paragraph(model.formula, "command")
