@@ -1,4 +1,4 @@
-"""Load the names of a package on first use, so that a command imports only the modules it needs."""
+"""Load the names of a package on first use, so that a command imports only the modules that it needs."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Represent measurements: the runs of a benchmark with their conditions, and one number per run.
+"""Represent measurements: the runs of benchmarks, and the conditions of each run.
 
 `Benchmark` is the only type for measurements. File readers and studies return it, and every method accepts it.
 """
@@ -39,7 +39,7 @@ AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": 
 
 @dataclass(frozen=True)
 class Failure:
-    """A run without a measurement, with its conditions and the reason as text.
+    """A run without a measurement: its conditions, and the reason as text.
 
     `on_purpose` is true if the measured software is not at fault: either the run was skipped, or its measurements were
     not kept.
@@ -52,7 +52,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A benchmark or run that a method left out, with the reason."""
+    """A benchmark or run that a method left out, and the reason."""
 
     name: str
     reason: str
@@ -67,11 +67,11 @@ class Run:
     values : ndarray of float, shape (n_iterations,)
         At least one finite measurement.
     unit : str
-        "s" for times; otherwise the unit in the file, or "" without a unit.
+        "s" for times; otherwise the unit in the file, or "" if there is no unit.
     better : str
-        "lower" or "higher", or "" if unknown; then no change is called faster or slower.
+        "lower" or "higher", or "" if unknown. If it is unknown, no change is called faster or slower.
     conditions : mapping of str to str
-        Name, as in `CONDITIONS` or the name of a factor, to text.
+        Condition -> text. A condition is a name in `CONDITIONS` or the name of a factor.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Run:
         return values
 
     def of(self, condition: str) -> str:
-        """Return a condition as text, or "" if it is unknown; by default, the context combines all factors."""
+        """Return a condition as text, or "" if it is unknown; if a run has no context, combine all its factors."""
         text = self.conditions.get(condition, "")
         if condition == CONTEXT and not text:
             factors = sorted(filter(is_factor, self.conditions))
@@ -116,7 +116,8 @@ class Benchmark:
     name : str
         Name from the benchmark tool, usually unique; also the name of a study's item.
     runs : tuple of Run
-        All with the same unit and direction, but possibly of different lengths. Empty only if every run failed.
+        The runs, all with the same unit and direction, but possibly of different lengths. Empty only if every run
+        failed.
     application : str
         The software that the benchmark belongs to (`org/project`); "" if unknown.
     benchmark : str
@@ -146,7 +147,7 @@ class Benchmark:
     failures: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that every method can use this benchmark; raise ValueError if not."""
+        """Check that every method can use this benchmark; raise ValueError if that is not the case."""
         if not self.benchmark:
             object.__setattr__(self, "benchmark", self.name)
         if not self.runs and not self.failures:
@@ -179,7 +180,7 @@ class Benchmark:
         Raises
         ------
         ValueError
-            As for the class, or if a condition does not have one text per run.
+            For the same reasons as the class, or if a condition does not have one text per run.
 
         Examples
         --------
@@ -222,7 +223,7 @@ class Benchmark:
 
     @property
     def conditions(self) -> dict[str, tuple[str, ...]]:
-        """Return a dict from condition name to the value in each run ("" if unknown); factors come last."""
+        """Return a dict from the name of a condition to its value in each run ("" if unknown); factors come last."""
         recorded = dict.fromkeys(name for run in self.runs for name in run.conditions)
         names = [
             *(name for name in CONDITIONS if name in recorded),
@@ -232,11 +233,11 @@ class Benchmark:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Return the name of each run in its file; a run without a name has its number, counted from 0."""
+        """Return the name of each run in its file; if a run has no name, return its number, counted from 0."""
         return tuple(run.of(RUN) or str(number) for number, run in enumerate(self.runs))
 
     def of(self, condition: str) -> tuple[str, ...]:
-        """Return the level of a condition in each run, or "" where it is unknown."""
+        """Return the level of a condition in each run, or "" for a run in which the level is unknown."""
         return tuple(run.of(condition) for run in self.runs)
 
     def levels(self, condition: str) -> tuple[str, ...]:
@@ -244,7 +245,7 @@ class Benchmark:
         return tuple(dict.fromkeys(entry for entry in self.of(condition) if entry))
 
     def where(self, **conditions: str) -> "Benchmark | None":
-        """Select the runs and failures that have these conditions; return None if there are no such runs."""
+        """Return the benchmark with only the runs and failures that have these conditions; None if there are none."""
         runs = tuple(run for run in self.runs if all(run.of(name) == entry for name, entry in conditions.items()))
         failures = tuple(
             failure
@@ -254,7 +255,7 @@ class Benchmark:
         return replace(self, runs=runs, failures=failures) if runs else None
 
     def take(self, numbers: Sequence[int]) -> "Benchmark":
-        """Select the runs at these positions, in this order; keep all failures."""
+        """Return the benchmark with only the runs at these positions, in this order, and with all failures."""
         return replace(self, runs=tuple(self.runs[number] for number in numbers))
 
 
@@ -281,9 +282,9 @@ def in_unit(runs: Run | Benchmark) -> str:
 
 
 def in_direction(is_lower: bool, better: str) -> str:
-    """Return the word for lower or higher measurements.
+    """Return a word for measurements that are lower, or for measurements that are higher.
 
-    The words are "faster" and "slower" only if the better direction is known.
+    The word is "faster" or "slower" if the better direction is known, and "lower" or "higher" if it is not.
 
     Examples
     --------
@@ -309,12 +310,12 @@ def _check_run(run: Run, place: str) -> None:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Options that reduce a run to one number: warm-up and aggregate.
+    """Options that reduce a run to one number: which warm-up to leave out, and how to aggregate the rest.
 
     Attributes
     ----------
     warmup : int or float
-        Iterations to leave out at the start of each run: a number, or a share of the run if below 1.
+        What to leave out at the start of each run: a number of iterations, or a share of the run if below 1.
     aggregate : str
         "mean", "median" or "min" of the remaining iterations.
 
@@ -333,7 +334,7 @@ class Sampling:
     aggregate: str = "mean"
 
     def __post_init__(self) -> None:
-        """Check the options; raise ValueError if one is invalid."""
+        """Check the options; raise ValueError if an option is invalid."""
         try:
             checked_drop(self.warmup)
         except ValueError:
@@ -362,15 +363,15 @@ class Sampling:
 
 EVERY_ITERATION = Sampling()
 
-Advance = Callable[[int, int], None]  # the arguments of a callback: number done, total
+Advance = Callable[[int, int], None]  # a callback that receives the number of finished parts and the total
 
 
 def unwatched(done: int, total: int) -> None:
-    """Ignore progress: the default callback."""
+    """Ignore the progress; this is the default callback."""
 
 
 def join(benchmarks: Sequence[Benchmark]) -> Benchmark:
-    """Combine benchmarks: return the first benchmark with the runs and failures of all.
+    """Return the first benchmark with the runs and failures of all benchmarks.
 
     Raise ValueError if units or better directions differ.
     """
@@ -407,7 +408,8 @@ def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION
     Returns
     -------
     list of Benchmark
-        In order of first appearance, named `NAME @ LEVEL`; only the benchmark itself if each condition has one level.
+        One benchmark for each combination of levels, named `NAME @ LEVEL`, in order of first appearance. If each
+        condition has one level, the list contains only the benchmark itself.
 
     Examples
     --------
@@ -427,7 +429,7 @@ def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION
 
 
 def in_order(benchmark: Benchmark) -> Benchmark:
-    """Sort the runs as in a table: by conditions, then by number.
+    """Return the benchmark with its runs sorted as in a table, by conditions and then by number.
 
     The levels of a condition are in order of first appearance. The position of a run in an execution order is the last
     sort key.
@@ -461,16 +463,16 @@ def _place_in_order(run: Run, places: Mapping[str, Mapping[str, int]]) -> tuple[
 def two_versions(
     benchmarks: Sequence[Benchmark], baseline: str | None = None, candidate: str | None = None
 ) -> tuple[str, str] | str:
-    """Return the baseline and the candidate, which are the same for all benchmarks.
+    """Return the names of the baseline and the candidate, which are the same for all benchmarks.
 
-    If the versions cannot be determined, return the reason.
+    If it is not clear which versions to compare, return the reason as text.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
         All benchmarks of the analysis.
     baseline, candidate : str, optional
-        Names of versions. The default is the two versions that occur together in a benchmark, in sorted order; then
+        Names of versions. By default, these are the two versions that occur together in a benchmark, in sorted order;
         there must be no third version.
 
     Raises
@@ -557,15 +559,15 @@ def from_table(table: "pd.DataFrame") -> list[Benchmark]:
     Parameters
     ----------
     table : DataFrame
-        Columns benchmark, run, value, and optionally iteration (the rows of a run are sorted by it), application, unit,
-        better, version, context, order_type, order_position, altered, predecessor, and factor:NAME for any other
-        condition. The run and all conditions together identify a run.
+        The columns benchmark, run and value are required. If there is a column iteration, the rows of a run are sorted
+        by it. Optional columns are application, unit, better, version, context, order_type, order_position, altered and
+        predecessor, and factor:NAME for any other condition. The run and all conditions together identify a run.
 
     Returns
     -------
     list of Benchmark
-        In order of first appearance. Without a column `unit`, values are times in seconds; without a column `better`,
-        lower is better.
+        Benchmarks in order of first appearance. If there is no column `unit`, values are times in seconds; if there is
+        no column `better`, lower is better.
 
     Raises
     ------
@@ -582,7 +584,7 @@ def from_table(table: "pd.DataFrame") -> list[Benchmark]:
     """
     missing = [name for name in ("benchmark", "run", "value") if name not in table.columns]
     if missing:
-        raise ValueError(f"the table lacks the column {', '.join(missing)}; it has {', '.join(map(str, table))}")
+        raise ValueError(f"the table lacks the column {', '.join(missing)}. It has: {', '.join(map(str, table))}")
     if table["benchmark"].isna().any():
         raise ValueError(f"row {int(table['benchmark'].isna().argmax())} of the table has no benchmark")
     groups = [name for name in ("application", "benchmark") if name in table.columns]
@@ -613,7 +615,7 @@ def _constant(rows: "pd.DataFrame", column: str, otherwise: str) -> str:
 
 
 def _text(entry: Any) -> str:
-    """Return a cell as text: "" if it is missing, and "3" for 3.0.
+    """Return the entry of a table as text: "" if it is missing, and "3" for 3.0.
 
     Pandas stores a column of integers with missing entries as floats.
     """

@@ -1,4 +1,4 @@
-"""Compute bootstrap intervals: resample items, or whole groups of items, with replacement."""
+"""Compute bootstrap intervals by resampling items, or whole groups of items, with replacement."""
 
 from collections.abc import Callable
 
@@ -28,8 +28,9 @@ def bootstrap(
     Parameters
     ----------
     statistic : callable
-        Takes weights, shape (m, n_items): how often each item was drawn in each of m draws. Returns m values, not
-        finite if the statistic is undefined; 0 / 0 is allowed. Weights of 1 give the statistic itself.
+        A function that takes weights of shape (m, n_items), which say how often each item was drawn in each of m draws.
+        It returns m values, which are not finite if the statistic is undefined; 0 / 0 is allowed. Weights of 1 give the
+        statistic itself.
     n_items : int
         Number of items, >= 0.
     rng : Generator
@@ -48,8 +49,9 @@ def bootstrap(
     Returns
     -------
     Estimate
-        `se` is the standard deviation over the draws. Undefined draws are treated as in `percentile_interval`.
-        Undefined without items, or if the statistic is undefined; no interval for a single item (or group).
+        `se` is the standard deviation over the draws. Undefined draws are treated as in `percentile_interval`. The
+        result is undefined if there are no items, or if the statistic is undefined. A single item (or group) has no
+        interval.
 
     Raises
     ------
@@ -106,7 +108,7 @@ def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> 
     Returns
     -------
     Estimate
-        Undefined draws are left out of `se` and the interval, and `reason` gives their number. If half of the draws or
+        Undefined draws are left out of `se` and the interval, and `reason` states how many. If half of the draws or
         more are undefined, there is no interval.
 
     Raises

@@ -30,14 +30,14 @@ class Pair:
     baseline, candidate : array_like of float, shape (n_runs,)
         One finite number per run, in the same unit.
     unit : str
-        "" if unknown.
+        Unit of the numbers; "" if unknown.
     better : str
         "lower" or "higher"; "" if unknown. For a unit of time, "" means "lower".
     family : hashable
         Holm's correction is applied within each family. Use one family for the main unit of all benchmarks, and another
         family for each further unit (bytes, allocations).
     reason : str or None
-        Why the two sides cannot be compared, if already known.
+        Why baseline and candidate cannot be compared, if already known.
     """
 
     name: str
@@ -57,18 +57,18 @@ class Change:
     ----------
     name : str
     n_baseline, n_candidate : int
-        Number of runs on each side.
+        Number of runs of the baseline and of the candidate.
     ratio : Estimate
-        Candidate over baseline with a 1 - alpha confidence interval, not corrected for the number of benchmarks. The
-        interval contains 1 if and only if p > alpha.
+        Candidate / baseline with a 1 - alpha confidence interval, which is not corrected for the number of benchmarks.
+        The interval contains 1 if and only if p > alpha.
     p, p_holm : float or None
         The p value of the test, without and with Holm's correction within the family.
     verdict : str or None
         "slower" or "faster" for a time, a rate, or a number without a unit whose better direction is known; "higher" or
         "lower" for other numbers; "no significant change"; None if the pair was not tested.
     worse : bool or None
-        Whether a significant change is for the worse; None without a significant change, or if the better direction is
-        unknown.
+        Whether a significant change is for the worse; None if there is no significant change, or if the better
+        direction is unknown.
     is_finding : bool
         Whether the change is significant and large enough (`min_change`, `max_slowdown`).
     inconclusive : bool
@@ -129,7 +129,8 @@ def compare(
     Returns
     -------
     list of Change
-        In the order of the pairs. If a side has fewer than two runs, there is no p and the pair is inconclusive.
+        One change per pair, in the order of the pairs. If the baseline or the candidate has fewer than two runs, there
+        is no p, and the change is inconclusive.
 
     Raises
     ------
@@ -193,7 +194,7 @@ def _check_options(test: str, alpha: float, min_change: float, max_slowdown: flo
 def _run_values(pair: Pair, values: ArrayLike) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or not np.isfinite(array).all():
-        raise ValueError(f"benchmark {pair.name!r}: one finite number per run is needed, got {values!r}")
+        raise ValueError(f"benchmark {pair.name!r}: each run needs one finite number, got {values!r}")
     return array
 
 
@@ -211,7 +212,7 @@ def _change(
     better = pair.better or ("lower" if pair.unit in TIMES else "")
     change = Change(pair.name, len(b), len(a), ratio, p, p_holm, family=pair.family)
     if p is None or p_holm is None:
-        reason = pair.reason or "each side needs at least two runs"
+        reason = pair.reason or "baseline and candidate need at least two runs each"
         words = "" if ratio.value is None else f"not tested ({_share(ratio.value - 1, 1)} %)"
         return replace(change, inconclusive=True, reason=reason, words=words)
     rise = _rise(a, b, ratio)
@@ -250,7 +251,7 @@ def _verdict(rise: float, unit: str, better: str) -> str:
 
 
 def _excluded(ratio: Estimate, better: str, limit: float) -> bool:
-    """Return whether the interval excludes that the benchmark became worse by more than the limit."""
+    """Return whether the interval excludes a change for the worse of more than the limit."""
     if ratio.low is None or ratio.high is None:
         return False
     return (better == "higher" or ratio.high <= 1 + limit) and (better == "lower" or ratio.low >= 1 - limit)
@@ -264,7 +265,7 @@ def _in_words(ratio: Estimate, alpha: float, a: Floats, b: Floats, unit: str) ->
 
 
 def change_and_interval(ratio: Estimate) -> tuple[str, str]:
-    """Format the change in percent and the limits of its interval; without an interval, the limits are "".
+    """Format the change in percent, and the limits of its interval; if there is no interval, the limits are "".
 
     Examples
     --------

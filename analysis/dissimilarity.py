@@ -1,4 +1,4 @@
-"""Compute dissimilarity measures of two runs: M1 to M5 of the heuristic, and the four measures of SAME.
+"""Compute measures of the dissimilarity of two runs: M1 to M5 of the heuristic, and four measures of SAME.
 
 Each measure is computed for all pairs i < j of k runs at once. Intermediate results that several measures share (inner
 products of the runs, the pooled order of their values) are computed once and kept in `Runs`.
@@ -28,26 +28,28 @@ ZLIB_LEVEL = 6
 
 @dataclass(frozen=True)
 class Measure:
-    """A dissimilarity measure, from 0 for equal runs to 1.
+    """A dissimilarity measure. The values are in [0, 1], and 0 means that two runs are equal.
 
     Attributes
     ----------
     name, title : str
         Key in `MEASURES`, and display name.
     pairs : callable
-        `Runs` -> ndarray of float, shape (k(k-1)/2,): the pairs i < j in row order.
+        Function that computes the measure for all pairs of runs: `Runs` -> ndarray of float, shape (k(k-1)/2,), with
+        the pairs i < j in row order.
     symmetric : bool
         Whether d(x, y) = d(y, x).
     scale_invariant, offset_invariant : bool
         Whether the measure is unchanged if one of the runs is multiplied by a positive number, or shifted.
     common_scale_invariant : bool
-        Whether it is unchanged if both runs are multiplied by the same positive number (another unit).
+        Whether the measure is unchanged if both runs are multiplied by the same positive number (another unit).
     monotone_invariant : bool
-        Whether it is unchanged if the same strictly increasing function is applied to both runs.
+        Whether the measure is unchanged if the same strictly increasing function is applied to both runs.
     zero_for_same : bool
-        Whether d(x, x) = 0. Not for compression, because a repetition takes a few bytes.
+        Whether d(x, x) = 0. This is false for compression, because the compressor needs a few bytes to store a
+        repetition.
     needs_nonnegative : bool
-        Whether it is defined only for measurements >= 0.
+        Whether the measure is defined only for measurements >= 0.
     min_iterations : int
         Minimum length of a run; classifiers give no verdict on shorter runs.
     """
@@ -87,7 +89,7 @@ class Measure:
         return float(self.of_pairs(Runs([x, y], drop))[0])
 
     def of_pairs(self, runs: Runs) -> Floats:
-        """Compute the dissimilarities of all pairs i < j, shape (k(k-1)/2,); raise the same errors as `function`."""
+        """Return the dissimilarities of all pairs i < j, shape (k(k-1)/2,); raise the same errors as `function`."""
         if self.name not in runs.computed:  # cached, because two classifiers may use the same measure
             if self.needs_nonnegative:
                 runs.require_nonnegative()
@@ -110,7 +112,7 @@ def correlation(runs: Runs) -> Floats:
 
 
 def compression(runs: Runs) -> Floats:
-    """Compute M2: clip(2 c(xy) / (c(x) + c(y)) - 1, 0, 1), where c is the length of the compressed SAX string."""
+    """Compute M2: 2 c(xy) / (c(x) + c(y)) - 1, limited to [0, 1]; c is the length of a compressed SAX string."""
     lengths = np.zeros((runs.k, runs.k))
     for i, j, length in _compressed_lengths(runs.sax_strings):
         lengths[i, j] = length
@@ -121,7 +123,7 @@ def compression(runs: Runs) -> Floats:
 def fourier(runs: Runs) -> Floats:
     """Compute M3: ||X - Y|| / (||X|| + ||Y||), where X and Y are the Fourier coefficients without the mean.
 
-    By Parseval's theorem, this equals the same ratio of the centred series, so no transform is needed.
+    By Parseval's theorem, M3 is equal to the same ratio of the centred series, so no transform is needed.
     """
     return _normratio(runs, centred=True)
 
@@ -137,7 +139,7 @@ def cosine_clipped(runs: Runs) -> Floats:
 
 
 def kolmogorov_smirnov(runs: Runs) -> Floats:
-    """Compute M5: the largest distance between the two empirical distribution functions; ties are exact."""
+    """Compute M5: the largest distance between the empirical distribution functions of two runs."""
     pooled = runs.values.ravel()
     order = np.argsort(pooled)
     ordered = pooled[order]
@@ -240,7 +242,9 @@ _BLOCK = 1 << 18  # number of counts to compare at a time
 def _counts_below(
     owner: NDArray[np.intp], ends: NDArray[np.intp], k: int, n: int
 ) -> NDArray[np.int16] | NDArray[np.int32]:
-    """Return counts, shape (k, len(ends)): entry [r, t] is the number of times that r occurs in owner[: ends[t] + 1].
+    """Count how often each run occurs in the start of `owner`, up to each of several ends.
+
+    Return shape (k, len(ends)); entry [r, t] is the number of times that r occurs in owner[: ends[t] + 1].
 
     The counts of four runs share one 64-bit word, so one cumulative sum counts for four runs.
     """
@@ -273,7 +277,7 @@ def _cosines(gram: Floats, runs: Runs) -> Floats:
 def _squared_distances(runs: Runs, *, centred: bool) -> Floats:
     """Return ||x - y||^2 of all pairs.
 
-    The inner products are used if they are precise enough; otherwise, the runs are used.
+    The distances come from inner products if these are precise enough, and otherwise from the runs themselves.
     """
     gram = runs.centred_gram if centred else runs.gram
     square = np.diag(gram)
@@ -296,7 +300,7 @@ def _normratio(runs: Runs, *, centred: bool) -> Floats:
 
 
 def compression_exceeds(runs: Runs, theta: float) -> bool:
-    """Return whether the mean of M2 over all pairs exceeds theta; stop compressing as soon as this is decided.
+    """Return whether the mean of M2 over all pairs exceeds theta; stop as soon as the answer is certain.
 
     Parameters
     ----------
@@ -332,7 +336,9 @@ def _compression_exceeds(runs: Runs, theta: float) -> bool:
 
 
 def _compressed_lengths(strings: Sequence[bytes]) -> Iterator[tuple[int, int, int]]:
-    """Yield (j, j, compressed length of string j) for each j, then (i, j, length for string i followed by j) for i < j.
+    """Yield the compressed length of each string, and of each pair of strings.
+
+    The results are (j, j, length of string j) for each j, then (i, j, length of string i followed by j) for i < j.
 
     All strings have the same length. The compressor's state after string i is saved and copied for each j. A window of
     8 kB, instead of zlib's 32 kB, makes the copy fast. The lengths do not depend on the window as long as both strings

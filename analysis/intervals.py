@@ -21,9 +21,9 @@ else:  # only for types, because pandas takes a second to import
 
 @dataclass(frozen=True, repr=False)
 class Estimate(Result):
-    """A statistic with its interval. If the statistic is undefined, `value` is None and `reason` explains why.
+    """A statistic with its interval. If the statistic is undefined, `value` is None and `reason` says why.
 
-    `reason` can also explain why a defined value has no standard error or interval.
+    `reason` can also say why a defined value has no standard error or no interval.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Estimate(Result):
 
     @property
     def half_width(self) -> float | None:
-        """Return half the width of the interval; None without an interval."""
+        """Return half the width of the interval, or None if there is no interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
@@ -69,7 +69,7 @@ def checked_level(level: float) -> float:
 def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
     """Compute the proportion x / n with Wilson's score interval [1]_.
 
-    Every simple share in this package has this interval.
+    All simple shares in this package have this interval.
 
     Parameters
     ----------
@@ -151,21 +151,22 @@ def linearised(
     value : float
         The statistic.
     terms : ndarray of float, shape (n_items,)
-        The x_i of the paper: their mean estimates the statistic, and items are independent.
+        The linear terms x_i of the paper. Their mean estimates the statistic, and items are independent.
     level : float
         Confidence level of the interval (t distribution, n_items - 1 degrees of freedom).
     groups : sequence of hashable, one per item, optional
         Groups of possibly related items, such as applications. With at least 20 groups, the standard error is
         cluster-robust [2]_, G/(G-1) sum_g (sum_{i in g} (x_i - value))^2 / n^2, and t has G - 1 degrees of freedom.
-        With fewer groups it is the ordinary standard error, and `reason` says so. Items without a group form one group.
+        With fewer groups, the standard error is the ordinary one, and `reason` says so. Items without a group form one
+        group.
     lowest, highest : float
         Range of the statistic; the interval is truncated to it.
 
     Returns
     -------
     Estimate
-        With one item, or if items (or groups) do not vary, there is no standard error and no interval, and `reason`
-        says so: an interval of width 0 would suggest certainty.
+        If there is one item, or if items (or groups) do not vary, there is no standard error and no interval, because
+        an interval of width 0 would suggest certainty. `reason` says so.
 
     Raises
     ------

@@ -6,7 +6,7 @@ ROUNDING = 1e-9  # a p value may exceed 1 by a rounding error
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
-    """Apply Holm's step-down correction [1]_; a p of None stays None and does not count as a test.
+    """Correct p values by Holm's step-down method [1]_; a p of None stays None and does not count as a test.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     Returns
     -------
     list of float or None
-        Corrected values in the order of `p`; reject the hypotheses with values of at most alpha.
+        Corrected values in the order of `p`. Reject a hypothesis if its corrected value is at most alpha.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
 
 
 def bonferroni(p: Sequence[float | None]) -> list[float | None]:
-    """Apply Bonferroni's correction: multiply p by the number of tests, up to 1.
+    """Correct p values by Bonferroni's method: multiply them by the number of tests, up to 1.
 
     A p of None stays None and does not count as a test.
 

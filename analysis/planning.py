@@ -1,4 +1,4 @@
-"""Plan a study: compute the number of items, the hours and the expected intervals, and list what it cannot estimate."""
+"""Plan a study: compute how many items and hours it needs, which intervals to expect, and what it cannot estimate."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ CHECK_ONLY = 0.1  # an estimate with a larger expected half-width is only a roug
 
 @dataclass(frozen=True)
 class Design:
-    """The design of a study: numbers of items and reviewers, and their assignment.
+    """The design of a study: how many items and reviewers there are, and how items are assigned to reviewers.
 
     Attributes
     ----------
     n_items, n_reviewers : int
     per_item : int
-        Reviewers per item outside the overlap, >= 2 and at most `n_reviewers`.
+        Number of reviewers per item outside the overlap, from 2 to `n_reviewers`.
     overlap : float
         Share of items that all reviewers label, in [0, 1].
     retest : int
@@ -58,7 +58,7 @@ class Design:
 
     @property
     def n_ratings(self) -> dict[int, int]:
-        """Return the number of items for each number of ratings."""
+        """Return a dict from the number of ratings per item to the number of such items."""
         items = {self.per_item: self.n_items - self.n_overlap}
         items[self.n_reviewers] = items.get(self.n_reviewers, 0) + self.n_overlap
         return {r: n for r, n in items.items() if n}
@@ -76,7 +76,7 @@ class Design:
 
 @dataclass(frozen=True, repr=False)
 class Expected(Result):
-    """The expected results of a design under assumptions: mean counts, and intervals around the assumed values.
+    """The results to expect from a design if assumptions hold: mean counts, and intervals around assumed values.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Expected(Result):
 
 
 def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level: float = 0.95) -> int:
-    """Compute how many items with two ratings are needed for an interval of Fleiss' kappa of this half-width [1]_ [2]_.
+    """Compute how many items with two ratings give an interval of Fleiss' kappa with this half-width [1]_ [2]_.
 
     The number is ceil(z^2 V / w^2), where w is the half-width and V = (1 - k) [(1 - k)(1 - 2k) + k(2 - k) / (2p(1 -
     p))].
@@ -112,9 +112,9 @@ def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level
     Parameters
     ----------
     half_width : float
-        Required half-width, > 0.
+        Required half-width of the interval, > 0.
     kappa : float
-        Expected kappa, in [-1, 1); the result depends strongly on it, so try several values.
+        Expected kappa, in [-1, 1). The result depends strongly on kappa, so try several values.
     prevalence : float
         Expected share of dissimilar, in (0, 1).
     level : float
@@ -197,10 +197,11 @@ def items_for_kappa_test(
 
 
 def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> int:
-    """Compute the smallest n for which the interval of a share has this half-width.
+    """Compute the smallest number of items n for which the interval of a share has this half-width.
 
-    The interval is `analysis.intervals.wilson`. Use this function for the agreement of a pair (n counts items that both
-    label), for test-retest agreement (retest items), or for the sensitivity of a classifier (agreed dissimilar items).
+    The interval is `analysis.intervals.wilson`. Use this function for the agreement of a pair (n is the number of items
+    that both label), for test-retest agreement (number of retest items), or for the sensitivity of a classifier (number
+    of agreed dissimilar items).
 
     Parameters
     ----------
@@ -236,7 +237,7 @@ def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> 
 
 
 def hours(n_labels: float, *, seconds: float) -> float:
-    """Compute the hours for a number of labels that take `seconds` > 0 each; raise ValueError for negative values.
+    """Return how many hours labelling takes if each label takes `seconds`; raise ValueError for invalid values.
 
     Examples
     --------
@@ -268,18 +269,19 @@ def expected(
     ----------
     design : Design
     kappa, prevalence : float
-        Expected kappa, in [-1, 1), and share of dissimilar, in (0, 1). The defaults are close to the paper's values.
+        Expected kappa, in [-1, 1), and expected share of dissimilar, in (0, 1). The defaults are close to the paper's
+        values.
     retest_agreement, sensitivity, specificity : float
         Expected shares, in [0, 1].
     seconds : float
         Seconds per label, > 0.
     level : float
-        Confidence level, in (0, 1). Wilson's intervals for shares, normal intervals for kappa and percent agreement.
+        Confidence level, in (0, 1). Shares have Wilson's intervals; kappa and percent agreement have normal intervals.
 
     Returns
     -------
     Expected
-        Expected counts and intervals; `retest` is undefined without retest items.
+        Expected counts and intervals; `retest` is undefined if there are no retest items.
 
     Raises
     ------
@@ -326,7 +328,8 @@ def reviewer_groups(blocks: Iterable[Iterable[str]]) -> list[tuple[str, ...]]:
     Returns
     -------
     list of tuple of str
-        Each set is sorted, and the sets are sorted by their first name. With a single set, all reviewers are connected.
+        Each group is sorted, and groups are sorted by their first name. If there is a single group, all reviewers are
+        connected.
 
     Examples
     --------
@@ -358,12 +361,13 @@ def limits(
     blocks : iterable of iterables of str
         As in `reviewer_groups`; empty if there is no plan yet.
     latent_class : str, optional
-        The explanation of `analysis.consensus.identifiability_of_plan` if the model is not identified, else None.
+        The `words` of `analysis.consensus.identifiability_of_plan` if the latent class model is not identified,
+        otherwise None.
 
     Returns
     -------
     tuple of str
-        Empty if no limit is known.
+        One text per limit; empty if no limit is known.
 
     Examples
     --------
@@ -375,7 +379,7 @@ def limits(
     groups = reviewer_groups(blocks)
     if len(groups) > 1:
         names = " | ".join(", ".join(group) for group in groups)
-        remarks.append(f"comparison of reviewers without common items (direct or through other reviewers): {names}")
+        remarks.append(f"comparison of reviewers who share no items, directly or through other reviewers: {names}")
     if latent_class is not None:
         remarks.append(f"true prevalence and reviewers' error rates: {latent_class}")
     for name, estimate, items in (

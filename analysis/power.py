@@ -1,7 +1,7 @@
-"""Compute the power of a comparison of two sets of runs: detectable differences and the required number of runs.
+"""Compute which differences a comparison of two sets of runs can detect, and how many runs it needs.
 
-All results are for one benchmark in a family of `n_tests` tests that are corrected together. The results take into
-account that the spread is estimated from only a few runs.
+All results are for one benchmark in a family of `n_tests` benchmarks whose p values are corrected together. The results
+take into account that the spread is estimated from only a few runs.
 """
 
 from collections.abc import Callable
@@ -31,19 +31,20 @@ def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, 
     effect : float
         Difference of the means, in standard deviations of the values of runs.
     n_runs : int
-        Number of runs on each side, at least 2.
+        Number of runs in each set, at least 2.
     alpha : float
         Significance level for all benchmarks together, in (0, 1).
     n_tests : int
         Number of benchmarks that are corrected together.
     n_known : int, optional
-        Number of runs from which the standard deviation in `effect` was estimated, at least 2; the result is then the
-        mean power over possible true values. By default, the standard deviation is known.
+        Number of runs from which the standard deviation in `effect` was estimated, at least 2. The result is then the
+        mean power over possible true standard deviations. By default, the standard deviation is known.
 
     Returns
     -------
     float
-        In [0, 1], by integration over the distributions of both variances [1]_, which determine the degrees of freedom.
+        In [0, 1]. The power is an integral over the distributions of both variances [1]_, which determine the degrees
+        of freedom.
 
     References
     ----------
@@ -65,7 +66,7 @@ def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, 
 def smallest_difference(
     values: ArrayLike, *, alpha: float = 0.05, wanted: float = 0.8, n_tests: int = 1, n_runs: int | None = None
 ) -> Estimate:
-    """Compute the smallest relative difference between means that new runs detect with the required power.
+    """Compute the smallest relative difference between two means that new runs detect with the required power.
 
     Parameters
     ----------
@@ -78,13 +79,13 @@ def smallest_difference(
     n_tests : int
         Number of benchmarks that are corrected together.
     n_runs : int, optional
-        Number of new runs on each side, at least 2; by default the number of values.
+        Number of new runs in each set, at least 2; by default the number of values.
 
     Returns
     -------
     Estimate
-        As a share of the mean; 0 if all values are equal. Undefined for fewer than two runs, a mean that is not
-        positive, or so few runs that no difference can be detected.
+        The difference as a share of the mean; 0 if all values are equal. Undefined if there are fewer than two runs, if
+        the mean is not positive, or if there are so few runs that no difference can be detected.
     """
     variation = _variation(values)
     if not variation.value:
@@ -92,21 +93,21 @@ def smallest_difference(
     n_known = len(np.asarray(values))
     effect = _smallest_effect(n_runs or n_known, alpha / n_tests, wanted, n_known)
     if effect == inf:
-        return Estimate(None, reason=f"{n_runs or n_known} runs on each side cannot detect any difference")
+        return Estimate(None, reason=f"{n_runs or n_known} runs of each version cannot detect any difference")
     return Estimate(effect * variation.value)
 
 
 def runs_needed(
     values: ArrayLike, difference: float, *, alpha: float = 0.05, wanted: float = 0.8, n_tests: int = 1
 ) -> Estimate:
-    """Compute how many runs each side needs to detect a relative difference between means with the required power.
+    """Compute how many runs each set needs to detect a relative difference between means with the required power.
 
     Parameters
     ----------
     values : array_like of float, shape (n_known,)
         One number per run.
     difference : float
-        As a share of the mean, > 0.
+        The difference as a share of the mean, > 0.
     alpha, wanted, n_tests
         As in `smallest_difference`.
 
@@ -150,7 +151,7 @@ def _variation(values: ArrayLike) -> Estimate:
 
 @lru_cache(maxsize=4096)
 def _smallest_effect(n_runs: int, level: float, target_power: float, n_known: int) -> float:
-    """Return the smallest detectable effect, in estimated standard deviations.
+    """Return the smallest effect that the test detects, in estimated standard deviations.
 
     If no effect is large enough, return infinity.
     """
@@ -182,7 +183,7 @@ def _root(function: Callable[[float], float], low: float, at_low: float, high: f
     ----------
     .. [1] Dowell, Jarratt (1971), BIT 11:168-174, doi:10.1007/BF01934364
     """
-    last_end = 0  # which limit the last step kept: -1 the lower limit, 1 the upper limit
+    last_end = 0  # the limit that the last step kept: -1 for the lower limit, 1 for the upper limit
     while high - low > 1e-6:
         middle = low - at_low * (high - low) / (at_high - at_low)
         value = function(middle)
@@ -199,7 +200,7 @@ def _root(function: Callable[[float], float], low: float, at_low: float, high: f
 
 @lru_cache(maxsize=4096)
 def _nodes(n_runs: int, level: float, n_known: int | None) -> tuple[NDArray[np.float64], ...]:
-    """Return flat arrays with the factor on the effect, the critical |z|, and the weight of each node."""
+    """Return the nodes of the integral: the factor on the effect, the critical |z|, and the weight of each node."""
     from scipy import special
 
     at, weights = np.polynomial.legendre.leggauss(N_NODES)

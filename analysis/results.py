@@ -1,4 +1,4 @@
-"""Define the base class of all results, which prints a result in one line and converts it to a DataFrame."""
+"""Define the base class of all results. A result can be printed in one line and converted to a DataFrame."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -13,7 +13,7 @@ MOST_ENTRIES = 3  # maximum number of entries of a sequence that are displayed
 
 
 class Result:
-    """The base class of the frozen dataclasses that statistics return; declare subclasses with `repr=False`."""
+    """The base class of the frozen dataclasses that functions return; declare subclasses with `repr=False`."""
 
     rows_of: ClassVar[str | None] = (
         None  # if the result is a list of results, the name of the field with the rows of the table
@@ -25,13 +25,14 @@ class Result:
         return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in values)})"
 
     def to_frame(self) -> "pd.DataFrame":
-        """Convert the result to a table: one row, or one row per entry of its sequences.
+        """Convert the result to a table with one row, or with one row per entry if the result contains sequences.
 
         Returns
         -------
         DataFrame
-            One column per field. A nested result, such as an interval, has one column for each of its fields, and its
-            `value` has the name without a suffix: percent, percent_low, percent_high. Undefined numbers are missing.
+            One column per field. A nested result, such as an interval, has one column for each of its own fields; the
+            column of its `value` has no suffix, as in percent, percent_low, percent_high. Undefined numbers are
+            missing.
         """
         return to_frame([self] if self.rows_of is None else getattr(self, self.rows_of))
 
@@ -47,7 +48,7 @@ def to_frame(results: Iterable[Result]) -> "pd.DataFrame":
     Returns
     -------
     DataFrame
-        The rows of `Result.to_frame` for each result, in order; empty without results.
+        The rows of `Result.to_frame` for each result, in order; empty if there are no results.
 
     Examples
     --------

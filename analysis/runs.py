@@ -12,11 +12,11 @@ SAX_CUTS = (-0.6744897501960817, 0.0, 0.6744897501960817)  # the quartiles of th
 
 
 class MeasurementError(ValueError):
-    """The error for an invalid measurement: NaN, infinity, or a negative number if a measure does not allow it."""
+    """The error that a measurement is invalid: NaN, infinite, or negative although a measure requires numbers >= 0."""
 
 
 class Runs:
-    """The runs of a benchmark, cut to the length of the shortest run, with intermediate results for several measures.
+    """The runs of a benchmark, cut to the length of the shortest run, and intermediate results for measures.
 
     Parameters
     ----------
@@ -40,9 +40,11 @@ class Runs:
     Raises
     ------
     MeasurementError
-        If a measurement is NaN or infinite. The message gives run and iteration from 0, including the warm-up.
+        If a measurement is NaN or infinite. The message gives the run and the iteration, counted from 0 and including
+        the warm-up.
     ValueError
-        If there are fewer than two runs, a run is empty, not one-dimensional or all warm-up, or `drop` is negative.
+        If there are fewer than two runs, if a run is empty, not one-dimensional or has only warm-up, or if `drop` is
+        negative.
     """
 
     def __init__(self, runs: Sequence[ArrayLike] | Floats, drop: float = 0) -> None:
@@ -87,7 +89,7 @@ class Runs:
 
     @cached_property
     def scaled(self) -> Floats:
-        """Return the values, scaled so that the largest is near 1.
+        """Return the values, scaled so that the largest value is near 1.
 
         The factor is a power of two, so the scaling is exact and squares cannot overflow.
         """
@@ -97,7 +99,7 @@ class Runs:
 
     @cached_property
     def centred(self) -> Floats:
-        """Return the scaled values minus the mean of their run; the result is exactly 0 for a constant run."""
+        """Return the scaled values minus the mean of the run; the result is exactly 0 for a constant run."""
         centred: Floats = self.scaled - self.scaled.mean(axis=1, keepdims=True)
         centred[self.is_constant] = 0.0
         return centred

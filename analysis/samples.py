@@ -1,4 +1,4 @@
-"""Compute statistics of samples: tests, intervals, and ratios in words; an undefined result has a reason."""
+"""Run tests on samples, and compute intervals and ratios in words. An undefined result has a reason."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Test:
     Attributes
     ----------
     p : float or None
-        None if the test is undefined, with a `reason`. If all values are equal, p is 1, also with a `reason`.
+        None if the test is undefined; `reason` says why. If all values are equal, p is 1, and `reason` says so.
     statistic : float or None
     reason : str or None
     """
@@ -41,7 +41,7 @@ class KruskalWallis(Test):
     Attributes
     ----------
     epsilon2 : float or None
-        H / (N - 1) in [0, 1] [1]_: the share of the variation of ranks between the groups.
+        The share of the variation of ranks that is between the groups: H / (N - 1), in [0, 1] [1]_.
     n : int
         Number of values in all groups.
 
@@ -55,7 +55,7 @@ class KruskalWallis(Test):
 
 
 def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
-    """Run the Kruskal-Wallis test [1]_, corrected for ties: do values in one group tend to be larger than in another?
+    """Test whether values in one group tend to be larger than in another, by the Kruskal-Wallis test [1]_.
 
     Parameters
     ----------
@@ -65,7 +65,8 @@ def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
     Returns
     -------
     KruskalWallis
-        No p if fewer than two groups have a value. p = 1 and epsilon2 = 0 if all values are equal.
+        The test is corrected for ties. No p if fewer than two groups have a value. If all values are equal, p is 1 and
+        epsilon2 is 0.
 
     Raises
     ------
@@ -107,7 +108,8 @@ def welch(x: ArrayLike, y: ArrayLike) -> Test:
     Returns
     -------
     Test
-        No p if a sample has fewer than two values. If neither sample varies, p is 1 for equal means, and 0 otherwise.
+        No p if a sample has fewer than two values. If neither sample varies, p is 1 if the means are equal, and
+        otherwise 0.
 
     Raises
     ------
@@ -120,7 +122,7 @@ def welch(x: ArrayLike, y: ArrayLike) -> Test:
     """
     a, b = _values(x, "x"), _values(y, "y")
     if min(len(a), len(b)) < 2:
-        return Test(None, reason="at least two values on each side are needed")
+        return Test(None, reason="each sample needs at least two values")
     _, (a, b) = _scaled(a, b)
     # The variance of a constant sample is 0, but rounding of the mean can leave more.
     va, vb = (0.0 if s.min() == s.max() else float(s.var(ddof=1)) / len(s) for s in (a, b))
@@ -145,7 +147,7 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
     Returns
     -------
     Test
-        The statistic is U of `x`. No p if a sample is empty; p = 1 if all values are equal.
+        The statistic is U of `x`. No p if a sample is empty; p is 1 if all values are equal.
 
     Raises
     ------
@@ -190,7 +192,7 @@ def smallest_rank_sum_p(n_x: int, n_y: int) -> float:
 
 
 def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
-    """Compute the mean with Student's interval.
+    """Compute the mean and its Student's interval.
 
     Parameters
     ----------
@@ -202,8 +204,8 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        Undefined without values; without an interval for a single value, or if a limit overflows. If all values are
-        equal, the interval has width 0.
+        Undefined if there are no values. There is no interval if there is a single value, or if a limit overflows. If
+        all values are equal, the interval has width 0.
 
     Raises
     ------
@@ -244,8 +246,8 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
     Returns
     -------
     str
-        The change of the time or rate as a share of the baseline, with its direction. Changes below 0.001 % or above a
-        million % are shown only as these limits.
+        The change of the time or rate as a share of the baseline, with its direction. A change below 0.001 % or above a
+        million % is described as "less than" or "more than" this limit.
 
     Raises
     ------
@@ -264,7 +266,7 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
 
 
 def _in_digits(share: float) -> str:
-    """Format a number with three digits, but with all digits before the decimal point and never with an exponent."""
+    """Format a number with three digits, never with an exponent; show all digits before the decimal point."""
     if share < 0.001:
         return "less than 0.001"
     if share > 1e6:

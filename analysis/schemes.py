@@ -1,4 +1,4 @@
-"""Generate artificial pairs of runs that differ in only one way, to show what a measure detects."""
+"""Generate artificial pairs of runs that differ in only one way, to show what each measure detects."""
 
 from collections.abc import Mapping
 

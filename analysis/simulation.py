@@ -1,4 +1,4 @@
-"""Simulate studies whose true categories are known, to see what a study of a given size and design can find."""
+"""Simulate studies whose true categories are known, to find out what a study of a given design can show."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Design:
     ----------
     n_items : int
     k : int
-        Reviewers per item.
+        Number of reviewers per item.
     overlap : float
         Share of the items that all reviewers label, in [0, 1].
     """
@@ -35,7 +35,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Rater:
-    """A reviewer or classifier; sensitivity and specificity apply to items of average difficulty."""
+    """A reviewer or classifier. Sensitivity and specificity apply to items of average difficulty."""
 
     name: str
     sensitivity: float
@@ -44,7 +44,7 @@ class Rater:
 
 @dataclass(frozen=True)
 class Difficulty:
-    """The difficulty of items; it lowers each rater's log-odds of a correct label.
+    """The difficulty of items. Difficulty lowers each rater's log-odds of a correct label.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class SharedError:
 
 @dataclass(frozen=True)
 class Study:
-    """A simulated study.
+    """A simulated study: its labels, its verdicts, and the true category of each item.
 
     Attributes
     ----------
@@ -114,7 +114,8 @@ def simulate(
     ----------
     design : Design
     reviewers, classifiers : sequences of Rater
-        All raters err independently, given the true category of an item, its difficulty, and whether it is misleading.
+        The raters. Their errors on an item depend only on its true category, its difficulty, and whether it is
+        misleading; otherwise, raters err independently.
     prevalence : float
         Probability that an item is dissimilar, in [0, 1].
     rng : numpy.random.Generator
@@ -176,7 +177,7 @@ def _chance_right(
 def _labelling(design: Design, n_reviewers: int, rng: np.random.Generator) -> Bools:
     """Return which reviewers label which items, shape (n_items, n_reviewers).
 
-    Either all reviewers label each item, or blocks of reviewers rotate.
+    Overlap items are labelled by all reviewers. For the other items, blocks of reviewers take turns.
     """
     blocks = np.array(list(combinations(range(n_reviewers), design.k)), dtype=np.int64)
     order = rng.permutation(design.n_items)

@@ -50,7 +50,7 @@ def declared_categories(categories: Sequence[Hashable]) -> tuple[Hashable, ...]:
 
 
 def positive_category(categories: Sequence[Hashable], positive: Hashable | None = None) -> Hashable:
-    """Return the positive category, by default the last of two, for two-by-two tables, leniency and classifiers.
+    """Return the positive category, which is by default the last of two categories.
 
     Raises
     ------
@@ -83,15 +83,15 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
     Parameters
     ----------
     ratings : DataFrame or array_like
-        Label table, count table or wide ratings (missing: None or NaN).
+        Label table, count table or wide ratings. A missing entry of wide ratings is None or NaN.
     categories : sequence of hashable, optional
-        All declared categories in their order, including unused categories. By default similar and dissimilar; for
-        a count table, its columns.
+        All declared categories in their order, including unused categories. By default, they are the columns of a count
+        table, and otherwise similar and dissimilar.
 
     Returns
     -------
     ndarray of float, shape (n_items, n_categories)
-        Whole numbers; rows in the order of `ratings`, or of the first appearance of items in a label table.
+        Whole numbers. Rows are in the order of `ratings`; for a label table, in the order in which items first appear.
 
     Raises
     ------
@@ -119,7 +119,8 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
     if isinstance(ratings, pd.DataFrame) and declared is not None and not _is_numbered(ratings.columns, declared):
         if set(ratings.columns) != set(declared) or not ratings.columns.is_unique:
             raise ValueError(
-                f"the count table has the columns {_listed(ratings.columns)}, not the categories: {_listed(declared)}"
+                f"the columns of the count table are {_listed(ratings.columns)}, but the categories are "
+                f"{_listed(declared)}"
             )
         table = _cells(ratings[list(declared)])
     if table.shape[1] < 2:
@@ -156,7 +157,7 @@ def _check_columns_are_categories(columns: "pd.Index[Any]", counts: Floats) -> N
 
 
 def _check_counts_are_numbers(table: NDArray[Any], categories: Sequence[Hashable]) -> None:
-    """Raise ValueError if a table without categories is mostly numbers.
+    """Raise ValueError if a table of wide ratings is mostly numbers.
 
     Such a table is probably a count table with an invalid entry.
     """
@@ -341,7 +342,7 @@ def checked_verdicts(verdicts: pd.DataFrame, categories: Sequence[Hashable] = CA
     Parameters
     ----------
     verdicts : DataFrame
-        Columns `item`, `classifier`, `verdict` (missing: no verdict); others are dropped.
+        Columns `item`, `classifier`, `verdict` (missing if there is no verdict); other columns are dropped.
     categories : sequence of hashable
         The declared categories.
 
@@ -406,9 +407,9 @@ def count_table(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIE
 
 
 def wide_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> tuple[list[str], Floats]:
-    """Return the sorted raters, and the category number of each label.
+    """Return the sorted raters, and the category number of each label in an array (n_items, n_raters).
 
-    The numbers have shape (n_items, n_raters); missing labels are NaN.
+    Missing labels are NaN.
     """
     table = checked_labels(labels, categories)
     item, _ = pd.factorize(table["item"])
@@ -429,7 +430,7 @@ def in_name_order(names: Iterable[Any]) -> list[Any]:
 
 
 def check_words(column: "pd.Series[Any]", words: Sequence[str], name: str) -> None:
-    """Raise ValueError for the first row whose entry is not one of the words."""
+    """Raise ValueError if an entry is not one of the words; the message names the first such row."""
     is_word = [value in words for value in column]
     if not all(is_word):
         row = is_word.index(False)
@@ -439,10 +440,10 @@ def check_words(column: "pd.Series[Any]", words: Sequence[str], name: str) -> No
 def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
     """Return the first label of each assignment.
 
-    First labels are independent, so agreement is computed from them. The first label is the last category that the
+    Agreement is computed from first labels, because they are independent. The first label is the last category that the
     reviewer chose before answering another assignment. If the reviewer withdraws the answer immediately, or answers
-    "not sure", the assignment stays open. The first label is then the category that the reviewer chooses when the item
-    is shown again. Later categories are the reviewer's own revisions.
+    "not sure", the assignment stays open. In this case, the first label is the category that the reviewer chooses when
+    the item is shown again. Later categories are the reviewer's own revisions.
 
     Parameters
     ----------
@@ -496,7 +497,7 @@ def ranks(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
-    """Add default values for the columns that identify assignments to an answer table.
+    """Return an answer table in which missing columns that identify assignments have default values.
 
     Parameters
     ----------
@@ -564,7 +565,7 @@ def _is_frame(table: object) -> bool:
 
 
 def _cells(ratings: Ratings) -> NDArray[Any]:
-    """Convert the table to an array.
+    """Convert ratings to an array.
 
     The array is numeric for a numeric DataFrame or ndarray, and otherwise has dtype object.
     """
@@ -586,7 +587,7 @@ def _cells(ratings: Ratings) -> NDArray[Any]:
 
 
 def _holds_numbers(table: NDArray[Any]) -> bool:
-    """Return whether all entries are numbers or missing.
+    """Return whether a table contains only numbers and missing entries.
 
     Unless the table is empty, at least one entry must be a number.
     """

@@ -1,4 +1,4 @@
-"""Compare two samples with one number per run: run tests for many pairs at once, and compute ratios with intervals.
+"""Compare two samples of one number per run: run tests for many pairs at once, and compute ratios.
 
 Only numpy is imported here; functions import the rest when called, so that commands start fast.
 """
@@ -22,9 +22,9 @@ TOO_VARIABLE = "the runs are too few or vary too much for an interval"
 
 EXACT_RUNS = 50  # with fewer values, the rank-sum test is exact if there are no ties
 EXACT_TIED = 400  # maximum number of pairs of runs for the exact test with ties
-FURTHEST = 40.0  # the limits of an interval are searched in this range of natural logarithms of the ratio
+FURTHEST = 40.0  # range of natural logarithms of the ratio in which the limits of an interval are searched
 HALVINGS = 28
-DECIMALS = 13  # in the search for an interval, values that differ by less are equal
+DECIMALS = 13  # in the search for an interval, values that are equal to so many decimals count as equal
 AT_ONCE = 500_000  # maximum number of array elements when pairs of runs are compared
 
 
@@ -34,12 +34,13 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
     - "welch" compares means without assuming equal variances [1]_.
     - "mann-whitney" compares ranks [2]_. For small samples it is exact, even with ties; for large samples it uses a
       corrected normal approximation.
-    - "combined" takes the smaller p of both tests and corrects it for this choice.
+    - "combined" takes the smaller p of both tests, and corrects p for this choice.
 
-    The correction works as follows. If nothing has changed, shuffling the runs between both sides gives two test
-    statistics. Their correlation rho is the correlation between the pooled values and their ranks. A bivariate normal
-    distribution with this correlation gives the probability that either statistic is as extreme, with the rank test at
-    one of its attainable levels. If samples are too small for the rank test, Welch's test therefore decides alone.
+    The correction works as follows. If nothing has changed, shuffling the runs between both samples gives random values
+    of both test statistics. The correlation rho of the two statistics is the correlation between the pooled values and
+    their ranks. A bivariate normal distribution with this correlation gives the probability that either statistic is as
+    extreme, with the rank test at one of its attainable levels. If samples are too small for the rank test, Welch's
+    test therefore decides alone.
 
     Welch's p is multiplied by 0.85 / rho^4, a weight chosen by simulation. This lowers the influence of Welch's test if
     the pooled values are not normal. If the sides have different sizes, the larger p of Welch's and Student's test
@@ -54,7 +55,8 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
     Returns
     -------
     ndarray of float, shape (n_pairs,)
-        If neither side varies: 1 if the values are equal, otherwise 0 (for ranks, the p of the rank test).
+        If neither sample varies, p is 1 if the values are equal, and otherwise 0 ("mann-whitney" gives the p of the
+        rank test).
 
     References
     ----------
@@ -102,7 +104,7 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     Returns
     -------
     Estimate
-        Undefined if a sample is empty or the mean of `y` is not positive. Without an interval if a sample has fewer
+        Undefined if a sample is empty or the mean of `y` is not positive. There is no interval if a sample has fewer
         than two values, or if `y` varies so much that the interval is unbounded. If neither sample varies, the interval
         has width 0.
 
@@ -135,7 +137,7 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def _student(a: Floats, b: Floats) -> Floats:
-    """Compute the two-sided p of Student's t test; the result is only used if the values vary."""
+    """Compute the two-sided p of Student's t test; the values must vary."""
     from scipy import special
 
     n_a, n_b = a.shape[1], b.shape[1]
@@ -161,9 +163,9 @@ def _welch(a: Floats, b: Floats) -> Floats:
 
 
 def _rank_sum(a: Floats, b: Floats, pooled: Floats, *, ties: bool) -> tuple[Floats, Callable[[Floats], Floats]]:
-    """Return p of the rank-sum test, and a function of a level.
+    """Return p of the rank-sum test, and a function that gives the attainable p values.
 
-    The function returns the largest attainable p at or below this level, or 0.
+    The function takes a level and returns the largest p at or below this level that the test can reach, or 0.
     """
     from scipy import special
 
@@ -219,8 +221,8 @@ def _distance(a: Floats, b: Floats) -> NDArray[np.int64]:
 def _tail(n: int, is_tie: bytes) -> Floats:
     """Compute P(distance >= d) for d = 0, 1, ... if every choice of n runs is equally likely; ties are exact.
 
-    `is_tie` has one byte for each value except the first, in ascending order: whether the value equals the previous
-    value.
+    `is_tie` has one byte for each value except the first, in ascending order. The byte says whether the value is equal
+    to the previous value.
     """
     ranks = _doubled_ranks(np.frombuffer(is_tie, dtype=bool))
     n_all = len(ranks)
@@ -280,7 +282,7 @@ def _either(p: Floats, q: Floats, rho: Floats) -> Floats:
 
 
 def ratios(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> list[Estimate]:
-    """Compute candidate / baseline for each row; the interval contains the ratios that the test does not reject.
+    """Compute candidate / baseline for each row, and the interval of the ratios that the test does not reject.
 
     The estimate is the median of the ratios of all pairs of runs (Hodges-Lehmann [1]_). With Welch's test, the estimate
     is the ratio of means. If there are ties, the interval is widened by half a step between values. If a value is not

@@ -1,6 +1,7 @@
-"""Judge the runs of benchmarks: each classifier returns a `Verdict`. `CLASSIFIERS` lists the classifiers by name.
+"""Judge whether the runs of a benchmark are similar. Each classifier returns a `Verdict`.
 
-A classifier with a different threshold is called a *setting*. Its name contains both: `heuristic@0.30`.
+`CLASSIFIERS` lists the classifiers by name. A classifier with a different threshold is called a *setting*. The name of
+a setting contains the classifier and the threshold, for example `heuristic@0.30`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +41,7 @@ class Classifier:
     parameters : mapping
         All parameters with their values; the first is the threshold of the score.
     version : int
-        Increased whenever a change of the code can change a verdict.
+        Version number, which is increased whenever a change of the code can change a verdict.
     needs_nonnegative : bool
         Whether negative measurements are rejected.
     min_iterations : int
@@ -56,7 +57,7 @@ class Classifier:
     min_iterations: int = MIN_ITERATIONS
 
     def __call__(self, runs: Sequence[ArrayLike] | Runs, **overrides: float | bool) -> Verdict:
-        """Judge the runs of one benchmark; `overrides` replace parameters.
+        """Return the verdict on the runs of one benchmark; `overrides` replace parameters of the classifier.
 
         Raise the same errors as `function`.
         """
@@ -74,7 +75,8 @@ class Classifier:
         Parameters
         ----------
         threshold : float
-            Finite and at least 0; scores above it are dissimilar. The default threshold returns the classifier itself.
+            A finite number, at least 0. Runs with a score above the threshold are dissimilar. For the default
+            threshold, the result is the classifier itself.
 
         Raises
         ------
@@ -119,7 +121,7 @@ CLASSIFIERS: dict[str, Classifier] = {
 
 
 def classifier_named(name: str) -> Classifier | None:
-    """Return the classifier or setting with this name; None if there is no such classifier.
+    """Return the classifier or setting with this name, or None if there is no such classifier.
 
     Examples
     --------

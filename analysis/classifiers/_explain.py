@@ -1,4 +1,4 @@
-"""Explain a verdict in sentences: what decided the verdict, and which runs differ from the others."""
+"""Explain in sentences what decided a verdict, and which runs differ from the others."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -113,7 +113,7 @@ def _clusters(clusters: Sequence[int], cut: float | None) -> str:
 def _farthest(pairs: Floats) -> list[str]:
     """Describe the run that is farthest from the others.
 
-    Return an empty list if there are two runs, or if all runs are equally far.
+    Return an empty list if there are only two runs, or if all runs are equally far from the others.
     """
     k = int((1 + np.sqrt(1 + 8 * len(pairs))) / 2)
     if k < 3 or np.ptp(pairs) == 0:
@@ -125,7 +125,7 @@ def _farthest(pairs: Floats) -> list[str]:
     farthest = int(to_others.argmax())
     mean, median = to_others[farthest], np.median(to_others)
     sentence = f"Run {farthest + 1} is farthest from the others: {mean:.2f} on average over its pairs"
-    return [f"{sentence}, where the median run has {median:.2f}."]
+    return [f"{sentence}; for the median run, the average is {median:.2f}."]
 
 
 def _numbers(runs: Sequence[int]) -> str:

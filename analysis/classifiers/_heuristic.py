@@ -22,7 +22,7 @@ def heuristic(
     drop: float = 0,
     only_verdict: bool = False,
 ) -> Verdict:
-    """Judge runs by Algorithm 1 of the paper [1]_: dissimilar if at least three of five means exceed theta.
+    """Judge runs dissimilar if at least three of five means exceed theta (Algorithm 1 of the paper [1]_).
 
     The score is the median of the five means. It exceeds theta if and only if at least three means exceed theta.
 
@@ -31,20 +31,20 @@ def heuristic(
     runs : sequence of array_like of float, each of shape (n_iterations,), or Runs
         The runs of one benchmark, at least two; runs of unequal length are cut to the shortest.
     theta : float
-        Threshold of each mean; a mean must be larger. 0.25 in the paper.
+        Threshold that a mean must exceed; 0.25 in the paper.
     keep_mean : bool
-        Whether M3 keeps Fourier coefficient 0. True is the formula as printed (classifier `heuristic-printed`), False
+        Whether M3 keeps Fourier coefficient 0. True is the formula as printed (classifier `heuristic-printed`); False
         reproduces the published tables.
     drop : int or float
         Warm-up left out at the start of each run: a number of iterations, or a share below 1. 0 in the paper.
     only_verdict : bool
-        Compute only the means that the verdict needs, which often saves the slow M2. The verdict is the same, but has
-        no score, and only the computed means.
+        Compute only the means that decide the verdict, which often avoids the slow M2. The verdict is the same, but it
+        has no score, and contains only the computed means.
 
     Returns
     -------
     Verdict
-        Without a verdict if the runs have fewer than 50 iterations after the warm-up.
+        There is no verdict if the runs have fewer than 50 iterations after the warm-up.
 
     Raises
     ------
@@ -53,10 +53,10 @@ def heuristic(
 
     Notes
     -----
-    On the data of the paper, M2 always exceeds 0.25, so the rule becomes "two of M1, M3, M4, M5", and M1 > 0.25 nearly
-    always gives the same verdict: the heuristic mostly measures whether the runs share a pattern over time. Ten runs of
-    pure noise around the same mean are dissimilar; with `keep_mean=True` they are similar. The choice of `keep_mean`
-    changes 18 % of the verdicts on these data; every other open choice changes at most a few percent.
+    On the data of the paper, M2 always exceeds 0.25, so the rule becomes "two of M1, M3, M4, M5". The rule M1 > 0.25
+    nearly always gives the same verdict, so the heuristic mostly measures whether the runs share a pattern over time.
+    Ten runs of pure noise around the same mean are dissimilar; with `keep_mean=True` they are similar. The choice of
+    `keep_mean` changes 18 % of the verdicts on these data; every other open choice changes at most a few percent.
 
     References
     ----------

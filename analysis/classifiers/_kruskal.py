@@ -31,9 +31,9 @@ def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: floa
     Returns
     -------
     Verdict
-        If all measurements are equal, the score is 0 and the runs are similar. Without a verdict for runs of fewer than
-        50 iterations: for equally distributed runs the score is about 1 / n_iterations, which must be far below the
-        limit.
+        If all measurements are equal, the score is 0 and the runs are similar. There is no verdict if the runs have
+        fewer than 50 iterations, because the score of equally distributed runs is about 1 / n_iterations, which must be
+        far below the limit.
 
     Raises
     ------

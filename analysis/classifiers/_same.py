@@ -15,7 +15,7 @@ MEASURE_NAMES = ("cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse")
 
 
 def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0) -> Verdict:
-    """Judge runs by SAME [1]_: average-linkage clustering of the mean of four dissimilarities, cut at a height.
+    """Judge runs similar if clustering by the mean of four dissimilarities gives one cluster (SAME [1]_).
 
     Parameters
     ----------
@@ -23,15 +23,15 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
         The runs of one benchmark, at least two; runs of unequal length are cut to the shortest.
         Measurements must not be negative.
     cut : float
-        Height of the cut; a merge at exactly this height is part of a cluster.
+        Height at which the average-linkage tree is cut. A merge at exactly this height is part of a cluster.
     drop : int or float
         Warm-up left out at the start of each run: a number of iterations, or a share below 1. 0 in the paper.
 
     Returns
     -------
     Verdict
-        `score` is the height of the last merge, `clusters` the cluster of each run. Without a verdict
-        if the runs have fewer than 50 iterations after the warm-up.
+        `score` is the height of the last merge, and `clusters` contains the cluster of each run. There is no verdict if
+        the runs have fewer than 50 iterations after the warm-up.
 
     Raises
     ------

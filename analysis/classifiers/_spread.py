@@ -13,7 +13,9 @@ VERSION = 1
 
 
 def spread(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.10, drop: float = 0) -> Verdict:
-    """Judge runs dissimilar if maxSpread [1]_, (largest - smallest) / mean of their means, exceeds a limit.
+    """Judge runs dissimilar if maxSpread [1]_ exceeds a limit.
+
+    maxSpread is (largest - smallest) / mean of the means of the runs.
 
     The classifier compares only levels, and no patterns over time. It therefore works for runs of any length.
 
@@ -30,7 +32,7 @@ def spread(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.10, drop: float
     Returns
     -------
     Verdict
-        Without a verdict if the mean is not positive.
+        There is no verdict if the mean is not positive.
 
     Raises
     ------

@@ -12,14 +12,14 @@ from analysis.runs import Runs
 
 @dataclass(frozen=True)
 class Verdict:
-    """The category that a classifier gives a benchmark, with the evidence.
+    """The category that a classifier gives a benchmark, and the numbers on which it is based.
 
     Attributes
     ----------
     classifier : str
-        Its name in `CLASSIFIERS`.
+        Name of the classifier in `CLASSIFIERS`, or of a setting.
     verdict : str or None
-        "similar" or "dissimilar"; None without a verdict, with a `reason`.
+        "similar" or "dissimilar"; None if there is no verdict, and `reason` says why.
     score, threshold : float or None
         The verdict is dissimilar if score > threshold.
     parameters : mapping of str to float or bool
@@ -35,9 +35,9 @@ class Verdict:
     n_runs, n_iterations : int
         Number of runs, and number of iterations of each run that were used.
     n_left_out : int
-        Number of iterations left out because the runs were cut to the shortest one.
+        Number of iterations that were left out because the runs were cut to the length of the shortest run.
     version : int
-        Version of the classifier; increased whenever a change of the code can change a verdict.
+        Version of the classifier, which is increased whenever a change of the code can change a verdict.
     """
 
     classifier: str
@@ -57,7 +57,10 @@ class Verdict:
 
 
 def background_of(shared: Runs, threshold: float, version: int, **parameters: float | bool) -> dict[str, Any]:
-    """Describe runs, threshold and parameters of a verdict; raise ValueError if the threshold is not a number."""
+    """Return the fields of a verdict on its runs, threshold and parameters.
+
+    Raise ValueError if the threshold is not a number.
+    """
     if threshold != threshold:
         raise ValueError(f"{next(iter(parameters))} must be a number, got {threshold}")
     return {

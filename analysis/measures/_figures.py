@@ -1,4 +1,4 @@
-"""Draw the dissimilarity measures: schematic pairs, means by application or benchmark, and pairs of runs."""
+"""Draw the dissimilarity measures, for example their means by application and their values by pair of runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def schematic_pairs(
 ) -> Chart:
     """Draw pairs of runs side by side with their dissimilarities (the paper's Figure 1).
 
-    Values above theta are marked.
+    Values above theta have a mark.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def schematic_pairs(
 
 
 def means(values: Mapping[str, float], *, theta: float | None) -> Chart:
-    """Draw mean dissimilarities as bars with the threshold; bars above the threshold are dark and marked.
+    """Draw mean dissimilarities as bars, and the threshold; bars above the threshold are dark and have a mark.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def measures_by_benchmark(table: pd.DataFrame, application: str, *, theta: float
 def pair_matrix(
     pairs: Floats, clusters: Sequence[int] = (), linkage: Floats | None = None, *, cut: float | None = None
 ) -> Chart:
-    """Draw the dissimilarity of each pair of runs, the clustering tree, and a frame around each cluster.
+    """Draw the dissimilarity of each pair of runs as a matrix, with the clustering tree and a frame per cluster.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ _CELL, MIN_CELLS = 32, 3  # minimum width in pixels: the width of a matrix of th
 
 
 def _run_axis(kind: Any, field: str, order: list[int], *, reverse: bool = False) -> Any:
-    """Build an axis from 0 to k with run numbers, from 1, in the middle of each cell."""
+    """Build an axis from 0 to k with a run number in the middle of each cell; numbers start at 1."""
     labels = "[" + ",".join(f"'{run + 1}'" for run in order) + "]"
     axis = alt.Axis(
         values=[position + 0.5 for position in range(len(order))],
@@ -297,7 +297,7 @@ def _run_axis(kind: Any, field: str, order: list[int], *, reverse: bool = False)
 
 
 def _blocks(clusters: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the first and last position of each cluster; the leaves of a cluster are side by side.
+    """Return the first and last position of each cluster; the runs of a cluster are next to each other.
 
     Examples
     --------
@@ -310,7 +310,7 @@ def _blocks(clusters: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _tree(tree: Mapping[str, Any], k: int, cut: float | None) -> Chart:
-    """Return the merges of the tree as lines, from bottom to top; SciPy places leaf i at 10 i + 5."""
+    """Draw the merges of the tree as lines, from bottom to top; SciPy places leaf i at 10 i + 5."""
     rows = pd.DataFrame(
         [
             {"merge": number, "corner": corner, "x": x / 10, "height": height}

@@ -16,8 +16,8 @@ def measure_table(verdicts: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per benchmark with measures: columns application and benchmark, and one column per measure in [0, 1],
-        NaN if it was not computed. With the index of `verdicts`.
+        One row per benchmark with measures. The columns are application, benchmark, and one column per measure in [0,
+        1] (NaN if the measure was not computed). The index is the index of `verdicts`.
     """
     rows = verdicts[verdicts["means"].map(len) > 0]
     return rows[["application", "benchmark"]].join(pd.DataFrame(list(rows["means"]), index=rows.index))
@@ -50,7 +50,7 @@ def measures_of(table: pd.DataFrame) -> list[str]:
 
 
 def measure_numbers(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the name, n and the mean of each measure for each application; an empty list if no means are known."""
+    """Return the means of the measures for each application as plain values; an empty list if no means are known."""
     if not {"application", "means"} <= set(verdicts):
         return []
     table = measure_table(verdicts.assign(benchmark=""))

@@ -69,7 +69,7 @@ class Claim:
 
 
 def claims_of_labels(content: Mapping[str, Any], *, by_construction: bool = False) -> list[Claim]:
-    """Return the claims about the reviewers' labels, from section 2.2 and Tables 1 to 3 of the paper.
+    """Return the paper's claims about the reviewers' labels (section 2.2 and Tables 1 to 3), with our results.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def test_a_difference_that_would_need_too_many_runs_has_a_reason():
 
 def test_two_runs_of_very_many_benchmarks_show_nothing_with_a_reason():
     found = smallest_difference([1.0, 1.1], n_tests=10**7)
-    assert (found.value, found.reason) == (None, "2 runs on each side cannot detect any difference")
+    assert (found.value, found.reason) == (None, "2 runs of each version cannot detect any difference")
 
 
 @pytest.mark.parametrize("difference", [0, -0.1, np.nan])

@@ -102,7 +102,7 @@ def test_numbers_are_counts_unless_the_categories_are_numbers():
 def test_the_columns_of_a_count_table_are_taken_in_the_order_of_the_categories():
     counts = pd.DataFrame({"high": [0, 1], "low": [2, 1], "medium": [0, 0]})
     assert counts_of(counts, LEVELS).tolist() == [[2, 0, 0], [1, 0, 1]]
-    with pytest.raises(ValueError, match="has the columns high, low, medium, not the categories: low, high, none"):
+    with pytest.raises(ValueError, match="are high, low, medium, but the categories are low, high, none"):
         counts_of(counts, ["low", "high", "none"])
 
 

@@ -20,7 +20,7 @@ from analysis.samples import (
     welch,
 )
 
-FEW, EMPTY = "at least two values on each side are needed", "a sample is empty"
+FEW, EMPTY = "each sample needs at least two values", "a sample is empty"
 SCALES = (5e-324, 1e-300, 1e-9, 1.0, 1e300)
 
 numbers = st.one_of(st.integers(-20, 20).map(float), st.floats(-1e6, 1e6, width=32))

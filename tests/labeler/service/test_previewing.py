@@ -90,7 +90,7 @@ def test_reviewers_not_joined_are_named_in_their_groups(tiny):
     assert sorted(map(len, found.groups)) == [2, 2]
     groups = " | ".join(", ".join(group) for group in found.groups)
     assert found.warnings[0] == (
-        "This plan cannot estimate: comparison of reviewers without common items (direct or through other reviewers): "
+        "This plan cannot estimate: comparison of reviewers who share no items, directly or through other reviewers: "
         f"{groups}."
     )
     assert found.remarks == ("Reviewers form 2 groups. No item is shared between two groups.",)
