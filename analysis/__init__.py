@@ -1,4 +1,4 @@
-"""Statistics for repeated benchmark runs and their reviewers: functions take arrays and return frozen results.
+"""Compute statistics of repeated benchmark runs and of reviewers. Functions take arrays and return frozen results.
 
     >>> import analysis
     >>> analysis.fleiss_kappa([[2, 0], [2, 0], [0, 2], [1, 1]])

@@ -282,7 +282,7 @@ def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[
 
 
 def _by_label(if_dissimilar: Floats, if_similar: Floats) -> Floats:
-    """Take the values of dissimilar items from the first array, and the values of similar items from the second."""
+    """Take the row of dissimilar items from the first array, and the row of similar items from the second."""
     return np.array([if_dissimilar[0], if_similar[1]])
 
 
@@ -335,7 +335,7 @@ def _nodes(
 def _shared(
     patterns: Patterns, pair: tuple[int, int]
 ) -> Callable[[Floats, Floats], tuple[Floats, Callable[[Floats], tuple[Floats, Floats]]]]:
-    """Return a function for the factor by which shared errors of two raters change P(pattern | category).
+    """Return a function that computes how shared errors of two raters change P(pattern | category), as a factor.
 
     The factor has shape (2, n_patterns). Its slope computes the derivatives of the weighted sum of the log factor by
     the rates and the strength.
@@ -379,7 +379,7 @@ def _strength_slope(strength: Floats, which: tuple[int, int] | str | None) -> Fl
 
 
 def _log_prior(patterns: Patterns, which: tuple[int, int] | str) -> Callable[[Floats], tuple[float, Floats]]:
-    """Return a function for the log prior and its derivatives; as in the independent model, it applies to the rates."""
+    """Return a function that computes the log prior of the rates, as in the independent model, and its derivatives."""
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     a, b = rater_priors(patterns)
     first = np.r_[np.full(n_strata, PREVALENCE_PRIOR[0]), a, a] - 1
@@ -468,7 +468,7 @@ def _strongest(best: Floats, loss: Loss, is_possible: Callable[[Floats], bool], 
 
 
 def _with_last(loss: Loss, last: float, x: Floats) -> tuple[float, Floats]:
-    """Return the loss and its derivatives for parameters `x` and a fixed last parameter."""
+    """Return the loss and its derivatives for parameters `x` if the last parameter is fixed at `last`."""
     value, slope = loss(np.append(x, last))
     return value, slope[:-1]
 
@@ -484,7 +484,7 @@ def _starts(patterns: Patterns, mode: Theta, which: tuple[int, int] | str) -> Se
 
 
 def _descended(loss: Loss, start: Floats, tolerance: float) -> tuple[Floats, float]:
-    """Return the parameters with the smallest loss, and that loss."""
+    """Return the parameters with the smallest loss, and this loss."""
     found = optimize.minimize(
         loss,
         start,
@@ -499,7 +499,7 @@ def _descended(loss: Loss, start: Floats, tolerance: float) -> tuple[Floats, flo
 def _with_equal_rates(
     x: Floats, loss: Loss, patterns: Patterns, pair: tuple[int, int]
 ) -> Iterator[tuple[Floats, float]]:
-    """Yield the best fit in which two raters have equal rates, if they almost have.
+    """Yield the best fit in which two raters have equal rates, if their rates are almost equal.
 
     The largest covariance has a kink at equal rates, at which a descent stops too early.
     """
@@ -522,7 +522,7 @@ def _with_equal_rates(
 
 
 def _ends(x: Floats, loss: Loss, patterns: Patterns, level: float) -> tuple[Floats, Floats]:
-    """Return the ends of normal intervals on the logit scale, computed from the curvature at the mode."""
+    """Return the ends of normal intervals on the logit scale; the curvature at the mode determines their length."""
     steps = _STEP * np.eye(len(x))
     hessian = np.array([(loss(x + step)[1] - loss(x - step)[1]) / (2 * _STEP) for step in steps])
     eigenvalues, vectors = np.linalg.eigh((hessian + hessian.T) / 2)
