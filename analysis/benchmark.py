@@ -193,7 +193,8 @@ class Benchmark:
         for condition, texts in known_conditions.items():
             if len(texts) != len(values):
                 raise ValueError(
-                    f"benchmark {name!r}: {len(texts)} texts of condition {condition!r} for {len(values)} runs"
+                    f"benchmark {name!r}: condition {condition!r} has {len(texts)} texts, but there are {len(values)} "
+                    "runs"
                 )
         runs = tuple(
             Run(

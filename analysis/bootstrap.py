@@ -77,7 +77,7 @@ def bootstrap(
     whole = np.ones((1, n_items)) if kinds is None else np.bincount(kinds).astype(float)[None]
     value = float(_values(statistic, whole)[0])
     if not np.isfinite(value):
-        return Estimate(None, reason="undefined on these items")
+        return Estimate(None, reason="the statistic is undefined on these items")
     if n_groups < 2:
         return Estimate(value, reason=f"one {'item' if groups is None else 'group'}: no interval")
     at_once = max(1, CELLS_AT_ONCE // n_items)

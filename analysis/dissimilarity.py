@@ -242,7 +242,7 @@ _BLOCK = 1 << 18  # number of counts to compare at a time
 def _counts_below(
     owner: NDArray[np.intp], ends: NDArray[np.intp], k: int, n: int
 ) -> NDArray[np.int16] | NDArray[np.int32]:
-    """Count how often each run occurs in the start of `owner`, up to each of several ends.
+    """Count how often each run occurs among the first entries of `owner`, up to each of several ends.
 
     Return shape (k, len(ends)); entry [r, t] is the number of times that r occurs in owner[: ends[t] + 1].
 

@@ -13,7 +13,7 @@ from analysis.tables import Floats, Ratings
 
 @dataclass(frozen=True, repr=False)
 class ChanceTest(Result):
-    """Two-sided normal test of kappa = 0.
+    """The result of the two-sided normal test of kappa = 0.
 
     `se0` is the standard error if kappa = 0; it is not valid for intervals. If the test is undefined, all numbers are
     None and `reason` says why.

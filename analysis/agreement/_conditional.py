@@ -1,8 +1,8 @@
 """Fit a conditional logit model of labels, with items as strata, by Newton's method.
 
-Given the number of dissimilar labels of an item, only the raters' leniencies beta determine which raters gave these
-labels; the difficulty of the item cancels. Items with equal labels contain no information. The graph of raters shows
-whether a finite solution exists, so the optimiser is called only if it can converge.
+The model uses the number of dissimilar labels of each item as known. Which raters gave these labels then depends only
+on the leniencies beta of the raters, and not on the difficulty of the item. Items with equal labels contain no
+information. The graph of raters shows whether a finite solution exists; the optimiser is called only in this case.
 
 All items with the same raters and the same number of dissimilar labels are computed together. statsmodels computes each
 item separately, which takes a minute for 10,000 items with ten labels.

@@ -188,7 +188,7 @@ def _overall(data: Informative, fit: Fit | None, raters: Sequence[str]) -> Lenie
 
 
 def _left_out(data: Informative, raters: Sequence[str]) -> str | None:
-    """Describe what the overall test leaves out or replaces; return None if there is nothing to describe."""
+    """Describe which raters the overall test leaves out, or why it is another test; return None if neither applies."""
     never = [rater for rater, compared in zip(raters, _compared(data), strict=True) if not compared]
     n_sets = data.components[0] - len(never)
     reasons = [f"raters who do not differ from others on any item are left out: {', '.join(never)}"] if never else []

@@ -29,7 +29,7 @@ MOST_LABELS = 2000
 
 @dataclass(frozen=True, repr=False)
 class OrderEffect(Result):
-    """The result of one test of one rater.
+    """The result of one order test for one rater.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class OrderEffect(Result):
 
 @dataclass(frozen=True, repr=False)
 class OrderTest(Result):
-    """The order tests of all raters and outcomes together.
+    """The results of all order tests of a study, and whether the order matters.
 
     Attributes
     ----------

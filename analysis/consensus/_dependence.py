@@ -374,7 +374,7 @@ def _strength(x: Floats, which: tuple[int, int] | str | None) -> Floats:
 
 
 def _strength_slope(strength: Floats, which: tuple[int, int] | str | None) -> Floats:
-    """Return the derivative of the strength of dependence by the last parameter."""
+    """Return the derivative of the strength of dependence with respect to the last parameter."""
     return strength if which == DIFFICULTY else strength * (1 - strength / (MAX_STRENGTH[HARD] if which == HARD else 1))
 
 

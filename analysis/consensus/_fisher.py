@@ -126,7 +126,7 @@ def _information(cells: Patterns, theta: Theta, weight: Floats) -> tuple[Floats,
 
 
 def _scores(theta: Theta, cells: Patterns) -> Floats:
-    """Compute the derivative of log P(pattern) by each parameter, shape (n_cells, n_parameters)."""
+    """Compute the derivative of log P(pattern) with respect to each parameter, shape (n_cells, n_parameters)."""
     q = posterior(theta, cells)[0][:, None]
     of_pi = (q / theta.pi - (1 - q) / (1 - theta.pi)) * (cells.stratum[:, None] == np.arange(len(cells.strata)))
     of_se = q * (cells.positive / theta.se - cells.negative / (1 - theta.se))

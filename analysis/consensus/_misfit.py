@@ -55,9 +55,9 @@ def misfit(
 ) -> Misfit:
     """Test whether pairs of raters agree as often as the latent class model predicts [1]_.
 
-    The statistic is the sum of Pearson's X2 over the 2 x 2 tables of all pairs of raters, pooled over items. Its
-    distribution comes from a parametric bootstrap: draw data sets from the fitted model, with the same raters on the
-    same items, and fit the model to each data set.
+    The statistic is the sum of Pearson's X2 over the 2 x 2 tables of all pairs of raters, pooled over items. The
+    distribution of the statistic comes from a parametric bootstrap: data sets are drawn from the fitted model, with the
+    same raters on the same items, and the model is fitted to each data set.
 
     If the test rejects, raters share errors or items differ in difficulty, so do not trust prevalence and rates of the
     model. If the test does not reject, this proves little, because no test can detect errors that all raters share.

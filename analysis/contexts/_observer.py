@@ -358,7 +358,7 @@ def _observed(
 
 
 def _log_t(ratios: Floats) -> Test:
-    """Test whether the mean logarithm is zero; the result agrees with the interval of `geometric_mean`."""
+    """Test whether the mean logarithm of ratios is 0; the result agrees with the interval of `geometric_mean`."""
     logs = np.log(ratios)
     if np.ptp(ratios) <= TINY * ratios.max():
         return Test(float(abs(logs[0]) <= TINY), reason=NO_VARIATION)

@@ -76,7 +76,7 @@ class Noise:
     df: float
 
     def half_width(self, level: float) -> float:
-        """Return half the width of Student's interval."""
+        """Return half the width of Student's interval of the mean at this confidence level."""
         return float(stats.t.ppf((1 + level) / 2, self.df)) * self.se
 
     def p(self, mean: float) -> float:

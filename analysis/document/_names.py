@@ -86,7 +86,7 @@ def _cut(parts: Sequence[str], n_names: Counter[str], width: int) -> str:
 
 
 def _numbered(text: str, used: set[str], width: int) -> str:
-    """Return the text; if another name already uses the text, add a number."""
+    """Return the text for a name; if another name already uses the text, add a number."""
     number, candidate = 1, text
     while candidate in used:
         number += 1

@@ -19,7 +19,7 @@ MOST_CHARACTERS = 60
 
 
 class ModelError(ValueError):
-    """The error that a model file is invalid; the message gives the place and the reason."""
+    """Raised if a model file is invalid; the message gives the place and the reason."""
 
 
 @dataclass(frozen=True)

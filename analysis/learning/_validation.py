@@ -21,7 +21,7 @@ OUTER_FOLDS, INNER_FOLDS = 10, 5
 
 
 class TooFew(ValueError):
-    """The error that there are too few data to learn from; the message says what is missing."""
+    """Raised if there are too few data to learn from; the message says what is missing."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Chosen(Result):
         return self.model.leaning(self.scale.apply(x))
 
     def probability(self, x: Floats) -> Floats:
-        """Return the probability of dissimilar, from unscaled features."""
+        """Return the probability that items are dissimilar, from unscaled features."""
         return self.model.probability(self.scale.apply(x))
 
 

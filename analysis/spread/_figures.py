@@ -61,7 +61,7 @@ def max_spread_chart(survey: Survey) -> Chart:
     values = [row.spreads for row in rows]
     axis = alt.Axis(format="~%", values=[10.0**k for k in range(-4, 3)] + list(BUCKETS.values())[:-1], grid=False)
     low, high = min(map(min, values)), max(max(map(max, values)), 0.6)
-    title = "(slowest run − fastest run) / mean of the runs; logarithmic"
+    title = "(slowest run − fastest run) / mean of the runs (logarithmic axis)"
     x = alt.X("x:Q", title=title, scale=alt.Scale(type="log", domain=[low / 1.2, high * 1.2], nice=False), axis=axis)
     names = _labels(rows)
     y = _row_axis("row", names)

@@ -356,7 +356,7 @@ def _quartiles(values: Iterable[float | None]) -> Quartiles:
 
 
 def _slowdowns(trusts: Sequence[Trust]) -> tuple[SlowdownSummary, ...]:
-    """Summarise the slowdowns over benchmarks, in the order of the first benchmark that has slowdowns."""
+    """Summarise the smallest detected slowdowns over benchmarks, in the order of the first benchmark that has them."""
     by_question: dict[tuple[str, str, float], list[float]] = {}
     for trust in trusts:
         for curve in trust.curves:

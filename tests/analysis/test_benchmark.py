@@ -77,7 +77,10 @@ def test_runs_are_selected_by_number_in_the_given_order():
         ({"series": ([1.0, -np.inf],)}, "0, iteration 1: -inf"),
         ({"series": (np.ones((2, 2)),)}, r"0.*dimension.*\(2, 2\)"),
         ({"series": (np.float64(1),)}, r"0.*dimension.*\(\)"),
-        ({"conditions": {"version": ("old",)}}, "benchmark 'bench': 1 texts of condition 'version' for 3 runs"),
+        (
+            {"conditions": {"version": ("old",)}},
+            "benchmark 'bench': condition 'version' has 1 texts, but there are 3 runs",
+        ),
         ({"better": "up"}, "benchmark 'bench': better is 'up', not 'lower' or 'higher'"),
     ],
 )

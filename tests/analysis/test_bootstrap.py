@@ -70,7 +70,10 @@ def test_what_cannot_be_drawn_is_a_result_with_a_reason():
     assert bootstrap(mean_of(np.zeros(0)), 0, rng=rng).reason == "no items"
     assert bootstrap(mean_of(np.ones(1)), 1, rng=rng).reason == "one item: no interval"
     assert bootstrap(mean_of(np.ones(3)), 3, rng=rng, groups=["a"] * 3).reason == "one group: no interval"
-    assert bootstrap(share_among(np.zeros(3), np.ones(3)), 3, rng=rng).reason == "undefined on these items"
+    assert (
+        bootstrap(share_among(np.zeros(3), np.ones(3)), 3, rng=rng).reason
+        == "the statistic is undefined on these items"
+    )
 
 
 def test_wrong_arguments_are_refused():

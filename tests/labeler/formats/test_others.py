@@ -113,7 +113,7 @@ MADE = """from labeler.formats import Benchmark, Failure
         ("(run, 5.0)", "benchmark 'b', run 1: the measurements must have one dimension, got shape ()"),
         ("(run, ['x'])", "could not convert string to float: 'x'"),
         ("(run,), better='more'", "benchmark 'b': better is 'more', not 'lower' or 'higher'"),
-        ("(run,), conditions={'run': '12'}", "benchmark 'b': 2 texts of condition 'run' for 1 runs"),
+        ("(run,), conditions={'run': '12'}", "benchmark 'b': condition 'run' has 2 texts, but there are 1 runs"),
         (
             "(run,), parameters={1: 'a\\0'}",
             "benchmark 'b'",
