@@ -332,7 +332,7 @@ def _operation(level: Benchmark) -> tuple[Any, ...]:
 
 
 def _pair(before: _Level, after: _Level) -> Pair:
-    """Return one number per run of baseline and candidate; if they cannot be compared, return the reason."""
+    """Return one number per run of baseline and candidate, and the reason if the two cannot be compared."""
     old, new = before.benchmark, after.benchmark
     reason = None
     if not old.runs or not new.runs:

@@ -1,8 +1,8 @@
 """Draw from the posterior of the latent class model by Gibbs sampling over label patterns.
 
-Given the parameters, the number of dissimilar items of a pattern has a binomial distribution. Given these numbers,
-prevalence and rates have Beta distributions [1]_. Se and Sp (sensitivity and specificity) are drawn in turn, each from
-its Beta distribution, truncated so that Se + Sp >= 1.
+If the parameters are known, the number of dissimilar items of a pattern has a binomial distribution. If these numbers
+are known, prevalence and rates have Beta distributions [1]_. Se and Sp (sensitivity and specificity) are drawn in turn,
+each from its Beta distribution, truncated so that Se + Sp >= 1.
 
 References
 ----------

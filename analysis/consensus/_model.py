@@ -1,4 +1,4 @@
-"""Define the latent class model with two categories and conditional independence, and maximise it by EM.
+"""Define the latent class model with two categories and conditional independence, and fit it by EM.
 
 An item is dissimilar with probability pi, which depends on its stratum. Rater r calls a dissimilar item dissimilar with
 probability Se_r (sensitivity), and a similar item dissimilar with probability 1 - Sp_r (Sp is specificity). If the true

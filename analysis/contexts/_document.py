@@ -217,9 +217,10 @@ def _inflated(survey: Survey) -> str:
         return ""
     means = inflated[0].mean_ratios
     return (
-        f"Do not report the plain mean of the ratios: for {counted(len(inflated), 'benchmark')} it makes each version "
-        f"look {_words(inflated)[0]} than the other. For {inflated[0].name} it is {number(means.of_candidate)} for "
-        f"the candidate and {number(means.of_baseline)} for the baseline. The geometric mean has no such bias."
+        f"Do not report the plain mean of the ratios. For {counted(len(inflated), 'benchmark')}, this mean makes each "
+        f"version look {_words(inflated)[0]} than the other. For {inflated[0].name}, it is "
+        f"{number(means.of_candidate)} for the candidate and {number(means.of_baseline)} for the baseline. The "
+        "geometric mean has no such bias."
     )
 
 

@@ -228,7 +228,7 @@ def _design_factor(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence
 
 @dataclass(frozen=True, repr=False)
 class SelectionStep(Result):
-    """Results for a given number of labels, averaged over repeats.
+    """The results of a simulation for one number of labels, averaged over repeats.
 
     Attributes
     ----------

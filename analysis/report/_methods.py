@@ -54,7 +54,7 @@ def _plan(plan: Content | None, n_retests: int) -> Iterator[str]:
         return
     yield f"Each item was assigned to {plan['per_item']} reviewers in balanced blocks within applications{seed}."
     if plan.get("overlap"):
-        yield f"A share of {plan['overlap']:g} of the items was assigned to all reviewers."
+        yield f"{100 * plan['overlap']:g} % of the items were assigned to all reviewers."
     if plan.get("retest"):
         given = f"{_counted(n_retests, 'pair')} of first and second labels" if n_retests else "no second label"
         yield (

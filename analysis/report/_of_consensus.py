@@ -18,8 +18,8 @@ from analysis.report._wording import title_of
 # the state of a model of dependent errors, which is only fitted to numbers if independent errors are rejected
 CHOSEN = {
     "state": consensus.WEAK,
-    "state_words": "this model was chosen because independent errors are rejected, and its numbers are valid only if "
-    "it is right",
+    "state_words": "this model was chosen because independent errors are rejected, so its numbers are valid only if "
+    "this model is right",
 }
 Done = Callable[[Any], Any]  # a function that receives the result of each finished part, and returns it
 

@@ -203,7 +203,7 @@ def test_the_methods_say_the_level(level, shown):
 def test_the_methods_say_the_plan():
     text = methods(small(plan=PLAN))
     assert says(text, "3 reviewers", "balanced blocks", "applications (seed 7)")
-    assert "share of 0.2" in text
+    assert "20 % of the items" in text
     assert "20 items a second time" in text
 
 
