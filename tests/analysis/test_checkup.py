@@ -240,7 +240,7 @@ def timed(name, hours, seed):
 def test_all_old_runs_before_all_new_ones_are_warned_of():
     found = check([timed("b", (3, 4, 5), 1)], [timed("b", (0, 1, 2), 2)])
     assert found.outcome == NOTHING_FOUND
-    assert "Alternate the two sides" in text_of(found)
+    assert "Alternate the two versions" in text_of(found)
 
 
 def test_runs_by_turns_or_at_unknown_times_are_not_warned_of():

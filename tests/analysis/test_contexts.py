@@ -258,7 +258,7 @@ def test_the_share_by_chance_is_what_an_idle_factor_has_on_average():
     [
         ([1.0, 2.0], ["a", "a"], "one level"),
         ([1.0, 2.0], ["", ""], "unknown"),
-        ([1.0, 2.0, 3.0], ["a", "b", "c"], "one context only"),
+        ([1.0, 2.0, 3.0], ["a", "b", "c"], "in only one context"),
         ([1.0, -2.0], ["a", "b"], "not above zero"),
     ],
 )

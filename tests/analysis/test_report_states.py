@@ -82,7 +82,7 @@ def test_a_rejected_model_is_named_in_every_row_and_its_alternative_is_weak(case
     assert {row[-1].split()[0] for row in found["reviewer-rates"].rows} == {"rejected"}
     assert any("98." in row[2] or "99." in row[2] for row in found["reviewer-rates"].rows) == (case == "shown")
     assert {row[-1] for row in found["dependent-rates"].rows} == {"weak (a)"}
-    assert "only if it is right" in found["dependent-rates"].notes[0]
+    assert "only if this model is right" in found["dependent-rates"].notes[0]
 
 
 def test_models_of_dependent_errors_name_classifiers_by_their_titles():

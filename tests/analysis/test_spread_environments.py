@@ -90,7 +90,9 @@ def test_the_report_has_a_row_for_each_environment_and_benchmark(suite):
     assert [row[:3] for row in tables["Benchmarks by spread"].rows] == [
         ("cloud", "no application", "3"), ("desk", "no application", "3"),
     ]  # fmt: skip
-    benchmarks = next(table for caption, table in tables.items() if caption.startswith("Spread: over all runs"))
+    benchmarks = next(
+        table for caption, table in tables.items() if caption.startswith("The first spread is over all runs")
+    )
     assert sorted((row[0], row[2]) for row in benchmarks.rows) == sorted(
         (f"b{n} @ {name}", name) for n in (2, 4, 8) for name in ("cloud", "desk")
     )

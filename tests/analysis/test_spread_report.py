@@ -88,7 +88,7 @@ def test_long_tables_are_cut_and_say_so():
 
 def test_what_was_left_out_is_named_with_its_reason():
     found = survey([benchmark(1, 2, 3, name="has"), benchmark(1, 2, name="lacks")])
-    (left_out,) = (one for one in tables(found) if "without a bucket" in one.caption)
+    (left_out,) = (one for one in tables(found) if "no spread for the table" in one.caption)
     assert left_out.rows == (("lacks", "2 of 3 runs"),)
 
 

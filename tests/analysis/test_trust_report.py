@@ -145,7 +145,7 @@ def test_the_document_says_in_short_what_to_do():
     assert says(text, f"{100 * merged:.1f} %", "merged iterations", f"{100 * single:.1f} %", "one number per run")
     assert "should be 5 %." in text
     assert "α is correct" in text
-    assert "stricter criterion than α" in text
+    assert "stricter than α" in text
     assert "single there is only one run, so every sample is the same" in text
     assert "seed 1" in text and "aggregate mean" in text
 
@@ -177,7 +177,7 @@ def test_an_empty_survey_is_a_document():
 def test_without_curves_and_with_another_test_the_document_says_what_it_has():
     found = survey([benchmark("a")], n_runs=3, gammas=(), tests=[MANN_WHITNEY], n_curve=0, resamples=100)
     text = text_of(found)
-    assert "requested, or undefined" in text
+    assert "requested, or is undefined" in text
     assert "false alarms (Mann-Whitney U test)" in text
     assert trust_charts(found) == {}
     assert text_of(survey([benchmark("a")], n_runs=3, tests=[], n_curve=0)).count("no test") == 1
