@@ -45,7 +45,7 @@ def document(learned: Learned) -> Document:
         Section("Would more labels help?", tuple(_curve(learned.curve))),
         Section("Method", tuple(_method(learned))),
     )
-    lead = f"A classifier learned from {learned.n_labels} labels of {learned.n_items} items; target: {learned.target}"
+    lead = f"A classifier learned from {learned.n_labels} labels of {learned.n_items} items. Target: {learned.target}"
     return Document("Learned classifier", lead, "", sections, kind="learning report")
 
 
@@ -58,7 +58,9 @@ def arena_document(arena: Arena, target: str) -> Document:
     target : str
         Name of the consensus.
     """
-    lead = f"{arena.n} items of {arena.n_applications} applications, {arena.n_dissimilar} dissimilar; target: {target}"
+    lead = (
+        f"{arena.n} items of {arena.n_applications} applications; {arena.n_dissimilar} are dissimilar. Target: {target}"
+    )
     return Document("Classifiers compared", lead, "", arena_sections(arena), kind="comparison")
 
 
@@ -76,7 +78,7 @@ def arena_sections(arena: Arena) -> tuple[Section, ...]:
     cost = f"Mean cost per item. A missed dissimilar item costs {arena.cost_ratio:g}, and a false alarm costs 1."
     blocks: list[Block] = [
         table(
-            f"Area under the ROC curve on the same {arena.n} items, largest first; 0.5 is chance.",
+            f"Area under the ROC curve on the same {arena.n} items, largest first. 0.5 is the area of a random score.",
             ("classifier", "n", "AUC", "95 % by application", "95 % DeLong"), rows, (1, 2),
         ),
         Figure("areas", "Area under the ROC curve with intervals by application."),
@@ -94,7 +96,9 @@ def arena_sections(arena: Arena) -> tuple[Section, ...]:
         for row in arena.differences
     ]  # fmt: skip
     header = ("difference of areas", "value", "95 % DeLong", "p (Holm)", "95 % by application", "p (Holm)")
-    blocks.append(table("Paired differences on items with both scores.", header, pairs, (1, 3, 5)))
+    blocks.append(
+        table("Differences between areas on the items that both classifiers scored.", header, pairs, (1, 3, 5))
+    )
     blocks.append(
         Paragraph(
             "DeLong's intervals assume independent items, but benchmarks of one application are similar. Rely on the "
@@ -133,7 +137,7 @@ def _against_best(row: Difference) -> str:
         return f"The learned classifier is better than the best other classifier, {row.b}: difference of areas {ends}."
     if row.by_application.high < 0 and p is not None and p < 0.05:
         return f"The learned classifier is worse than {row.b}: difference of areas {ends}. Use {row.b}."
-    return f"The learned classifier and the best other classifier, {row.b}, do not differ significantly: {ends}."
+    return f"The learned classifier does not differ significantly from {row.b}: difference of areas {ends}."
 
 
 def _warnings(texts: Sequence[str]) -> Iterator[Block]:
@@ -259,7 +263,7 @@ def habit_sections(found: Habits) -> tuple[Section, ...]:
 
 def habits_document(found: Habits) -> Document:
     """Build the report on why reviewers disagree."""
-    lead = f"Measures that predict each reviewer's labels: {found.n_labels} first labels on {found.n_items} items"
+    lead = f"Measures that predict each reviewer's labels. Data: {found.n_labels} first labels on {found.n_items} items"
     return Document("Why reviewers disagree", lead, "", habit_sections(found), kind="report on reviewers")
 
 

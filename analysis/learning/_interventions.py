@@ -185,7 +185,8 @@ def dose_response(
     rows = pd.DataFrame(judged, columns=["item", "rater", "category", "reviewer"]).dropna(subset=["category"])
     if len(rows) and not set(of_item) & set(rows["item"]):
         raise ValueError(
-            f"no item has the name of a benchmark in the table of interventions, such as {next(iter(of_item), '')!r}"
+            "no item has the name of a benchmark in the table of interventions, for example "
+            f"{next(iter(of_item), '')!r}"
         )
     dose = [of_item.get(item, (NOISE, 0.0)) for item in rows["item"]]
     rows = rows.assign(kind=[kind for kind, _ in dose], amount=[amount for _, amount in dose])
