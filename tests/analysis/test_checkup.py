@@ -113,7 +113,7 @@ def test_runs_that_do_not_exclude_the_largest_slowdown_are_inconclusive():
     found = check(noisy[:1], noisy[1:], Rules(max_slowdown=0.05))
     assert found.outcome == INCONCLUSIVE
     assert "more than 5 %" in text_of(found)
-    assert "measure more runs" in text_of(found)
+    assert "Measure more runs" in text_of(found)
 
 
 def test_one_run_on_a_side_is_described_and_not_tested():
