@@ -102,7 +102,7 @@ def test_item_page_gives_reasons_beside_the_verdicts_whichever_is_explained(stud
     for headline in ("same: similar", "spread: similar"):
         choose(page, "radio", f"verdict-{FIRST}", headline)
         for word in ("Level: the 3 runs are within", "Pattern: M1 is", "Distribution: M5 is", "Warm-up: ",
-                     "3 runs on each side detect a difference of"):  # fmt: skip
+                     "3 runs of each version detect a difference of"):  # fmt: skip
             assert f"- {word}" in texts(page)
 
 
