@@ -23,7 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 class Place(NamedTuple):
     """The location of a command (module:object), and the first sentence of its help.
 
-    A test checks that this sentence is the same in both places.
+    A test checks that the help of the command begins with this summary.
     """
 
     path: str
@@ -37,14 +37,14 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "reviewers": Place("people:reviewers", "Manage the reviewers"),
         "coordinators": Place("people:coordinators", "Manage the coordinators"),
         "browse": Place("triage:browse", "List the items with their lengths, spread and verdicts"),
-        "triage": Place("triage:triage", "Create a new study from some items of this study"),
+        "triage": Place("triage:triage", "Create a new study from some items of an existing study"),
         "planning": Place("planning:planning", "Estimate how many items and hours a study needs"),
         "simulate": Place("planning:simulate", "Simulate a study with known truth"),
         "plan": Place("study:plan", "Plan which reviewer labels which items, and in which order"),
     },
     "Run a study": {
         "calibration": Place("course:calibration", "Show the state of the calibration round"),
-        "state": Place("course:state", "Change the state of the study: open, pause, third, close, unblind"),
+        "state": Place("course:state", "Open, pause, close or unblind the study, or begin the third-label round"),
         "status": Place("study:status", "Show the progress of the study and of each reviewer"),
         "flags": Place("flags:flags", "List flags and comments of reviewers"),
         "exclude": Place("course:exclude", "Exclude an item"),
@@ -64,7 +64,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "figures": Place("figures:figures", "Draw figures of the similarity measures"),
         "publish": Place("publishing:publish", "Publish a finished study as a data set"),
         "anonymise": Place("handover:anonymise", "Write an anonymised copy of a study"),
-        "replicate": Place("replicate:replicate", "Compare every claim of the paper with the public measurements"),
+        "replicate": Place("replicate:replicate", "Compare the claims of the published paper with its measurements"),
     },
     "Check and explore files": {
         "measure": Place("measure:measure", "Run the benchmarks of a plan and record the conditions of every run"),
@@ -92,7 +92,7 @@ class CommandsByName(Mapping[str, click.Command]):
     """
 
     def __getitem__(self, name: str) -> click.Command:
-        """Import the command; raises KeyError for an unknown name."""
+        """Import the command with this name and return it; raise KeyError if there is no such command."""
         module, _, attribute = PLACES[name].path.partition(":")
         command: click.Command = getattr(import_module(f"labeler.cli.{module}"), attribute)
         return command
@@ -107,7 +107,7 @@ class CommandsByName(Mapping[str, click.Command]):
 
 
 class CommandsInSections(Commands):
-    """The group `labeler`.
+    """The group of all commands of `labeler`.
 
     Help and shell completion list the commands without importing them.
     """

@@ -31,15 +31,15 @@ class CheckFailed(click.ClickException):
 
 
 class Check(click.Command):
-    """A command in which --against takes all names that follow.
+    """A command whose option --against takes all file names that follow it.
 
-    Errors have exit code 2.
+    If an error occurs, the exit code is 2.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeat --against before each of its names; refuse an empty name, which would mean the current folder."""
         if "" in args:
-            raise click.UsageError("One of the file names is empty.", ctx)
+            raise click.UsageError("One of the file names is empty. Remove it, or give the name of a file.", ctx)
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option) and not option.is_flag]
         with_value = {name for option in options for name in option.opts}
         return super().parse_args(ctx, spread_out(args, with_value, {f"--{form}" for form in OUTPUTS}))
@@ -65,7 +65,7 @@ def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value:
     with_value : collection of str
         Options that take a value.
     may_have_value : collection of str
-        Options among them that also work without a value.
+        Options of `with_value` that also work without a value.
 
     Examples
     --------
@@ -117,12 +117,12 @@ class Share(click.ParamType[float]):
 
 
 def output_options(function: Any) -> Any:
-    """Add the options that write the check in one or more output formats."""
+    """Add the options that write the result of the check in one or more output formats."""
     for form in reversed(OUTPUTS):
         function = click.option(
             f"--{form}", f"to_{form}", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
-            is_flag=False, flag_value=STDOUT, help=f"Write {OUTPUTS[form]} to FILE [without FILE, or with -: standard "
-                                                   f"output].",
+            is_flag=False, flag_value=STDOUT,
+            help=f"Write {OUTPUTS[form]} to FILE, or to standard output if FILE is - or missing.",
         )(function)  # fmt: skip
     return function
 
@@ -136,9 +136,10 @@ def output_options(function: Any) -> Any:
 @click.option("--min-change", type=Share(), default=0.0, metavar="SHARE",
               help="Ignore changes smaller than this, such as 2%.")  # fmt: skip
 @click.option("--max-slowdown", type=Share(), default=None, metavar="SHARE",
-              help="Pass only if the interval excludes a slowdown larger than this, such as 5%.")  # fmt: skip
+              help="Pass only if the interval of each change excludes a slowdown larger than this, such as "
+                   "5%.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(checking.FAIL_ON), default="slower", show_default=True,
-              help="slower: only changes for the worse are findings. change: all changes are findings.")  # fmt: skip
+              help="Changes that are findings. slower: changes for the worse. change: all changes.")  # fmt: skip
 @click.option("--allow-missing", is_flag=True, help="Pass even if benchmarks are missing or runs failed.")
 @click.option("--allow-inconclusive", is_flag=True, help="Pass even if a comparison is inconclusive.")
 @click.option("--test", type=click.Choice(checking.TESTS), default="combined", show_default=True,
@@ -150,20 +151,21 @@ def output_options(function: Any) -> Any:
               "[default: spread].")  # fmt: skip
 @click.option("--theta", type=click.FloatRange(0, 1), default=None, metavar="X",
               help="Threshold of the heuristic. Selects the heuristic unless --classifier is given "
-              "[theta 0.25].")  # fmt: skip
+              "[default: 0.25].")  # fmt: skip
 @click.option("--cut", type=click.FloatRange(0, 1), default=None, metavar="X",
-              help="Height of SAME's cut. Selects SAME as the classifier [0.20].")  # fmt: skip
+              help="Height at which SAME cuts its tree of runs. Selects SAME as the classifier "
+              "[default: 0.20].")  # fmt: skip
 @click.option("--model", type=click.Path(path_type=Path), default=None, metavar="MODEL.json",
               help="Model file from `labeler learn` to use as the classifier.")  # fmt: skip
 @click.option("--limit", type=Share(), default=0.10, metavar="SHARE",
               help="Spread above which runs are dissimilar [default: 10%].")  # fmt: skip
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
-              help="Number of iterations to leave out at the start of each run, or a share below 1.")  # fmt: skip
+              help="Warm-up to leave out of each run: a number of iterations, or a share below 1.")  # fmt: skip
 @click.option("--ack", "known_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
-              help="File of known changes, each with a reason and an expiry date. They are listed but are not "
-                   "findings.")  # fmt: skip
+              help="File of known changes, each with a reason and an expiry date. Known changes are listed, but "
+                   "are not findings.")  # fmt: skip
 @click.option("--annotations", type=click.Choice(list(checking.ANNOTATIONS)), default=None,
-              help=f"Report findings to the build server: github prints commands, gitlab writes "
+              help=f"Report findings to the build server. github prints annotations; gitlab writes "
                    f"{GITLAB_REPORT}.")  # fmt: skip
 @reading_options
 @output_options
@@ -174,8 +176,8 @@ def check(
     """Check the runs in result files and compare them with a baseline.
 
     Exit code 0: no findings. 1: a benchmark became worse according to the given rules or, without a baseline, has
-    dissimilar runs. 2: a usage error, or a file that cannot be read. 3: inconclusive: only one run, too few runs for
-    --max-slowdown, a missing benchmark, or failed runs.
+    dissimilar runs. 2: a usage error, or a file that cannot be read. 3: the check is inconclusive, because a benchmark
+    is missing, has failed runs or only one run, or has too few runs for --max-slowdown.
     """
     outputs = _outputs(
         {form: arguments.pop(f"to_{form}") for form in OUTPUTS}, (*paths, *against, *filter(None, [known_file]))
@@ -221,13 +223,14 @@ def _annotate(kind: str, text: str) -> None:
 def _outputs(targets: Mapping[str, Path | None], read: Sequence[Path]) -> dict[str, Path]:
     """Return the outputs to write.
 
-    Text comes first if standard output is free. An output may not overwrite an input file.
+    The text report is added if no other output goes to standard output. An output may not overwrite an input file.
     """
     outputs = {form: path for form, path in targets.items() if path is not None}
     printed = [f"--{form}" for form, path in outputs.items() if str(path) == str(STDOUT)]
     if len(printed) > 1:
         raise InputError(
-            f"{' and '.join(printed)} cannot both be written to standard output. Give a file name for one of them."
+            f"{' and '.join(printed)} cannot both be written to standard output. Give a file name for one of these "
+            "options."
         )
     inputs = {path.resolve() for path in read}
     for form, path in outputs.items():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 OWNER = "owner"  # commands act as the owner of the study file
 COORDINATOR = "coordinator"  # default name of the first coordinator
 FIGURE_FORMATS = ("svg", "png", "pdf")
+WHY = "Reason, kept in the log and shown in reports."
 DEFAULT_URL = "http://127.0.0.1:8501"
 INTERIM = "Interim results: the study is not unblinded."
 
@@ -27,9 +28,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Commands(click.Group):
-    """A group that keeps the order of its commands.
+    """A group that lists its commands in the order in which they were added.
 
-    It shows a `LabelerError` as one line.
+    If a command raises a `LabelerError`, the user sees one line instead of a traceback.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -46,10 +47,10 @@ class Commands(click.Group):
 
 
 def study_option(function: Function) -> Function:
-    """Add `--study`: the study file, LABELER_STUDY by default."""
+    """Add `--study`: the study file. The default is the environment variable LABELER_STUDY."""
     return click.option(
         "--study", type=click.Path(path_type=Path, dir_okay=False), default=lambda: settings().study,
-        metavar="FILE", help="The study file [or LABELER_STUDY].",
+        metavar="FILE", help="Study file [default: environment variable LABELER_STUDY].",
     )(function)  # fmt: skip
 
 
@@ -61,7 +62,7 @@ def json_option(function: Function) -> Function:
 def _columns(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, str]:
     pairs = [pair.partition("=") for pair in text.split(",")] if text else []
     if not all(ours and equals and theirs for ours, equals, theirs in pairs):
-        raise click.BadParameter("write it as benchmark=NAME,run=NAME,value=NAME,...")
+        raise click.BadParameter(f"{text!r} is incomplete. Write it as benchmark=NAME,run=NAME,value=NAME,...")
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
@@ -73,12 +74,12 @@ def format_option(function: Function) -> Function:
 
 
 def columns_option(function: Function) -> Function:
-    """Add `--columns`: the meaning of a table's columns."""
+    """Add `--columns`: the names of the columns in a table."""
     return click.option(
         "--columns",
         callback=_columns,
         default=None,
-        help="Column names of a table: benchmark=NAME,run=NAME,value=NAME,...",
+        help="Names of the columns in a table: benchmark=NAME,run=NAME,value=NAME,...",
     )(function)
 
 
@@ -91,15 +92,15 @@ def figure_formats_option(function: Function) -> Function:
 
 
 def why_option(function: Function) -> Function:
-    """Add `--why`: the reason, which goes into the log."""
-    return click.option("--why", required=True, metavar="TEXT", help="Reason, for the log and the reports.")(function)
+    """Add `--why`: the reason, which is written to the log."""
+    return click.option("--why", required=True, metavar="TEXT", help=WHY)(function)
 
 
 def actor_option(function: Function) -> Function:
     """Add `--actor`: the person who started the command on a page."""
-    return click.option("--actor", default=OWNER, hidden=True, help="Person who started this on a page, for the log.")(
-        function
-    )
+    return click.option(
+        "--actor", default=OWNER, hidden=True, help="Person to record in the log, if the command was started on a page."
+    )(function)
 
 
 def url_option(function: Function) -> Function:
@@ -110,7 +111,7 @@ def url_option(function: Function) -> Function:
 
 
 def named(study: Path | None) -> Path:
-    """Return the path of the study file; raises NoStudy if none is given."""
+    """Return the path of the study file; raise NoStudy if no file is given."""
     if study is None:
         raise NoStudy("No study given. Use --study FILE, or set LABELER_STUDY.")
     return study
@@ -118,7 +119,7 @@ def named(study: Path | None) -> Path:
 
 @contextmanager
 def opened(study: Path | None) -> Iterator["Database"]:
-    """Open the study for one command."""
+    """Open the study file and yield its database; close it when the command ends."""
     from labeler.store import open_database  # imported here because help needs no study
 
     with open_database(named(study)) as db:
@@ -126,7 +127,7 @@ def opened(study: Path | None) -> Iterator["Database"]:
 
 
 def now() -> datetime:
-    """Return the present time in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
@@ -145,7 +146,7 @@ def say_if_interim(db: "Database") -> None:
 
 
 def link(url: str, secret: str) -> str:
-    """Return a sign-in link."""
+    """Return the sign-in link that contains this secret."""
     return f"{url.rstrip('/')}/join/{secret}"
 
 
@@ -172,7 +173,7 @@ def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a complete file, or standard output if the name is `-`; raises InputError if this is not possible."""
+    """Write a text to a file, or to standard output if the path is `-`; raise InputError if writing fails."""
     if str(path) == "-":
         click.echo(text, nl=False)
         return

@@ -6,7 +6,18 @@ from typing import Any
 
 import click
 
-from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option, why_option
+from labeler.cli.common import (
+    OWNER,
+    WHY,
+    json_option,
+    now,
+    opened,
+    remark,
+    say_if_interim,
+    show,
+    study_option,
+    why_option,
+)
 from labeler.errors import InputError
 from labeler.model import Category, Gate
 from labeler.plan.lifecycle import Step
@@ -21,10 +32,10 @@ from labeler.service.plan.calibrating import Calibration
 @why_option
 @click.option("--anyway", is_flag=True, help="Open the study even though calibration was not passed.")
 def state(step: str, study: Path | None, why: str, anyway: bool) -> None:
-    """Change the state of the study: open, pause, third, close, unblind.
+    """Open, pause, close or unblind the study, or begin the third-label round.
 
-    The states are draft, calibration (if planned), open, third (if wanted), closed and unblinded. A study can be paused
-    in any of them; `open` resumes it. Each step is logged with its reason.
+    A study goes through the states draft, calibration (if planned), open, third (if wanted), closed and unblinded. You
+    can pause it in each state; `open` resumes it. The log records each step with its reason.
     """
     with opened(study) as db:
         moved = course.move(db, Step(step), why=why, anyway=anyway, actor=OWNER, now=now())
@@ -49,7 +60,7 @@ def exclude(item: str, study: Path | None, why: str, undo: bool) -> None:
 @click.argument("item", required=False)
 @click.argument("category", type=click.Choice([category.value for category in Category]), required=False)
 @study_option
-@click.option("--why", default=None, metavar="TEXT", help="Reason, for the log and the reports.")
+@click.option("--why", default=None, metavar="TEXT", help=WHY)
 @json_option
 def adjudicate(item: str | None, category: str | None, study: Path | None, why: str | None, as_json: bool) -> None:
     """Decide a split item of a closed study; without ITEM, list the split items.
@@ -74,20 +85,22 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
 @click.command(epilog="Example: labeler calibration --study cache.study --reference reference.csv --gate 0.8")
 @study_option
 @click.option("--reference", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
-              help="Reference labels for items of the round (columns item, label).")  # fmt: skip
+              help="File with reference labels for calibration items. Columns: item, label.")  # fmt: skip
 @click.option(
     "--gate",
     type=click.FloatRange(0, 1),
     default=None,
-    help="Agreement that must be reached before the study opens, from 0 to 1.",
+    help="Agreement that reviewers must reach before the study opens, from 0 to 1.",
 )
 @click.option("--on", type=click.Choice(list(calibrating.ON)), default="reference", show_default=True,
-              help="Comparison: each reviewer with the reference, or reviewers with each other.")  # fmt: skip
+              help="With --gate: compare each reviewer with the reference labels, or the reviewers with each "
+                   "other.")  # fmt: skip
 @json_option
 def calibration(study: Path | None, reference: Path | None, gate: float | None, on: str, as_json: bool) -> None:
-    """Show the state of the calibration round; with options, set its reference labels and the agreement it requires.
+    """Show the state of the calibration round.
 
-    `labeler plan` sets the number of items of the round. Their labels are not part of any result.
+    The options set the reference labels and the agreement that the round requires. `labeler plan` sets the number of
+    calibration items. No result uses the labels of these items.
     """
     labels = calibrating.read_reference(reference) if reference else None
     with opened(study) as db:
@@ -109,7 +122,7 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
 
 
 def rows_of_calibration(result: Calibration) -> list[dict[str, Any]]:
-    """Return one row per reviewer."""
+    """Return a row per reviewer: the number of labelled items, and the agreement with the reference labels."""
     return [
         {"reviewer": reviewer.reviewer, "labelled": reviewer.n_done, "of": reviewer.n_assigned,
          "equal to the reference": calibrating.in_words(reviewer.with_reference)}

@@ -26,8 +26,12 @@ from labeler.service.data.converting import FORMS
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @study_option
 @reading_options
-@click.option("--as-new", is_flag=True, help="Import a changed file with the same name as a separate item.")
-@click.option("--dry-run", is_flag=True, help="Show what would be imported, without importing it; needs no study.")
+@click.option(
+    "--as-new", is_flag=True, help="If a benchmark already has other measurements, import it as a separate item."
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Show what the import would do, without importing anything. Needs no study."
+)
 @json_option
 def import_(
     paths: tuple[Path, ...],
@@ -37,12 +41,13 @@ def import_(
     as_json: bool,
     **arguments: Any,
 ) -> None:
-    """Import benchmark results: files, folders, zip files, quoted patterns such as 'results/**/*.json', - for stdin.
+    """Import benchmark results.
 
+    PATH is a file, a folder, a zip file, a quoted pattern such as 'results/**/*.json', or - for standard input.
     `labeler formats` lists the formats; any file may be compressed (.gz, .zst). If each file is one run, the files of
-    several runs are joined into one item per benchmark. Each version or altered method becomes a separate item,
-    NAME @ LEVEL. A file that cannot be used is refused with a reason; the other files are imported, and the exit code
-    is 1. Importing the same file again adds nothing.
+    several runs are joined into one item per benchmark. Each version and each altered method becomes a separate item
+    with the name NAME @ LEVEL. If a file cannot be used, the command refuses it with a reason, imports the other files,
+    and ends with exit code 1. If you import the same file again, nothing is added.
     """
     options = read_options(arguments)
     files = list(importing.files_below(paths))
@@ -78,16 +83,17 @@ def _for_people(row: dict[str, Any]) -> dict[str, Any]:
 @click.command(epilog="Example: labeler convert results/ --to parquet -o runs.parquet")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option("--to", "form", type=click.Choice(FORMS), required=True,
-              help="parquet, csv: a table with one row per measurement. icpe: a folder.")  # fmt: skip
+              help="Output format. parquet, csv: a table with one row per measurement. icpe: a folder.")  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="OUT",
               help="Output file; for icpe, a new folder.")  # fmt: skip
 @reading_options
 def convert(paths: tuple[Path, ...], form: str, out: Path, **arguments: Any) -> None:
     """Convert measurements to a single table or folder that pandas, R and DuckDB can read.
 
-    The table has the columns benchmark, application, run, iteration, value, unit, better, version, context, order_type,
-    order_position, altered, and factor:NAME for every other condition. Times are in seconds. A file that
-    cannot be used is refused with a reason; the other files are converted, and the exit code is 1.
+    Each row of the table is one measurement. The columns are benchmark, application, run, iteration, value, unit,
+    better, version, context, order_type, order_position, altered, and factor:NAME for every other condition. Times are
+    in seconds. If a file cannot be used, the command refuses it with a reason, converts the other files, and ends with
+    exit code 1.
     """
     options = read_options(arguments)
     files = list(importing.files_below(paths))

@@ -1,4 +1,7 @@
-"""Commands for the four methods, for result files or the measurements of a study."""
+"""The commands spread, order, trust and contexts, which analyse result files or the measurements of a study.
+
+The command variants plans measurements for `contexts`.
+"""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -35,13 +38,13 @@ PATHS = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metav
 
 
 def in_options(function: Function) -> Function:
-    """Add the options for the source of measurements and the number that represents a run."""
+    """Add the options that choose the measurements and the statistic that represents each run."""
     for option in reversed([
         PATHS,
         study_option,
         reading_options,
         click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
-                     help="Number of iterations to leave out at the start of each run, or a share below 1."),
+                     help="Warm-up to leave out of each run: a number of iterations, or a share below 1."),
         click.option("--aggregate", type=click.Choice(exploring.AGGREGATES), default="mean", show_default=True,
                      help="Statistic that represents each run."),
         click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,
@@ -53,7 +56,7 @@ def in_options(function: Function) -> Function:
 
 
 def out_options(function: Function) -> Function:
-    """Add the options for the output."""
+    """Add the options that choose the output: JSON, an HTML page, or figures."""
     for option in reversed([
         json_option,
         click.option("--html", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
@@ -69,7 +72,8 @@ def out_options(function: Function) -> Function:
 @click.command(epilog="Example: labeler spread results/ --html spread.html")
 @in_options
 @click.option("--per", type=click.IntRange(min=2), default=None, metavar="N",
-              help="Average maxSpread across all subsets of N runs, for comparison with suites of N runs.")  # fmt: skip
+              help="Average maxSpread across all subsets of N runs, to compare it with suites that have N "
+                   "runs.")  # fmt: skip
 @click.option("--baseline", default=None, metavar="NAME", help="Value in the column `altered` to use as the baseline.")
 @click.option(
     "--v",
@@ -80,7 +84,7 @@ def out_options(function: Function) -> Function:
 )
 @click.option("--without", multiple=True, metavar="BENCHMARK", help="Benchmark to leave out of the score. Repeatable.")
 @click.option("--budget", type=click.FloatRange(min=0, min_open=True), default=None, metavar="MINUTES",
-              help="Also show which part of the suite fits into this time, and which changes it would "
+              help="Also show which part of the suite fits into this time, and which changes this part would "
                    "detect.")  # fmt: skip
 @out_options
 @click.pass_context
@@ -96,25 +100,26 @@ def spread(context: click.Context, /, **arguments: Any) -> None:
 
 @click.command(epilog="Example: labeler order experiment_results.csv --figures figures")
 @in_options
-@click.option("--baseline", default=None, metavar="VERSION", help="With two systems: the baseline.")
-@click.option("--candidate", default=None, metavar="VERSION", help="With two systems: the candidate.")
+@click.option("--baseline", default=None, metavar="VERSION", help="Baseline, if two versions were measured.")
+@click.option("--candidate", default=None, metavar="VERSION", help="Candidate, if two versions were measured.")
 @click.option(
     "--ci-level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=None,
     metavar="LEVEL",
-    help="Level of each interval of a median [default: 1 - alpha / number of tests].",
+    help="Confidence level of the interval of each median [default: 1 - alpha / number of tests].",
 )
 @click.option("--compat", type=click.Choice(["ordersage"]), default=None,
-              help="Classify the tests like the published tool: a separate 95 % interval for each test, its ranks "
-                   "and its rule.")  # fmt: skip
+              help="Classify each test as the published tool does: with a separate 95 % interval, and with the ranks "
+                   "and the rule of the tool.")  # fmt: skip
 @out_options
 @click.pass_context
 def order(context: click.Context, /, **arguments: Any) -> None:
     """Test whether the order of benchmarks affects their results.
 
-    Needs measurements in a fixed and a random order: results of `labeler measure` with order = "both", files of
-    OrderSage, or columns run, order_type and order_position. If only positions are known, weaker tests are used.
+    The benchmarks must be measured in a fixed and in a random order. Give results of `labeler measure` with
+    order = "both", files of OrderSage, or a table with the columns run, order_type and order_position. If only
+    positions are known, weaker tests are used.
     """
     _answer(context, "order", arguments, "baseline", "candidate", "ci_level", "compat")
 
@@ -127,7 +132,11 @@ def order(context: click.Context, /, **arguments: Any) -> None:
 @out_options
 @click.pass_context
 def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
-    """Estimate how reliable intervals and tests are: coverage, false alarms, detectable slowdowns."""
+    """Estimate how reliable intervals and tests are.
+
+    The result shows how often intervals contain the true value, how often tests raise false alarms, and which slowdowns
+    they detect.
+    """
     if jobs == 1:
         _answer(context, "trust", arguments, "n_runs")
         return
@@ -143,7 +152,7 @@ def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
     "--baseline",
     default=None,
     metavar="VERSION",
-    help="Version to compare with [default: the first in sorted order].",
+    help="Version to use as the baseline [default: the first in sorted order].",
 )
 @click.option("--candidate", default=None, metavar="VERSION", help="Version to compare with the baseline.")
 @click.option(
@@ -152,7 +161,7 @@ def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
     "instrumentation",
     default=None,
     metavar="NAME",
-    help="Condition or factor that holds the level of instrumentation, to measure its effect on each version.",
+    help="Condition or factor that gives the amount of instrumentation. Also show its effect on each version.",
 )
 @click.option("--held-fixed", default=None, metavar="LEVEL",
               help="Level of `intervention` at which the suspected cause is held fixed.")  # fmt: skip
@@ -161,9 +170,10 @@ def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
 def contexts(context: click.Context, /, **arguments: Any) -> None:
     """Test whether the measurement context affects which version is faster.
 
-    Needs results of `labeler measure` in several contexts, measurements with columns version and context, or files
-    with version and context in their names (--from-name). `labeler variants` plans runs for other tools. With
-    --observer, one version is enough: it shows whether measuring changes the result.
+    The versions must be measured in several contexts. Give results of `labeler measure`, a table with the columns
+    version and context, or files whose names contain version and context (--from-name). `labeler variants` plans runs
+    for other tools. With --observer, one version is enough; the result shows whether measuring itself changes the
+    times.
     """
     _answer(context, "contexts", arguments, "baseline", "candidate", "instrumentation", "held_fixed")
 
@@ -171,9 +181,9 @@ def contexts(context: click.Context, /, **arguments: Any) -> None:
 def _levels(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
     pairs = [text.partition("=") for text in texts]
     if not all(name and equals and levels for name, equals, levels in pairs):
-        raise click.BadParameter("write it as NAME=LEVEL,LEVEL,..., such as env=0,64,128")
+        raise click.BadParameter("a factor has no levels. Write it as NAME=LEVEL,LEVEL,..., such as env=0,64,128")
     if len({name for name, _, _ in pairs}) < len(pairs):
-        raise click.BadParameter("the same factor is given twice")
+        raise click.BadParameter("the same factor is given twice. Give all its levels in one --factor")
     return {name: levels.split(",") for name, _, levels in pairs}
 
 
@@ -188,12 +198,16 @@ def _levels(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 @click.option(
     "--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of runs in each context."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of the order.")
 @json_option
 def variants(
     factors: dict[str, list[str]], benchmarks: tuple[str, ...], n: int | None, runs: int, seed: int, as_json: bool
 ) -> None:
-    """Plan measurements in many contexts, in shuffled order, as CSV for `labeler contexts`."""
+    """Plan measurements in many contexts.
+
+    Prints a CSV table with one row per run, in random order. Measure the runs in this order, add a column with the
+    measured values, and give the table to `labeler contexts`.
+    """
     plan = exploring.variants(factors, benchmarks=benchmarks, n=n, runs=runs, seed=seed)
     if as_json:
         show(exploring.rows(plan), as_json=True)
@@ -224,7 +238,7 @@ def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: 
 
 
 def gather(context: click.Context, name: str, paths: Sequence[Path], study: Path | None, **arguments: Any) -> Gathered:
-    """Return the benchmarks of the files, or of the study if no files are given."""
+    """Read the benchmarks of the files, or of the study if no files are given."""
     if not paths:
         if any(arguments.values()):
             raise InputError("Options such as --format, --columns or --from-name need files. Give the files to read.")

@@ -24,8 +24,8 @@ def figures(
 ) -> None:
     """Draw figures of the similarity measures: example pairs (Figure 1) and applications (Figure 2).
 
-    --application adds the measures of the benchmarks of an application; --item adds the runs of a benchmark. Prints the
-    names of the files that were written. Needs no browser.
+    --application adds the measures of each benchmark of an application; --item adds the runs of a benchmark. The
+    command prints the names of the files that it wrote. It needs no browser.
     """
     with opened(study) as db:
         charts = evidence.paper_figures(db, applications, items)

@@ -16,8 +16,8 @@ from labeler.service.people.inbox import Message
 @click.command(epilog="Example: labeler flags --study cache.study --answer ITEM 'Judge the steady state.'")
 @study_option
 @click.option("--answer", nargs=2, default=None, metavar="ITEM TEXT",
-              help="Answer the flags and comments on an item; reviewers read it under My labels.")  # fmt: skip
-@click.option("--reviewer", default=None, metavar="NAME", help="With --answer: answer only this reviewer.")
+              help="Answer the flags and comments on an item; reviewers read the answer under My labels.")  # fmt: skip
+@click.option("--reviewer", default=None, metavar="NAME", help="With --answer: answer this reviewer only.")
 @json_option
 def flags(study: Path | None, answer: tuple[str, str] | None, reviewer: str | None, as_json: bool) -> None:
     """List flags and comments of reviewers, unanswered first, or answer them."""
@@ -46,5 +46,5 @@ def _row(message: Message) -> dict[str, Any]:
 
 
 def _printable(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the rows with each text on one line, without control characters."""
+    """Return the row with each text on one line, without control characters."""
     return {name: " ".join(one_line(value).split()) if isinstance(value, str) else value for name, value in row.items()}

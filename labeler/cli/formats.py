@@ -25,16 +25,18 @@ def reading_options(function: Function) -> Function:
         format_option,
         columns_option,
         click.option("--file-is", type=click.Choice(importing.FILE_IS), default=None,
-                     help="run: each file is one run of its benchmarks. study: each file is complete "
+                     help="Content of each file. run: one run of its benchmarks. study: all runs of its benchmarks "
                      "[default: see `labeler formats`]."),
         click.option("--values-are", type=click.Choice(importing.VALUES_ARE), default=None,
-                     help="runs: each value is a separate run. iterations: single values are the iterations of one "
-                     "run [default: see `labeler formats`]."),
+                     help="Meaning of values that are not grouped into runs. runs: each value is a separate run. "
+                     "iterations: the values are the iterations of one run [default: see `labeler formats`]."),
         click.option("--unit", default="", help="Unit of values that have no unit in the file."),
         click.option("--better", type=click.Choice(importing.BETTER), default=None,
-                     help="Direction of values whose file gives no direction [default: lower for times]."),
+                     help="Whether lower or higher values are better, if the file does not say so [default: lower "
+                     "for times]."),
         click.option("--from-name", "pattern", default=None, metavar="PATTERN",
-                     help="Pattern of the file names, with conditions of the runs, such as {version}-{context}.json."),
+                     help="Pattern that reads conditions of the runs from file names, such as "
+                     "{version}-{context}.json."),
     ]):  # fmt: skip
         function = option(function)
     return function
@@ -50,7 +52,7 @@ def read_options(arguments: dict[str, Any]) -> importing.ReadOptions:
 
 @contextmanager
 def reading(files: Sequence[File], label: str) -> Iterator[Advance]:
-    """Show a progress bar for the bytes of the files; yield the function that advances the bar."""
+    """Show a progress bar for the size of the files; yield the function that advances the bar after a file."""
     n_done, total = 0, sum(file.size for file in files)
 
     def shown(_item: Any) -> str:
@@ -69,14 +71,14 @@ def reading(files: Sequence[File], label: str) -> Iterator[Advance]:
 def read_files(
     paths: Sequence[Path], options: importing.ReadOptions, gather: Callable[..., Gathered] = gathering.from_files
 ) -> Gathered:
-    """Read result files with a progress bar."""
+    """Read result files and return their benchmarks; show a progress bar."""
     files = list(importing.files_below(paths))
     with reading(files, "Reading") as advance:
         return gather(files, options, advance=advance)
 
 
 def say_of_files(gathered: Gathered) -> None:
-    """Print the refused files and all remarks about files."""
+    """Print all remarks about the files, and the reason for each refused file."""
     for text in gathered.remarks:
         remark(one_line(text, 1000))
     for error in gathered.refused:
@@ -88,9 +90,9 @@ def say_of_files(gathered: Gathered) -> None:
 def formats(as_json: bool) -> None:
     """List the formats that can be read, and the meaning of run, iteration and file in each format.
 
-    If each file is one run, import the files of several runs together. The format is detected from the content, in this
-    order, unless --format NAME is given. The last column shows the option that makes the tool save all values; files
-    with only averages are refused.
+    If each file is one run, import the files of several runs together. Unless you give --format NAME, the format is
+    detected from the content: the formats are tried in the order of this list. The last column shows the option that
+    makes the tool save all values, because files with only averages are refused.
     """
     rows = importing.formats_table()
     has_package = any(row["package"] for row in rows)

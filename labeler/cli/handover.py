@@ -25,12 +25,13 @@ from labeler.service.results import anonymising, auditing, exchange, merging
 @click.command(epilog="Example: labeler labels --study cache.study --export labels.csv")
 @study_option
 @click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE",
-              help="Write all answers, one row per answer; - is standard output.")  # fmt: skip
+              help="Write all answers to FILE, one row per answer; - is standard output.")  # fmt: skip
 @click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE",
-              help="Import labels from another tool: item, reviewer, label, and any exported column.")  # fmt: skip
+              help="Import labels of another tool from FILE. Columns: item, reviewer, label, and any column that "
+                   "--export writes.")  # fmt: skip
 @click.option("--as", "form", type=click.Choice(["long", "wide", "label-studio", "potato", "rater", "irrcac"]),
               default="long", show_default=True,
-              help="Form of the file. long has all answers, the other forms only first labels.")  # fmt: skip
+              help="Form of the file. long has all answers; the other forms have only first labels.")  # fmt: skip
 def labels(study: Path | None, export: Path | None, import_file: Path | None, form: str) -> None:
     """Export labels as a table, or import labels from another tool.
 
@@ -60,13 +61,14 @@ def labels(study: Path | None, export: Path | None, import_file: Path | None, fo
 @click.command(epilog="Example: labeler merge --study cache.study cache-of-ada.study --dry-run")
 @click.argument("source", metavar="FROM", type=click.Path(path_type=Path, dir_okay=False))
 @study_option
-@click.option("--dry-run", is_flag=True, help="Show what would be merged, without merging.")
+@click.option("--dry-run", is_flag=True, help="Show what the merge would add, without merging.")
 @json_option
 def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> None:
-    """Add the labels from a copy of the study, FROM, that `labeler backup` made.
+    """Add the labels from a copy of the study.
 
-    If study and copy have different answers of a reviewer to an item, these answers are listed and not merged, and the
-    exit code is 1. FROM is not changed. Merging the same copy again adds nothing.
+    FROM is a copy that was made with `labeler backup`; the merge does not change it. If the copy has a different answer
+    of a reviewer to an item, this answer is listed and not merged, and the exit code is 1. If you merge the same copy
+    again, nothing is added.
     """
     with opened(study) as db:
         merged = merging.merge(db, source, dry_run=dry_run, actor=OWNER, now=now())
@@ -88,11 +90,11 @@ def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> Non
               show_default=True, help="Keep the names of items, applications and files, or replace them with "
                                       "numbers.")  # fmt: skip
 def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> None:
-    """Write an anonymised copy of a study: reviewers become R1, R2, ..., coordinators C1, ..., at random.
+    """Write an anonymised copy of a study.
 
-    Names in the log and in all texts are replaced. Sign-in links, e-mail addresses and the seed of the plan are
-    removed; with the seed, anyone who knows the names could identify reviewers. All numbers of the report stay the
-    same.
+    In the copy, reviewers are called R1, R2, ... and coordinators C1, C2, ..., in random order. Names in the log and in
+    all texts are replaced. Sign-in links, e-mail addresses and the seed of the plan are removed, because anyone who
+    knows the seed and the names could identify reviewers. All numbers of the report stay the same.
     """
     with opened(study) as db:
         done = anonymising.anonymise(
@@ -106,14 +108,15 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
 @click.command(epilog="Example: labeler audit cache.study --against report/report.json")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--against", default=None, metavar="FILE|CHAIN",
-              help="Compare with this report.json, backup, or receipt of a reviewer, or with the end of the chain that "
-                   "was printed earlier.")  # fmt: skip
+              help="Compare the study with this report.json, backup, or receipt of a reviewer, or with the end of the "
+                   "chain that was printed earlier.")  # fmt: skip
 @json_option
 def audit(file: Path, against: str | None, as_json: bool) -> None:
-    """Detect changed, removed, inserted or rolled-back records: changes that were made outside this application.
+    """Detect changed, removed, inserted or rolled-back records.
 
-    Exit code 0: no problems found. 1: at least one problem found. The hash chain covers answers, decisions, replies,
-    the log, measurements and pictures. If someone has rebuilt the whole chain, only --against can detect it.
+    A problem is a change that was made outside this application. Exit code 0: no problems found. 1: at least one
+    problem found. The hash chain covers answers, decisions, replies, the log, measurements and pictures. If someone has
+    rebuilt the whole chain, only --against can detect this.
     """
     with opened(file) as db:
         result = auditing.audit(db, against)

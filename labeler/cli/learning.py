@@ -12,7 +12,7 @@ from labeler.service.results.learning import Account, Material
 
 TARGET = click.option(
     "--consensus", type=click.Choice(list(learning.TARGETS)), default="agreed", show_default=True,
-    help="Categories to learn from: agreed items, the majority (with third labels and decisions), or each label.",
+    help="Categories to use: agreed items, the majority (with third labels and decisions), or each single label.",
 )  # fmt: skip
 LABEL_FILE = click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
                           help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label, "
@@ -29,7 +29,7 @@ SEED = click.option("--seed", type=click.IntRange(min=0), default=1, show_defaul
                     help="Random seed for folds and intervals.")  # fmt: skip
 REPORT = click.option(
     "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
-    help="Write the report, its figures, and the scores they use to this folder.",
+    help="Write the report, its figures, and the scores behind the figures to this folder.",
 )  # fmt: skip
 
 
@@ -50,7 +50,9 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
 @TARGET
 @click.option("--features", default="default", show_default=True, metavar="NAMES",
               help="Measures to use: default, all, or names separated by commas, such as m1,spread.")  # fmt: skip
-@click.option("--plain", is_flag=True, help="Allow negative coefficients [default: monotone].")
+@click.option(
+    "--plain", is_flag=True, help="Allow negative coefficients [default: only positive ones, a monotone model]."
+)
 @COST
 @click.option(
     "--name", default="model", show_default=True, help="Name of the model; the classifier is called learned:NAME."
@@ -60,10 +62,10 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
               help="Write the model to this file.")  # fmt: skip
 @REPORT
 @click.option("--reviewers", "of_reviewers", is_flag=True,
-              help="Instead, show which measures predict each reviewer's labels.")  # fmt: skip
+              help="Show which measures predict each reviewer's labels; learn no classifier.")  # fmt: skip
 @click.option("--interventions", type=click.Path(path_type=Path), default=None, metavar="I.csv",
-              help="Instead, show which reviewers and classifiers detect the interventions in this file: benchmark, "
-                   "run, intervention, amount.")  # fmt: skip
+              help="Show which reviewers and classifiers detect the interventions in this file; learn no classifier. "
+                   "Columns: benchmark, run, intervention, amount.")  # fmt: skip
 @actor_option
 @json_option
 def learn(
@@ -85,8 +87,8 @@ def learn(
 ) -> None:
     """Learn a classifier from labels, and compare it with the existing classifiers.
 
-    All results are for held-out applications. Needs 60 items with a category, 10 of each category, from 5 applications.
-    Use the model with: labeler verdicts --model, labeler check --model.
+    All results are for held-out applications. The labels must give a category to 60 items, at least 10 items per
+    category, from 5 applications. To use the model, give it to `labeler verdicts --model` or `labeler check --model`.
     """
     if (of_reviewers or interventions) and out is not None:
         raise InputError("--out writes a model; it cannot be used with --reviewers or --interventions.")
@@ -114,7 +116,9 @@ def _votes(_context: click.Context, _option: click.Parameter, texts: tuple[str, 
         at_least, _, names = text.partition(":")
         voters = [name.strip() for name in names.split(",") if name.strip()]
         if not at_least.isdigit() or len(set(voters)) < len(voters) or not 1 <= int(at_least) <= len(voters):
-            raise click.BadParameter(f"{text!r}: write it as K:NAME,NAME,..., such as 2:heuristic,same,spread")
+            raise click.BadParameter(
+                f"{text!r} is not a vote. Write it as K:NAME,NAME,..., such as 2:heuristic,same,spread"
+            )
         votes.append((int(at_least), voters))
     return votes
 
@@ -143,11 +147,12 @@ def compare(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Compare all classifiers on the same consensus: AUC, rates, costs, and the difference of each pair.
+    """Compare all classifiers on the same consensus.
 
+    The result has the AUC, the rates and the costs of each classifier, and the difference of each pair of classifiers.
     Built-in, learned and imported classifiers are treated in the same way; classifiers without scores are compared by
-    their verdicts. A model that was learned from these labels looks better than it is; use labeler learn for a fair
-    comparison.
+    their verdicts. A model that was learned from the same labels looks better than it is. Use `labeler learn` for a
+    fair comparison.
     """
     material = _material(study, label_file, verdict_file, actor)
     compared = learning.arena(material, consensus=consensus, votes=votes, cost_ratio=cost_ratio, seed=seed)

@@ -30,7 +30,7 @@ N_SHOWN = 12  # number of runs that a dry run shows
 @click.argument("plan", type=click.Path(path_type=Path, dir_okay=False), default=PLAN)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("results"), show_default=True,
               metavar="DIR", help="Folder for the measurements.")  # fmt: skip
-@click.option("--init", is_flag=True, help="Write an example plan that explains every key, and stop.")
+@click.option("--init", is_flag=True, help="Write an example plan that explains every key, and measure nothing.")
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -39,7 +39,8 @@ N_SHOWN = 12  # number of runs that a dry run shows
 @click.option("--limit", type=click.IntRange(min=1), default=None, metavar="N", help="Run at most N runs now.")
 @click.option("--runs", type=click.IntRange(min=1), default=None, metavar="N",
               help="Number of runs of each benchmark; overrides the plan.")  # fmt: skip
-@click.option("--interleave/--no-interleave", default=None, help="Order of the versions; overrides the plan.")
+@click.option("--interleave/--no-interleave", default=None,
+              help="Alternate the versions, or measure one version after the other; overrides the plan.")  # fmt: skip
 def measure(
     plan: Path, out: Path, *, init: bool, dry_run: bool, limit: int | None, runs: int | None, interleave: bool | None
 ) -> None:
@@ -47,8 +48,8 @@ def measure(
 
     PLAN is a TOML file [default: plan.toml]. Each run is added to DIR/measurements.csv when it ends; after the
     last run, DIR/measurements.parquet has the same data. Stop with Ctrl+C; run the same command again to continue.
-    `labeler check`, `spread`, `order`, `contexts`, `trust` and `import` read DIR. Exit code 1: a benchmark failed too
-    often and was not run again.
+    The commands `labeler check`, `spread`, `order`, `contexts`, `trust` and `import` read DIR. The exit code is 1 if a
+    benchmark failed too often, so that its other runs were left out.
     """
     if init:
         _write_example(plan)
@@ -96,8 +97,8 @@ def _show_plan(plan: Plan, out: Path) -> None:
     click.echo(
         f"Time left: about {_duration(left)}, estimated from the runs so far."
         if left is not None
-        else "Time: unknown before the first runs. Make some with --limit N, then use --dry-run again. At most "
-        f"{_duration(_longest(plan))} by the timeouts."
+        else "The time is unknown before the first runs. Measure some runs with --limit N, then use --dry-run again. "
+        f"With the timeouts of the plan, the time is at most {_duration(_longest(plan))}."
     )
     click.echo("\nQuestions that this plan can answer:")
     for text in design.in_words(plan, done):
@@ -152,17 +153,17 @@ def _say_outcome(plan: Plan, outcome: Outcome, out: Path) -> None:
     n_done = outcome.n_before + outcome.n_made
     click.echo(
         f"{n_done:,} of {outcome.n_steps:,} runs are in {outcome.path}"
-        f"{f' ({outcome.n_made:,} of them made now)' if outcome.n_before else ''}."
+        f"{f' ({outcome.n_made:,} of them are new)' if outcome.n_before else ''}."
     )
     if outcome.n_made:
         click.echo(
-            f"{_counted(outcome.n_made, 'run')} took {_duration(outcome.seconds)}, of which "
-            f"{1000 * outcome.overhead_s:.0f} ms per run were overhead."
+            f"{_counted(outcome.n_made, 'run')} took {_duration(outcome.seconds)}, with "
+            f"{1000 * outcome.overhead_s:.0f} ms of overhead per run."
         )
     if outcome.n_failed:
-        click.echo(f"{_counted(outcome.n_failed, 'run')} failed; the column failure has the reasons.")
+        click.echo(f"{_counted(outcome.n_failed, 'run')} failed. The column `failure` gives the reasons.")
     if outcome.n_skipped:
-        click.echo(f"{_counted(outcome.n_skipped, 'run')} not made, because a benchmark failed too often.")
+        click.echo(f"{_counted(outcome.n_skipped, 'run')} left out, because a benchmark failed too often.")
         for text in outcome.stopped:
             click.echo(f"  {one_line(text)}")
     if not outcome.is_complete:

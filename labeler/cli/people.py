@@ -1,4 +1,4 @@
-"""Commands for people, which are the same for reviewers and coordinators."""
+"""Commands that add, list, change and remove reviewers and coordinators."""
 
 from copy import copy
 from functools import partial
@@ -38,7 +38,9 @@ valid_option = click.option(
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @study_option
 @click.option(
-    "--both", is_flag=True, help="Allow people who have the other role; they see no labels before unblinding."
+    "--both",
+    is_flag=True,
+    help="Allow people who are reviewers and coordinators; they see no labels of others before unblinding.",
 )
 @valid_option
 @url_option
@@ -95,7 +97,10 @@ def revoke(role: Role, name: str, study: Path | None) -> None:
 @click.argument("address")
 @study_option
 def email(role: Role, name: str, address: str, study: Path | None) -> None:
-    """Let a {role} sign in through the identity provider (OpenID Connect) with this address; "" removes it."""
+    """Let a {role} sign in through the identity provider (OpenID Connect) with this address.
+
+    If ADDRESS is "", the stored address is removed.
+    """
     with opened(study) as db:
         identity.set_email(db, name, role, address, actor=OWNER, now=now())
     remark(
@@ -120,7 +125,7 @@ def pause(name: str, study: Path | None, why: str) -> None:
 @click.argument("name")
 @study_option
 def resume(name: str, study: Path | None) -> None:
-    """Resume a paused reviewer, or bring back one who was removed."""
+    """Resume a paused reviewer, or bring back a reviewer who was removed."""
     with opened(study) as db:
         change = staffing.resume(db, name, actor=OWNER, now=now())
     show_change(name, change)
@@ -145,7 +150,10 @@ def remove(name: str, study: Path | None, why: str) -> None:
 @valid_option
 @url_option
 def replace(name: str, successor: str, study: Path | None, why: str, valid_days: int, url: str) -> None:
-    """Replace the reviewer NAME with SUCCESSOR, who takes over the open items. Prints a link if SUCCESSOR is new."""
+    """Replace the reviewer NAME with SUCCESSOR, who takes over the open items.
+
+    If SUCCESSOR is new, the command prints a sign-in link.
+    """
     with opened(study) as db:
         heir, change = staffing.replace(db, name, successor, why=why, actor=OWNER, now=now())
         if change.is_new:
@@ -155,13 +163,13 @@ def replace(name: str, successor: str, study: Path | None, why: str, valid_days:
 
 
 def show_change(name: str, change: staffing.Change) -> None:
-    """Print the result of a change, and the requirements that could not be met."""
+    """Print the result of a change, and the requirements of the plan that are no longer met."""
     for sentence in (change.in_words(name), *(f"{shortfall}." for shortfall in change.shortfalls)):
         remark(sentence)
 
 
 def group_of(role: Role, description: str) -> click.Group:
-    """Add the commands for one role to a group."""
+    """Return a group with the commands for people with this role."""
     group = Commands(f"{role}s", help=description)
     for command in (add, list_people, make_link, revoke, email):
         own = copy(command)

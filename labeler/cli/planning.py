@@ -1,4 +1,4 @@
-"""Commands for use before labelling: sample size, expected precision, and simulated studies."""
+"""Commands that estimate the size and precision of a study before labelling, and that simulate a study."""
 
 import json
 import sys
@@ -28,7 +28,9 @@ def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--overlap", type=SHARE, default=0.2, show_default=True, help="Share of items that every reviewer labels."
         ),
-        click.option("--per-item", type=click.IntRange(min=2), default=2, show_default=True),
+        click.option(
+            "--per-item", type=click.IntRange(min=2), default=2, show_default=True, help="Number of reviewers per item."
+        ),
     ):
         function = option(function)
     return function
@@ -36,7 +38,7 @@ def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command(epilog="Example: labeler planning --items 586 --reviewers 4 --half-width 0.08")
 @click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Study whose numbers of items and reviewers to use.")  # fmt: skip
+              help="Study file from which the numbers of items and reviewers are taken.")  # fmt: skip
 @click.option("--items", type=click.IntRange(min=1), default=None, help="Number of items.  [default: 586]")
 @click.option("--reviewers", type=click.IntRange(min=2), default=None, help="Number of reviewers.  [default: 4]")
 @design_options
@@ -53,7 +55,7 @@ def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
     type=click.FloatRange(0, 86_400, min_open=True),
     default=STANDARD.seconds,
     show_default=True,
-    help="Expected time for one label.",
+    help="Expected time for one label, in seconds.",
 )
 @json_option
 def planning(
@@ -69,7 +71,10 @@ def planning(
     seconds: float,
     as_json: bool,
 ) -> None:
-    """Estimate how many items and hours a study needs, how precise it will be, and what it cannot estimate."""
+    """Estimate how many items and hours a study needs.
+
+    The result also shows how precise the study will be, and what it cannot estimate.
+    """
     n_applications, sizes = 0, [items or 586]
     if study is not None or (settings().study is not None and items is None):
         with opened(study or settings().study) as db:
@@ -77,7 +82,7 @@ def planning(
             sizes = service.application_sizes(db, items or known_items)
         items, reviewers = items or known_items, reviewers or max(known_reviewers, 2)
         if not items:
-            raise InputError("The study has no items with measurements yet. Import some, or give --items.")
+            raise InputError("The study has no items with measurements yet. Import measurements, or give --items N.")
     planned = service.planned_design(sizes, reviewers or 4, per_item, overlap, retest, n_applications or None)
     assumed = Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)
     needed = service.items_needed(assumed)
@@ -85,11 +90,14 @@ def planning(
     if as_json:
         click.echo(json.dumps({"needed": needed, "expected": expected, "not_told": list(unknown)}, indent=1))
         return
-    remark(f"For intervals of ±{half_width:g} (kappa {kappa:g}, share of dissimilar items {prevalence:g}):")
+    remark(
+        f"Items needed for intervals of ±{half_width:g}, if kappa is {kappa:g} and the share of dissimilar items is "
+        f"{prevalence:g}:"
+    )
     show(needed, as_json=False)
     remark(
-        f"\n{planned.n_items} items, {planned.n_reviewers} reviewers, {per_item} reviewers per item, overlap "
-        f"{overlap:g}:"
+        f"\nExpected results with {planned.n_items} items, {planned.n_reviewers} reviewers, {per_item} reviewers per "
+        f"item and overlap {overlap:g}:"
     )
     show(expected, as_json=False)
     for sentence in unknown:
@@ -107,19 +115,19 @@ def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 @click.option("--items", type=click.IntRange(min=1), default=586, show_default=True, help="Number of items.")
 @design_options
 @click.option("--reviewer", "reviewers", multiple=True, default=REVIEWERS, show_default=True, callback=_raters,
-              help="NAME=SENSITIVITY/SPECIFICITY. Repeatable.")  # fmt: skip
+              help="Reviewer, as NAME=SENSITIVITY/SPECIFICITY. Repeatable.")  # fmt: skip
 @click.option("--classifier", "classifiers", multiple=True, default=CLASSIFIERS, show_default=True, callback=_raters,
-              help="NAME=SENSITIVITY/SPECIFICITY. Repeatable.")  # fmt: skip
+              help="Classifier, as NAME=SENSITIVITY/SPECIFICITY. Repeatable.")  # fmt: skip
 @click.option("--prevalence", type=SHARE, default=0.55, show_default=True, help="Share of dissimilar items.")
 @click.option("--hard", type=SHARE, default=0.0, show_default=True, help="Share of items that are hard for everyone.")
 @click.option("--shared-error", type=SHARE, default=0.0, show_default=True,
               help="Share of items on which both the first reviewer and the first classifier are wrong.")  # fmt: skip
 @click.option("--interventions", is_flag=True,
-              help="Instead, simulate measurements with known interventions, and labels of four reviewers with "
-              "known habits.")  # fmt: skip
+              help="Simulate measurements with known interventions, and labels of four reviewers with known habits; "
+              "write no verdicts.")  # fmt: skip
 @click.option("--iterations", type=click.IntRange(min=50), default=1000, show_default=True,
               help="With --interventions: number of iterations in each of the ten runs.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
               help="Output folder.")  # fmt: skip
 def simulate(
@@ -136,7 +144,10 @@ def simulate(
     seed: int,
     out: Path,
 ) -> None:
-    """Simulate a study with known truth, to see what its report would show; write labels, verdicts, truth as CSV."""
+    """Simulate a study with known truth, to see what its report would show.
+
+    The command writes the labels, the verdicts and the true categories as CSV files into the folder.
+    """
     if interventions:
         with click.progressbar(length=items, label="Making", file=sys.stderr) as bar:
             paths = making.simulate(

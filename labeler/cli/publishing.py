@@ -18,22 +18,23 @@ from labeler.whole_files import in_place
 @study_option
 @click.option("--init", is_flag=True, help=f"Only write {FILE_NAME}, which you then fill in.")
 @click.option("--answers", "answers_file", type=click.Path(path_type=Path, dir_okay=False), default=None,
-              metavar="FILE", help=f"File with the answers [default: {FILE_NAME} in the study's folder].")  # fmt: skip
+              metavar="FILE",
+              help=f"File with your answers about the study [default: {FILE_NAME} in the study's folder].")  # fmt: skip
 @click.option("--for", "venue", type=click.Choice([venue.value for venue in Venue]), default=None,
               help="Refuse to publish if an answer that this venue requires is missing.")  # fmt: skip
 @click.option("--no-measurements", is_flag=True, help="Publish the hashes of the measurements, not the measurements.")
 @click.option("--names-of-benchmarks", "benchmarks", type=click.Choice(["keep", "drop"]), default="keep",
               show_default=True, help="Keep the names of items and applications, or replace them with "
                                       "numbers.")  # fmt: skip
-@click.option("--unlicensed", is_flag=True, help="Also publish items of applications for which no licence is given.")
+@click.option("--unlicensed", is_flag=True, help="Also publish items of applications without a licence.")
 @click.option("--list-comments", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Only write all comments to a file; then enter yes or no in the column publish.")  # fmt: skip
+              help="Only write all comments to a file; then enter yes or no in the column `publish`.")  # fmt: skip
 @click.option("--comments", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
               help="Publish the comments marked yes in this file [default: none].")  # fmt: skip
 @click.option("--check", is_flag=True, help="Only list the missing answers.")
-@click.option("--quick", is_flag=True, help="Leave out the resampled numbers: bootstrap, latent class, misfit.")
+@click.option("--quick", is_flag=True, help="Skip all resampling: bootstrap, latent class, test of misfit.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
-              help="Random seed for the resampled numbers.")  # fmt: skip
+              help="Random seed for the resampling.")  # fmt: skip
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
               help="Level of all intervals of the report.")  # fmt: skip
 @click.option(
@@ -58,11 +59,12 @@ def publish(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Publish a finished study as a data set: a folder OUT and OUT.zip, which are reproducible byte by byte.
+    """Publish a finished study as a data set.
 
-    The data set has the labels, items, measurements and report, a codebook, a datasheet, and the metadata that
-    archives and venues require. It has no names of people. You write information that is not in the study into a file
-    of answers; create this file with --init.
+    The command writes a folder OUT and the same files as OUT.zip. Both are reproducible byte by byte. The data set has
+    the labels, items, measurements and report, a codebook, a datasheet, and the metadata that archives and venues
+    require. It contains no names of people. You write information that is not in the study, such as the licence, into a
+    file of answers. Create this file with --init.
     """
     file = answers_file or named(study).with_name(FILE_NAME)
     if sum((out is not None, init, list_comments is not None, check)) != 1:
@@ -90,7 +92,7 @@ def publish(
         elif check:
             missing = bundle.lacking(db, Answers.read(file), options)
             if missing:
-                raise InputError("\n".join([f"{file} lacks:", *(f"  {line}" for line in missing)]))
+                raise InputError("\n".join([f"{file} lacks these answers:", *(f"  {line}" for line in missing)]))
             remark(f"{file} has every required answer.")
         elif out is not None:
             done = bundle.publish(db, out, Answers.read(file), options, actor=actor, now=now())

@@ -1,4 +1,4 @@
-"""The command that replicates the published paper: its tables, and all its claims about the measurements."""
+"""The command that compares the tables and claims of the published paper with the public measurements."""
 
 import sys
 from pathlib import Path
@@ -19,8 +19,8 @@ from labeler.service.results import replicating
 from labeler.service.results.files import write_files
 
 WITHOUT_DATA = (
-    "These numbers come from a label set that was made from the paper's counts. They show that the report computes "
-    "what it should, and nothing about the data: for that, give the folder of the measurements."
+    "These numbers come from labels that were built from the counts in the paper. They test how the report computes "
+    "its numbers, and show nothing about the data. To test the data, give the folder of the measurements."
 )
 
 
@@ -31,11 +31,13 @@ WITHOUT_DATA = (
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
               help="Folder for the page, Markdown, JSON and figures.")  # fmt: skip
 @click.option("--labels", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
-              help="Labels of the reviewers: columns item, reviewer, label, or one column per reviewer.")  # fmt: skip
+              help="File with the reviewers' labels. Columns: item, reviewer, label; or item and one column per "
+                   "reviewer.")  # fmt: skip
 @click.option("--one-is", type=click.Choice([category.value for category in Category]), default="dissimilar",
               show_default=True, help="With --labels: meaning of 1, if labels are 0 and 1.")  # fmt: skip
 @click.option("--classes", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Class of each benchmark by another method, JSON or CSV: inconsistent or steady state.")  # fmt: skip
+              help="JSON or CSV file with the class of each benchmark by another method: inconsistent or steady "
+                   "state.")  # fmt: skip
 @reading_options
 @actor_option
 @json_option
@@ -50,11 +52,12 @@ def replicate(
     as_json: bool,
     **arguments: Any,
 ) -> None:
-    """Compare every claim of the paper with the public measurements, or its tables with labels built from them.
+    """Compare the claims of the published paper with its measurements.
 
-    With FOLDER (the time series of the data set, or a part of it), every claim is recomputed. The result is reproduced,
-    reproduced by construction, differs, or cannot be known, with the reason. Without FOLDER, the command only compares
-    the numbers of Tables 1 to 3, with a label set that has the published counts, within seconds.
+    FOLDER has the time series of the public data set, or a part of them. The command recomputes every claim. The result
+    is reproduced, reproduced by construction, differs, or cannot be known; the reason is given. Without FOLDER, the
+    command takes a few seconds and compares only the numbers of Tables 1 to 3, with labels that were built from the
+    published counts.
     """
     if paths and study is not None:
         raise InputError("Give either FOLDER or --study FILE, not both.")
@@ -103,4 +106,4 @@ def _tables(out: Path | None, as_json: bool) -> None:
         for path in write_files(replication.files(replicating.with_published(content)), out):
             remark(str(path))
     if not all(row["agrees"] for row in rows):
-        raise InputError("Some numbers differ from the paper.")
+        raise InputError("Some numbers differ from the paper. The column `agrees` marks these numbers with NO.")

@@ -1,4 +1,4 @@
-"""Commands that write and check the agreement report, and replicate the published one."""
+"""The command that writes the agreement report, or checks the numbers of an earlier report."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -32,13 +32,14 @@ from labeler.service.results.reporting import ReportOptions, Resampling
               help="Label file to use instead of a study.")  # fmt: skip
 @click.option("--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
               help="With --labels: file of verdicts (columns item, classifier, verdict).")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
+              help="Folder for the files of the report.")  # fmt: skip
 @click.option("--quick", is_flag=True, help="Skip all resampling: bootstrap, latent class, test of misfit.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed for the resampling."
 )
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Level of all intervals; tests are at 1 - level.")  # fmt: skip
+              help="Level of all intervals. The significance level of all tests is 1 - level.")  # fmt: skip
 @click.option("--show-rejected", is_flag=True,
               help="Show the results of a latent class model even if it does not fit the labels.")  # fmt: skip
 @click.option("--pdf", is_flag=True, help="Also write report.pdf, with Chromium or Chrome on this machine.")
@@ -46,7 +47,8 @@ from labeler.service.results.reporting import ReportOptions, Resampling
     "--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True, help="Paper size of the PDF."
 )
 @click.option("--check", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Instead, recompute this report (.json, .html, .md) and show which numbers differ.")  # fmt: skip
+              help="Recompute this report (.json, .html or .md) and show which numbers differ; write "
+                   "nothing.")  # fmt: skip
 @actor_option
 @json_option
 def report(
@@ -64,10 +66,11 @@ def report(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Write the agreement report: HTML, Markdown, JSON, LaTeX tables, the labels as tables, and the figures.
+    """Write the agreement report.
 
-    With --check, nothing is written: all numbers of an earlier report are recomputed with its seed, and the exit code
-    is 1 if a number differs.
+    The folder gets the report as HTML, Markdown and JSON, its tables in LaTeX, its figures, and the labels as tables.
+    With --check, nothing is written. The command recomputes all numbers of an earlier report with the same seed; the
+    exit code is 1 if a number differs.
     """
     if verdict_file is not None and label_file is None:
         raise InputError("--verdicts needs --labels.")
@@ -97,7 +100,7 @@ def report(
 def _progress() -> Iterator[Callable[[float], None]]:
     """Show a progress bar with the remaining time.
 
-    Yield a function that takes the share that is finished.
+    Yield the function that updates the bar; its argument is the finished share.
     """
     with click.progressbar(length=100, label="Computing", file=sys.stderr) as bar:
         yield lambda share: bar.update(round(100 * share) - bar.pos)

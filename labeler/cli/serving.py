@@ -31,7 +31,10 @@ LOOK_EVERY_S = 0.1
 @click.command(epilog="Example: labeler serve --study cache.study --port 8501")
 @study_option
 @click.option(
-    "--port", type=click.IntRange(1, 65535), default=None, help=f"[default: {DEFAULT_PORT}, or the next free one]"
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=None,
+    help=f"Port [default: {DEFAULT_PORT}, or the next free port].",
 )
 @click.option("--address", default=LOOPBACK, show_default=True, help="Address to listen on.")
 @click.option("--url", default=None, metavar="URL",
@@ -40,10 +43,10 @@ LOOK_EVERY_S = 0.1
     "--until-stdin-ends", is_flag=True, hidden=True, help="Stop when the process that started this command stops."
 )
 def serve(study: Path | None, port: int | None, address: str, url: str | None, until_stdin_ends: bool) -> None:
-    """Start the browser application for a study; stop it with Ctrl+C.
+    """Start the browser application for a study.
 
-    If the file does not exist, an empty study is created and the coordinator's sign-in link is printed. Everything else
-    can be done in the browser.
+    If the file does not exist, the command creates an empty study and prints the sign-in link of its coordinator, who
+    can do everything else in the browser. Stop the application with Ctrl+C.
     """
     path = named(study)
     if until_stdin_ends:
@@ -71,17 +74,20 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
 
 @click.command(epilog="Example: labeler demo --port 8600")
 @click.option(
-    "--port", type=click.IntRange(1, 65535), default=None, help=f"[default: {DEFAULT_PORT}, or the next free one]"
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=None,
+    help=f"Port [default: {DEFAULT_PORT}, or the next free port].",
 )
 @click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
               help="Demo study file [default: demo.study, or demo-fresh.study].")  # fmt: skip
-@click.option("--fresh", is_flag=True, help="Start with a study without labels.")
+@click.option("--fresh", is_flag=True, help="Start with a study that has no labels yet.")
 def demo(port: int | None, study: Path | None, fresh: bool) -> None:
     """Show a finished demo study in the browser, and a second study in which you label ten items yourself.
 
-    Both studies hold real measurements of benchmarks with ten runs each; half of the benchmarks had a known
+    Both studies have real measurements of benchmarks with ten runs each; half of the benchmarks had a known
     intervention in some runs. The labels of the finished study are simulated. With --fresh, the study has the same
-    items but no labels, and links for a coordinator and four reviewers.
+    items but no labels, and the command prints sign-in links for a coordinator and four reviewers.
     """
     from labeler.service.data import demo as demo_study  # imported here because `serve` does not compute verdicts
 
@@ -159,15 +165,14 @@ def _beside(study: Path, port: int) -> Iterator[None]:
 
 
 def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT - 1) -> int:
-    """Return a free port.
+    """Return a port on which the server can listen.
 
-    If a port is requested, return this port if it is free. Otherwise, return the first free port from 8501, or any free
-    port.
+    If a port is requested, only this port is tried. Otherwise, the fifty ports above `after` are tried in order.
 
     Raises
     ------
     InputError
-        If the port is in use, or the address does not belong to this machine.
+        If no tried port is free, or the address does not belong to this machine.
     """
     candidates = [requested] if requested else range(after + 1, after + 51)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -181,13 +186,13 @@ def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT 
                 reason = error.strerror or str(error)
             else:
                 return port
-    raise InputError(f"Cannot listen on {address}, port {candidates[0]}: {reason}. Name another with --port.")
+    raise InputError(f"Cannot listen on {address}, port {candidates[0]}: {reason}. Choose another port with --port.")
 
 
 def _when_answering(address: str, ports: Sequence[int], announce: Callable[[], object]) -> None:
-    """Print the links when the servers on these ports respond.
+    """Call `announce` as soon as the servers on these ports respond.
 
-    A background thread waits for the servers.
+    A background thread waits for the servers, so that this function returns at once.
     """
     host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(address, address)  # noqa: S104 - where to look, not to listen
     host = f"[{host}]" if ":" in host else host

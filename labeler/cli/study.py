@@ -1,4 +1,4 @@
-"""Commands that set up and watch a study."""
+"""Commands that create, plan, watch and back up a study."""
 
 import json
 from pathlib import Path
@@ -83,23 +83,24 @@ def _protocol(
 
 @click.command(epilog="Example: labeler plan --study cache.study --seed 7 --overlap 0.2")
 @study_option
-@click.option("--seed", type=click.IntRange(min=0), default=None, help="[default: random, and printed]")
+@click.option("--seed", type=click.IntRange(min=0), default=None,
+              help="Random seed of the plan [default: a random number, which is printed].")  # fmt: skip
 @click.option("--per-item", type=int, default=None, help="Number of reviewers per item [default: 2].")
 @click.option("--overlap", type=float, default=None, help="Share of items that every reviewer labels [default: 0.2].")
 @click.option("--retest", type=int, default=None, help="Number of hidden retests per reviewer [default: 20].")
 @click.option("--calibration", type=int, default=0, show_default=True,
-              help="Number of calibration items, which everyone labels before the study; not part of any "
-                   "result.")  # fmt: skip
+              help="Number of calibration items, which everyone labels before the study. No result uses these "
+                   "labels.")  # fmt: skip
 @click.option(
     "--paper", is_flag=True, help="Use the design of the paper: random parts, with one pair of reviewers per part."
 )
 @click.option("--first", type=click.IntRange(min=2), default=None, metavar="N",
               help="Plan only N random items; add the others later with --next.")  # fmt: skip
 @click.option("--next", "n_next", type=click.IntRange(min=1), default=None, metavar="N",
-              help="Instead, add N items to the plan of an open study: some at random, the others where labels help "
+              help="Add N items to the plan of an open study: some at random, and the others where labels help "
                    "most.")  # fmt: skip
 @click.option("--random-share", type=click.FloatRange(0, 1, min_open=True), default=0.3, show_default=True,
-              help="With --next: share of items drawn at random; only these items count towards "
+              help="With --next: share of items that are drawn at random. Only these items count towards "
                    "agreement.")  # fmt: skip
 @click.option(
     "--dry-run", is_flag=True, help="Show load, hours, expected precision and limits of the plan, without saving it."
@@ -109,7 +110,7 @@ def _protocol(
 @click.option(
     "--verify",
     is_flag=True,
-    help="Instead, derive the plan again from seed and log, and compare it with the assignments.",
+    help="Compute the plan again from its seed and the log, and compare it with the assignments; plan nothing.",
 )
 @actor_option
 @json_option
@@ -132,9 +133,9 @@ def plan(
 ) -> None:
     """Plan which reviewer labels which items, and in which order; then open the study or its calibration round.
 
-    The plan is derived from a random seed. Prints each reviewer's load and the hash of the plan. Can be repeated until
-    the first answer. With --verify, the plan is derived again from the seed and the logged changes; the exit code is 1
-    if anything differs.
+    The random seed determines the plan. The command prints the load of each reviewer and the hash of the plan. You can
+    repeat the command until the first answer. With --verify, the exit code is 1 if the assignments do not follow from
+    the seed and the logged changes.
     """
     if verify:
         _verify(study, as_json)
@@ -200,9 +201,9 @@ def _verify(study: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(verified.plain(), indent=1))
     else:
-        click.echo(f"drawn     {verified.hash_drawn}\nchanges   {verified.n_changes}\nassigned  {verified.hash_now}")
+        click.echo(f"original  {verified.hash_drawn}\nchanges   {verified.n_changes}\ncurrent   {verified.hash_now}")
     if verified.n_imported:
-        remark(f"{verified.n_imported} assignments come from imported labels and are not part of the plan.")
+        remark(f"The plan does not contain the assignments of imported labels: {verified.n_imported}.")
     if verified.problems:
         raise InputError(f"The plan does not match its seed and the log: {'; '.join(verified.problems)}.")
     remark("Verified: the assignments follow from the seed and the log.")
@@ -233,7 +234,10 @@ def status(study: Path | None, as_json: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @study_option
 def backup(file: Path, study: Path | None) -> None:
-    """Copy the study into a new file; this also works while people are labelling."""
+    """Copy the study into a new file.
+
+    People can label during the backup.
+    """
     with opened(study) as db:
         end = coordinating.back_up(db, file, actor=OWNER, now=now())
     remark(f"Copied {study} to {file}. Chain: {end}")

@@ -32,12 +32,12 @@ def _pair(_ctx: click.Context, _parameter: click.Parameter, text: str | None) ->
         return None
     classifier, _, verdict = text.rpartition("=")
     if not classifier or not verdict:
-        raise click.BadParameter("write it as CLASSIFIER=VERDICT, such as heuristic=dissimilar")
+        raise click.BadParameter(f"{text!r} names no verdict. Write CLASSIFIER=VERDICT, such as heuristic=dissimilar")
     return classifier, verdict
 
 
 def filter_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that filter items; the command gets them as one `Filter`."""
+    """Add the options that filter items; the command gets their values as one `Filter`."""
 
     @wraps(function)
     def command(
@@ -55,7 +55,7 @@ def filter_options(function: Callable[..., None]) -> Callable[..., None]:
                      help="Verdict of a classifier, such as heuristic=dissimilar."),
         click.option("--disagree", is_flag=True, help="Show only items on which classifiers disagree."),
         click.option("--min-spread", type=float, default=None, metavar="SHARE",
-                     help="Minimum spread: distance between the medians of the runs, as a share of their median."),
+                     help="Minimum spread: largest minus smallest median of a run, as a share of the overall median."),
         click.option("--max-spread", type=float, default=None, metavar="SHARE", help="Maximum spread."),
         click.option("--min-iterations", type=int, default=None, help="Minimum number of iterations in the shortest "
                                                                       "run."),
@@ -77,9 +77,10 @@ def _limits(low: float | None, high: float | None) -> tuple[float, float] | None
 @filter_options
 @json_option
 def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
-    """List the items with their lengths, spread and verdicts; an item is shown if it meets all options.
+    """List the items with their lengths, spread and verdicts.
 
-    The spread is the distance between the smallest and the largest median of a run, as a share of their median.
+    The list has the items that meet all options. Each run has a median; the spread is the distance between the smallest
+    and the largest of these medians, as a share of their median.
     """
     with opened(study) as db:
         table = browsing.catalogue(db, verdicts=True)
@@ -111,10 +112,11 @@ def triage(
     url: str,
     as_json: bool,
 ) -> None:
-    """Create a new study from some items of this study, and print the sign-in link of its coordinator.
+    """Create a new study from some items of an existing study.
 
     The new study has the measurements and verdicts of these items and the same question and protocol, but no labels,
-    reviewers or plan. Excluded items and items without measurements are left out.
+    reviewers or plan. Excluded items and items without measurements are left out. The command prints the sign-in link
+    of the new coordinator.
     """
     with opened(study) as db:
         matches = service.usable(browsing.chosen(browsing.catalogue(db, verdicts=True), filters))

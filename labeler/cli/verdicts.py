@@ -1,4 +1,7 @@
-"""The command that computes verdicts, in this process, several processes, or a Dask cluster."""
+"""Commands that compute the verdicts of classifiers, and show how far classifiers agree.
+
+The computation runs in this process, in several processes, or on a Dask cluster.
+"""
 
 import logging
 import os
@@ -54,19 +57,20 @@ def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -
 @click.command(epilog="Example: labeler verdicts --study cache.study --theta 0.3 --theta 0.4 --cut 0.15")
 @study_option
 @click.option("--theta", "thetas", type=THRESHOLD, multiple=True, metavar="X",
-              help="Also compute the heuristics with this threshold, such as heuristic@X. The standard "
-                   "threshold is 0.25. Repeatable.")  # fmt: skip
+              help="Also compute the heuristics with threshold X, as heuristic@X. The standard threshold is "
+                   "0.25. Repeatable.")  # fmt: skip
 @click.option("--cut", "cuts", type=THRESHOLD, multiple=True, metavar="X",
-              help="Also compute SAME cut at this height, as same@X. The standard height is 0.20. "
+              help="Also compute SAME with its tree cut at height X, as same@X. The standard height is 0.20. "
                    "Repeatable.")  # fmt: skip
 @click.option("--remove", "removed", multiple=True, metavar="NAME",
-              help="Setting of --theta or --cut to remove, such as heuristic@0.30. Repeatable.")  # fmt: skip
+              help="Remove the classifier that --theta, --cut or --model added, such as heuristic@0.30. "
+                   "Repeatable.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @click.option(
     "--scheduler",
     default=None,
     metavar="ADDRESS",
-    help="Address of a Dask cluster to compute on instead, such as tcp://host:8786.",
+    help="Address of a Dask cluster that computes the verdicts, such as tcp://host:8786.",
 )
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True, callback=_checked,
               help="Warm-up to leave out of each run: a number of iterations, or a share below 1.")  # fmt: skip
@@ -74,11 +78,12 @@ def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -
 @click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Also write all verdicts with their numbers to this file; - is standard output.")  # fmt: skip
 @click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Import verdicts of another tool: item, verdict, and optionally classifier, score.")  # fmt: skip
+              help="Import verdicts of another tool from this file. Columns: item, verdict, and optionally "
+                   "classifier and score.")  # fmt: skip
 @click.option("--model", type=click.Path(path_type=Path), default=None, metavar="MODEL.json",
-              help="Also use a model of `labeler learn`, as learned:NAME; stays in the study until "
-                   "--remove.")  # fmt: skip
-@click.option("--name", default=None, help="With --import: name of the classifier, if the file has no such column.")
+              help="Also compute the verdicts of a model from `labeler learn`, as learned:NAME. They stay in the study "
+                   "until you use --remove.")  # fmt: skip
+@click.option("--name", default=None, help="With --import: name of the classifier, if the file has no column for it.")
 @actor_option
 @json_option
 def verdicts(
@@ -97,11 +102,12 @@ def verdicts(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Compute the verdicts of every classifier, built in or from another package, on every item.
+    """Compute the verdicts of every classifier.
 
-    Existing verdicts are not computed again. After Ctrl+C, finished verdicts are kept; run the same command again to
-    continue. A classifier with another threshold (--theta, --cut) appears beside the default in all tables and reports
-    until --remove. Prints the number of items per classifier and verdict.
+    Classifiers of installed packages are included. Existing verdicts are not computed again. After Ctrl+C, finished
+    verdicts are kept; run the same command again to continue. A classifier with another threshold (--theta, --cut)
+    appears beside the default in all tables and reports, until you remove it with --remove. The command prints the
+    number of items per classifier and verdict.
     """
     if name is not None and import_file is None:
         raise InputError("--name can only be used with --import.")
@@ -177,14 +183,15 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
 @click.command(epilog="Example: labeler classifiers --study cache.study --send-first 20")
 @study_option
 @click.option("--send-first", "n", type=click.IntRange(min=1), default=None, metavar="N",
-              help="Instead, list the N items on which the classifiers disagree most, to label them "
+              help="List the N items on which the classifiers disagree most, so that reviewers can label them "
                    "first.")  # fmt: skip
 @json_option
 def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
     """Show the agreement between classifiers, without labels.
 
-    For each pair of classifiers: the share of items with the same verdict, Cohen's kappa, and the share of items that
-    the second calls dissimilar (or similar) for which the first agrees.
+    The table has a row for each pair of classifiers: the share of items with the same verdict, and Cohen's kappa. The
+    column `finds` is the share of the second classifier's dissimilar items that the first classifier also calls
+    dissimilar; the column `clears` is the same share for similar items.
     """
     with opened(study) as db:
         counting = stored_verdicts.of_counting_items(db, stored_verdicts.brief_table(db))
@@ -198,10 +205,7 @@ def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
 
 @contextmanager
 def workers(jobs: int) -> Iterator[Executor]:
-    """Start a pool of worker processes.
-
-    If a worker is lost, an InputError is raised.
-    """
+    """Start a pool of worker processes and yield it; raise InputError if a worker ends unexpectedly."""
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
     try:
         _start_workers(pool, jobs)
@@ -239,7 +243,7 @@ def _dask_executor(address: str) -> Iterator[Executor]:
 def _without_logs() -> Iterator[None]:
     """Switch off logging inside this context.
 
-    distributed logs whole tracebacks, and this command reports errors itself.
+    The package distributed logs whole tracebacks, but this command reports errors itself.
     """
     logging.disable()
     try:
@@ -251,7 +255,7 @@ def _without_logs() -> Iterator[None]:
 def _start_workers(pool: ProcessPoolExecutor, jobs: int) -> None:
     """Start all workers while Ctrl+C is ignored.
 
-    The workers inherit this setting, because their imports take some time.
+    The workers inherit this setting. Otherwise, Ctrl+C would stop them during their imports, which take some time.
     """
     answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -262,10 +266,7 @@ def _start_workers(pool: ProcessPoolExecutor, jobs: int) -> None:
 
 
 def _begin_worker() -> None:
-    """Ignore Ctrl+C, which the parent process handles.
-
-    The worker exits when the parent process exits.
-    """
+    """Prepare a worker process: ignore Ctrl+C, which the parent process handles, and exit when the parent exits."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

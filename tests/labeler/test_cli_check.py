@@ -491,7 +491,7 @@ def test_the_help_says_what_each_exit_code_means():
     text = " ".join(run("check", "--help").output.split())
     assert "Usage: labeler check [OPTIONS] FILE..." in text.replace("main check", "labeler check")
     for words in ("Exit code 0: no findings.", "1: a benchmark became worse",
-                  "2: a usage error, or a file that cannot be read.", "3: inconclusive",
+                  "2: a usage error, or a file that cannot be read.", "3: the check is inconclusive",
                   "the spread is also shown"):  # fmt: skip
         assert words in text
 

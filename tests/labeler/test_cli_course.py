@@ -345,7 +345,7 @@ def test_after_closing_nobody_is_removed(closed):
 def test_a_plan_is_verified_after_every_change(study):
     result = run("plan", "--study", study, "--verify")
     lines = dict(line.split() for line in result.stdout.splitlines())
-    assert lines["drawn"] == lines["assigned"] == asked(study, coordinating.get_study).plan_hash
+    assert lines["original"] == lines["current"] == asked(study, coordinating.get_study).plan_hash
     assert lines["changes"] == "0"
     assert says(result.stderr, "Verified")
     run("reviewers", "remove", "ada", "--study", study, "--why", "left")
@@ -370,7 +370,7 @@ def test_imported_labels_are_said_to_belong_to_no_plan(study, tmp_path):
     pd.DataFrame([{"item": item_name(1), "reviewer": "zed", "label": "similar"}]).to_csv(path, index=False)
     run("labels", "--study", study, "--import", path)
     result = run("plan", "--study", study, "--verify")
-    assert "1 assignments come" in result.stderr
+    assert "assignments of imported labels: 1" in result.stderr
 
 
 def test_without_a_plan_there_is_nothing_to_verify(tmp_path):

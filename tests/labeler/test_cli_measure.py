@@ -89,7 +89,7 @@ def test_a_dry_run_runs_nothing_and_says_what_it_would_do_and_could_tell(folder)
     shown = run("measure", "--dry-run").stdout
     assert says(shown, "64 runs: 2 benchmarks", "2 versions", "2 contexts", "4 runs")
     assert "first, old, env=0, fixed order, position 1\n  second, old, env=0, fixed order, position 2" in shown
-    assert "Time: unknown" in shown
+    assert "The time is unknown" in shown
     assert says(shown, "4 runs in each order", "0.021", "8 tests")
     assert not (folder / "results").exists()
     run("measure", "--limit", 12)
@@ -128,7 +128,7 @@ def test_a_plan_without_any_measurement_fails(folder):
     assert says(done.stderr, "Failed: b, random order", "position 1: '/no/such'", "No such file")
     assert "b failed 3 times" in done.stderr
     assert (
-        "3 runs failed; the column failure has the reasons.\n7 runs not made, because a benchmark failed too often."
+        "3 runs failed. The column `failure` gives the reasons.\n7 runs left out, because a benchmark failed too often."
         in done.stdout
     )
 

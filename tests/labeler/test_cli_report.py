@@ -212,7 +212,7 @@ def test_planning_as_a_table_names_what_will_not_be_told():
     result = run("planning", "--overlap", 0, "--retest", 0)
     assert "Fleiss' kappa: items with two labels" in result.stdout
     assert "labels per reviewer" in result.stdout
-    assert "586 items, 4 reviewers, 2 reviewers per item, overlap 0:" in result.stderr
+    assert "with 586 items, 4 reviewers, 2 reviewers per item and overlap 0:" in result.stderr
     assert "true prevalence" in result.stderr
     assert "no retest items" in result.stderr
 
