@@ -198,7 +198,7 @@ def _levels(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 @click.option(
     "--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of runs in each context."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of the order.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
 @json_option
 def variants(
     factors: dict[str, list[str]], benchmarks: tuple[str, ...], n: int | None, runs: int, seed: int, as_json: bool

@@ -28,8 +28,8 @@ def reading_options(function: Function) -> Function:
                      help="Content of each file. run: one run of its benchmarks. study: all runs of its benchmarks "
                      "[default: see `labeler formats`]."),
         click.option("--values-are", type=click.Choice(importing.VALUES_ARE), default=None,
-                     help="Meaning of values that are not grouped into runs. runs: each value is a separate run. "
-                     "iterations: the values are the iterations of one run [default: see `labeler formats`]."),
+                     help="Meaning of the values. runs: each value is a separate run. iterations: if all runs have one "
+                     "value, these values are the iterations of one run [default: see `labeler formats`]."),
         click.option("--unit", default="", help="Unit of values that have no unit in the file."),
         click.option("--better", type=click.Choice(importing.BETTER), default=None,
                      help="Whether lower or higher values are better, if the file does not say so [default: lower "

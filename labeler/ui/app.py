@@ -1,6 +1,6 @@
 """The application in the browser, which `page_run.py` starts for each click.
 
-It identifies the person, lists the person's pages, and shows errors.
+The application identifies the person, lists the pages that this person may open, and shows errors.
 """
 
 import logging
@@ -49,7 +49,7 @@ SIDEBAR = """<style>[data-testid="stSidebar"] { width: 13rem !important; min-wid
 RETRY_S, RESULTS_S = 3.0, 1.0
 RESULTS = "show-results"  # key in the session state: go to the page Items
 NOT_SIGNED_IN = (
-    "You are not signed in. Open your sign-in link again in this browser, which keeps answers that are not saved yet."
+    "You are not signed in. Open your sign-in link again in this browser. Answers that are not saved yet are kept here."
 )
 log = logging.getLogger(__name__)
 REVIEWER_PAGES: dict[str, ModuleType] = {
@@ -61,7 +61,7 @@ EXPLORE_PAGES = {method.title: name for name, method in METHODS.items()}
 
 
 def main(token: str | None) -> None:
-    """Run a page for the person whose session has the id `token`."""
+    """Show the page that the person opened; `token` is the id of the person's session."""
     study, person = settings().study, None
     try:
         if study is None:
@@ -133,7 +133,7 @@ def show_results(study: Path, person: Person) -> None:
 
 
 def group_of(title: str) -> str:
-    """Return the group of a page in the navigation of a coordinator."""
+    """Return the name of the group that contains a page in the navigation of a coordinator."""
     if title in REVIEWER_PAGES:
         return OWN
     return GROUP_OF.get(title) or (EXPLORE if title in EXPLORE_PAGES else ACCOUNT)
@@ -164,7 +164,7 @@ def session_of(cookies: Mapping[str, str], study: Path | None) -> str | None:
 
 
 def explain(error: LabelerError, person: Person | None) -> None:
-    """Show an error.
+    """Show an error on the page.
 
     Only coordinators see the path of the study on the server.
     """
@@ -188,9 +188,9 @@ def come_back(study: Path) -> None:
 
 
 def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
-    """Return the pages for a person's roles by title, and the page for signing out.
+    """Return the pages that a person's roles allow, and the page for signing out, by title.
 
-    The first page opens after the person signs in.
+    The first of these pages opens after the person signs in.
     """
     own: dict[str, Callable[[], None]] = {}
     results: dict[str, Callable[[], None]] = {}

@@ -16,14 +16,17 @@ MAX_END_BYTES = 200  # the message that ends a page run is short
 
 
 class Arrivals:
-    """Gives new windows their turn, in the order of their first requests."""
+    """Limits how many new windows run their first page at the same time.
+
+    Windows start in the order of their first requests.
+    """
 
     def __init__(self) -> None:
         self._turns = asyncio.Semaphore(N_AT_ONCE)
 
     @asynccontextmanager
     async def window(self, receive: Receive, send: Send) -> AsyncIterator[tuple[Receive, Send]]:
-        """Wrap `receive` and `send` of a window so that its first message waits for its turn."""
+        """Wrap `receive` and `send` so that the first message of a window waits until the window may run its page."""
         turn = _Turn(self._turns)
 
         async def receiving() -> Message:
@@ -44,7 +47,7 @@ class Arrivals:
 
 
 class _Turn:
-    """The turn of a window."""
+    """The permission of one window to run its first page."""
 
     def __init__(self, turns: asyncio.Semaphore) -> None:
         self._turns = turns
@@ -52,9 +55,9 @@ class _Turn:
         self.is_held = self._is_over = False
 
     async def begin(self) -> None:
-        """Wait for the turn.
+        """Wait until the window may run its first page.
 
-        If the window already had its turn, do not wait.
+        If the window has already run its first page, return at once.
         """
         if self.is_held or self._is_over:
             return
@@ -63,7 +66,7 @@ class _Turn:
         self._timer = asyncio.get_running_loop().call_later(LIMIT_S, self.end)
 
     def end(self) -> None:
-        """Give the turn to the next window."""
+        """End the permission of this window, so that the next window can start."""
         self._is_over = True
         if self.is_held:
             self.is_held = False

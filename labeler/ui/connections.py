@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def install() -> None:
-    """Let uvicorn use connections with these limits."""
+    """Make uvicorn use the class `Connection`, which has these limits."""
     HTTP_PROTOCOLS["auto"] = f"{__name__}:{Connection.__name__}"
 
 
@@ -30,8 +30,8 @@ def room() -> int:
 class Connection(H11Protocol):
     """A connection that is closed if its request does not arrive in time, or if too many connections are open.
 
-    Unless an address is a trusted proxy, it can have at most half of all connections. When few connections are free,
-    requests have less time to arrive.
+    One address can have at most half of all connections, unless the address is a trusted proxy. When few connections
+    are free, requests have less time to arrive.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -51,7 +51,7 @@ class Connection(H11Protocol):
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Stop the time limit of a connection that was closed."""
         self._stop_waiting()
         super().connection_lost(exc)
 

@@ -17,7 +17,7 @@ MAIN_PAGE = "0" * 32  # name of the main page for browsers, as long as Streamlit
 
 
 class Frames:
-    """The messages of a websocket in both directions."""
+    """Receives and sends the messages of one websocket, without information about the server."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send

@@ -40,9 +40,9 @@ HEADERS = {
 
 
 class Gate:
-    """Accepts only the health check, sign-in, and requests of people who are signed in.
+    """Middleware that accepts only the health check, sign-in, and requests of people who are signed in.
 
-    Requests must come from this origin.
+    Requests must come from the pages of this application, not from another site.
 
     Reviewers can reach pages and their program text. They cannot reach anything else in Streamlit, such as uploads,
     other people's downloads, or metrics. The gate uses the same path as Streamlit's router, because a path in a header
@@ -72,7 +72,7 @@ class Gate:
         await self._target(connection)(scope, receive, _with_headers(send, connection.scope["path"]))
 
     def _target(self, connection: HTTPConnection) -> ASGIApp:
-        """Return what handles the request: the application, a redirect to the sign-in page, or a refusal."""
+        """Return the application that answers the request: Streamlit, a redirect to the sign-in page, or a refusal."""
         path, method = connection.scope["path"], connection.scope["method"]
         if (
             path == "/" and provider.arrival(connection.cookies) is not None
@@ -91,7 +91,7 @@ class Gate:
         if method not in SAFE_METHODS and not sign_in.same_origin(connection):
             return PlainTextResponse("This request came from another site, so it was refused.", status_code=403)
         if Role.COORDINATOR not in person.roles and not _is_for_everyone(path):
-            return PlainTextResponse("Only coordinators of the study can see this.", status_code=403)
+            return PlainTextResponse("Only coordinators of the study can open this page.", status_code=403)
         return programs.response(connection) or self._app
 
     def _person_of_websocket(self, connection: HTTPConnection) -> Person | None:
@@ -149,9 +149,9 @@ class Gate:
 
 
 def _belonging_to(scope: Scope, person: Person) -> Scope:
-    """Add the person in a header that browsers cannot set.
+    """Add the id of the person as a header that browsers cannot set.
 
-    This ensures that only this person can resume a session.
+    With this header, Streamlit lets only the same person resume a session.
     """
     headers = [(name, value) for name, value in scope["headers"] if name != PERSON_HEADER]
     return {**scope, "headers": [*headers, (PERSON_HEADER, str(person.person_id).encode())]}
@@ -184,7 +184,7 @@ def _is_open(path: str) -> bool:
 
 
 def _is_program(path: str) -> bool:
-    """Return whether the path is program text, which is the same for everyone."""
+    """Return whether the path is a program file, which is the same for everyone."""
     return path.startswith((programs.STATIC, f"{component.ASSETS}/"))
 
 

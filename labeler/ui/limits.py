@@ -47,7 +47,7 @@ class WrongSignIns:
         return max(0.0, times[0] + WITHIN_S - self._clock())
 
     def note(self, address: str) -> None:
-        """Count a failed sign-in."""
+        """Count a failed sign-in from this address."""
         client = _client(address)
         self._times.setdefault(client, deque(maxlen=N_WRONG)).append(self._clock())
         self._times.move_to_end(client)
@@ -88,7 +88,7 @@ class BoundedLog(TextIOBase):
         self._repeats: Counter[str] = Counter()
 
     def write(self, text: str) -> int:
-        """Write a record; if it is repeated, leave it out."""
+        """Write a log record, or only count it if this period has too many similar records or too much text."""
         with self._lock:
             self._begin_period()
             first_line = text.lstrip().partition("\n")[0]

@@ -1,6 +1,6 @@
-"""The program text of the pages.
+"""Serve the program files of the pages from memory: scripts, styles, fonts and images.
 
-It is the same for everyone. The server reads and compresses it once, and serves it from memory.
+These files are the same for everyone, so the server reads and compresses each file once.
 
 A page consists of about ninety files. Reading them in pieces took about half of the server's time for opening a page.
 """
@@ -29,7 +29,7 @@ _IMPORTED = re.compile(r"""(?:from|import)["']\./([^"']+\.js)["']""")
 
 @cache
 def files() -> dict[str, Path | bytes]:
-    """Return the files by address: Streamlit's as paths, and the component's as content."""
+    """Return the program files by address: Streamlit's files as paths, and the review component's files as content."""
     folder = STREAMLIT / "static"
     theirs = {f"{STATIC}{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
     return {
@@ -39,7 +39,7 @@ def files() -> dict[str, Path | bytes]:
 
 
 def response(connection: HTTPConnection) -> Response | None:
-    """Return the response to a request for program text; None for any other request."""
+    """Return the response to a request for a program file; return None for any other request."""
     address = connection.scope["path"]
     if address not in files() or connection.scope["method"] not in ("GET", "HEAD") or "range" in connection.headers:
         return None

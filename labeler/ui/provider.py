@@ -1,6 +1,6 @@
 """Sign in through an identity provider (OpenID Connect).
 
-Streamlit's login is used if `[auth]` is configured.
+This sign-in is available if secrets.toml has a section `[auth]`.
 
 Streamlit's routes communicate with the provider and set a signed cookie with the person's identity. This cookie is
 exchanged for a labeler session at once, so that roles, signing out and revoking links work in the same way for

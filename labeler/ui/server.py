@@ -1,6 +1,6 @@
-"""The web server: Streamlit behind a gate.
+"""The web server: Streamlit with access control.
 
-The gate checks who is signed in and what this person may reach.
+The access control (`labeler.ui.gate`) checks who is signed in and which pages this person may open.
 """
 
 import gc
@@ -68,7 +68,7 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
 
 
 def refresh_in_background(study: Path) -> Thread:
-    """Compress program text and update stored pictures of an earlier version, while the application runs."""
+    """Compress program files and update stored pictures of an earlier version, while the application runs."""
 
     def refresh() -> None:
         programs.warm()
@@ -84,7 +84,7 @@ def refresh_in_background(study: Path) -> Thread:
 
 
 def make_app(study: Path) -> st.App:
-    """Return the ASGI application: the sign-in routes, and Streamlit behind the gate."""
+    """Return the ASGI application: the routes for signing in, and Streamlit with access control."""
     return st.App(
         Path(__file__).parent / "page_run.py",
         routes=sign_in.routes(study),
@@ -95,7 +95,7 @@ def make_app(study: Path) -> st.App:
 def allowed_hosts(url: str | None) -> list[str]:
     """Return the accepted host names, which are the host of `url` and the names of this machine.
 
-    If no `url` is given, all names are accepted.
+    If no `url` is given, return an empty list, which means that all names are accepted.
 
     Raises
     ------

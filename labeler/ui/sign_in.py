@@ -1,7 +1,4 @@
-"""Sign in and out.
-
-The pages and routes of this module need no session.
-"""
+"""The pages and routes for signing in and out, which need no session."""
 
 import asyncio
 import logging
@@ -33,8 +30,8 @@ REFUSED = 403
 RETRY_S = 10
 log = logging.getLogger(__name__)
 SIGN_IN_WORDS = (
-    "You are not signed in. Open the sign-in link that your coordinator gave you; it works on any device. "
-    "If you have lost it, ask for a new one."
+    "You are not signed in. Open the sign-in link that your coordinator gave you. The link works on any device. "
+    "If you have lost the link, ask your coordinator for a new link."
 )
 NO_ADDRESS = (
     "Your organisation signed you in, but did not send a verified e-mail address, so this study cannot identify you. "
@@ -83,7 +80,7 @@ def _join(study: Path, wrong: WrongSignIns) -> Any:
     def endpoint(request: Request) -> Response:
         """Follow an invitation: set a cookie, and remove the secret from the address bar."""
         if not is_visit(request):
-            return _page("Sign in", "Open the link itself. It cannot be loaded inside another page.", status=403)
+            return _page("Sign in", "The sign-in link does not work inside another page. Open it directly.", status=403)
         return _signed_in(study, request, request.path_params["secret"], wrong)
 
     return endpoint
@@ -106,14 +103,17 @@ def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
         if request.method != "POST":
             return _page("Sign in", SIGN_IN_WORDS, _forms())
         if not same_origin(request):
-            return _page("Sign in", "This form came from another site. Paste the link yourself.", _forms(), status=403)
+            words = "This form came from another site, so it was refused. Paste your sign-in link here."
+            return _page("Sign in", words, _forms(), status=403)
         try:
             async with asyncio.timeout(FORM_LIMIT_S):
                 body = await _body(request)
         except TimeoutError:
-            return _page("Sign in", "The link was not received completely. Try again.", _forms(), status=408)
+            words = "The server did not receive the complete link. Paste the link again."
+            return _page("Sign in", words, _forms(), status=408)
         if len(body) > MAX_FORM_BYTES:
-            return _page("Sign in", "This is not a sign-in link: it is too long.", _forms(), status=413)
+            words = "This text is too long for a sign-in link. Paste only the link."
+            return _page("Sign in", words, _forms(), status=413)
         form = parse_qs(body.decode(errors="replace"))
         secret = re.split(r"[?#]", form.get("link", [""])[0].strip())[0].rpartition("/")[2]
         return await run_in_threadpool(_signed_in, study, request, secret, wrong, instead="instead" in form)
@@ -150,17 +150,14 @@ def _sign_in_by_provider(study: Path) -> Any:
 
 
 def _forms() -> str:
-    """Return the forms for other ways to sign in.
-
-    The sign-in page shows them below its text.
-    """
+    """Return the HTML of the link to the identity provider, if there is one, and of the form for a pasted link."""
     return (PROVIDER_LINK if provider.is_configured() else "") + SIGN_IN_FORM
 
 
 def _cleared(response: Response, request: Request) -> Response:
     """Remove Streamlit's login cookies from the browser.
 
-    They would sign the person in again although the person did not ask for it.
+    Otherwise, these cookies would sign the person in again although the person did not ask for it.
     """
     for name in provider.cookies_to_clear(request.cookies):
         response.delete_cookie(name, path="/")
@@ -292,9 +289,9 @@ input {{ width: 22rem }} body {{ padding: 0 1rem }}</style></head>
 
 
 def same_origin(connection: HTTPConnection) -> bool:
-    """Return whether the request comes from this site, according to the browser.
+    """Return whether the request comes from this site, according to the headers of the browser.
 
-    Programs that send no headers about the origin are accepted.
+    Return True for programs that send no such headers.
     """
     origin, site = connection.headers.get("origin"), connection.headers.get("sec-fetch-site", "none")
     if site not in ("same-origin", "none"):

@@ -59,9 +59,8 @@ _mount_viewer = _registered("labeler_viewer", "viewer.html", "viewer.js")
 def event_of(key: str) -> object | None:
     """Return the event that caused this page run; return None if the component with this key sent no event.
 
-    The content of an event is not trusted.
-
-    An event that only asks for pictures also gives None, because a page run without an event sends all pictures.
+    If an event only asks for pictures, also return None, because a page run without an event sends all pictures. The
+    caller must check the content of the event, which comes from a browser.
     """
     state = st.session_state.get(key)
     event = state.get("event") if isinstance(state, Mapping) else None
@@ -77,7 +76,7 @@ def is_check(event: object) -> bool:
 
 
 def checked_by(event: object | None) -> list[str] | None:
-    """Return the ids of the saved answers that an event asks about; None if it does not ask."""
+    """Return the ids of the saved answers that an event asks about; return None if the event asks about no answers."""
     check = event.get("check") if isinstance(event, Mapping) else None
     return [event_id for event_id in check if isinstance(event_id, str)] if isinstance(check, list) else None
 

@@ -1,6 +1,6 @@
-"""Pages for the four methods.
+"""The pages Spread, Order, Trust and Contexts.
 
-A page applies a method to the study or to uploaded files, then shows the result and offers it for download.
+Each page analyses the study or uploaded files, then shows the result and offers it for download.
 """
 
 from datetime import UTC, datetime
@@ -71,13 +71,13 @@ def show(explored: Explored, method: str) -> None:
     st.iframe(html, height=1400)
 
 
-WARMUP = "A number of iterations, or a share below 1."
-INSTRUMENTED = "The condition or factor that gives the amount of instrumentation."
-HELD_FIXED = "The intervention level at which the suspected cause is held fixed."
+WARMUP = "Enter a number of iterations, or a share below 1."
+INSTRUMENTED = "Enter the condition or factor that gives the amount of instrumentation."
+HELD_FIXED = "Enter the intervention level at which the suspected cause is held fixed."
 
 
 def chosen_files(method: str) -> tuple[list[Any], str]:
-    """Ask for the files and the pattern of their names."""
+    """Show the fields for result files and for the pattern of their names; return the files and the pattern."""
     files = st.file_uploader("Result files", folders.UPLOADED, accept_multiple_files=True, key=f"files-{method}")
     pattern = st.text_input("Pattern of file names, such as {version}-{context}.json", key=f"pattern-{method}")
     return files, pattern.strip()
@@ -96,7 +96,7 @@ def of_files(files: list[Any], pattern: str) -> Gathered:
 
 
 def asked_for(method: str) -> dict[str, Any]:
-    """Ask for the options of `exploring.explore`.
+    """Show the fields for the options of `exploring.explore` and return their values.
 
     The caller converts `warmup` and `aggregate` to a sampling.
     """

@@ -19,7 +19,7 @@ CHOICES = {key: category.title() for key, category in CATEGORIES.items()}
 
 
 def current(queue: str, names: Sequence[str]) -> str:
-    """Return the current item of a queue; at the beginning, return the first item."""
+    """Return the name of the current item in a queue; if no item was chosen yet, return the first name."""
     name = str(st.session_state.get(queue))
     return name if name in names else names[0]
 

@@ -81,7 +81,10 @@ def errors_here() -> Iterator[None]:
 
 
 def _page(title: str) -> st.Page:
-    """Return a placeholder for a page, which Streamlit identifies by path; this function is never called."""
+    """Return a placeholder for a page.
+
+    Streamlit identifies pages by path, so the function of the placeholder is never called.
+    """
     return st.Page(lambda: None, title=title, url_path=address(title))
 
 

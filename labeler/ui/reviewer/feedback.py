@@ -1,4 +1,4 @@
-"""The page Feedback: after the calibration round, reviewers compare their labels with the reference labels."""
+"""The page Feedback, on which reviewers compare their labels of the calibration round with the reference labels."""
 
 import streamlit as st
 
@@ -10,23 +10,23 @@ from labeler.ui.reviewer import label
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """Show each label that the reviewer gave in the round, with its picture.
+    """Show each label that the reviewer gave in the calibration round, with the picture of the item.
 
-    If the item has a reference label, it is shown too.
+    If the item has a reference label, show this label too.
     """
     label.deliver(db, reviewer_id)
     st.title("Feedback", anchor=False)
-    st.write("Your labels in the calibration round, compared with the reference labels and with other reviewers.")
+    st.write("Compare your labels of the calibration round with the reference labels and with other reviewers' labels.")
     comparison = reviewing.feedback(db, reviewer_id)
     if comparison is None:
-        st.info("After a calibration round, this page shows how your labels compare.")
+        st.info("The comparison appears here after the calibration round.")
         return
     compared = [row for row in comparison.rows if row.reference]
     n_equal = sum(row.is_equal for row in compared)
     if compared:
         st.write(
-            f"{n_equal} of your {len(compared)} labels match the reference labels. These labels are not part of "
-            f"any result."
+            f"{n_equal} of your {len(compared)} labels match the reference labels. No result uses your labels of this "
+            f"round."
         )
     if comparison.with_others is not None:
         st.write(f"{comparison.with_others:.0%} of the other reviewers' labels for these items are the same as yours.")
@@ -41,7 +41,7 @@ def render(db: Database, reviewer_id: int) -> None:
 
 
 def in_words(row: reviewing.LabelComparison) -> str:
-    """Describe how the label compares with the reference label."""
+    """Return a clause that says whether the label matches the reference label of the item."""
     if row.reference is None:
         return "the item has no reference label"
     return f"the reference label is {'also ' if row.is_equal else ''}{row.reference}"

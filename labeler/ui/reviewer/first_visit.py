@@ -54,7 +54,7 @@ def card(db: Database, reviewer_id: int) -> None:
 
 
 def start(db: Database, reviewer_id: int, words: str, is_next: bool) -> None:
-    """Show the button that ends the first visit."""
+    """Show the button that ends the introduction and opens the labelling page."""
     if st.button(words, type="primary" if is_next else "secondary", key="start"):
         reviewing.begin(db, reviewer_id, now=datetime.now(UTC))
         st.session_state.pop(STEP, None)

@@ -24,12 +24,12 @@ def render(db: Database, reviewer_id: int) -> None:
     st.markdown(guide.protocol_words(brief.protocol))
     st.html('<a href="/practice" target="_self">Practise on six items (not counted)</a>')
     st.header("Worked examples", anchor=False)
-    st.caption("Real measurements with known changes. None of these examples is an item of this study.")
+    st.caption("These are real measurements with known changes. None of the examples is an item of this study.")
     axis = brief.protocol.axis_rule, brief.protocol.min_span
     for example in guide.worked_examples(*axis):
         show(example)
     st.header("Three ways to differ", anchor=False)
-    st.caption("Simulated pairs of runs. Each pair differs in one way only.")
+    st.caption("These pairs of runs are simulated. The runs of each pair differ in one way only.")
     for example in guide.schematic_examples(*axis):
         show(example)
 

@@ -51,9 +51,10 @@ def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any]
 def screen(
     db: Database, reviewer_id: int, ack: dict[str, Any] | None, event: object | None, only: Task | None = None
 ) -> dict[str, Any]:
-    """Return the data that the component shows.
+    """Return the data that the review component shows.
 
-    They contain the reviewer's progress, the next items (or one item), and the answer that U undoes.
+    The data contain the reviewer's progress, the next items (or only the item `only`), and the answer that the key U
+    undoes.
     """
     queue, brief, known = reviewing.review_queue(db, reviewer_id), reviewing.brief(db), component.known_to(event)
     offers, last = ((only,), None) if only else (queue.offers, queue.last)
@@ -74,9 +75,10 @@ def screen(
 
 
 def delivery(db: Database, reviewer_id: int, ack: dict[str, Any] | None, event: object | None) -> dict[str, Any]:
-    """Return the data for the answer queue in the browser.
+    """Return the data for the queue of unsaved answers in the browser.
 
-    They contain the owner of the queue, the result of an answer, and missing saved answers.
+    The data contain the owner of the queue, the server's reply to an answer, and the saved answers that the study has
+    lost.
     """
     checked = component.checked_by(event)
     missing = None if checked is None else reviewing.missing_events(db, reviewer_id, checked)
@@ -84,7 +86,7 @@ def delivery(db: Database, reviewer_id: int, ack: dict[str, Any] | None, event: 
 
 
 def deliver(db: Database, reviewer_id: int, *, leaving: bool = False) -> None:
-    """Send the answers that the browser still keeps, and list refused answers; for a page that shows no item."""
+    """On a page that shows no item, send the answers that the browser still keeps, and list refused answers."""
     event = component.event_of(SENDER_KEY)
     ack = keep(db, reviewer_id, event)
     closed = reviewing.review_queue(db, reviewer_id).closed

@@ -65,17 +65,14 @@ def render(db: Database, reviewer_id: int) -> None:
 def show_receipt(db: Database, reviewer_id: int) -> None:
     """Show the reviewer's own labels with the hash of each label, ready to copy."""
     st.caption(
-        "Copy this text and keep it. The coordinator can use it later to check that your labels were not changed: "
-        "labeler audit STUDY --against FILE."
+        "Copy this text into a file and keep the file. With `labeler audit STUDY --against FILE`, the coordinator can "
+        "later check that nobody changed your labels."
     )
     st.code(reviewing.receipt(db, reviewer_id, now=datetime.now(UTC)), language="json")
 
 
 def row(db: Database, own: OwnLabel) -> None:
-    """Show one label as a row.
-
-    The row has number and code, thumbnail, answer, time of the answer, time on task, comment and replies.
-    """
+    """Show one label as a row with its item, picture, answer, times, comment and replies."""
     code, picture, answer, more, change = st.columns([2, 3, 2, 4, 3], vertical_alignment="center")
     code.markdown(f"{own.number}. Item {own.task.code}")
     drawing = reviewing.picture(db, own.task) if own.can_look_again else None
@@ -98,9 +95,9 @@ def row(db: Database, own: OwnLabel) -> None:
 
 
 def revise(db: Database, reviewer_id: int, code: str) -> None:
-    """Show one of the reviewer's items again.
+    """Show one of the reviewer's items again, so that the reviewer can change the answer.
 
-    A new answer is stored in addition to the earlier answers.
+    The study keeps the earlier answers.
     """
     key = f"revision-{code}"
     event = component.event_of(key)

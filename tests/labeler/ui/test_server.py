@@ -141,7 +141,7 @@ def test_reviewers_reach_pages_and_settings_and_nothing_that_is_made_for_coordin
     client.get(f"/join/{secret}")
     for path in FOR_COORDINATORS:
         response = client.get(path)
-        assert (response.status_code, response.text) == (403, "Only coordinators of the study can see this.")
+        assert (response.status_code, response.text) == (403, "Only coordinators of the study can open this page.")
         assert client.head(path).status_code == 403
     assert client.put(FOR_COORDINATORS[0], headers={"origin": BASE}).status_code == 403
     for path in ("/", "/my-labels", "/_stcore/host-config", "/_stcore/health"):
@@ -447,7 +447,7 @@ def test_a_form_that_is_too_long_is_refused_in_however_many_parts_it_comes(clien
         "/sign-in", content=chain([f"link={secret}&more=".encode()], parts), headers={"origin": BASE}
     )
     assert response.status_code == 413
-    assert "it is too long" in response.text
+    assert "too long for a sign-in link" in response.text
     assert "set-cookie" not in response.headers
 
 

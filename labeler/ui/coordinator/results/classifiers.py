@@ -10,10 +10,11 @@ from labeler.ui.coordinator.shared import Bar, errors_here
 
 COMPARE, LEARN, REVIEWERS = "Compare all classifiers", "Learn a classifier", "Why reviewers disagree"
 MEANINGS = {
-    COMPARE: "AUC, rates, costs and paired differences of all classifiers, including imported classifiers.",
-    LEARN: "A logistic model of the measures, evaluated on held-out applications. It needs 60 items with a category, "
-    "at least 10 per category, from 5 applications.",
-    REVIEWERS: "The measures that predict each reviewer's labels, and whether all reviewers weight them equally.",
+    COMPARE: "Compares the AUC, rates and costs of all classifiers, including imported classifiers.",
+    LEARN: "Learns a logistic model of the measures and evaluates it on held-out applications. This needs 60 items "
+    "with a category, at least 10 per category, from 5 applications.",
+    REVIEWERS: "Shows which measures predict each reviewer's labels, and whether all reviewers weight the measures "
+    "equally.",
 }
 MONOTONE_HELP = "A higher dissimilarity of runs can never make an item more similar."
 USUAL_S = 8.0
@@ -21,7 +22,7 @@ COST_HELP = "The cost of a missed dissimilar item, if a false alarm costs 1."
 
 
 def render(db: Database, person: str) -> None:
-    """Choose a question, show the result, and offer its files."""
+    """Let the person choose a question, then show the result and offer its files for download."""
     st.write("Compare the classifiers with the labels, learn a classifier, or find out why reviewers disagree.")
     hidden = visibility.why_not(db, person, Action.SEE_NAMES)
     if hidden:
@@ -43,7 +44,7 @@ def render(db: Database, person: str) -> None:
 
 
 def asked_for(question: str) -> list[str]:
-    """Return the command that answers the question, with the options from the widgets."""
+    """Show the fields for the options of a question; return the command that answers the question."""
     if question == REVIEWERS:
         return ["learn", "--reviewers"]
     left, right = st.columns(2)

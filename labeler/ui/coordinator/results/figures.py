@@ -1,4 +1,4 @@
-"""Show and download the figures of the paper, made from this study's measurements."""
+"""The page Figures, which shows the figures of the paper with the measurements of this study."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,11 +21,11 @@ RUNS = "Figure 4: the runs of one benchmark"
 
 
 def render(db: Database, person: str) -> None:
-    """Choose a figure, show it, and offer it for download."""
+    """Let the person choose a figure, then show the figure and offer it for download."""
     st.write("The figures of the paper, made from the measurements of this study.")
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:
-        st.info(f"{hidden} Figures 2 and 3 are hidden too, because they show the measures behind the verdicts.")
+        st.info(f"{hidden} Figures 2 and 3 show the measures behind the verdicts, so they are hidden too.")
     titles = [SCHEMATIC, RUNS] if hidden else [SCHEMATIC, BY_APPLICATION, BY_BENCHMARK, RUNS]
     title = st.selectbox("Figure", titles, key="figure")
     name, chart = chosen(db, title)
@@ -38,7 +38,7 @@ def render(db: Database, person: str) -> None:
 
 
 def chosen(db: Database, title: str) -> tuple[str, Any]:
-    """Ask for the options of a figure; return its file name and chart."""
+    """Show the fields for the options of a figure; return the file name and the chart of the figure."""
     if title == SCHEMATIC:
         return "schematic-pairs", evidence.schematic_pairs()
     if title == BY_APPLICATION:

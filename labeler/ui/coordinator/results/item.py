@@ -46,9 +46,9 @@ def render(db: Database, person: str) -> None:
 
 
 def chosen(everything: list[str], found: list[str]) -> str:
-    """Return the item to show.
+    """Return the name of the item to show.
 
-    People choose it from the list, on the page Items, or with the keys of the picture.
+    People choose the item from the list, on the page Items, or with the keys of the picture.
     """
     if MOVED_TO in st.session_state:
         st.session_state[CHOSEN] = st.session_state.pop(MOVED_TO)
@@ -89,7 +89,7 @@ def explain(reasoned: Reasoned, name: str) -> None:
         left.image(evidence.as_svg(evidence.means(reasoned)), "Mean over all pairs of runs", width="content")
     if reasoned.measures:
         measure = right.selectbox("Measure", reasoned.measures, key=f"measure-{reasoned.verdict.classifier}-{name}")
-        frames = " Frames: SAME's clusters, in the order of its tree." if reasoned.verdict.clusters else ""
+        frames = " The frames show the clusters that SAME found." if reasoned.verdict.clusters else ""
         svg = evidence.as_svg(evidence.matrix(reasoned, measure))
         right.image(svg, f"Dissimilarity of each pair of runs.{frames}", width="content")
 

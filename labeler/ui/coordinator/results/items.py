@@ -46,7 +46,7 @@ def render(db: Database, person: str) -> None:
 
 
 def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue, *, with_labels: bool) -> None:
-    """Show one page of the items."""
+    """Show one page of the items as a table; a click on a row opens the item."""
     listed = [curating.item_named(db, name) for name in page["item"]]
     shown = page.assign(
         runs_small=[small(db, item) for item in listed],
@@ -107,12 +107,12 @@ def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None
     if st.button(f"Create a study from {counted(len(names), 'item')}", disabled=not names):
         with errors_here():
             lines = triage.make_beside(db, names, name, coordinator=person, now=datetime.now(UTC))
-            st.success("Study created. The first line starts its server; the second is your sign-in link.")
+            st.success("Study created. The first line starts its server; the second line is your sign-in link.")
             st.code("\n".join(lines), language=None)
 
 
 def asked_for(table: browsing.Catalogue) -> browsing.Filter:
-    """Ask for the filters."""
+    """Show the fields for search and filters; return the filter."""
     left, middle, right = st.columns(3)
     shares, lengths = browsing.SPREADS, sorted({0, 1, *table["iterations"].tolist()})
     spread = middle.select_slider("Spread of the runs' medians", shares, (shares[0], shares[-1]), browsing.in_words)

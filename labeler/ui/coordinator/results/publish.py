@@ -52,7 +52,7 @@ def render(db: Database, person: str) -> None:
 
 
 def answers(db: Database) -> str:
-    """Show a form to edit the answers in publish.toml, which is stored in the folder of the study."""
+    """Show a form to edit the answers in publish.toml, in the folder of the study; return the saved answers."""
     st.subheader("Answers about the study", anchor=False)
     kept = for_page.answers_text(db, datetime.now(UTC).date())
     with st.form("answers"):
@@ -70,7 +70,7 @@ def answers(db: Database) -> str:
 
 
 def chosen() -> bundle.Options:
-    """Ask for the venue and the contents of the data set."""
+    """Show the fields for the venue and the contents of the data set; return the options."""
     st.subheader("Contents", anchor=False)
     venue = st.selectbox("Venue", list(VENUES), format_func=VENUES.__getitem__)
     measurements = st.checkbox(
@@ -120,7 +120,7 @@ def data_set(db: Database, person: str, options: bundle.Options, *, ready: bool)
 
 
 def usual_s(db: Database, options: bundle.Options) -> float:
-    """Return about how many seconds it takes to create the data set."""
+    """Return the approximate time to create the data set, in seconds."""
     report_s = kept_report.EXPECTED_S[options.report is reporting.QUICK]
     return START_S + report_s + ITEM_S * len(coordinating.list_items(db)) * options.measurements
 

@@ -17,7 +17,7 @@ KEY = "replication"
 
 
 def render(db: Database, person: str) -> None:
-    """Compare on request, show the claims, and offer the files."""
+    """Show the button that starts the comparison; after the comparison, show the claims and offer the files."""
     st.write(
         f"Compare every claim of the [paper by Bauer et al. (2023)]({SOURCE}) with the measurements of this study. "
         "The result for each claim is reproduced, different, or impossible to check, with the reason."

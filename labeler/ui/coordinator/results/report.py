@@ -13,7 +13,7 @@ FULL, QUICK = "Full report", "Without bootstrap, latent class and test of misfit
 
 def render(db: Database, person: str) -> None:
     """Create the report on request, show it, and offer its files."""
-    st.write("Agreement of the reviewers, and comparison of the classifiers with their labels.")
+    st.write("The report shows how far the reviewers agree, and compares the classifiers with their labels.")
     hidden = visibility.why_not(db, person, Action.SEE_NAMES)
     if hidden:
         st.info(f"{hidden} The report then appears here. After closing, the page Progress shows agreement.")
@@ -23,7 +23,7 @@ def render(db: Database, person: str) -> None:
     made_again = st.button(
         "Create the report" if report is None else "Create the report again",
         type="primary" if report is None else "secondary",
-        help="The log of the study records who created a report.",
+        help="The log of the study records who created the report.",
     )  # fmt: skip
     if made_again:
         kept_report.forget(db, quick=quick)

@@ -14,15 +14,15 @@ from labeler.service.verdicts import background, computing, stored_verdicts
 from labeler.store import Database, open_database
 from labeler.ui.coordinator.shared import done, link
 
-THRESHOLD = """Adds a classifier with this threshold to all tables and reports, beside the classifier with the usual
-threshold: theta 0.30 adds *heuristic@0.30*. Choose the threshold before you see labels; otherwise the classifier looks
-better than it is. The command `labeler verdicts --remove heuristic@0.30` removes it."""
+THRESHOLD = """Add a classifier with another threshold to all tables and reports. For example, theta 0.30 adds
+*heuristic@0.30* beside *heuristic*. Choose the threshold before you see labels; otherwise the classifier looks better
+than it is. To remove this classifier, use the command `labeler verdicts --remove heuristic@0.30`."""
 THRESHOLDS = {"Theta of the heuristics (usually 0.25)": "theta", "Cut of SAME (usually 0.20)": "cut"}
 N_FIRST, COLUMNS, SHARE_PX = 20, ["item", "dissimilar", "similar", "disagreement", "margin"], 54
-AGREEMENT = """This needs no labels. *finds*: of the items that the other classifier calls dissimilar, the share that
-this classifier also calls dissimilar. *clears*: the same share for similar items."""
-FIRST = """Let reviewers label these items first, because the classifiers disagree most on them. *margin*: the smallest
-distance of a score from its threshold, as a share of the threshold."""
+AGREEMENT = """This table needs no labels. The column *finds* is the share of the other classifier's dissimilar items
+that this classifier also calls dissimilar. The column *clears* is the same share for similar items."""
+FIRST = """Let reviewers label these items first, because the classifiers disagree most on them. The column *margin* is
+the smallest distance of a score from its threshold, as a share of the threshold."""
 SHARES = {
     **{
         name: st.column_config.NumberColumn(name, format="%.2f", width=SHARE_PX)

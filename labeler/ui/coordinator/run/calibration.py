@@ -1,6 +1,6 @@
-"""The page of the calibration round.
+"""The page Calibration: the agreement that the calibration round requires (the gate), its result, and reference labels.
 
-It shows the agreement that the round requires (the gate), its result, and the reference labels of its items.
+Coordinators set the gate and the reference labels on this page.
 """
 
 from datetime import UTC, datetime
@@ -28,11 +28,11 @@ GATES = {
 
 
 def render(db: Database, person: str) -> None:
-    """Show the gate and the reference labels with pictures.
+    """Show the required agreement (the gate), the progress of each reviewer, and the reference labels.
 
-    The result is shown only to a person who may see it.
+    The agreement is shown only to a person who may see it.
     """
-    st.write("All reviewers label the same few items before the study. These labels are not part of any result.")
+    st.write("All reviewers label the same few items before the study. No result uses these labels.")
     result = calibrating.result(db)
     if not result.n_items:
         st.info("The plan has no calibration items. Choose their number on the page Plan; the round then appears here.")
@@ -46,7 +46,7 @@ def render(db: Database, person: str) -> None:
 
 
 def reached(result: Calibration, hidden: str) -> None:
-    """Show the progress of each reviewer.
+    """Show the progress of each reviewer in the calibration round.
 
     The agreement, with its intervals, is shown only to a person who may see it.
     """
@@ -96,9 +96,9 @@ def set_gate(db: Database, result: Calibration, person: str, *, can_change: bool
 
 
 def set_reference(db: Database, result: Calibration, person: str) -> None:
-    """Show the items one by one with their pictures.
+    """Show the calibration items one by one with their pictures.
 
-    If the person presses a key, the reference label is saved.
+    If the person presses S or D, the page saves a reference label of the item.
     """
     st.subheader("Reference labels", anchor=False)
     st.write(

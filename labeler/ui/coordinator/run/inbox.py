@@ -79,5 +79,5 @@ def answer(db: Database, message: Message, codes: list[str], person: str) -> Non
 
 
 def minute(created_utc: str) -> str:
-    """Return a time, rounded down to the minute."""
+    """Return a stored time as text, rounded down to the minute."""
     return f"{created_utc[:16].replace('T', ' ')} UTC"

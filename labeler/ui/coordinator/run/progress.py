@@ -25,11 +25,11 @@ PACE = ("reviewer", "days", "seconds per item", "labels per day", "hours left", 
 
 
 def render(db: Database, person: str) -> None:
-    """Show the progress, which refreshes itself.
+    """Show the progress, which is refreshed periodically, and the agreement.
 
     The agreement is shown only to a person who may see it.
     """
-    st.write("Progress and estimated finish of each reviewer. Answers are not shown.")
+    st.write("See the progress and the estimated finish of each reviewer. This page shows no answers.")
     watch(str(db.path), person)
     st.subheader("Agreement so far", anchor=False)
     hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)

@@ -1,6 +1,7 @@
-"""Split items.
+"""The page Splits, for items whose first labels differ.
 
-Before the study is closed, the page shows the progress of first labels; after that, it shows the decisions.
+Before the study is closed, the page shows the progress of first labels; after that, it shows the split items and the
+decisions.
 """
 
 from datetime import UTC, datetime
@@ -30,9 +31,9 @@ REASONS = (
 
 
 def render(db: Database, person: str) -> None:
-    """Before closing, show the progress of first labels; afterwards, the split items and their decisions."""
+    """Show the split items and their decisions; before the study is closed, show only the progress of first labels."""
     st.write(
-        "Items with different first labels. A person who labelled none of these items can decide the final category."
+        "Decide the final category of items whose first labels differ. You must not have labelled any of these items."
     )
     study = coordinating.get_study(db)
     hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)

@@ -52,7 +52,7 @@ def offer_import(db: Database, person: str) -> None:
         if st.form_submit_button("Import from the server"):
             with errors_here():
                 if not path.strip():
-                    raise InputError("Name a folder or a file. Write . for all files.")
+                    raise InputError("Enter a folder or a file. For all files, enter a dot (.).")
                 take_in(db, folders.result_files(root, path.strip(), study=db.path), options, person)
 
 

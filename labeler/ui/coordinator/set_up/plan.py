@@ -1,7 +1,6 @@
-"""The plan.
+"""The page Plan, on which coordinators design, confirm and verify the plan.
 
-First, the page offers a design with its loads and expected precision. When the plan is confirmed, the page shows and
-verifies it.
+For each design, the page shows the load of the reviewers and the expected precision before the plan is confirmed.
 """
 
 from collections.abc import Sequence
@@ -52,7 +51,7 @@ def render(db: Database, person: str) -> None:
 
 
 def draw(db: Database, person: str) -> None:
-    """Ask for a design and show its loads and expected precision; save the plan if the person confirms it."""
+    """Show the fields for a design with its loads and expected precision; save the plan if the person confirms it."""
     n_items, n_reviewers, _ = planning.size_of_study(db)
     parameters, first, assumed = asked_for(n_items)
     progress = st.empty()
@@ -130,7 +129,7 @@ def expected_precision(
 
 
 def cannot_estimate(sentences: Sequence[str]) -> None:
-    """Show what the plan cannot estimate, above the button."""
+    """Show a warning that lists what the plan cannot estimate; show nothing if the list is empty."""
     if sentences:
         st.warning(f"This plan cannot estimate:\n{points(sentences)}")
 
@@ -196,9 +195,9 @@ def in_words(value: object, planned: int | None = None) -> str:
 
 
 def asked_for(n_items: int) -> tuple[PlanParameters, int | None, Assumptions]:
-    """Ask for the parameters of the design and assumptions about the labels.
+    """Show the fields for the design, the first batch and the assumptions about the labels; return their values.
 
-    If the study is planned in batches, also ask for the size of the first batch.
+    The size of the first batch is None if all items are planned at once.
     """
     st.session_state.setdefault("plan-seed", assigning.random_seed())
     design = st.radio("Design", [BALANCED, PAPER], horizontal=True)
@@ -216,7 +215,7 @@ def asked_for(n_items: int) -> tuple[PlanParameters, int | None, Assumptions]:
 
 
 def assumptions() -> Assumptions:
-    """Ask for the assumptions about the labels."""
+    """Show the fields for the assumptions about the labels; return the assumptions."""
     with st.expander("Assumptions about the labels"):
         left, right = st.columns(2)
         kappa = left.slider("Expected Fleiss' kappa", 0.0, 0.95, STANDARD.kappa, 0.05)
