@@ -40,7 +40,7 @@ valid_option = click.option(
 @click.option(
     "--both",
     is_flag=True,
-    help="Allow people who are reviewers and coordinators; they see no labels of others before unblinding.",
+    help="Give each person both roles. People with both roles see no labels of others before unblinding.",
 )
 @valid_option
 @url_option

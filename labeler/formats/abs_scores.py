@@ -1,8 +1,8 @@
-"""Tables of JavaABS and GoABS, which compute the API benchmarking score by slowing down one method after another.
+"""Read tables of JavaABS and GoABS, which slow down one method after another to compute the API benchmarking score.
 
-`Run;Method altered;Microbenchmark;Result`, or for Go `Run-SuiteExecution-BenchmarkExecution?-?;Function altered;
-Benchmark;Runtime in ns`; the tools write no header line. The first number of a Go run is the run; the others
-count the executions of the suite and of the benchmark in it. The table of JavaABS has no unit.
+The columns are `Run;Method altered;Microbenchmark;Result`, or for Go `Run-SuiteExecution-BenchmarkExecution?-?;Function
+altered;Benchmark;Runtime in ns`. The tools write no header line. The first number of a Go run is the run; the other
+numbers count the executions of the suite and of the benchmark. The table of JavaABS has no unit.
 """
 
 import re
@@ -21,7 +21,7 @@ _RUN = re.compile(r"(\d+)(-\d+-\d+)?")
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Return whether the content has a header line of either tool, or a first row of four or six matching cells."""
+    """Return whether the content has the header line of one of the tools, or a first row of four or six such cells."""
     head = json_text.first_signs(content, 4096)
     columns = header(head.decode("utf-8", "replace").split("\n", 1)[0], ";")
     has_header = len(columns) >= len(COLUMNS) and columns[0].startswith("Run") and columns[1].endswith(" altered")
@@ -40,7 +40,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     table = read_text_table(content, separators=(";",))
     if len(table.frame.columns) < len(COLUMNS):
         raise ValueError(
-            f"{len(table.frame.columns)} columns; expected four: run, altered method, benchmark and result"
+            f"the table has {len(table.frame.columns)} columns. Expected four: run, altered method, benchmark, result"
         )
     unit = "ns" if table.frame.columns[3].endswith(" in ns") else ""
     frame = table.frame.iloc[:, : len(COLUMNS)].set_axis(list(COLUMNS), axis=1)

@@ -1,10 +1,11 @@
-"""airspeed velocity (asv): `results[benchmark]` is a list, and `result_columns` names the positions in the list.
+"""Read results of airspeed velocity (asv).
 
-A file holds the results of one commit in one environment, so it is a run. With `--record-samples`, the column samples
-has a list for each combination of parameter values. The entries of the list are the iterations, and `result` is their
-median. Memory and the results of `track_` functions are measured once and stored in `result`. If a combination failed,
-its result is null; if its setup skipped the combination, its result is NaN. The names of the parameters and the unit of
-`track_` functions are in another file.
+`results[benchmark]` is a list, and `result_columns` names the positions in this list. A file has the results of one
+commit in one environment, so the file is a run. With `--record-samples`, the column `samples` has a list for each
+combination of parameter values. The entries of this list are the iterations, and `result` is their median. Memory and
+the results of `track_` functions are measured once and stored in `result`. If a combination failed, its result is null;
+if its setup skipped the combination, its result is NaN. The names of the parameters and the unit of `track_` functions
+are in another file.
 """
 
 import itertools
@@ -133,7 +134,7 @@ def _column(row: Mapping[str, Any], column: str, n: int, place: str) -> list[Any
 
 
 def _run(name: str, result: Any, samples: Any, repeats: Any, place: str) -> tuple[Series | None, str, str]:
-    """Return the measurements and their unit; if there are no measurements, also the reason."""
+    """Return the measurements, their unit, and ""; if there are no measurements, return None, "", and the reason."""
     if samples:
         if not isinstance(samples, list):
             raise ValueError(f"{place}: {reprlib.repr(samples)} is not a list")

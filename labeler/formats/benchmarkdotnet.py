@@ -1,7 +1,8 @@
-"""BenchmarkDotNet, full JSON report: `Benchmarks[].Measurements[]`, in nanoseconds for a number of operations.
+"""Read the full JSON report of BenchmarkDotNet.
 
-A launch is a process, so it is a run. Its iterations are the measurements of mode Workload and stage Result, from which
-BenchmarkDotNet computes its mean. In these measurements, the overhead of an empty method is already subtracted, and the
+Each entry of `Benchmarks[].Measurements[]` is a time in nanoseconds for a number of operations. A launch is a process,
+so a launch is a run. The iterations of a run are the measurements of mode Workload and stage Result, from which
+BenchmarkDotNet computes the mean. In these measurements, the overhead of an empty method is already subtracted, and the
 slowest outliers are removed. `--columns stage=Actual` uses stage Actual instead, with overhead and outliers. If a
 launch has no results, the mean of its overhead is subtracted from its actual times. If several jobs measured a
 benchmark, the job is part of the name.
@@ -59,7 +60,8 @@ def _read(content: bytes, stage: str, *, means: bool) -> Iterator[Benchmark]:
     entries = json_text.member(json_text.parse(content), "Benchmarks", list, "the file")
     if entries and all(isinstance(entry, dict) and "FullName" not in entry for entry in entries):
         raise ValueError(
-            "this report of BenchmarkDotNet before 0.11 has no full benchmark names. Measure again with a newer version"
+            "this report has no full benchmark names, because BenchmarkDotNet is older than 0.11. Measure again with a "
+            "newer version"
         )
     names = [json_text.member(entry, "FullName", str, f"benchmark {index}") for index, entry in enumerate(entries)]
     if entries and not means and not any("Measurements" in entry for entry in entries):
@@ -143,5 +145,5 @@ def _seconds(measurement: Mapping[str, Any], place: str) -> float:
         json_text.number(measurement.get(key), f"{place}, {key!r}") for key in ("Nanoseconds", "Operations")
     )
     if not operations > 0:
-        raise ValueError(f"{place}: {operations:g} operations")
+        raise ValueError(f"{place}: the number of operations is {operations:g}, but must be above 0")
     return nanoseconds * SECONDS["ns"] / operations

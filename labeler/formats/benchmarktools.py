@@ -1,8 +1,8 @@
-"""Files written by `BenchmarkTools.save` (BenchmarkTools.jl): a list of versions and results.
+"""Read files that `BenchmarkTools.save` of BenchmarkTools.jl writes: a list of versions and results.
 
 A result is `["Trial", {"times": [...], ...}]`.
 
-Groups contain groups and trials by name; the name of a benchmark joins the names from the outermost group to the trial.
+Groups contain groups and trials by name. The name of a benchmark joins the names from the outermost group to the trial.
 One process writes a file, so the file is a run. BenchmarkTools sorts the times of a trial, so their order is lost.
 Therefore, the only value of the run is the mean of the times, in nanoseconds. An estimate (`TrialEstimate`) is already
 a single value.
@@ -42,7 +42,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 def _results(result: Any, name: str, depth: int) -> Iterator[Benchmark]:
     place = f"benchmark {name!r}" if name else "the file"
     if not (isinstance(result, list) and len(result) == 2 and isinstance(result[0], str)):
-        raise ValueError(f"{place}: not a result of BenchmarkTools")
+        raise ValueError(f"{place}: this is not a result of BenchmarkTools")
     kind, fields = result[0].removeprefix("BenchmarkTools."), result[1]
     if kind == GROUP:
         if not depth:

@@ -30,7 +30,7 @@ _STRUCT, _MAX_DEPTH = 12, 8
 
 
 def most_unpacked(packed_size: int) -> int:
-    """Return the largest unpacked size, in bytes, of a file of this size.
+    """Return the largest size, in bytes, to which a compressed file of this size may unpack.
 
     Examples
     --------
@@ -86,10 +86,10 @@ def check_parquet_footer(content: bytes) -> None:
 
 
 def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Collection[str]) -> None:
-    """Check the pages of these columns without unpacking them.
+    """Check the sizes of these columns without unpacking their pages.
 
-    The page headers are checked because readers allocate the size in each page header. The metadata at the end of the
-    file cannot be used for this, because they can be wrong.
+    Readers allocate the size that each page header states, so the page headers are checked. The metadata at the end of
+    the file could state other sizes.
 
     Raises
     ------
@@ -140,13 +140,13 @@ def _pages(content: bytes, chunk: Any) -> Iterator[tuple[int, int | None]]:
 
 
 class _Thrift:
-    """Reads one struct in Thrift's compact protocol, which Parquet uses for page headers."""
+    """A reader of one struct in Thrift's compact protocol, which Parquet uses for page headers."""
 
     def __init__(self, content: bytes, at: int, end: int) -> None:
         self._content, self._at, self._end = content, at, end
 
     def read(self) -> tuple[dict[int, Any], int]:
-        """Return the fields by number and the position after the struct; raises ValueError if it does not end."""
+        """Return the fields by number and the position after the struct; raise ValueError if the struct has no end."""
         try:
             return self._struct(0), self._at
         except IndexError:

@@ -1,7 +1,7 @@
-"""Catch2, `--reporter xml`: the mean of each `BenchmarkResults`, in nanoseconds. Catch2 writes no samples.
+"""Read the XML of Catch2 (`--reporter xml`), which has the mean of each benchmark in nanoseconds, but no samples.
 
 One process writes a file, so the file is a run with one value. Test case and sections are part of the benchmark's name.
-A document type could refer to other files, so a file with a document type is refused.
+A file with a document type is refused, because a document type could refer to other files.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ def _root(text: str) -> "ElementTree.Element":
         return ElementTree.fromstring(text)  # noqa: S314 - without a document type there are no entities
     except ElementTree.ParseError as error:
         line, column = error.position
-        reason = "not a single XML document. Was the process stopped, or does the file contain several?"
+        reason = "this is not one complete XML document. Write the output of each process into a separate file"
         raise ValueError(f"line {line}, column {column + 1}: {reason}") from None
 
 

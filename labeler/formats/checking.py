@@ -1,4 +1,4 @@
-"""Check the result of a reader.
+"""Check the benchmarks that a reader returns.
 
 Names must be valid texts, and the measurements of runs must be finite numbers.
 """
@@ -16,7 +16,7 @@ LARGEST = 1e150  # the square of a larger number overflows, and so does the vari
 def check(benchmark: Benchmark) -> None:
     """Raise ValueError naming the place if a benchmark cannot be stored."""
     if not benchmark.name.strip():
-        raise ValueError("a benchmark without a name")
+        raise ValueError("a benchmark has no name")
     if not all(map(is_storable, (benchmark.name, benchmark.application, benchmark.unit))):
         raise ValueError(
             f"benchmark {benchmark.name!r}: name, application or unit has characters that are not valid text"
@@ -71,9 +71,9 @@ def _plain(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def in_words(error: BaseException) -> str:
-    """Return the message of an error in another package.
+    """Return the message of an error that another package raised.
 
-    Unless the error is a ValueError, the message begins with the type of the error.
+    If the error is not a ValueError, the message begins with the type of the error.
 
     Examples
     --------

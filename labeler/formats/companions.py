@@ -1,6 +1,6 @@
-"""Files that tools write next to their results.
+"""Recognise files that tools write next to their results, such as estimates and reports.
 
-They are skipped if the results are in the same folder.
+Such files are skipped if the results are in the same folder.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""criterion.rs, `sample.json`: sample i is `iters[i]` executions, which took `times[i]` nanoseconds.
+"""Read `sample.json` of criterion.rs: sample i is `iters[i]` executions, which took `times[i]` nanoseconds.
 
 The file is in `target/criterion/<group>/<function>/<value>/new/`. The folders, not the file, name the benchmark. The
 last folder is the version, which is new, base, or the name given to `--save-baseline`. One process writes a file, so
@@ -58,9 +58,9 @@ def _is_estimates(content: bytes) -> bool:
 
 
 def _benchmark_and_version(name: str) -> tuple[str, str]:
-    """Return the name and the version from the folders.
+    """Return the name of the benchmark and its version, which are in the names of the folders.
 
-    If the file was renamed or has no folders, the name is the file name.
+    If the file was renamed or has no folders, return the file name and no version.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Output of `go test -bench`: lines `BenchmarkX-8  N  value unit [value unit]...` [1]_; most other lines are ignored.
+"""Read the output of `go test -bench`, which has lines `BenchmarkX-8  N  value unit [value unit]...` [1]_.
+
+Most other lines are ignored.
 
 A process prints `goos:`, `goarch:` and `pkg:` before its results. If a file has the output of several processes, these
 lines begin another run. Each line of a benchmark in a run (`-count`) is an iteration, and each unit is a separate
@@ -45,7 +47,7 @@ Key = tuple[str, str]  # (package, name)
 
 @dataclass
 class _Output:
-    """The content of the lines read so far."""
+    """The results in the lines that were read so far."""
 
     package: str = ""
     run: int = 0
@@ -57,7 +59,7 @@ class _Output:
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Return whether the text has result lines or the lines before them, plain or in events of `-json`."""
+    """Return whether the content is output of `go test -bench`, as plain text or as events of `-json`."""
     if _EVENT.match(json_text.first_signs(content)):
         return b'"Action"' in content and b'"Output"' in content and b"Benchmark" in content
     return json_text.first_signs(content)[:1] not in (b"{", b"[") and _RESULT.search(content) is not None

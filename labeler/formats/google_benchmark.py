@@ -1,6 +1,7 @@
-"""Google Benchmark JSON: `benchmarks[]`, one row per repetition, with `real_time` in its own `time_unit`.
+"""Read the JSON of Google Benchmark.
 
-One process writes a file, so the file is a run. A repetition, which is a mean over many executions, is an iteration.
+`benchmarks[]` has one row per repetition, with `real_time` in the unit `time_unit`. One process writes a file, so the
+file is a run. A repetition is an iteration; the repetition is a mean over many executions.
 Aggregate rows (means, medians, deviations) are ignored. In files of versions before 1.5, they can be recognised only by
 their names.
 """
@@ -83,7 +84,7 @@ def _benchmark(name: str, rows: Sequence[Row], time: str) -> Benchmark:
             raise ValueError(f"{place}: 'real_time' is missing")
         unit = row.get("time_unit", "ns")
         if not isinstance(unit, str) or unit not in SECONDS:
-            raise ValueError(f"{place}: time unit {reprlib.repr(unit)} is not known")
+            raise ValueError(f"{place}: the time unit {reprlib.repr(unit)} is unknown")
         values.append(json_text.number(row["real_time"], place) * SECONDS[unit])
     return Benchmark.of_series(
         name=name,

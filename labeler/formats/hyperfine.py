@@ -1,6 +1,6 @@
-"""hyperfine, `--export-json`: `results[].times` in seconds.
+"""Read the JSON of hyperfine (`--export-json`), which has `results[].times` in seconds.
 
-Each time comes from a separate process, so it is a run.
+Each time was measured by a separate process, so each time is a run.
 
 If the exit code of a process is not 0 (`--ignore-failure`), the process is a failure, and its time is not used.
 """

@@ -1,6 +1,7 @@
-"""ICPE '23 data challenge: one JSON file per benchmark, a list of runs, each a list of seconds.
+"""Read JSON files of the ICPE '23 data challenge.
 
-The file name holds the other information: `org__project#method#k=v&k=v.json`; the parameters are optional.
+Each file has one benchmark. The file is a list of runs, and each run is a list of times in seconds. The file name
+contains the application, the method and optional parameters: `org__project#method#k=v&k=v.json`.
 """
 
 from collections.abc import Iterator, Mapping

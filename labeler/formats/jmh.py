@@ -1,9 +1,10 @@
-"""JMH, `-rf json`: a list of benchmarks with `primaryMetric.rawData`, a list of forks, each a list of iterations.
+"""Read the JSON of JMH (`-rf json`).
 
-A fork is a run. Name, parameters, mode and, if there are several, the number of threads identify a benchmark. In mode
-`sample`, an iteration is a histogram, `rawDataHistogram[fork][iteration] = [[value, count], ...]`. A histogram does not
-show when each value was measured. Therefore, the measurement of the iteration is the mean of its values, which JMH
-calls the score.
+The file is a list of benchmarks. `primaryMetric.rawData` is a list of forks, and each fork is a list of iterations. A
+fork is a run. A benchmark is identified by its name, its parameters, its mode and, if there are several threads, their
+number. In mode `sample`, an iteration is a histogram, `rawDataHistogram[fork][iteration] = [[value, count], ...]`. A
+histogram does not show when each value was measured. Therefore, the measurement of the iteration is the mean of its
+values, which JMH calls the score.
 """
 
 import re
@@ -74,7 +75,7 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
 
 
 def _how(entry: Mapping[str, Any], place: str) -> str:
-    """Return the mode and the number of threads, as the end of a name."""
+    """Return the mode and the number of threads as the last part of a benchmark's name."""
     threads = entry.get("threads", 1)
     if isinstance(threads, bool) or not isinstance(threads, int):
         raise ValueError(f"{place}: 'threads' is {reprlib.repr(threads)}, not a whole number")
@@ -97,7 +98,7 @@ def _runs(metric: Mapping[str, Any], place: str) -> Iterator[Series]:
 
 
 def _mean(histogram: Any, place: str) -> float:
-    """Return the mean of the values, weighted by their counts."""
+    """Return the mean of the values in a histogram, weighted by their counts."""
     if not isinstance(histogram, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in histogram):
         raise ValueError(f"{place}: {reprlib.repr(histogram)} is not a list of values with their counts")
     values, counts = (

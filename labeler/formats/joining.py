@@ -2,9 +2,9 @@
 
 All commands read files with this module.
 
-A file is one run of its benchmarks, or it holds all of their runs (`Format.file_is`). Files that are runs are joined.
-If files hold all runs, only one file may contain a given benchmark. A second file is a conflict, unless its content is
-the same or the file names distinguish the runs.
+A file has one run of its benchmarks, or all their runs (`Format.file_is`). Files with one run are joined. If files have
+all runs, only one file may contain a given benchmark. A second file is a conflict, unless its content is the same or
+the file names distinguish the runs.
 
 Runs to be joined are kept in a temporary folder until all files are read. Therefore, the memory holds the runs of only
 one benchmark at a time, even if there are a thousand files.
@@ -73,7 +73,7 @@ class Part:
         Whether the content was known already and therefore was not read.
     warnings : tuple of str
     remarks : tuple of str
-        Sentences on runs and files that appear twice but were used only once.
+        Sentences about runs and files that appear twice but are used only once.
     is_joined : bool
         Whether the runs of the benchmark come from several files.
     """
@@ -152,7 +152,7 @@ def read_benchmarks(
 
 
 def why_unmeasured(benchmark: Benchmark) -> str:
-    """Return the reason why a benchmark has no measurement."""
+    """Return the reason why a benchmark has no measurement, such as "its only run failed (exit code 1)"."""
     n, reasons = len(benchmark.failures), list(dict.fromkeys(failure.reason for failure in benchmark.failures))
     more = f", and {len(reasons) - N_NAMED} other reasons" if len(reasons) > N_NAMED else ""
     told = f"({', '.join(reasons[:N_NAMED])}{more})"
@@ -258,7 +258,7 @@ class _Reader:
 
 
 def _part(files: tuple[Opened, ...], benchmarks: Iterable[Benchmark], **rest: Any) -> Part:
-    """Return a part whose benchmarks are split into benchmarks with and without measurements."""
+    """Return a `Part` that lists benchmarks with measurements and benchmarks without measurements separately."""
     measured: list[Benchmark] = []
     unmeasured: list[Benchmark] = []
     for benchmark in benchmarks:
@@ -311,7 +311,7 @@ class _Joiner:
     def joined(self) -> Iterator[Part]:
         """Yield every benchmark with the runs of all its files, in natural order of file name.
 
-        If there is only one file, with one run of each benchmark, it stays one part.
+        If there is only one file, with one run of each benchmark, yield all its benchmarks as one part.
         """
         if len(self.files) == 1 and set(self.n_runs.values()) <= {0, 1}:
             (file,), (known,) = self.files, self.formats.values()
@@ -358,7 +358,7 @@ def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) ->
         if benchmark.runs and (benchmark.unit, benchmark.better) != (first.unit, first.better):
             raise ValueError(
                 f"benchmark {first.name!r}: {in_unit(first)} in {first_file.name}, but {in_unit(benchmark)} in "
-                f"{file.name}: these runs cannot be joined"
+                f"{file.name}. These runs cannot be joined"
             )
         is_told_apart = file.is_run and not is_alone
         named = _with_conditions(_told_apart(benchmark, place) if is_told_apart else benchmark, file.conditions)
@@ -426,7 +426,7 @@ def _is_telling(run: Run) -> bool:
 
 @dataclass
 class _Holders:
-    """For each benchmark, the first file (or files) that contains it, and the hash of its content."""
+    """The first file (or files) with each benchmark, and the hash of the benchmark's content."""
 
     known: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
 
@@ -457,7 +457,7 @@ class _Holders:
 
 @dataclass
 class Spool:
-    """Benchmarks stored on disk.
+    """A store of benchmarks on disk.
 
     Benchmarks with the same key are appended to the same file.
 

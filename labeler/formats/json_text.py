@@ -16,7 +16,7 @@ _KINDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
 
 
 def first_signs(content: bytes, n: int = 200) -> bytes:
-    """Return the beginning of the text, without spaces at the start."""
+    """Return the first `n` bytes of the text, without a byte order mark and spaces at the start."""
     return content[:n].removeprefix(BOM).lstrip()
 
 
@@ -31,7 +31,7 @@ def parse(content: bytes) -> Any:
         # also accepts NaN and Infinity, so that an error can name the measurement
         return json.loads(content, parse_int=_integer)
     except RecursionError:
-        raise ValueError("the JSON is nested more deeply than that of any result file") from None
+        raise ValueError("the JSON is nested more deeply than any result file") from None
     except UnicodeDecodeError:
         raise ValueError("not UTF-8 text") from None
     except json.JSONDecodeError as error:
@@ -73,7 +73,7 @@ def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> 
 
 
 def number(value: Any, place: str) -> float:
-    """Convert a value to a number, even an integer of more than 64 bits; raises ValueError if it is not a number."""
+    """Convert a value to a number, also an integer of more than 64 bits; raise ValueError for any other value."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{place}: {reprlib.repr(value)} is not a number")
     try:

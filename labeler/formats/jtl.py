@@ -1,4 +1,4 @@
-"""JMeter's results as CSV (JTL): one row per request.
+"""Read results of JMeter as CSV (JTL), with one row per request.
 
 A request started at `timeStamp` and took `elapsed` milliseconds.
 

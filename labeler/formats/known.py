@@ -166,7 +166,7 @@ class Others:
 
 
 def others() -> Others:
-    """Return the formats of other packages."""
+    """Return the formats that installed packages add, and the reasons why some of them cannot be used."""
     formats, errors = {}, {}
     for name, plugin in format_plugins().items():
         reason = _why_not(plugin)

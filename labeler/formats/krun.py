@@ -1,4 +1,4 @@
-"""The table of krun and warmup_stats: one row per process execution, one column per in-process iteration, in seconds.
+"""Read the tables of krun and warmup_stats, with one row per process and one column per iteration, in seconds.
 
 The header is `process_exec_num, bench_name, 0, 1, 2, ...`; the first two names vary. A row is a run. If a run crashed,
 its row has the word crash instead of the first time, and often no further cells.

@@ -129,7 +129,7 @@ def read_label_studio(source: Source) -> pd.DataFrame:
     """
     tasks = _json(source, source.content().decode("utf-8-sig", "replace"), "")
     if not isinstance(tasks, list):
-        raise Refused(source.name, "not a list of tasks. Export as JSON, not as JSON-MIN")
+        raise Refused(source.name, "this is not a list of tasks. Export as JSON, not as JSON-MIN")
     rows = []
     for number, task in enumerate(tasks, start=1):
         place = f"task {number}"
@@ -202,8 +202,8 @@ FORMS: Mapping[str, Form] = {
     "wide": Form("one row per item, one column per reviewer", write_wide, read_wide),
     "label-studio": Form("tasks of Label Studio (JSON)", write_label_studio, read_label_studio),
     "potato": Form("lines of Potato (JSON Lines)", write_potato, read_potato),
-    "rater": Form("long numbers for R's rater", write_rater, legend=rater_legend),
-    "irrcac": Form("wide ratings with NA for R's irrCAC and irr", write_irrcac),
+    "rater": Form("one row per label, as numbers, for R's rater", write_rater, legend=rater_legend),
+    "irrcac": Form("one column per reviewer, with NA, for R's irrCAC and irr", write_irrcac),
 }
 
 
@@ -251,7 +251,7 @@ def _account(completed_by: Any, source: Source, place: str) -> str:
 
 
 def _chosen(annotations: Any) -> list[str]:
-    """Return the answers chosen in any scheme."""
+    """Return the answers that were chosen in the schemes of a line from Potato."""
     schemes = annotations.values() if isinstance(annotations, dict) else ()
     return [label for label in _labels(schemes) if label in set(Answer) - {Answer.WITHDRAWN}]
 

@@ -1,4 +1,4 @@
-"""Long tables in CSV or Parquet: one row per measurement.
+"""Read long tables in CSV or Parquet, with one row per measurement.
 
 The columns are benchmark, run, value and optional columns.
 
@@ -59,7 +59,7 @@ def is_parquet(_name: str, content: bytes) -> bool:
 
 
 def is_csv(_name: str, content: bytes) -> bool:
-    """Return whether the header has the columns of this format; the reader checks for the column run."""
+    """Return whether the header has the columns benchmark and value; the reader checks for the column run."""
     first = content[:4096].decode("utf-8-sig", "replace").split("\n", 1)[0]
     names = [set(header(first, separator)) for separator in SEPARATORS]
     return any({"benchmark", "value"} <= one and OF_PA not in one for one in names)
@@ -145,7 +145,7 @@ def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "") -> Iterator
 
 
 def _failed(table: pd.DataFrame, place: Place) -> NDArray[np.bool_]:
-    """Return which rows are failed runs; raises ValueError if a failed run has a value."""
+    """Return a mask of the rows that are failed runs; raise ValueError if a failed run has a value."""
     if FAILURE not in table:
         return np.zeros(len(table), dtype=bool)
     table[FAILURE] = _texts(table[FAILURE], FAILURE, place)
@@ -223,12 +223,12 @@ def _names_of(table: pd.DataFrame) -> str:
 
 
 def _further(table: pd.DataFrame) -> list[str]:
-    """Return the columns that do not belong to this format."""
+    """Return the names of the columns that this format does not know."""
     return [name for name in table.columns if name not in (*REQUIRED, *OPTIONAL) and not _is_named(name)]
 
 
 def _what_is_missing(column: str, table: pd.DataFrame) -> str:
-    """Name a missing column, and say what to do."""
+    """Return a message that names the missing column and says what to do."""
     others = _further(table)
     way_out = (
         f"Name the column with --columns {column}=NAME"

@@ -1,9 +1,9 @@
-"""JSON files with one number per benchmark.
+"""Read JSON files with one number per benchmark.
 
 The formats are the custom tools of github-action-benchmark, the Bencher Metric Format, and k6's summary.
 
-The author of the file decides what the number is; usually it is a mean. One process writes a file, so the file is a
-run.
+The author of the file decides what the number means; usually the number is a mean. One process writes a file, so the
+file is a run.
 """
 
 import re
@@ -31,7 +31,7 @@ def detect_action(_name: str, content: bytes) -> bool:
 
 
 def detect_bencher(_name: str, content: bytes) -> bool:
-    """Return whether the content is benchmark -> measure -> object with a value."""
+    """Return whether the content is an object of benchmarks, each with an object of measures that have a value."""
     return _BMF.match(json_text.first_signs(content, 4000)) is not None
 
 
@@ -74,7 +74,7 @@ def _of_bencher(document: Any) -> Iterator[Single]:
 def read_k6(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read each metric over all requests of the process.
 
-    Times are read as mean and 95th percentile, counts as a rate.
+    A time is read as its mean and its 95th percentile, and a count as its rate.
     """
     metrics = json_text.member(json_text.parse(content), "metrics", dict, "the file")
     yield from measured(benchmarks(_of_k6(metrics)))

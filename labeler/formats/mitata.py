@@ -1,7 +1,8 @@
-"""mitata, `run({ format: "json" })`: `benchmarks[].runs[].stats`, in nanoseconds, with one "run" per set of arguments.
+"""Read the JSON of mitata (`run({ format: "json" })`).
 
-One process writes a file, so here the file is a run. mitata sorts the samples and removes extreme samples, so the order
-of the samples is lost. Therefore, the only value of the run is mitata's `avg`.
+`benchmarks[].runs[].stats` has times in nanoseconds; mitata has one "run" per set of arguments. Here the file is a run,
+because one process writes a file. mitata sorts the samples and removes extreme samples, so the order of the samples is
+lost. Therefore, the only value of the run is mitata's `avg`.
 """
 
 from collections.abc import Iterator, Mapping

@@ -53,9 +53,9 @@ _GENERAL = _TURNS.format("your-benchmarks $v > $v-$i", "labeler check NEW-* --ag
 
 
 def more_runs(format_name: str) -> str:
-    """Return shell commands that measure ten runs of each version.
+    """Return shell commands that measure ten runs of each version with the tool of this format.
 
-    If the tool is unknown, the commands are general.
+    If the tool is unknown, the commands contain `your-benchmarks` instead of the tool.
     """
     return MORE_RUNS.get(format_name, _GENERAL)
 

@@ -1,4 +1,4 @@
-"""Build unique names of benchmarks, and read the times of runs."""
+"""Build the names of benchmarks, check that they are unique, and read the times of runs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -49,9 +49,8 @@ def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[B
 def time_of(text: object) -> str:
     """Convert a time in a result file to ISO 8601 in UTC, so that texts sort by time.
 
-    Return "" if the text is not a time.
-
-    A time without a zone is treated as UTC, because it is only used to order runs of one machine.
+    Return "" if the text is not a time. A time without a zone is treated as UTC, because the times are only used to
+    order runs of one machine.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""nanobench, template `json`: `results[].measurements[]`, one per epoch, with the `elapsed` seconds of one iteration.
+"""Read the JSON of nanobench (template `json`).
 
-One process writes a file, so the file is a run. An epoch, which is a mean over nanobench iterations, is an iteration.
-Times are divided by the size of the `batch`, as in nanobench's own table.
+`results[].measurements[]` has one entry per epoch, with the `elapsed` seconds of one iteration. One process writes a
+file, so the file is a run. An epoch is a mean over nanobench iterations; here, an epoch is an iteration. Times are
+divided by the size of the `batch`, as in nanobench's own table.
 """
 
 import re
@@ -40,5 +41,5 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
     ]
     batch = json_text.number(entry.get("batch", 1), f"{place}, 'batch'")
     if not batch > 0:
-        raise ValueError(f"{place}: a batch of {batch:g}")
+        raise ValueError(f"{place}: the batch is {batch:g}, but must be above 0")
     return Benchmark.of_series(full_name, [scaled(json_text.series(elapsed, place), 1 / batch)])

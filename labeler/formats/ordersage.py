@@ -1,10 +1,10 @@
-"""OrderSage's table of trials: one row per test and run, in fixed or random order.
+"""Read OrderSage's table of trials, with one row per test and run, in fixed or random order.
 
 A trial becomes a run with one iteration.
 
-A cell may hold the numbers of several sub-tests, with names ("copy=1.5, scale=2") or without. The sub-tests of STREAM
-have fixed names. Failed trials become failures, because their result may come from an earlier trial. The table has no
-unit.
+A cell may have the numbers of several sub-tests, with names ("copy=1.5, scale=2") or without names. The sub-tests of
+STREAM have fixed names. Failed trials become failures, because their result may come from an earlier trial. The table
+has no unit.
 """
 
 import re
@@ -25,11 +25,10 @@ STREAM = ("copy", "scale", "add", "triad")  # the results that McCalpin's STREAM
 
 @dataclass
 class _Trials:
-    """The content of the rows.
+    """The trials in the rows that were read so far.
 
-    The content is the numbers with their lines, the command of each benchmark, and the failures of each command.
-
-    For each benchmark, this is its numbers with their lines, its command, and its failures.
+    `rows` and `lines` have the numbers and their lines in the file. `commands` has the command of each benchmark.
+    `sub_tests` and `failures` have the names of the sub-tests and the failed trials of each command.
     """
 
     rows: list[dict[str, object]] = field(default_factory=list)
@@ -103,9 +102,9 @@ def _take(trials: _Trials, row: Mapping[str, str], column: str, line: int) -> No
 
 
 def _sub_tests(command: str, cells: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the names and numbers in a cell.
+    """Return the names and the numbers of the sub-tests in a cell.
 
-    If the cell has no names, they are the names of STREAM's tests, or positions from 0.
+    If the cell has no names, return the names of STREAM's sub-tests, or positions from 0.
     """
     pairs = [cell.rpartition("=") for cell in cells]
     names, numbers = [name for name, _, _ in pairs], [number for _, _, number in pairs]

@@ -1,4 +1,4 @@
-"""The table of pa and bencher: one row per value.
+"""Read the tables of pa and bencher, with one row per value.
 
 The columns are `project;commit;benchmark;params;instance;trial;fork;...`.
 
@@ -108,7 +108,7 @@ def _renamed(iterations: pd.DataFrame) -> pd.DataFrame:
 
 
 def _name_of(row: Mapping[Hashable, Any]) -> str:
-    """Return the name with parameters and mode, like the names in JMH files."""
+    """Return the name of a benchmark with its parameters and mode, like the names in JMH files."""
     mode = f" [{row['mode']}]" if row["mode"] else ""
     return with_parameters(str(row["benchmark"]), _parameters(str(row["params"]))) + mode
 

@@ -66,7 +66,7 @@ def _of_benchmark_js(text: str) -> Iterator[Single]:
 
 
 def read_cargo(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks.
+    """Read the benchmarks in output of `cargo bench`.
 
     The value is the median of libtest, or the best estimate of criterion.rs, which is the second of three times.
     """

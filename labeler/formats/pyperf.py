@@ -1,8 +1,8 @@
-"""pyperf, `-o FILE.json`: `benchmarks[].runs[].values`, one value per iteration, in units of one operation.
+"""Read the JSON of pyperf (`-o FILE.json`).
 
-The values are already divided by the number of loops. Runs without values only calibrated the loops, and warmups are
-not measurements. Metadata of all runs may be stored in the benchmark, and metadata of all benchmarks may be stored in
-the file.
+`benchmarks[].runs[].values` has one value per iteration, already divided by the number of loops. Runs without values
+only calibrated the loops, and warmups are not measurements. Metadata of all runs may be stored in the benchmark, and
+metadata of all benchmarks may be stored in the file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ UNITS = {"second": "s"}  # the units byte and integer do not change
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Return whether the content has the keys of this format and none that only mitata has."""
+    """Return whether the content has the keys of this format, and no key that only mitata writes."""
     keys = (b'"benchmarks"', b'"runs"', b'"version"')
     is_ours = json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
     return is_ours and b'"layout"' not in content

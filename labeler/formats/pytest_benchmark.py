@@ -1,6 +1,7 @@
-"""pytest-benchmark JSON: `benchmarks[].stats.data`, the seconds of each round, already divided by its iterations.
+"""Read the JSON of pytest-benchmark.
 
-One process writes a file, so the file is a run, and a round is an iteration.
+`benchmarks[].stats.data` has the seconds of each round, already divided by the number of its iterations. One process
+writes a file, so the file is a run, and a round is an iteration.
 """
 
 from collections.abc import Iterator, Mapping

@@ -27,9 +27,10 @@ class ReadOptions:
     columns : mapping of str to str
         For tables: name of the column in this project -> name in the file.
     file_is : str or None
-        "run": each file is one run of its benchmarks. "study": each file is complete. None: the default of the format.
+        "run": each file has one run of its benchmarks. "study": each file has all runs. None: the default of the
+        format.
     values_are : str or None
-        "iterations" of their run, or "runs". None: the default of the format.
+        "iterations": the values are iterations of a run. "runs": each value is a run. None: the default of the format.
     unit, better : str
         Unit and better direction ("lower" or "higher") of measurements for which the file has none.
     pattern : str
@@ -64,7 +65,7 @@ def read_options(
     better: str | None = None,
     pattern: str | None = None,
 ) -> ReadOptions:
-    """Check options for reading files, and add the formats of other packages.
+    """Check the options for reading files and return them as `ReadOptions`, with the formats of other packages.
 
     Raises
     ------
@@ -94,12 +95,12 @@ def _named_format(options: ReadOptions) -> Format | None:
 
 
 def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -> Format:
-    """Return the format with the name in the options; if there is no name, detect the format from the content.
+    """Return the format that the options name; if they name no format, detect the format from the content.
 
     Raises
     ------
     Refused
-        If no format recognises it.
+        If no format recognises the content.
     InputError
         If the named format does not exist.
     """
@@ -204,7 +205,7 @@ def _in_unit(benchmark: Benchmark, options: ReadOptions) -> Benchmark:
 def each_value_a_run(benchmark: Benchmark) -> Benchmark:
     """Make each measurement a separate run.
 
-    The run is called RUN:ITERATION, or ITERATION if there was only one run.
+    The new run is called RUN:ITERATION, or ITERATION if there was only one run.
 
     Examples
     --------
@@ -226,9 +227,8 @@ def each_value_a_run(benchmark: Benchmark) -> Benchmark:
 def values_as_iterations(benchmark: Benchmark) -> Benchmark:
     """Join runs of one value into one run, whose iterations are these values.
 
-    If the runs have other conditions, each set of conditions becomes one run.
-
-    If a run has several values, the benchmark does not change, because its iterations are known.
+    If the runs were measured under different conditions, each set of conditions becomes one run. If a run has several
+    values, return the benchmark unchanged, because the iterations are known.
     """
     if len(benchmark.runs) < 2 or any(len(run) > 1 for run in benchmark.runs):
         return benchmark

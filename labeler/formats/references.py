@@ -1,4 +1,4 @@
-"""Read tables that classifiers are compared with: labels of reviewers, and classes from other methods."""
+"""Read tables with which classifiers are compared: labels of reviewers, and classes from other methods."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -138,10 +138,7 @@ def _classes_of(content: object) -> Iterator[tuple[str, str]]:
 
 
 def _label_table(source: Source) -> tuple[pd.DataFrame, list[int]]:
-    """Return the rows of a CSV table or of JSON as texts.
-
-    Each row has its line, or for JSON its position.
-    """
+    """Return the rows of a CSV table or of JSON as texts, and the line of each row (for JSON, the position from 1)."""
     content = source.content()
     if content.lstrip()[:1] not in (b"[", b"{"):
         table, lines = _text_table(source)

@@ -1,4 +1,4 @@
-"""Benchmarks with one number per process, usually a mean."""
+"""Build benchmarks from files that have one number per process, usually a mean."""
 
 import math
 import re
@@ -19,7 +19,7 @@ _WORDS = {"nanosecond": "ns", "microsecond": "us", "millisecond": "ms", "second"
 def benchmarks(values: Iterable[Single]) -> Iterator[Benchmark]:
     """Yield one benchmark per name, in order of first appearance.
 
-    If a name occurs again, the value is a run of another process.
+    If a name occurs several times, each value is a run of another process.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Find and open result files.
 
-A file is given by name, in a folder, by a pattern, in a zip file, as an upload, or on standard input.
+A file may be given by its name, by a pattern, as an upload or on standard input; it may be in a folder or a zip file.
 
 Compressed files are recognised by their first bytes and unpacked. Content that would be too large
 (`labeler.formats.bounds`) is refused before it fills the memory. Nothing is unpacked to disk, so a name in a zip file
@@ -39,7 +39,7 @@ _GZIP, _ZSTD, _ZIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 
 @dataclass(frozen=True)
 class Source:
-    """A file: its display name, and its content on disk, in a zip file or, for an upload, in memory.
+    """A file with its display name; the content is on disk, in a zip file or, for an upload, in memory.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class Source:
     data : bytes
         The content of an upload, if it is not on disk.
     member : tuple of ZipFile and ZipInfo, or None
-        Its position in an open zip file.
+        The open zip file and the entry in this zip file, if the file is in a zip file.
     unusable : str
-        The reason why it has no content, if that is already known.
+        The reason why the file cannot be used, if the reason is already known.
     """
 
     name: str
@@ -100,16 +100,19 @@ class Source:
             reason = getattr(error, "strerror", None) or f"damaged {self._kind()} ({error})"
             raise Refused(self.name, str(reason)) from None
         if raw[:2] == _GZIP or raw[:4] == _ZSTD:
-            raise Refused(self.name, "compressed twice. Decompress it once")
+            raise Refused(self.name, "the file is compressed twice. Decompress it once")
         if raw[:2] in _UTF_16:
             try:
                 raw = raw.decode("utf-16").encode()
             except UnicodeError:
                 raise Refused(
-                    self.name, "begins with a UTF-16 byte order mark, but is not UTF-16. Save it as UTF-8"
+                    self.name, "the file begins with a UTF-16 byte order mark, but is not UTF-16. Save it as UTF-8"
                 ) from None
         if raw[:4] == _ZIPPED:
-            raise Refused(self.name, "a zip file inside another zip file, or with a name that does not end in .zip")
+            raise Refused(
+                self.name,
+                "this zip file is inside another zip file, or its name does not end in .zip. Unpack it first",
+            )
         return raw
 
     def _raw(self) -> bytes:
@@ -206,7 +209,7 @@ def may_hold_results(path: PurePath) -> bool:
 def members(source: Source) -> Iterator[Source]:
     """Yield the file itself, or the result files in a zip file as `FILE.zip/NAME`.
 
-    If a file is unusable, it has a reason.
+    If a zip file cannot be used, yield it with the reason in `unusable`.
     """
     is_sent = source.path is None and source.data[:4] == _ZIPPED
     if not (source.name.lower().endswith(ZIP) or is_sent):

@@ -57,7 +57,8 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
     Raises
     ------
     ValueError
-        If it is not UTF-8, a column name is repeated, or a row is longer or shorter than the header. Names the place.
+        If the content is not UTF-8, a column name is repeated, or a row is longer or shorter than the header. The
+        message names the place.
     """
     import pandas as pd
 
@@ -107,9 +108,9 @@ def _check_lengths(records: Iterable[tuple[int, list[str]]], expected: int) -> N
 
 
 def _records(stream: TextIO, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line, cells) of each record except blank lines.
+    """Yield the line number and the cells of each record, except blank lines.
 
-    Stop if the text is not CSV.
+    Stop without an error if the text is not CSV.
     """
     reader = csv.reader(stream, delimiter=separator, skipinitialspace=True)
     try:

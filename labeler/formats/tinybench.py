@@ -1,7 +1,7 @@
-"""tinybench, alone or in `vitest bench --outputJson`: the mean time of each task, in milliseconds.
+"""Read output of tinybench, alone or in `vitest bench --outputJson`, with the mean time of each task in milliseconds.
 
-One process writes a file, so the file is a run. Its only value is the mean, because tinybench sorts the times of the
-iterations, so their order is lost. By default, the file does not even contain these times.
+One process writes a file, so the file is a run. tinybench sorts the times of the iterations, so their order is lost; by
+default, the file does not contain these times. Therefore, the only value of the run is the mean.
 """
 
 import re

@@ -17,7 +17,7 @@ SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-
 
 
 def to_seconds(unit: str) -> tuple[str, float]:
-    """Return the unit to store and the factor to multiply by.
+    """Return the unit in which values are stored, and the factor that converts values to this unit.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def to_seconds(unit: str) -> tuple[str, float]:
 
 
 def direction(unit: str) -> str:
-    """Return the better direction if the unit determines it.
+    """Return whether lower or higher values are better, if the unit determines this; otherwise, return "".
 
     Lower is better for seconds, and higher is better for rates.
 

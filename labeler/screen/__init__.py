@@ -1,4 +1,4 @@
-"""Plots of an item's runs, and time on task.
+"""Compute the pictures of an item's runs, and the time that a reviewer spends on an item.
 
-The package computes bins, axes, charts and thumbnails. All functions are pure.
+The pictures are plots, charts and thumbnails. All functions of this package are pure.
 """

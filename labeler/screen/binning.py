@@ -1,11 +1,10 @@
-"""Convert the runs of one item to drawing data: bins, windows, shares beyond the axis, and axis limits.
+"""Convert the runs of one item to the data that a picture needs: bins, windows, and axis limits.
 
-The runs of a picture are drawn from bins and windows. A bin has the lowest and highest measurement of consecutive
-iterations; a window has their median and quartiles.
+A bin has the lowest and the highest measurement of consecutive iterations. A window has the median and the quartiles of
+consecutive iterations, and the share of iterations beyond the axis.
 
-The data are computed once, at import, and stored. If the same runs would be drawn differently, raise `VERSION`. An axis
-rule never changes. If an axis should behave differently, add a new version in `RULE_VERSIONS`, or a rule with a new
-name.
+The data are computed once, at import, and stored. If a change of this module draws the same runs differently, raise
+`VERSION`. Never change an axis rule: add a new version in `RULE_VERSIONS`, or a rule with a new name.
 """
 
 import base64
@@ -45,9 +44,9 @@ Block = NDArray[np.float64]
 def payload(
     runs: Sequence[Series], unit: str, *, rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span
 ) -> dict[str, Any]:
-    """Return the data that the screen needs to draw an item.
+    """Return the data that the labelling screen needs to draw the runs of an item.
 
-    Data that identify the item are left out.
+    The data do not contain the name of the item.
 
     Parameters
     ----------
@@ -203,9 +202,9 @@ def _with_margin(limits: Limits) -> Limits:
 
 
 def _core_end(ordered: Block, percent: float) -> Series:
-    """Return an interpolated percentile.
+    """Return an interpolated percentile of each run.
 
-    For a short run, return the next measurement instead, so that the axis does not cut off values.
+    For short runs, return the next measurement outside the percentile, so that the axis does not cut off values.
     """
     n = ordered.shape[1]
     if n >= FEW_ITERATIONS:
@@ -219,10 +218,7 @@ def _at(ordered: Series, percent: float) -> float:
 
 
 def _quantiles(ordered: Block, percents: NDArray[np.float64]) -> Block:
-    """Return percentiles along the last axis of sorted values.
-
-    They are linearly interpolated, as in numpy.
-    """
+    """Return percentiles along the last axis of sorted values, linearly interpolated as in numpy."""
     last = ordered.shape[-1] - 1
     at = percents / 100 * last
     below = np.floor(at).astype(int)
@@ -253,7 +249,7 @@ def _at_least(limits: Limits, span: float) -> Limits:
 def _drawn(
     block: Block, ordered: Block, windows: Sequence[Block], axes: Mapping[str, Limits]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the payload entries for the runs of a block."""
+    """Yield the payload entry of each run in a block."""
     series = (*bins_of(block), *windows, _quantiles(ordered, PERCENTILES))
     shares = {view: beyond_of(block, limits) for view, limits in axes.items()}
     yield from packed_runs(block.shape[1], block.shape[1], series, shares)
@@ -358,7 +354,7 @@ def n_windows(n: int) -> int:
 
 @lru_cache
 def starts_of(n: int, n_pieces: int, phase: float = 1.0) -> NDArray[np.int64]:
-    """Return the start of each of at most `n_pieces` equal pieces of a run.
+    """Divide a run of `n` iterations into at most `n_pieces` equal pieces; return the first iteration of each piece.
 
     If each piece is one iteration, the phase is ignored.
     """
@@ -368,9 +364,9 @@ def starts_of(n: int, n_pieces: int, phase: float = 1.0) -> NDArray[np.int64]:
 
 
 def series_of(payload: Mapping[str, Any], run: Mapping[str, Any], name: str) -> Series:
-    """Return one series of a run in a payload, in the item's unit.
+    """Return one series of a run in a payload, such as "medians", in the item's unit.
 
-    Zeros are restored exactly, for logarithmic axes.
+    Zeros are restored exactly, because a logarithmic axis marks them.
     """
     if "scale" not in payload:
         return unpacked(run[name])

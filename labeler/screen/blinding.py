@@ -35,7 +35,7 @@ _PER_TIME = {"s": "second", "sec": "second", "second": "second", "ms": "millisec
 
 @dataclass(frozen=True)
 class Variation:
-    """The differences between the picture of an assignment and the picture of its item.
+    """The changes that turn the picture of an item into the picture of one assignment.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Variation:
     phase : float
         The width of the first bin and of the first window, in bins and windows, in [0.5, 1.5).
     seed : str
-        Determines the shifts of values; does not reveal the secret.
+        Determines the shifts of values; nobody can compute the secret of the study from this seed.
     """
 
     order: tuple[int, ...]
@@ -55,7 +55,7 @@ class Variation:
     def drawn(cls, secret: str, code: str, n_runs: int) -> "Variation":
         """Return the variation of the assignment with this code.
 
-        The result is always the same, on every machine.
+        The same secret and code give the same variation on every machine.
         """
         seed = hashlib.sha256(f"{secret} {code}".encode()).hexdigest()[:32]
         order = tuple(sorted(range(n_runs), key=lambda run: _share(seed, f"run {run}")))
@@ -67,7 +67,7 @@ class Variation:
 
 
 def neutral_unit(unit: str) -> str:
-    """Return the unit to show to reviewers.
+    """Return the unit to show to reviewers, which does not reveal what was measured.
 
     Units of time, size and rate are kept; all other units become "units".
 
@@ -137,9 +137,8 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
 def _moved(shares: NDArray[np.float64], seeds: Sequence[str]) -> NDArray[np.float64]:
     """Shift the shares of each run by less than the eye can see.
 
-    A share of 0 stays 0, and except for chance, the mean stays the same.
-
-    Small shares are all drawn with the same height, so each is multiplied by a random factor between 0 and 2.
+    A share of 0 stays 0, and the expected mean stays the same. Small shares are all drawn with the same height, so each
+    small share is multiplied by a random factor between 0 and 2.
     """
     if not shares.any():
         return shares

@@ -79,9 +79,9 @@ _AXIS = alt.Axis(grid=False, tickCount=4, titleFontWeight="normal", labelFlush=T
 
 
 def _unit(payload: Mapping[str, Any]) -> tuple[float, str]:
-    """Return the divisor of the values and the axis title.
+    """Return the number by which values are divided for display, and the axis title with the unit.
 
-    Times get the unit that suits their median.
+    Times are shown in the unit that suits their median.
     """
     if payload["unit"] != "s":
         return 1.0, payload["unit"] or "measurement"

@@ -52,9 +52,9 @@ def svg(payload: Mapping[str, Any], *, label: str, rule: str | None = None, pane
 
 
 def sheet(pictures: Sequence[tuple[str, Mapping[str, Any]]], *, panel: tuple[int, int] = (54, 34)) -> str:
-    """Draw several items as one picture with two columns and a name above each item.
+    """Draw several items as one SVG picture with two columns and a name above each item.
 
-    The items are given as (name, payload).
+    `pictures` has the name and the payload of each item.
     """
     of_items = [(name, payload, _grid(len(payload["runs"]))) for name, payload in pictures]
     width = max((columns for _, _, (columns, _) in of_items), default=1) * (panel[0] + GAP) + SHEET_GAP
@@ -114,9 +114,9 @@ def _panel(payload: Mapping[str, Any], run: Mapping[str, Any], view: str, width:
 
 
 def _bars(shares: NDArray[np.float64], end: float, height: int, lane: int) -> list[str]:
-    """Return the bars in the lanes, which show the share of each window beyond the axis.
+    """Return SVG paths for the bars in the lanes, which show the share of each window beyond the axis.
 
-    If a pixel has several windows, it shows their highest share.
+    If several windows share a pixel, the bar shows the highest of their shares.
     """
     bars = []
     for is_below, side in enumerate(shares):
@@ -133,10 +133,7 @@ def _bars(shares: NDArray[np.float64], end: float, height: int, lane: int) -> li
 
 
 def _heights(values: NDArray[np.float64], limits: Sequence[float], height: int, lane: int) -> list[float]:
-    """Return the y positions of values in a panel.
-
-    Values beyond the axis get the position of the panel's edge.
-    """
+    """Return the y positions of values in a panel; values beyond the axis are at the edge of the panel."""
     low, high = limits
     with np.errstate(over="ignore"):  # an infinite distance also counts as outside
         shares = (values - low) / (high - low)

@@ -1,7 +1,7 @@
-"""Decide how much of the time from painting an item to its answer counts as time on task.
+"""Compute the time on task from the time between the display of an item and the answer, without pauses.
 
 The browser records each stretch of 15 s or more without input (key, pointer, wheel), and each stretch in which the page
-was hidden. The raw times are stored, and this module decides what counts, so the rule can change later.
+was hidden. The study stores these raw times. This module decides which times count, so this rule can change later.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,10 +18,11 @@ def time_on_task(dwell_ms: int, view: Mapping[str, Any]) -> int:
     Parameters
     ----------
     dwell_ms : int
-        Elapsed time from painting to the answer.
+        Time from the display of the item to the answer, with pauses.
     view : mapping
-        `pauses`: a list of [start, length, reason], in ms since painting. The reason is "hidden" (nothing counts) or
-        "idle" (the first 60 s count). Other entries are ignored, because the data come from a browser.
+        `pauses`: a list of [start, length, reason], in ms since the display of the item. The reason is "hidden"
+        (nothing counts) or "idle" (the first 60 s count). Other entries are ignored, because the data come from a
+        browser.
 
     Returns
     -------

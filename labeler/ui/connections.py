@@ -12,7 +12,7 @@ from labeler.ui.resources import file_limit
 
 REQUEST_S = 15.0  # limit for a request to arrive, and between two parts of an upload
 CROWDED_S, FULL_S = 2.0, 0.5  # the same limit if more than half of all connections are in use, and if all are in use
-RESERVED_SHARE, MAX_RESERVED = 4, 512  # files reserved for the study, page runs and program text
+RESERVED_SHARE, MAX_RESERVED = 4, 512  # files reserved for the study, page runs and program files
 log = logging.getLogger(__name__)
 
 

@@ -44,7 +44,7 @@ class Gate:
 
     Requests must come from the pages of this application, not from another site.
 
-    Reviewers can reach pages and their program text. They cannot reach anything else in Streamlit, such as uploads,
+    Reviewers can reach pages and the program files. They cannot reach anything else in Streamlit, such as uploads,
     other people's downloads, or metrics. The gate uses the same path as Streamlit's router, because a path in a header
     could be a different path.
     """
@@ -143,7 +143,7 @@ class Gate:
     def _was_let_in(self, connection: HTTPConnection) -> bool:
         """Return whether this session was checked a moment ago.
 
-        The check is not repeated, because a page loads about seventy files of program text.
+        The check is not repeated, because a page loads about seventy program files.
         """
         return self._let_in_until.get(session_of(connection.cookies, self._study) or "", 0) > time.monotonic()
 

@@ -31,7 +31,7 @@ test("the screen shows the last answer: item, category, and how to undo it", () 
 });
 
 test("a press that does nothing says why", () => {
-  assert.match(statusWords(screen({ strip: { told: { kind: "fast" } } })), /^Too fast/u);
+  assert.match(statusWords(screen({ strip: { told: { kind: "fast" } } })), /before you could see the item/u);
   assert.match(statusWords(screen({ strip: { told: { kind: "nothing" } } })), /undo/u);
 });
 

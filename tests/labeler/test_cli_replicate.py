@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_without_a_folder_it_says_what_it_shows_and_what_it_cannot():
     result = run("replicate")
-    assert result.stderr.startswith("These numbers come from a label set that was made from the paper's counts.")
+    assert result.stderr.startswith("These numbers come from labels that were built from the counts in the paper.")
     assert "nothing about the data" in result.stderr.splitlines()[0]
     assert "4.3      heuristic sensitivity" in result.stdout
 

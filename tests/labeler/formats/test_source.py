@@ -201,7 +201,7 @@ def test_zip_files_in_folders_and_sent_ones_are_opened_too(tmp_path, monkeypatch
         (b"PK\x03\x04 and then nothing", "not a readable zip file"),
         (zipped({"a.json": CONTENT})[:-30], "not a readable zip file"),
         (zipped({"README.md": b"x"}), r"no result files \(\.json, .*\) in this zip file"),
-        (zipped({"in.zip": zipped({"a.json": b"[]"})}), "zip file inside"),
+        (zipped({"in.zip": zipped({"a.json": b"[]"})}), "inside another zip file"),
     ],
 )
 def test_a_zip_file_that_cannot_be_used_is_one_refused_file(tmp_path, content, reason):

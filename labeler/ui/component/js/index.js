@@ -36,7 +36,7 @@ class Review {
     this.root = root;
     this.component = component;
     this.part = (name) => root.querySelector(`.${name}`);
-    root.querySelectorAll(".keys [data-key]").forEach((button) => { // where the room is short, only the key is shown
+    root.querySelectorAll(".keys [data-key]").forEach((button) => { // if there is little space, only the key is shown
       button.title = `${button.querySelector("span").textContent} (${button.dataset.key.toUpperCase()})`;
     });
     this.key = (name) => root.querySelector(`[data-key="${name}"]`);

@@ -189,7 +189,7 @@ export function beyond(picture, series, axis, isLog) {
   return [above, isLog ? withNoughts(series, below) : below];
 }
 
-/** The same for a short run, in which each iteration is a window: computed from the values. */
+/** The shares of a short run, in which each iteration is a window, computed from the values. */
 function eachBeyond({ medians }, [lowest, highest]) {
   const slack = 1e-6 * (highest - lowest); // larger than the rounding error of float32
   const values = Array.from(medians);

@@ -18,7 +18,7 @@ export function loader(base, names, entry, markup, style) {
   }));
 }
 
-/** The same, from a function that loads the entry module with its content. */
+/** Create the function that mounts a component, from a function that loads the entry module with its content. */
 export function starter(load, wait = (ms) => new Promise((done) => setTimeout(done, ms))) {
   let module = null;
   const loaded = untilLoaded(load, wait).then((found) => {

@@ -63,7 +63,7 @@ export function statusWords({ refusal, hindrance, queue, data, current, clock, s
 
 /** What the last key press did. */
 function happenedWords({ kind, code, answer }, isOnItsWay) {
-  if (kind === "fast") return "Too fast to have seen this item: the key press did not count.";
+  if (kind === "fast") return "The key press did not count, because it came before you could see the item.";
   if (kind === "nothing") return "There is no answer to undo.";
   if (kind === "answered") {
     return `${code}: ${capital(answer)}, ${isOnItsWay ? "saving …" : "saved. Press U to undo."}`;

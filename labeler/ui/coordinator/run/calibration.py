@@ -1,6 +1,6 @@
-"""The page Calibration: the agreement that the calibration round requires (the gate), its result, and reference labels.
+"""The page Calibration, on which coordinators set the required agreement (the gate) and the reference labels.
 
-Coordinators set the gate and the reference labels on this page.
+The page also shows the progress and the result of the calibration round.
 """
 
 from datetime import UTC, datetime
