@@ -164,7 +164,7 @@ def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
     help="Condition or factor that gives the amount of instrumentation. Also show its effect on each version.",
 )
 @click.option("--held-fixed", default=None, metavar="LEVEL",
-              help="Level of `intervention` at which the suspected cause is held fixed.")  # fmt: skip
+              help="Level of the factor `intervention` at which the suspected cause is held fixed.")  # fmt: skip
 @out_options
 @click.pass_context
 def contexts(context: click.Context, /, **arguments: Any) -> None:

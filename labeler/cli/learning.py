@@ -19,7 +19,7 @@ LABEL_FILE = click.option("--labels", "label_file", type=click.Path(path_type=Pa
                                "application.")  # fmt: skip
 VERDICT_FILE = click.option(
     "--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
-    help="With --labels: verdicts and measures, as written by `labeler verdicts --export`.",
+    help="With --labels: file of verdicts and measures that `labeler verdicts --export` wrote.",
 )  # fmt: skip
 COST = click.option(
     "--cost-ratio", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True, metavar="X",
@@ -129,7 +129,8 @@ def _votes(_context: click.Context, _option: click.Parameter, texts: tuple[str, 
 @VERDICT_FILE
 @TARGET
 @click.option("--vote", "votes", multiple=True, callback=_votes, metavar="K:NAMES",
-              help="Add a vote: dissimilar if at least K of these classifiers say dissimilar. Repeatable.")  # fmt: skip
+              help="Add a classifier that says dissimilar if at least K of these classifiers say dissimilar. "
+                   "Repeatable.")  # fmt: skip
 @COST
 @SEED
 @REPORT

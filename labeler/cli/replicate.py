@@ -27,7 +27,7 @@ WITHOUT_DATA = (
 @click.command(epilog="Example: labeler replicate timeseries --out replication --classes classes.json")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]")
 @click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Study whose measurements to use instead of FOLDER.")  # fmt: skip
+              help="Study file whose measurements are used instead of FOLDER.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
               help="Folder for the page, Markdown, JSON and figures.")  # fmt: skip
 @click.option("--labels", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",

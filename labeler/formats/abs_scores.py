@@ -31,7 +31,7 @@ def detect(_name: str, content: bytes) -> bool:
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the benchmarks, with the altered method as the condition `altered`.
 
-    Raises ValueError naming the invalid line.
+    If the content is invalid, raise ValueError with the line.
     """
     row = _ROW.match(json_text.first_signs(content, 4096))
     if row:

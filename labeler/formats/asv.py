@@ -24,7 +24,7 @@ from labeler.model import Series, is_storable
 VERSION = 2
 MEMORY = ("mem_", "peakmem_", "Mem", "PeakMem")  # prefix of functions that measure memory
 _FAILED = "failed"
-_NOT_KEPT = "has only the median. To keep all measurements: asv run --record-samples"
+_NOT_KEPT = "has only the median. To keep all measurements, use asv run --record-samples"
 
 
 def detect(_name: str, content: bytes) -> bool:
@@ -36,7 +36,7 @@ def detect(_name: str, content: bytes) -> bool:
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the benchmarks of the file, one for each combination of parameter values, with one run each.
 
-    Raises ValueError naming the invalid benchmark and iteration.
+    If the content is invalid, raise ValueError with the benchmark and iteration.
     """
     yield from _read(content, medians=False)
 
@@ -121,7 +121,7 @@ def _combinations(
 
 
 def _column(row: Mapping[str, Any], column: str, n: int, place: str) -> list[Any]:
-    """Return the entries of a column, one per combination.
+    """Return the entries of a column, one for each combination of parameter values.
 
     All entries are None if asv wrote null for the whole column.
     """
@@ -129,7 +129,7 @@ def _column(row: Mapping[str, Any], column: str, n: int, place: str) -> list[Any
     if entries is None:
         return [None] * n
     if not isinstance(entries, list) or len(entries) != n:
-        raise ValueError(f"{place}: {column!r} is {reprlib.repr(entries)}, not a list of {n}, one per combination")
+        raise ValueError(f"{place}: {column!r} is {reprlib.repr(entries)}, not a list of {n}, one for each combination")
     return entries
 
 

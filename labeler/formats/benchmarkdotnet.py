@@ -37,7 +37,10 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the report; raises ValueError naming the invalid benchmark, launch and iteration."""
+    """Read the benchmarks of the report.
+
+    If the content is invalid, raise ValueError with the benchmark, launch and iteration.
+    """
     yield from _read(content, _stage(columns), means=False)
 
 

@@ -30,10 +30,10 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the trials of the file; raises ValueError naming the invalid trial."""
+    """Read the trials of the file; if the content is invalid, raise ValueError with the trial."""
     document = json_text.parse(content)
     if not (isinstance(document, list) and len(document) == 2 and isinstance(document[1], list)):
-        raise ValueError("expected a list of versions and results (BenchmarkTools.save)")
+        raise ValueError("this is not a list of versions and results, as BenchmarkTools.save writes it")
     names = [""] if len(document[1]) == 1 else [str(at) for at in range(1, len(document[1]) + 1)]
     found = (one for name, result in zip(names, document[1], strict=True) for one in _results(result, name, MAX_DEPTH))
     yield from measured(found)

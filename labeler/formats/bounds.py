@@ -45,7 +45,7 @@ def check_values(n_values: int, size: int) -> None:
     """Raise ValueError if a file has too many values for its size in bytes."""
     most = max(MAX_VALUES, size // BYTES_PER_VALUE if size > FREELY else 0)
     if n_values > most:
-        raise ValueError(f"has about {n_values:,} values, more than {most:,}. Split it into several files")
+        raise ValueError(f"the file has about {n_values:,} values, more than {most:,}. Split it into several files")
 
 
 def check_text(content: bytes, size: int) -> None:
@@ -65,15 +65,17 @@ def check_text(content: bytes, size: int) -> None:
 def check_columns(n_columns: int) -> None:
     """Raise ValueError if a table has too many columns."""
     if n_columns > MAX_COLUMNS:
-        raise ValueError(f"has {n_columns:,} columns, more than {MAX_COLUMNS:,}. Keep only the columns that you need")
+        raise ValueError(
+            f"the table has {n_columns:,} columns, more than {MAX_COLUMNS:,}. Keep only the columns that you need"
+        )
 
 
 def check_runs(n_runs: int) -> None:
     """Raise ValueError if a table has too many runs."""
     if n_runs > MAX_RUNS:
         raise ValueError(
-            f"has {n_runs:,} runs, more than {MAX_RUNS:,}. Split it into several files, or name the column of the "
-            "run with --columns run=NAME"
+            f"the table has {n_runs:,} runs, more than {MAX_RUNS:,}. Split it into several files, or name the column "
+            "of the run with --columns run=NAME"
         )
 
 
@@ -82,7 +84,7 @@ def check_parquet_footer(content: bytes) -> None:
     n_bytes = int.from_bytes(content[-8:-4], "little")
     if n_bytes > MAX_FOOTER_BYTES:
         most = MAX_FOOTER_BYTES // 2**20
-        raise ValueError(f"damaged Parquet file ({n_bytes / 2**20:.0f} MiB of metadata, more than {most})")
+        raise ValueError(f"the Parquet file is damaged: it has {n_bytes / 2**20:.0f} MiB of metadata, more than {most}")
 
 
 def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Collection[str]) -> None:
@@ -112,7 +114,7 @@ def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Colle
             for page_bytes, encoding in _pages(content, group.column(at)):
                 n_bytes, n_pages = n_bytes + page_bytes, n_pages + 1
                 if n_bytes > limit or n_pages > MAX_PAGES:
-                    raise ValueError(f"unpacks to more than {limit // 2**20} MiB or {MAX_PAGES:,} pages")
+                    raise ValueError(f"the file unpacks to more than {limit // 2**20} MiB or {MAX_PAGES:,} pages")
                 if encoding == DELTA_BYTE_ARRAY:
                     name = metadata.schema.column(at).name
                     raise ValueError(
@@ -128,12 +130,12 @@ def _pages(content: bytes, chunk: Any) -> Iterator[tuple[int, int | None]]:
     at = min(begin for begin in begins if begin >= 0) if any(begin >= 0 for begin in begins) else -1
     end = at + chunk.total_compressed_size
     if not 0 <= at <= end <= len(content):
-        raise ValueError("damaged Parquet file (a column lies outside the file)")
+        raise ValueError("the Parquet file is damaged: a column lies outside the file")
     while at < end:
         header, at = _Thrift(content, at, end).read()
         unpacked, packed = header.get(2), header.get(3)
         if not isinstance(unpacked, int) or not isinstance(packed, int) or min(unpacked, packed) < 0:
-            raise ValueError("damaged Parquet file (a page without a size)")
+            raise ValueError("the Parquet file is damaged: a page has no size")
         data, data_v2 = header.get(_DATA_PAGE), header.get(_DATA_PAGE_V2)
         yield unpacked, data.get(2) if isinstance(data, dict) else (data_v2 or {}).get(4)
         at += packed
@@ -150,7 +152,7 @@ class _Thrift:
         try:
             return self._struct(0), self._at
         except IndexError:
-            raise ValueError("damaged Parquet file (a page header that does not end)") from None
+            raise ValueError("the Parquet file is damaged: a page header has no end") from None
 
     def _byte(self) -> int:
         if self._at >= self._end:
@@ -192,4 +194,4 @@ class _Thrift:
             return None
         if kind == _STRUCT and depth < _MAX_DEPTH:
             return self._struct(depth + 1)
-        raise ValueError("damaged Parquet file (a page header with an unknown field)")
+        raise ValueError("the Parquet file is damaged: a page header has an unknown field")

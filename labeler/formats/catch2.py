@@ -28,11 +28,11 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of all test cases; raises ValueError naming the invalid benchmark."""
+    """Read the benchmarks of all test cases; if the content is invalid, raise ValueError with the benchmark."""
     try:
         text = content.decode("utf-8-sig").strip()  # ignores the declared encoding, because Catch2 always writes UTF-8
     except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start}: not UTF-8 text") from None
+        raise ValueError(f"byte {error.start}: the file is not UTF-8 text") from None
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ValueError("the XML declares a document type or entities, which Catch2 never writes")
     yield from measured(_benchmarks(_root(text)), advice="name its test case or section differently")
@@ -52,7 +52,7 @@ def _root(text: str) -> "ElementTree.Element":
 def _benchmarks(holder: "ElementTree.Element", scopes: tuple[str, ...] = (), depth: int = 1) -> Iterator[Benchmark]:
     """Yield the benchmarks in an element; their names begin with test case and sections."""
     if depth > MAX_DEPTH:
-        raise ValueError(f"more than {MAX_DEPTH} nested elements")
+        raise ValueError(f"the XML has more than {MAX_DEPTH} nested elements")
     for element in holder:
         if element.tag == "BenchmarkResults":
             yield _benchmark(element, scopes)

@@ -53,7 +53,7 @@ def plain(given: object) -> Benchmark:
         If the object is not a benchmark, or has contents that a benchmark cannot have.
     """
     if not isinstance(given, Benchmark):
-        raise TypeError(f"returned {type(given).__name__}, not a Benchmark")
+        raise TypeError(f"the result is of type {type(given).__name__}, not Benchmark")
     runs = tuple(
         Run(np.array(run.values, dtype=np.float64), str(run.unit), str(run.better), _plain(run.conditions))
         for run in given.runs

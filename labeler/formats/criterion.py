@@ -38,7 +38,7 @@ def detect(name: str, content: bytes) -> bool:
 
 
 def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the only benchmark of the file; raises ValueError naming the invalid iteration."""
+    """Read the only benchmark of the file; if the content is invalid, raise ValueError with the iteration."""
     if _is_estimates(content):
         raise ValueError("this file has only averages. The measurements are in sample.json in the same folder")
     benchmark, version = _benchmark_and_version(name)
@@ -84,9 +84,9 @@ def _run(sample: Any, place: str) -> Series:
         for key in ("times", "iters")
     )
     if len(times) != len(counts):
-        raise ValueError(f"{place}: {len(times)} times, but {len(counts)} counts of executions")
+        raise ValueError(f"{place}: 'times' and 'iters' differ in length ({len(times)} and {len(counts)})")
     usable = (counts > 0) & np.isfinite(counts)
     if not usable.all():
         at = int(usable.argmin())
-        raise ValueError(f"{place}, iteration {at}: {counts[at]} executions")
+        raise ValueError(f"{place}, iteration {at}: the number of executions is {counts[at]}, but must be above 0")
     return scaled(scaled(times, NANOSECOND) / counts, 1.0)

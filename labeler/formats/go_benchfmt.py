@@ -73,7 +73,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start}: not UTF-8 text") from None
+        raise ValueError(f"byte {error.start}: the file is not UTF-8 text") from None
     if _EVENT.match(json_text.first_signs(content)):
         text = _printed(text)
     output = _Output()
@@ -94,7 +94,7 @@ def _printed(events: str) -> str:
         try:
             event = json_text.parse(line.encode())
         except ValueError:
-            raise ValueError(f"line {number}: not an event of go test -json") from None
+            raise ValueError(f"line {number}: this is not an event of go test -json") from None
         if isinstance(event, dict) and event.get("Action") == "output":
             text = json_text.member(event, "Output", str, f"line {number}")
             by_package.setdefault(str(event.get("Package", "")), []).append(text)

@@ -39,7 +39,10 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the file, one run each; raises ValueError naming the invalid benchmark and repetition."""
+    """Read the benchmarks of the file, one run each.
+
+    If the content is invalid, raise ValueError with the benchmark and repetition.
+    """
     if json_text.first_signs(content).startswith(_CSV):
         raise ValueError(f"this is the CSV of Google Benchmark. Write JSON with {_KEEPS}")
     document = json_text.parse(content)

@@ -27,7 +27,10 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the commands with their parameters; raises ValueError naming the invalid command and run."""
+    """Read the commands with their parameters.
+
+    If the content is invalid, raise ValueError with the command and run.
+    """
     if json_text.first_signs(content).startswith(_CSV):
         raise ValueError(
             "this file has only averages. hyperfine saves the time of each process with --export-json FILE"
@@ -49,7 +52,7 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
     times = [json_text.number(time, f"{place}, run {run}") for run, time in enumerate(told_times)]
     codes = json_text.member(entry, "exit_codes", list, place) if "exit_codes" in entry else [0] * len(times)
     if len(codes) != len(times):
-        raise ValueError(f"{place}: {len(times)} times, but {len(codes)} exit codes")
+        raise ValueError(f"{place}: 'times' and 'exit_codes' differ in length ({len(times)} and {len(codes)})")
     reasons = [_why_not(code, f"{place}, run {run}") for run, code in enumerate(codes)]
     good = [run for run, reason in enumerate(reasons) if not reason]
     return Benchmark.of_series(

@@ -35,12 +35,15 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the file; raises ValueError naming the invalid benchmark, run and iteration."""
+    """Read the benchmarks of the file.
+
+    If the content is invalid, raise ValueError with the benchmark, run and iteration.
+    """
     if _AGGREGATES.match(json_text.first_signs(content, 1000)):
         raise ValueError("this file has only averages. JMH saves all measurements with -rf json")
     entries = json_text.parse(content)
     if not isinstance(entries, list):
-        raise ValueError("expected a list of benchmarks (JMH, -rf json)")
+        raise ValueError("this is not a list of benchmarks, as JMH writes it with -rf json")
     names = set()
     for index, entry in enumerate(entries):
         benchmark = _benchmark(entry, f"benchmark {index}")

@@ -240,7 +240,7 @@ class _Reader:
         is_joined = file.is_run or (bool(conditions) and self.options.file_is != STUDY)
         identity = sha256, frozenset(conditions.items())
         if identity in self.read_already:
-            same = f"the same content as {self.read_already[identity]}, counted once"
+            same = f"this file has the same content as {self.read_already[identity]} and is counted once"
             return Part((file,), known=known, already_there=True, remarks=(same,))
         if not is_joined and self.skip(sha256):
             return Part((file,), known=known, already_there=True)
@@ -384,7 +384,7 @@ class _KnownRuns:
     def without(self, benchmark: Benchmark, file: Opened) -> tuple[Run, ...]:
         """Return the runs of a file that earlier files do not contain.
 
-        Raises ValueError if an earlier file has a different run with the same label.
+        Raise ValueError if an earlier file has a different run with the same label.
         """
         new, labels, contents = [], {}, {}
         for label, run in zip(benchmark.labels, benchmark.runs, strict=True):
@@ -440,7 +440,8 @@ class _Holders:
             key, content = (benchmark.application, benchmark.name), _content_of_all(benchmark.runs)
             holder, same = self.known.setdefault(key, (part.label, content))
             if same != content:
-                reason = f"benchmark {benchmark.name!r}: {holder} has different measurements of it. {HOW_TO_JOIN}"
+                why = f"benchmark {benchmark.name!r}: {holder} has different measurements of this benchmark"
+                reason = f"{why}. {HOW_TO_JOIN}"
                 return replace(part, benchmarks=(), refused=reason, is_conflict=True)
             if holder == part.label:
                 new.append(benchmark)

@@ -21,7 +21,7 @@ def first_signs(content: bytes, n: int = 200) -> bytes:
 
 
 def parse(content: bytes) -> Any:
-    """Parse a JSON text; raises ValueError with line and column if it is not JSON."""
+    """Parse a JSON text; raise ValueError with line and column if it is not JSON."""
     content = content.removeprefix(BOM)
     try:
         return orjson.loads(content)
@@ -33,9 +33,9 @@ def parse(content: bytes) -> Any:
     except RecursionError:
         raise ValueError("the JSON is nested more deeply than any result file") from None
     except UnicodeDecodeError:
-        raise ValueError("not UTF-8 text") from None
+        raise ValueError("the file is not UTF-8 text") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from None
+        raise ValueError(f"line {error.lineno}, column {error.colno}: the text is not JSON ({error.msg})") from None
 
 
 def _integer(digits: str) -> int | float:
@@ -85,7 +85,7 @@ def number(value: Any, place: str) -> float:
 def member(holder: Any, name: str, kind: type[T], place: str) -> T:
     """Return a member of an object.
 
-    Raises ValueError with the place if the member is missing or has another type.
+    Raise ValueError with the place if the member is missing or has another type.
     """
     if not isinstance(holder, dict):
         raise ValueError(f"{place}: {reprlib.repr(holder)} is not an object")

@@ -28,7 +28,7 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the labels of the file; raises ValueError naming the invalid line."""
+    """Read the labels of the file; if the content is invalid, raise ValueError with the line."""
     table = read_text_table(content, separators=",")
     frame, lines = table.frame, table.lines()
     missing = [name for name in COLUMNS if name not in frame.columns]

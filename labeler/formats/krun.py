@@ -36,11 +36,11 @@ def _is_header(columns: Sequence[str]) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the table; raises ValueError naming the invalid line and iteration."""
+    """Read the benchmarks of the table; if the content is invalid, raise ValueError with the line and iteration."""
     records = _records(content)
     line, columns = next(records, (1, []))
     if not _is_header(columns):
-        raise ValueError(f"line {line}: not a header with process, benchmark and iterations counted from 0")
+        raise ValueError(f"line {line}: the header must have a process, a benchmark, and iterations counted from 0")
     runs: dict[str, dict[str, Series | Failure]] = defaultdict(dict)
     for line, cells in records:
         process, name, *times = [*cells, ""] if len(cells) < N_NAMES else cells
@@ -70,7 +70,7 @@ def _records(content: bytes) -> Iterator[tuple[int, list[str]]]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start}: not UTF-8 text") from None
+        raise ValueError(f"byte {error.start}: the file is not UTF-8 text") from None
     reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     for cells in reader:
         if any(cells):
@@ -79,7 +79,7 @@ def _records(content: bytes) -> Iterator[tuple[int, list[str]]]:
 
 def _series(times: Sequence[str], n_iterations: int, place: str) -> Series:
     if len(times) != n_iterations:
-        raise ValueError(f"{place}: {len(times)} times, but the header has {n_iterations} iterations")
+        raise ValueError(f"{place}: the row has {len(times)} times, but the header has {n_iterations} iterations")
     for at, time in enumerate(times):
         if not _NUMBER.fullmatch(time):
             raise ValueError(f"{place}, iteration {at}: {time!r} is not a finite number")

@@ -138,7 +138,7 @@ def read_label_studio(source: Source) -> pd.DataFrame:
         data = task["data"] if isinstance(task.get("data"), dict) else {}
         item = data.get(ITEM)
         if not isinstance(item, str) or not item.strip():
-            raise Refused(source.name, f"data has no text {ITEM!r} with the name of the item", place)
+            raise Refused(source.name, f"'data' has no text {ITEM!r} with the name of the item", place)
         for annotation in task["annotations"]:
             if not isinstance(annotation, dict):
                 raise Refused(source.name, "an annotation is not an object", place)
@@ -272,7 +272,7 @@ def _json(source: Source, text: str, place: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Refused(source.name, f"not JSON ({error})", place) from None
+        raise Refused(source.name, f"the text is not JSON ({error})", place) from None
 
 
 def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:

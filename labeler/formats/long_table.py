@@ -66,7 +66,10 @@ def is_csv(_name: str, content: bytes) -> bool:
 
 
 def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of a Parquet table; raises ValueError naming the invalid column or row."""
+    """Read the benchmarks of a Parquet table.
+
+    If the content is invalid, raise ValueError with the column or row.
+    """
     import pandas as pd
     import pyarrow as pa
     from pyarrow import parquet
@@ -84,12 +87,12 @@ def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iter
         arrow.validate(full=True)  # finds invalid UTF-8 here, not when the text is first used
         table = arrow.to_pandas(ignore_metadata=True)  # pandas metadata may be damaged and are not needed
     except (OSError, pa.ArrowException) as error:
-        raise ValueError(f"damaged Parquet file ({error})") from None
+        raise ValueError(f"the Parquet file is damaged ({error})") from None
     yield from benchmarks(_renamed(table, columns), lambda row: f"row {row}")
 
 
 def read_csv(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of a CSV table; raises ValueError naming the invalid column or line."""
+    """Read the benchmarks of a CSV table; if the content is invalid, raise ValueError with the column or line."""
     table = read_text_table(content)
     frame = _renamed(table.frame, columns)
     if tuple(table.frame.columns[: len(WRITTEN)]) == WRITTEN:
@@ -152,7 +155,7 @@ def _failed(table: pd.DataFrame, place: Place) -> NDArray[np.bool_]:
     failed: NDArray[np.bool_] = (table[FAILURE].map(str.strip) != "").to_numpy(dtype=bool)
     has_value = failed & (table["value"].notna() & (table["value"].astype(str).str.strip() != "")).to_numpy(dtype=bool)
     if has_value.any():
-        raise ValueError(f"{place(int(has_value.argmax()))}: has both a value and a reason in column {FAILURE!r}")
+        raise ValueError(f"{place(int(has_value.argmax()))}: the row has a value and also a reason in {FAILURE!r}")
     return failed
 
 
@@ -239,14 +242,15 @@ def _what_is_missing(column: str, table: pd.DataFrame) -> str:
 
 
 def _texts(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[Any]:
-    """Return a column as texts; raises ValueError if a required cell is empty."""
+    """Return a column as texts; raise ValueError if a required cell is empty."""
     import pandas as pd
 
     kinds = cells.cat.categories.to_series() if isinstance(cells.dtype, pd.CategoricalDtype) else cells
     if kinds.dtype == object:
         nested = [not isinstance(cell, (str, int, float, type(None))) for cell in cells]
         if any(nested):
-            raise ValueError(f"{place(nested.index(True))}: a {type(cells[nested.index(True)]).__name__} in {column!r}")
+            kind = type(cells[nested.index(True)]).__name__
+            raise ValueError(f"{place(nested.index(True))}: the cell in column {column!r} is a {kind}, not a text")
     codes, levels = pd.factorize(cells, use_na_sentinel=False)  # check levels, not cells, because tables are long
     check_runs(len(levels))  # each level is at least one run
     texts = ["" if pd.isna(level) else str(level) for level in levels]

@@ -42,10 +42,10 @@ def detect_k6(_name: str, content: bytes) -> bool:
 
 
 def read_action(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the list; raises ValueError naming the invalid entry."""
+    """Read the benchmarks of the list; if the content is invalid, raise ValueError with the entry."""
     entries = json_text.parse(content)
     if not isinstance(entries, list):
-        raise ValueError("expected a list of objects with name, unit and value (github-action-benchmark)")
+        raise ValueError("this is not a list of objects with name, unit and value (github-action-benchmark)")
     yield from benchmarks(_of_action(entries))
 
 
@@ -63,7 +63,7 @@ def read_bencher(_name: str, content: bytes, _columns: Mapping[str, str]) -> Ite
 
 def _of_bencher(document: Any) -> Iterator[Single]:
     if not isinstance(document, dict):
-        raise ValueError("expected an object of benchmarks (Bencher Metric Format)")
+        raise ValueError("this is not an object of benchmarks (Bencher Metric Format)")
     for name in document:
         for measure in json_text.member(document, name, dict, "the file"):
             metric = json_text.member(document[name], measure, dict, f"benchmark {name!r}")

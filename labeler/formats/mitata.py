@@ -21,7 +21,10 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the file, one per set of arguments; raises ValueError naming the invalid benchmark."""
+    """Read the benchmarks of the file, one per set of arguments.
+
+    If the content is invalid, raise ValueError with the benchmark.
+    """
     document = json_text.parse(content)
     entries = json_text.member(document, "benchmarks", list, "the file")
     layout = json_text.member(document, "layout", list, "the file")

@@ -23,7 +23,10 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the file, one run each; raises ValueError naming the invalid benchmark and epoch."""
+    """Read the benchmarks of the file, one run each.
+
+    If the content is invalid, raise ValueError with the benchmark and epoch.
+    """
     entries = json_text.member(json_text.parse(content), "results", list, "the file")
     yield from measured(_benchmark(entry, f"result {at}") for at, entry in enumerate(entries))
 

@@ -48,7 +48,7 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read one benchmark per test; raises ValueError naming the invalid line."""
+    """Read one benchmark per test; if the content is invalid, raise ValueError with the line."""
     import pandas as pd
 
     table = read_text_table(content, separators=(",",))

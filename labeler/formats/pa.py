@@ -46,7 +46,7 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the table; raises ValueError naming the invalid line."""
+    """Read the benchmarks of the table; if the content is invalid, raise ValueError with the line."""
     n_added = int(_ROW.match(json_text.first_signs(content, 65536)) is not None)
     if n_added:
         content = _HEADER + content.removeprefix(json_text.BOM)

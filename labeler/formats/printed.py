@@ -53,7 +53,7 @@ def _is_text(content: bytes) -> bool:
 
 
 def read_benchmark_js(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks in operations per second; raises ValueError naming a value that is not a number."""
+    """Read the benchmarks in operations per second; if the content is invalid, raise ValueError with the value."""
     yield from benchmarks(_of_benchmark_js(_text(content)))
 
 
@@ -114,4 +114,4 @@ def _text(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start}: not UTF-8 text") from None
+        raise ValueError(f"byte {error.start}: the file is not UTF-8 text") from None

@@ -24,7 +24,10 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the file; raises ValueError naming the invalid benchmark, run and iteration."""
+    """Read the benchmarks of the file.
+
+    If the content is invalid, raise ValueError with the benchmark, run and iteration.
+    """
     document = json_text.parse(content)
     entries = json_text.member(document, "benchmarks", list, "the file")
     if document.get("version") not in VERSIONS:
@@ -55,7 +58,7 @@ def _benchmark(entry: Any, of_file: Mapping[str, Any], place: str) -> Benchmark:
     for index, run in enumerate(runs):
         where = f"{place}, run {index}"
         if not isinstance(run, dict):
-            raise ValueError(f"{where}: not an object")
+            raise ValueError(f"{where}: the run is not an object")
         if run.get("values"):
             series.append(json_text.series(json_text.member(run, "values", list, where), where))
             said.append({**of_benchmark, **_said(run, where)})

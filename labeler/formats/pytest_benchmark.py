@@ -19,7 +19,10 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the file, one run each; raises ValueError naming the invalid benchmark and iteration."""
+    """Read the benchmarks of the file, one run each.
+
+    If the content is invalid, raise ValueError with the benchmark and iteration.
+    """
     yield from _read(content, means=False)
 
 

@@ -160,7 +160,7 @@ def read(
         raise Refused(source.name, str(error)) from None
     benchmarks = list(_checked(source, chosen, content, options))
     if not benchmarks:
-        raise Refused(source.name, "contains no benchmarks")
+        raise Refused(source.name, "the file contains no benchmarks")
     return benchmarks
 
 

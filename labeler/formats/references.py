@@ -94,7 +94,7 @@ def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMIL
         has_numbers |= said in numbers
         rows.append((name, person.strip(), (words | numbers)[said].value, line))
     if not rows:
-        raise Refused(source.name, "contains no labels")
+        raise Refused(source.name, "the file contains no labels")
     note = f"In {source.name}, 1 is read as {one_is} and 0 as {other}." if has_numbers else ""
     return ReviewerLabels(pd.DataFrame(rows, columns=["item", "reviewer", "label", "line"]), note)
 
@@ -129,11 +129,11 @@ def read_classes(source: Source) -> dict[str, str]:
 
 def _classes_of(content: object) -> Iterator[tuple[str, str]]:
     if not isinstance(content, Mapping) or not content:
-        raise ValueError("expected an object with the class of each benchmark")
+        raise ValueError("this is not an object with the class of each benchmark")
     for name, entry in content.items():
         found = entry.get("class") if isinstance(entry, Mapping) else entry
         if not isinstance(found, str):
-            raise ValueError(f'{name!r} has no class; expected a text, or an object with "class"')
+            raise ValueError(f'{name!r} has no class. Write a text, or an object with "class"')
         yield str(name), found
 
 
@@ -153,7 +153,7 @@ def _label_table(source: Source) -> tuple[pd.DataFrame, list[int]]:
     if isinstance(rows, Mapping):
         rows = [{ITEM[0]: name, **entry} for name, entry in rows.items() if isinstance(entry, Mapping)] or None
     if not isinstance(rows, list) or not rows or not all(isinstance(row, Mapping) for row in rows):
-        why = "expected a list of objects with item, reviewer and label, or an object item -> reviewer -> label"
+        why = "this is neither a list of objects with item, reviewer and label, nor an object item -> reviewer -> label"
         raise Refused(source.name, why)
     table = pd.DataFrame(
         [{str(name): "" if value is None else str(value) for name, value in row.items()} for row in rows], dtype=str
@@ -178,5 +178,7 @@ def _column(source: Source, table: pd.DataFrame, names: tuple[str, ...], what: s
     found = _first(table, names)
     if found is None:
         columns = ", ".join(map(str, table.columns)) or "none"
-        raise Refused(source.name, f"has no column for the {what} ({', '.join(names)}); its columns: {columns}")
+        raise Refused(
+            source.name, f"there is no column for the {what} ({', '.join(names)}). The columns are: {columns}"
+        )
     return found

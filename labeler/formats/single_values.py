@@ -58,7 +58,7 @@ def in_unit(unit: str) -> tuple[str, float, str]:
 
 
 def finite(text: str, place: str) -> float:
-    """Parse a number, which may have separators as in `16,092.5`; raises ValueError if the text is not a number."""
+    """Parse a number, which may have separators as in `16,092.5`; raise ValueError if the text is not a number."""
     try:
         value = float(text.replace(",", "") if _GROUPS.fullmatch(text) else text)
     except ValueError:

@@ -97,7 +97,7 @@ class Source:
 
                 raw = self._unpacked(pa.CompressedInputStream(pa.BufferReader(raw), "zstd"), len(raw))
         except (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
-            reason = getattr(error, "strerror", None) or f"damaged {self._kind()} ({error})"
+            reason = getattr(error, "strerror", None) or f"the {self._kind()} is damaged ({error})"
             raise Refused(self.name, str(reason)) from None
         if raw[:2] == _GZIP or raw[:4] == _ZSTD:
             raise Refused(self.name, "the file is compressed twice. Decompress it once")
@@ -129,7 +129,7 @@ class Source:
         content: bytes = file.read(limit + 1)
         if len(content) > limit:
             raise Refused(
-                self.name, f"unpacks to more than {limit // 2**20} MiB. If you trust the file, unpack it first"
+                self.name, f"the file unpacks to more than {limit // 2**20} MiB. If you trust the file, unpack it first"
             )
         return content
 
@@ -188,7 +188,7 @@ def _of_path(path: Path, check: Callable[[Path], None]) -> Iterator[Source]:
     found = {p for p in path.rglob("*") if may_hold_results(p.relative_to(path)) and p.is_file()}
     if not found:
         endings = ", ".join((*ENDINGS, ZIP))
-        raise InputError(f"{path}: no result files ({endings}; also with {' or '.join(PACKED)}) in this folder.")
+        raise InputError(f"{path}: this folder has no result files ({endings}; also with {' or '.join(PACKED)}).")
     for one in _without_companions(found):
         check(one)
         yield from members(Source(str(one), path=one))
@@ -218,14 +218,14 @@ def members(source: Source) -> Iterator[Source]:
     try:
         archive = zipfile.ZipFile(source.path or BytesIO(source.data))
     except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
-        yield replace(source, unusable=f"not a readable zip file ({error})")
+        yield replace(source, unusable=f"this is not a readable zip file ({error})")
         return
     entries = [e for e in archive.infolist() if not e.is_dir() and may_hold_results(PurePath(e.filename.lstrip("/")))]
-    reason = "" if entries else f"no result files ({', '.join(ENDINGS)}) in this zip file"
+    reason = "" if entries else f"this zip file has no result files ({', '.join(ENDINGS)})"
     limit = max(FREELY, MAX_RATIO * source.size)
     if len(entries) > MAX_MEMBERS or sum(entry.file_size for entry in entries) > limit:
         most = f"{MAX_MEMBERS} files or {limit // 2**20} MiB in total"
-        reason = f"unpacks to more than {most}. If you trust the file, unpack it first"
+        reason = f"the zip file unpacks to more than {most}. If you trust the file, unpack it first"
     if reason:
         yield replace(source, unusable=reason)
         return

@@ -36,7 +36,7 @@ def read_labels(source: Source) -> pd.DataFrame:
 
 
 def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:
-    """Read a table with at least these columns; raises Refused if this is not possible.
+    """Read a table with at least these columns; raise Refused if this is not possible.
 
     All cells are strings. The index is the line number in the file.
     """
@@ -44,22 +44,23 @@ def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame:
-    """Read a verdict table with the columns item, classifier, verdict, score and threshold; empty cells are None.
+    """Read a table of verdicts with the columns item, classifier, verdict, score and threshold; empty cells are None.
 
-    If the file has them (exported and published files do), also the columns application, parameters (JSON) and version,
-    and `means`, a mapping of the columns `MEASURES` that are not empty.
+    If the file also has the columns application, parameters (JSON) and version, return these columns too. The column
+    `means` of the result maps the measures in `MEASURES` to their values; empty measures are left out. Exported and
+    published files have all these columns.
 
     Parameters
     ----------
     source : Source
     classifier : str, optional
-        Name of the classifier if the file has no such column.
+        Name of the classifier, if the file has no column for it.
 
     Raises
     ------
     Refused
-        If it is not a table, a column is missing, a verdict or number is invalid, or a classifier has two verdicts on
-        an item.
+        If the file is not a table, a column is missing, a verdict or number is invalid, or a classifier has two
+        verdicts on an item.
     """
     table = _read(source, VERDICT_COLUMNS if classifier else (*VERDICT_COLUMNS, "classifier"))
     if "classifier" not in table:

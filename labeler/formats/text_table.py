@@ -65,7 +65,7 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
     try:
         content.decode("utf-8-sig")  # the decoded text is not stored, because it can need four times as much memory
     except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start}: not UTF-8 text") from None
+        raise ValueError(f"byte {error.start}: the file is not UTF-8 text") from None
     check_columns(max(content.partition(b"\n")[0].count(separator.encode()) for separator in separators))
     separator = max(separators, key=lambda s: len(_names(_stream(content), s)))
     columns = _names(_stream(content), separator)
@@ -80,7 +80,7 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
             encoding="utf-8-sig",
         )  # fmt: skip
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise ValueError(f"not a table: {str(error).strip()}") from None
+        raise ValueError(f"this is not a table: {str(error).strip()}") from None
     frame.columns = pd.Index(columns)
     if (frame.iloc[:, -1] == "").any():  # pandas pads a short row and refuses a long one
         _check_lengths(_records(_stream(content), separator), len(columns))
@@ -104,7 +104,7 @@ def _stream(content: bytes) -> TextIO:
 def _check_lengths(records: Iterable[tuple[int, list[str]]], expected: int) -> None:
     for line, cells in records:
         if len(cells) != expected:
-            raise ValueError(f"line {line}: {len(cells)} cells, but the header has {expected}")
+            raise ValueError(f"line {line}: the row has {len(cells)} cells, but the header has {expected}")
 
 
 def _records(stream: TextIO, separator: str) -> Iterator[tuple[int, list[str]]]:

@@ -18,7 +18,7 @@ from labeler.formats.units import SECONDS
 _VITEST = re.compile(rb'\{\s*"files"\s*:\s*\[')
 _TASK = re.compile(rb'\[\s*\{\s*"(name|result)"\s*:')
 _RESULTS = re.compile(rb'\[\s*\{\s*"(state|aborted)"\s*:')  # results without names
-_SAY = "write them with JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result })))"
+_SAY = "Write all tasks with JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result })))"
 
 
 def detect(_name: str, content: bytes) -> bool:
@@ -31,7 +31,7 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the tasks of the file, one run each; raises ValueError naming the invalid task."""
+    """Read the tasks of the file, one run each; if the content is invalid, raise ValueError with the task."""
     document = json_text.parse(content)
     yield from measured(_of_vitest(document) if isinstance(document, dict) else _of_tasks(document))
 
@@ -47,10 +47,10 @@ def _of_vitest(document: Any) -> Iterator[Benchmark]:
 
 def _of_tasks(tasks: Any) -> Iterator[Benchmark]:
     if not isinstance(tasks, list):
-        raise ValueError("expected the output of vitest bench --outputJson, or a list of tinybench tasks")
+        raise ValueError("this is neither output of vitest bench --outputJson nor a list of tinybench tasks")
     for at, task in enumerate(tasks):
         if isinstance(task, dict) and "name" not in task:
-            raise ValueError(f"task {at} has no name: {_SAY}")
+            raise ValueError(f"task {at} has no name. {_SAY}")
         name = json_text.member(task, "name", str, f"task {at}")
         yield _benchmark(name, json_text.member(task, "result", dict, f"task {name!r}"))
 

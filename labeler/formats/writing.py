@@ -25,7 +25,7 @@ MAX_STEM_BYTES = 200
 
 
 def columns(factors: Iterable[str]) -> list[str]:
-    """Return the columns of a table, which are `WRITTEN` and the given other conditions."""
+    """Return the names of the columns of a table: the columns in `WRITTEN`, and the given other conditions."""
     return [
         *WRITTEN,
         *(name if name in CONDITIONS or name.startswith(RECORDED) else FACTOR + name for name in factors),
@@ -87,9 +87,9 @@ def _dictionary(texts: Sequence[str], run: "np.typing.NDArray[np.int32]", *, is_
 
 
 def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
-    """Return the name and the content of the file.
+    """Return the name and the content of a benchmark's file in the format of the ICPE '23 data challenge.
 
-    The content is a list of runs; each run is a list of seconds.
+    The content is a list of runs; each run is a list of times in seconds.
 
     The name is `org__project#method#k=v.json` if possible. A name that is too long or not a valid file name is changed,
     and part of its hash is added, so that all names are different.
@@ -112,7 +112,7 @@ def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
 def file_stem(name: str) -> str:
     r"""Turn a name into a short file name that is valid on any system.
 
-    It has no folder and no special characters, and it is not hidden.
+    The result has no folder and no special characters, and is not hidden.
 
     Examples
     --------

@@ -147,7 +147,7 @@ def quietened(titles: Iterable[str]) -> str:
 
 @lru_cache
 def session_cookie(study: Path) -> str:
-    """Return the name of the session cookie for a study; raises LabelerError if the study cannot be opened."""
+    """Return the name of the session cookie for a study; raise LabelerError if the study cannot be opened."""
     with open_database(study) as db:
         return f"{SESSION_COOKIE}_{identity.study_id(db)}"
 

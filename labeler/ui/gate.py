@@ -128,7 +128,7 @@ class Gate:
         return receiving
 
     def _person(self, connection: HTTPConnection) -> Person | None:
-        """Return the signed-in person; raises LabelerError if the study cannot be read."""
+        """Return the signed-in person; raise LabelerError if the study cannot be read."""
         token = connection.cookies.get(session_cookie(self._study))
         if not token:
             return None

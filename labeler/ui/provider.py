@@ -48,7 +48,7 @@ def problem() -> str:
         return "secrets.toml: auth is not a section. Write it as [auth] with its keys below."
     missing = [key for key in KEYS if not isinstance(section.get(key), str) or not section[key]]
     if missing:
-        return f"secrets.toml: [auth] lacks {', '.join(missing)}."
+        return f"secrets.toml: the section [auth] has no {', '.join(missing)}. Add all missing keys."
     if len(section["cookie_secret"]) < MIN_SECRET_LENGTH:
         return f"secrets.toml: cookie_secret in [auth] needs at least {MIN_SECRET_LENGTH} random characters."
     if not auth_util.is_authlib_installed():

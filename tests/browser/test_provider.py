@@ -296,10 +296,11 @@ def test_only_the_secrets_of_the_folder_in_which_the_server_is_started_count(tmp
 
 AUTH = '[auth]\nredirect_uri = "http://127.0.0.1/oauth2callback"\ncookie_secret = "{}"\nclient_id = "x"\n'
 BROKEN = {
-    AUTH.format("") + 'client_secret = "x"\nserver_metadata_url = "http://127.0.0.1/"\n': "[auth] lacks cookie_secret.",
+    AUTH.format("")
+    + 'client_secret = "x"\nserver_metadata_url = "http://127.0.0.1/"\n': "[auth] has no cookie_secret.",
     AUTH.format("short") + 'client_secret = "x"\nserver_metadata_url = "http://127.0.0.1/"\n': "at least 32 random",
-    AUTH.format("s" * 40): "[auth] lacks client_secret, server_metadata_url.",
-    'auth = "x"\n': "auth is no section",
+    AUTH.format("s" * 40): "[auth] has no client_secret, server_metadata_url.",
+    'auth = "x"\n': "auth is not a section",
 }
 
 

@@ -65,7 +65,9 @@ def test_a_file_of_the_tool_is_read_unchanged(file):
 
 
 def test_a_file_without_samples_is_refused_with_the_option_that_keeps_them():
-    message = "benchmark 'sorting.time_join' has only the median. To keep all measurements: asv run --record-samples"
+    message = (
+        "benchmark 'sorting.time_join' has only the median. To keep all measurements, use asv run --record-samples"
+    )
     assert refusal(asv, "a.json", (FILES / "asv-medians.json").read_bytes()) == message
     assert refused({"time_x": row(samples=None)}).startswith("benchmark 'time_x' has only the median")
 
@@ -109,16 +111,16 @@ def test_columns_are_found_by_their_names():
         ({"a": row(samples=[[1.0, None]])}, "benchmark 'a', run 0, iteration 1: None is not a number"),
         ({"a": row(samples=[[float("nan")]])}, "benchmark 'a', run 0, iteration 0: nan is not a finite measurement"),
         ({"a": row(samples=[7])}, "benchmark 'a', run 0: 7 is not a list"),
-        ({"a": row(samples=7)}, "benchmark 'a': 'samples' is 7, not a list of 1, one per combination"),
-        ({"a": row(result=[1, 2])}, "benchmark 'a': 'result' is [1, 2], not a list of 1, one per combination"),
+        ({"a": row(samples=7)}, "benchmark 'a': 'samples' is 7, not a list of 1, one for each combination"),
+        ({"a": row(result=[1, 2])}, "benchmark 'a': 'result' is [1, 2], not a list of 1, one for each combination"),
         ({"a": row(params=[1])}, "'a': 'params' is [1]"),
         ({"a": row(params=[["1"] * 1000] * 3)},
-         "benchmark 'a': 'result' is [0.25], not a list of 1000000000, one per combination"),
+         "benchmark 'a': 'result' is [0.25], not a list of 1000000000, one for each combination"),
         ({"a": [["x"], []]}, "benchmark 'a', run 0, iteration 0: 'x' is not a number"),
         ({"a": [[float("inf")], []]}, "benchmark 'a', run 0, iteration 0: inf is not a finite measurement"),
         ({"a": 3}, "benchmark 'a': 3 is not a list"),
         ([], "the file: 'results' is [], not an object"),
-        ({}, "contains no benchmarks"),
+        ({}, "the file contains no benchmarks"),
     ],
 )  # fmt: skip
 def test_invalid_content_is_refused_with_place_and_value(results, message):

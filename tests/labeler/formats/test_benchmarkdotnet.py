@@ -156,7 +156,7 @@ def test_invalid_content_is_refused_with_place_and_value(bad, message):
 
 
 def test_a_report_without_benchmarks_is_refused():
-    assert refused() == "contains no benchmarks"
+    assert refused() == "the file contains no benchmarks"
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -41,7 +41,7 @@ def test_base_that_a_plain_cargo_bench_copied_from_new_is_the_same_run():
     parts = list(read_benchmarks(files))
     assert [len(benchmark.runs) for part in parts for benchmark in part.benchmarks] == [1]
     remarks = [remark for part in parts for remark in part.remarks]
-    assert remarks == [f"the same content as {NAME}, counted once"]
+    assert remarks == [f"this file has the same content as {NAME} and is counted once"]
 
 
 def test_times_are_divided_by_unequal_counts_of_executions():
@@ -90,11 +90,17 @@ def test_estimates_are_refused_with_the_file_that_has_the_measurements(folder):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (written(times=[1.0]), "benchmark 'fib/20', run 0: 1 times, but 2 counts of executions"),
+        (written(times=[1.0]), "benchmark 'fib/20', run 0: 'times' and 'iters' differ in length (1 and 2)"),
         (written(times=[1.0, "x"]), "benchmark 'fib/20', run 0, 'times', iteration 1: 'x' is not a number"),
         (written(iters=[1, None]), "benchmark 'fib/20', run 0, 'iters', iteration 1: None is not a number"),
-        (written(iters=[1, 0]), "benchmark 'fib/20', run 0, iteration 1: 0.0 executions"),
-        (written(iters=[float("nan"), 1]), "benchmark 'fib/20', run 0, iteration 0: nan executions"),
+        (
+            written(iters=[1, 0]),
+            "benchmark 'fib/20', run 0, iteration 1: the number of executions is 0.0, but must be above 0",
+        ),
+        (
+            written(iters=[float("nan"), 1]),
+            "benchmark 'fib/20', run 0, iteration 0: the number of executions is nan, but must be above 0",
+        ),
         (written(times=[float("inf"), 1]), "benchmark 'fib/20', run 0, iteration 0: inf is not a finite measurement"),
         (written(times=None), "the file: 'times' is missing"),
         (written(iters=3), "the file: 'iters' is 3, not a list"),

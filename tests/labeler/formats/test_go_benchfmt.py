@@ -167,7 +167,7 @@ def test_a_garbled_line_is_left_out_and_named_and_the_others_are_read(garbled, r
     ("text", "message"),
     [
         ("BenchmarkX 1 2 ns/op 3 sec/op", "'BenchmarkX' appears"),
-        (HEAD, "contains no benchmarks"),
+        (HEAD, "the file contains no benchmarks"),
     ],
 )
 def test_invalid_content_is_refused_in_words(text, message):
@@ -175,7 +175,7 @@ def test_invalid_content_is_refused_in_words(text, message):
 
 
 def test_text_that_is_not_utf8_is_refused():
-    assert refusal(go_benchfmt, "a.txt", b"BenchmarkX 1 2 ns/op\n\xff") == "byte 21: not UTF-8 text"
+    assert refusal(go_benchfmt, "a.txt", b"BenchmarkX 1 2 ns/op\n\xff") == "byte 21: the file is not UTF-8 text"
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -145,7 +145,7 @@ def test_errors_and_skips_are_told_and_a_benchmark_that_has_nothing_else_is_left
         ([row("a", run_name=3)], "row 'a': 'run_name' is 3, not a text"),
         ([{"run_name": "a"}], "row 0: 'name' is missing"),
         ([5], "row 0: 5 is not an object"),
-        ([], "contains no benchmarks"),
+        ([], "the file contains no benchmarks"),
     ],
 )  # fmt: skip
 def test_invalid_content_is_refused_with_place_and_value(rows, message):

@@ -93,7 +93,7 @@ def test_a_command_that_appears_twice_is_refused_with_the_option_that_names():
         (result("a", [1.0, None, 2.0]), "benchmark 'a', run 1: None is not a number"),
         (result("a", [1.0, float("nan"), 2.0]), "benchmark 'a', run 1, iteration 0: nan"),
         (result("a", 3), "benchmark 'a': 'times' is 3, not a list"),
-        (result("a", [1.0]), "benchmark 'a': 1 times, but 3 exit codes"),
+        (result("a", [1.0]), "benchmark 'a': 'times' and 'exit_codes' differ in length (1 and 3)"),
         (result("a", codes=[0, "1", 0]), "benchmark 'a', run 1: exit code '1'"),
         (result("a", codes=[0, True, 0]), "exit code True"),
         (result("a", codes=0), "benchmark 'a': 'exit_codes' is 0, not a list"),
@@ -107,7 +107,7 @@ def test_invalid_content_is_refused_with_place_and_value(bad, message):
 
 
 def test_a_file_without_results_is_refused():
-    assert refused() == "contains no benchmarks"
+    assert refused() == "the file contains no benchmarks"
     assert hyperfine.detect("a.json", b'{"results": []}')
 
 

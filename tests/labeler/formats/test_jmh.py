@@ -138,8 +138,8 @@ def test_invalid_content_is_refused_with_benchmark_place_and_value(entry, messag
     ("content", "message"),
     [
         (b'{"benchmark": 1, "primaryMetric": 2}', r"\(JMH, -rf json\)"),
-        (b"[]", r"contains no benchmarks"),
-        (b'[{"benchmark": "b", "primaryMetric": {]', r"line 1, column 39: not JSON"),
+        (b"[]", r"the file contains no benchmarks"),
+        (b'[{"benchmark": "b", "primaryMetric": {]', r"line 1, column 39: the text is not JSON"),
     ],
 )
 def test_a_file_of_another_shape_is_refused(content, message):

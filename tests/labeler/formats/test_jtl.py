@@ -26,7 +26,7 @@ def test_requests_are_iterations_in_the_order_in_which_they_began_and_failed_one
         (HEAD + "1,5\n", "line 2: 2 cells"),
         (HEAD + "1,5,a,false\n", "1 of 1 requests failed"),
         ("timeStamp,elapsed,labels\n1,5,a\n", "column 'label'"),
-        (HEAD, "contains no benchmarks"),
+        (HEAD, "the file contains no benchmarks"),
     ],
 )
 def test_invalid_content_is_refused_with_line_and_value(text, message):

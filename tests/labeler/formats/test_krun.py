@@ -75,12 +75,12 @@ def test_a_benchmark_that_only_crashed_is_left_out():
         ([(0, "a", 1, "1e999", 2)], "benchmark 'a', run 0, iteration 1: inf"),
         ([*ROWS, (2, "sort", 1, 2)], "line 5: 2 times"),
         ([(0, "a", 1, 2, 3, 4)], "line 2: 4 times"),
-        ([(0, "a")], "line 2: 0 times"),
+        ([(0, "a")], "line 2: the row has 0 times"),
         ([(0,)], "line 2: the cell in column 2 is empty"),
         ([("", "a", 1, 2, 3)], "line 2: the cell in column 1 is empty"),
         ([(0, "", 1, 2, 3)], "line 2: the cell in column 2 is empty"),
         ([*ROWS, ROWS[0]], "line 5: process '0' of benchmark 'sort' appears twice"),
-        ([], "contains no benchmarks"),
+        ([], "the file contains no benchmarks"),
     ],
 )
 def test_invalid_content_is_refused_with_line_and_value(rows, message):
@@ -91,15 +91,15 @@ def test_invalid_content_is_refused_with_line_and_value(rows, message):
     "columns", [("a", "b", 0, 1, 2), ("process", "b", 1, 2, 3), ("process", "b"), ("process",), ()]
 )
 def test_another_header_is_refused(columns):
-    message = "line 1: not a header with process, benchmark and iterations counted from 0"
+    message = "line 1: the header must have a process, a benchmark, and iterations counted from 0"
     assert refused(ROWS if columns else [], columns) == message
     assert not krun.detect("a.csv", csv_bytes(ROWS, columns))
 
 
 def test_anything_but_a_table_is_refused():
     head = b"process,bench,0\n"
-    assert refusal(krun, "a.csv", head + b"0,\xff,1\n") == "byte 18: not UTF-8 text"
-    assert refusal(krun, "a.csv", head + b'0,"a\n') == "line 2: 0 times, but the header has 1 iterations"
+    assert refusal(krun, "a.csv", head + b"0,\xff,1\n") == "byte 18: the file is not UTF-8 text"
+    assert refusal(krun, "a.csv", head + b'0,"a\n') == "line 2: the row has 0 times, but the header has 1 iterations"
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -115,10 +115,10 @@ def test_lines_of_potato_may_have_every_label_with_true_or_false():
     [
         ("wide", "item,application\na,b\n", "reviewer column"),
         ("wide", "name,ada\na,similar\n", "column 'item' is missing"),
-        ("label-studio", "{", "there/labels: not JSON"),
+        ("label-studio", "{", "there/labels: the text is not JSON"),
         ("label-studio", "{}", "list of tasks"),
         ("label-studio", '[{"item": "a"}]', "task 1.*list"),
-        ("label-studio", '[{"data": {}, "annotations": []}]', "task 1: data has no text 'item'"),
+        ("label-studio", '[{"data": {}, "annotations": []}]', "task 1: 'data' has no text 'item'"),
         ("label-studio", '[{"data": {"item": "a"}, "annotations": [3]}]', "task 1.*object"),
         (
             "label-studio", '[{"data": {"item": "a"}, "annotations": [{"result": []}]}]',
@@ -130,7 +130,7 @@ def test_lines_of_potato_may_have_every_label_with_true_or_false():
             "task 1.*no reviewer",
         ),
         ("potato", "[]\n", "1: instance_id"),
-        ("potato", "\n{\n", "line 2: not JSON"),
+        ("potato", "\n{\n", "line 2: the text is not JSON"),
         (
             "potato", '{"user_id": "ada", "instance_id": "a", "label_annotations": {"s": {"odd": true}}}',
             "line 1: 0",

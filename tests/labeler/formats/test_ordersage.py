@@ -120,7 +120,7 @@ def test_runs_of_two_machines_are_distinguished():
             r"test 'c': all trials failed",
         ),
         ([*TRIALS, TRIALS[0]], r"'./a.sh', run 0 \(.*order_type fixed, .*\): iteration 0 appears twice"),
-        ([], r"contains no benchmarks"),
+        ([], r"the file contains no benchmarks"),
     ],
 )
 def test_invalid_content_is_refused_with_line_and_value(trials, message):

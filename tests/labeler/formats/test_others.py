@@ -84,10 +84,13 @@ def test_it_stands_in_the_list_of_formats_with_its_package(mytool):
         ("1 / 0", "the reader 'broken' of broken 1.0 failed: ZeroDivisionError: division by zero"),
         ("raise SystemExit(3)", "the reader 'broken' of broken 1.0 failed: SystemExit: 3"),
         ("raise KeyError", "the reader 'broken' of broken 1.0 failed: KeyError"),
-        ("yield 'sort'", "the reader 'broken' of broken 1.0 failed: TypeError: returned str, not a Benchmark"),
+        (
+            "yield 'sort'",
+            "the reader 'broken' of broken 1.0 failed: TypeError: the result is of type str, not Benchmark",
+        ),
         ("return 5", "the reader 'broken' of broken 1.0 failed: TypeError: 'int' object is not iterable"),
         ("raise ValueError('line 1: no')", "line 1: no"),
-        ("return iter(())", "contains no benchmarks"),
+        ("return iter(())", "the file contains no benchmarks"),
     ],
 )
 def test_a_reader_that_fails_is_the_refusal_of_its_file_alone(site, read, reason):

@@ -117,8 +117,8 @@ def test_modes_tell_benchmarks_apart():
         ([row(benchmark=" ")], "cell in column 'benchmark'"),
         ([row(), row(iteration=2, unit="ops/s", mode="avgt")], "ops/s, s"),
         ([row(), row(iteration="01")], "iteration 1 appears twice"),
-        ([row()[:-1]], "line 2: 11 cells, but the header has 12"),
-        ([], "contains no benchmarks"),
+        ([row()[:-1]], "line 2: the row has 11 cells, but the header has 12"),
+        ([], "the file contains no benchmarks"),
     ],
 )
 def test_invalid_content_is_refused_with_line_and_value(rows, message):

@@ -104,7 +104,7 @@ def changed(**columns):
     ("content", "message"),
     [
         (parquet_bytes({"benchmark": ["b"], "run": [1]}), r"column 'value' is missing; the table has benchmark, run"),
-        (parquet_bytes(pd.DataFrame(TABLE)[:0]), r"contains no benchmarks"),
+        (parquet_bytes(pd.DataFrame(TABLE)[:0]), r"the file contains no benchmarks"),
         (changed(value=[1, 2, math.nan, 4, 5]), r"row 2: .*nan.* in column 'value' is not a finite number"),
         (changed(value=[1, 2, 3, None, 5]), r"row 3: .* in column 'value' is not a finite number"),
         (changed(value=[1, math.inf, 3, 4, 5]), r"row 1: .*inf.* in column 'value'"),
@@ -115,9 +115,9 @@ def changed(**columns):
         (changed(iteration=[0, 0, 0, 1, 1]), r"benchmark 'm#k=v', run 1.*: iteration 0 appears twice"),
         (changed(unit=["s", "s", "ms", "s", "s"]), r"benchmark 'm#k=v' has more than one unit: ms, s"),
         (changed(better=["up"] * 5), r"benchmark 'm#k=v': better is 'up'"),
-        (parquet_bytes(TABLE)[:-8] + b"\x00\x00\x00\x00PAR1", r"damaged Parquet file"),
-        (parquet_bytes(TABLE)[:500] + parquet_bytes(TABLE)[-100:], r"damaged Parquet file"),
-        (b"PAR1" * 30, r"damaged Parquet file"),
+        (parquet_bytes(TABLE)[:-8] + b"\x00\x00\x00\x00PAR1", r"the Parquet file is damaged"),
+        (parquet_bytes(TABLE)[:500] + parquet_bytes(TABLE)[-100:], r"the Parquet file is damaged"),
+        (b"PAR1" * 30, r"the Parquet file is damaged"),
     ],
 )  # fmt: skip
 def test_anything_but_a_table_of_measurements_is_refused_with_file_place_and_value(content, message):

@@ -96,7 +96,7 @@ def test_a_version_that_is_not_known_is_refused_with_the_command_that_converts_i
         (({"name": "b"}, [{"values": [1.0]}, {"values": [None]}]), r"benchmark 'b', run 1, iteration 0: None is not a"),
         (({"name": "b"}, [{"values": 3.0}]), r"benchmark 'b', run 0: 'values' is 3.0, not a list"),
         (({"name": "b"}, [{"values": [float("nan")]}]), r"benchmark 'b', run 0, iteration 0: nan is not a finite"),
-        (({"name": "b"}, ["run"]), r"benchmark 'b', run 0: not an object"),
+        (({"name": "b"}, ["run"]), r"benchmark 'b', run 0: the run is not an object"),
         (({"name": "b"}, {"values": [1]}), r"benchmark 0: 'runs' is .*, not a list"),
         (({}, [{"values": [1.0]}]), r"benchmark 0: 'name' is missing"),
         (({"name": 3}, [{"values": [1.0]}]), r"benchmark 0: 'name' is 3, not a text"),
@@ -122,7 +122,7 @@ def test_one_name_twice_is_refused():
     [
         (b"[1]", r"the file: \[1\] is not an object"),
         (b"{}", r"the file: 'benchmarks' is missing"),
-        (b'{"benchmarks": [], "version": "1.0"}', r"contains no benchmarks"),
+        (b'{"benchmarks": [], "version": "1.0"}', r"the file contains no benchmarks"),
         (b'{"benchmarks": [7], "version": "1.0"}', r"benchmark 0: 7 is not an object"),
         (b'{"benchmarks": [', r"not JSON"),
     ],

@@ -83,7 +83,7 @@ def test_a_name_that_appears_twice_is_refused():
 
 
 def test_a_file_without_benchmarks_is_refused():
-    assert refused() == "contains no benchmarks"
+    assert refused() == "the file contains no benchmarks"
     assert refusal(pytest_benchmark, "a.json", b"[1]") == "the file: [1] is not an object"
 
 

@@ -57,7 +57,8 @@ def test_results_of_tinybench_without_names_are_refused_with_what_to_write():
     content = b'[{"state": "completed", "latency": {"mean": 1.5}}]'
     assert tinybench.detect("", content)
     assert refused("tinybench", content) == (
-        "task 0 has no name: write them with JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result })))"
+        "task 0 has no name. Write all tasks with "
+        "JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result })))"
     )
 
 
@@ -160,13 +161,16 @@ def test_catch2_gives_the_mean_of_each_benchmark_in_its_test_case_and_section():
     [
         ('<!DOCTYPE a [<!ENTITY b "c">]><Catch2TestRun>&b;</Catch2TestRun>', "XML declares"),
         ('<!DOCTYPE a SYSTEM "file:///etc/passwd"><Catch2TestRun/>', "XML declares"),
-        ("<Catch2TestRun/>".encode("utf-16").decode("latin-1"), "byte 0: not UTF-8 text"),
-        ('<?xml version="1.0" encoding="cp500"?><Catch2TestRun/>', "contains no benchmarks"),
+        ("<Catch2TestRun/>".encode("utf-16").decode("latin-1"), "byte 0: the file is not UTF-8 text"),
+        ('<?xml version="1.0" encoding="cp500"?><Catch2TestRun/>', "the file contains no benchmarks"),
         ("<Catch2TestRun><a>", "line 1, column 19"),
         ("<Catch2TestRun>" + "<a>" * 200_000, "line 1, column 600016"),
-        ("<Catch2TestRun>" + "<a>" * 200 + "</a>" * 200 + "</Catch2TestRun>", "more than 100 nested elements"),
+        (
+            "<Catch2TestRun>" + "<a>" * 200 + "</a>" * 200 + "</Catch2TestRun>",
+            "the XML has more than 100 nested elements",
+        ),
         ("<Catch2TestRun/><Catch2TestRun/>", "line 1, column 17"),
-        ("<Catch2TestRun/>", "contains no benchmarks"),
+        ("<Catch2TestRun/>", "the file contains no benchmarks"),
     ],
     ids=["entity", "external", "utf-16", "declared", "cut", "very deep", "deep", "two", "empty"],
 )
@@ -236,8 +240,8 @@ def test_a_unit_tells_which_values_are_better_or_nobody_knows(unit, expected):
         ("tinybench", '{"files": [{}]}', "file 0: 'groups' is missing"),
         ("tinybench", '[{"name": "a", "result": {"mean": "x"}}]', "benchmark 'a', 'mean': 'x' is not a number"),
         ("tinybench", "3", "vitest bench --outputJson"),
-        ("benchmarkjs", "hello", "contains no benchmarks"),
-        ("cargo-bench", b"\xff", "byte 0: not UTF-8 text"),
+        ("benchmarkjs", "hello", "the file contains no benchmarks"),
+        ("cargo-bench", b"\xff", "byte 0: the file is not UTF-8 text"),
         ("cargo-bench", "test a ... bench: 1,5 ns/iter (+/- 3)", "benchmark 'a': '1,5'"),
         ("cargo-bench", "test a ... bench: 1,500.5 ns/iter (+/- 3)\ntest a ... bench: 2 g/iter (+/- 3)\n",
          "benchmark 'a' has more than one unit: 'ns/iter', 'g/iter'"),
@@ -249,7 +253,7 @@ def test_a_unit_tells_which_values_are_better_or_nobody_knows(unit, expected):
         ("bencher", '{"a": {"latency": {"value": true}}}', "benchmark 'a', 'latency', 'value': True is not a number"),
         ("bencher", "[]", "(Bencher Metric Format)"),
         ("k6", '{"metrics": {"a": 3}}', "the metrics: 'a' is 3, not an object"),
-        ("k6", '{"metrics": {}}', "contains no benchmarks"),
+        ("k6", '{"metrics": {}}', "the file contains no benchmarks"),
         ("wrk", "Running 3s test @ http://a\n", "the output of wrk for 'http://a' has no line Requests/sec"),
     ],
 )  # fmt: skip

@@ -32,7 +32,7 @@ def test_compression_is_found_from_the_content_whatever_the_name(tmp_path, name,
 @given(st.integers(0, len(PACKED) - 1))
 def test_a_cut_gzip_file_is_refused(length):
     if length >= 2:  # shorter files do not look like gzip
-        with pytest.raises(Refused, match=r"^runs/a\.json\.gz: damaged gzip file"):
+        with pytest.raises(Refused, match=r"^runs/a\.json\.gz: the gzip file is damaged"):
             Source("runs/a.json.gz", data=PACKED[:length]).content()
 
 
@@ -47,7 +47,7 @@ def content_or_refusal(source):
 def test_a_gzip_file_with_a_changed_byte_is_refused_or_still_the_same(at, change):
     damaged = PACKED[:at] + bytes([PACKED[at] ^ change]) + PACKED[at + 1 :]
     outcome = content_or_refusal(Source("a.json.gz", data=damaged))
-    assert outcome == CONTENT or str(outcome).startswith("a.json.gz: damaged gzip file")
+    assert outcome == CONTENT or str(outcome).startswith("a.json.gz: the gzip file is damaged")
 
 
 def test_a_file_that_is_gone_and_a_folder_are_refused_by_name(tmp_path):
@@ -94,7 +94,7 @@ def test_a_path_that_does_not_exist_is_named(tmp_path):
 
 def test_a_folder_without_results_is_named(tmp_path):
     touched(tmp_path, "README.md", "deep/notes.md", ".hidden.csv")
-    reason = r"deep: no result files \(\.json, \.csv, .*, \.zip; also with \.gz or \.zst\) in this folder"
+    reason = r"deep: this folder has no result files \(\.json, \.csv, .*, \.zip; also with \.gz or \.zst\)"
     with pytest.raises(InputError, match=reason):
         list(sources([tmp_path / "deep"]))
 
@@ -197,10 +197,10 @@ def test_zip_files_in_folders_and_sent_ones_are_opened_too(tmp_path, monkeypatch
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "not a readable zip file"),
-        (b"PK\x03\x04 and then nothing", "not a readable zip file"),
-        (zipped({"a.json": CONTENT})[:-30], "not a readable zip file"),
-        (zipped({"README.md": b"x"}), r"no result files \(\.json, .*\) in this zip file"),
+        (b"", "this is not a readable zip file"),
+        (b"PK\x03\x04 and then nothing", "this is not a readable zip file"),
+        (zipped({"a.json": CONTENT})[:-30], "this is not a readable zip file"),
+        (zipped({"README.md": b"x"}), r"this zip file has no result files \(\.json, .*\)"),
         (zipped({"in.zip": zipped({"a.json": b"[]"})}), "inside another zip file"),
     ],
 )
@@ -246,7 +246,7 @@ def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused_before_it_fill
     bomb = pack(bytes(300 * 2**20))
     tracemalloc.start()
     try:
-        with pytest.raises(Refused, match=r"^a\.json\.gz: unpacks to more than 64 MiB. .*unpack it first"):
+        with pytest.raises(Refused, match=r"^a\.json\.gz: the file unpacks to more than 64 MiB. .*unpack it first"):
             Source("a.json.gz", data=bomb).content()
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -257,7 +257,7 @@ def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused_before_it_fill
 @given(st.integers(0, 18))
 def test_a_cut_zstd_file_is_refused(length):
     packed = pa.compress(CONTENT, codec="zstd", asbytes=True)[: 4 + length]
-    with pytest.raises(Refused, match=r"^a\.json\.zst: damaged zstd file"):
+    with pytest.raises(Refused, match=r"^a\.json\.zst: the zstd file is damaged"):
         Source("a.json.zst", data=packed).content()
 
 

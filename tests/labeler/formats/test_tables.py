@@ -123,15 +123,15 @@ def test_label_tables_of_every_shape_are_read_as_text(content):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", r"not a table: No columns"),
-        (b"\n\n", r"not a table: No columns"),
+        (b"", r"this is not a table: No columns"),
+        (b"\n\n", r"this is not a table: No columns"),
         (b"item,label\na,similar\n", r"column 'reviewer' is missing.* item, label$"),
         (b"item;reviewer;label\na;ada;similar\n", r"column 'item' is missing.* item;reviewer;label$"),
         (b"Item,reviewer,label\na,ada,similar\n", r"column 'item' is missing"),
-        (b"item,reviewer,label\n\xe9,ada,similar\n", r"byte 20: not UTF-8 text$"),
-        (b"item,reviewer,label\na,ada,similar\nb,ada,similar,x\n", r"not a table: .*line 3"),
+        (b"item,reviewer,label\n\xe9,ada,similar\n", r"byte 20: the file is not UTF-8 text$"),
+        (b"item,reviewer,label\na,ada,similar\nb,ada,similar,x\n", r"this is not a table: .*line 3"),
         (b'item,reviewer,label\n"a,ada,similar\n', r"line 2: 1 cells"),
-        (gzip.compress(b"item,reviewer,label\n", mtime=0)[:-3], r"damaged gzip file"),
+        (gzip.compress(b"item,reviewer,label\n", mtime=0)[:-3], r"the gzip file is damaged"),
     ],
 )
 def test_anything_but_a_label_table_is_refused_with_file_and_place(content, message):
@@ -213,8 +213,8 @@ def test_an_empty_verdict_and_an_empty_score_are_none():
         (b'item,verdict,score\na,similar,"1,5"\n', r"line 2: score '1,5' is not a number$"),
         (b"item\na\n", r"column 'verdict' is missing.* item$"),
         (b"verdict\nsimilar\n", r"column 'item' is missing"),
-        (b"", r"not a table: "),
-        (b"item,verdict\n\xff,similar\n", r"byte 13: not UTF-8 text$"),
+        (b"", r"this is not a table: "),
+        (b"item,verdict\n\xff,similar\n", r"byte 13: the file is not UTF-8 text$"),
     ],
 )
 def test_anything_but_a_verdict_table_is_refused_with_file_place_and_value(content, message):

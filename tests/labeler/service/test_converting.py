@@ -178,7 +178,9 @@ def test_a_benchmark_in_two_files_is_refused_once_unless_they_are_runs(tmp_path)
     files = uploaded({f"{n}.json": json.dumps([jmh_entry([[n], [2]])]).encode() for n in (1, 2)})
     _out, done = converted(tmp_path, files, "csv")
     name = "org.sample.Sort.sort [avgt]"
-    assert done.refused == [("2.json", f"benchmark '{name}': 1.json has different measurements of it. {HOW_TO_JOIN}")]
+    assert done.refused == [
+        ("2.json", f"benchmark '{name}': 1.json has different measurements of this benchmark. {HOW_TO_JOIN}")
+    ]
     out, done = converted(tmp_path, files, "csv", file_is="run")
     assert (done.n_runs, done.refused) == (4, [])
     assert list(hashes([Source(str(out), path=out)])) == [("", name)]

@@ -107,7 +107,7 @@ def test_the_demo_is_not_built_over_a_study_or_from_a_bad_file(built, tmp_path):
         demo.build(built.path, DATA / "demo.parquet", advance=lambda *_: None, now=NOW)
     bad = tmp_path / "bad.parquet"
     bad.write_bytes(b"PAR1" + base64.b64encode(b"nothing") + b"PAR1")
-    with pytest.raises(Refused, match=r"bad.parquet: damaged Parquet file"):
+    with pytest.raises(Refused, match=r"bad.parquet: the Parquet file is damaged"):
         demo.build(tmp_path / "new.study", bad, advance=lambda *_: None, now=NOW)
 
 

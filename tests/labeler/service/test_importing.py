@@ -118,7 +118,7 @@ def test_benchmarks_of_the_same_name_in_two_applications_are_two_items(db):
         ("text.json", b"hello", "file of a known"),
         ("nan.json", b"[[1, 2], [NaN, 4]]", "1, iteration 0: nan"),
         ("none.json", b"[[1, 2], []]", "run 1: no measurements"),
-        ("gzip.json.gz", b"\x1f\x8bbroken", "damaged gzip file"),
+        ("gzip.json.gz", b"\x1f\x8bbroken", "the gzip file is damaged"),
         ("one.json", b"[[1, 2, 3]]", "benchmark 'one': only one"),
         ("mixed.csv", long_csv(*two_runs("a", "x"), ("a", "y", 0, 1)), "benchmark 'y': only one run"),
         ("word.csv", long_csv(*two_runs("a", "x"), ("a", "x", 1, "fast")), "line 8: 'fast' in column 'value'"),
@@ -229,7 +229,7 @@ def test_folders_are_searched_and_what_is_not_there_is_named(tmp_path):
         (tmp_path / place).write_text("x")
     assert [Path(source.name).name for source in importing.files_below([tmp_path])] == ["b.json", "notes.txt", "a.csv"]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"empty: no result files"):
+    with pytest.raises(InputError, match=r"empty: this folder has no result files"):
         list(importing.files_below([tmp_path / "empty"]))
     with pytest.raises(InputError, match=r"missing.json.*such file"):
         list(importing.files_below([tmp_path / "missing.json"]))

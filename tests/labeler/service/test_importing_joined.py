@@ -286,7 +286,7 @@ def test_the_methods_read_the_same_runs_and_refuse_the_same_conflict(db):
     options = importing.read_options(file_is="run")
     (one,) = exploring.from_files(files, options).benchmarks
     assert sorted(run.tolist() for run in one.values) == [[1, 2, 3], [4, 2, 3]]
-    conflict = "benchmark 'sort': 1.json has different measurements of it. "
+    conflict = "benchmark 'sort': 1.json has different measurements of this benchmark. "
     assert next(result.refused for result in imported(db, *files) if result.refused).startswith(conflict)
     with pytest.raises(InputError, match="^4.json: " + re.escape(conflict)):
         exploring.from_files(files)

@@ -164,7 +164,7 @@ def test_a_file_that_is_not_there_or_not_text_is_refused_in_words(tmp_path):
     with pytest.raises(InputError, match=r"missing.csv: No such file or directory"):
         report_of_files(tmp_path / "missing.csv", None)
     (tmp_path / "labels.csv").write_bytes(LABELS.encode() + b"\n\xff\xfe,ada,similar\n")
-    with pytest.raises(InputError, match=r"labels.csv: byte 20: not UTF-8 text"):
+    with pytest.raises(InputError, match=r"labels.csv: byte 20: the file is not UTF-8 text"):
         report_of_files(tmp_path / "labels.csv", None)
 
 

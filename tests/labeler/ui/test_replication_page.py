@@ -40,7 +40,9 @@ def test_one_button_compares_and_the_claims_and_files_appear(studies):
 def test_a_table_that_cannot_be_used_is_named_without_its_place_on_the_server(studies):
     with (
         open_database(studies["measured"]) as db,
-        pytest.raises(replicating.InputError, match=r"^The table of labels: has no column for the item") as refused,
+        pytest.raises(
+            replicating.InputError, match=r"^The table of labels: there is no column for the item"
+        ) as refused,
     ):
         replicating.files_for_page(db, labels=b"a,b\n1,2\n", actor="carol", waiting=lambda _s: None)
     assert "/" not in str(refused.value)

@@ -22,7 +22,7 @@ RUNS = "Figure 4: the runs of one benchmark"
 
 def render(db: Database, person: str) -> None:
     """Let the person choose a figure, then show the figure and offer it for download."""
-    st.write("The figures of the paper, made from the measurements of this study.")
+    st.write("This page draws the figures of the paper from the measurements of this study.")
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(f"{hidden} Figures 2 and 3 show the measures behind the verdicts, so they are hidden too.")

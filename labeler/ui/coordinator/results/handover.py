@@ -23,7 +23,7 @@ def render(db: Database, person: str) -> None:
     """Show the forms for backup, anonymised copy and merge, and the download of labels."""
     st.write("Back up the study, write an anonymised copy, merge labels from a copy, and download the labels.")
     with st.form("backup"):
-        st.write("**Backup.** A full copy in the same folder as the study. Reviewers can continue to label.")
+        st.write("**Backup.** Write a full copy into the folder of the study. Reviewers can continue to label.")
         name = st.text_input("File name of the backup")
         if st.form_submit_button("Back up the study"):
             with errors_here():
@@ -31,7 +31,7 @@ def render(db: Database, person: str) -> None:
                 end = coordinating.back_up(db, target, actor=person, now=datetime.now(UTC))
                 st.success(plain(f"Copied to {target.name} in the folder of the study. Chain: {end}"))
     with st.form("anonymise"):
-        st.write("**Anonymised copy.** A copy without names, for publication, in the same folder as the study.")
+        st.write("**Anonymised copy.** Write a copy without names into the folder of the study, for publication.")
         name = st.text_input("File name of the anonymised copy")
         comments = st.checkbox(
             "Keep comments", help="Names in comments are replaced. Read the comments before you publish them."
@@ -44,12 +44,12 @@ def render(db: Database, person: str) -> None:
     with st.form("merge"):
         root = settings().import_root or db.path.parent
         st.write("**Merge.** Import the labels that were given in a copy of this study.")
-        path = st.text_input("File of the copy, on the server")
+        path = st.text_input("Path of the copy on the server")
         st.text(f"The path must be inside {root.resolve()}")
         if st.form_submit_button("Merge the labels"):
             with errors_here():
                 if not path.strip():
-                    raise InputError("Give the file of the copy.")
+                    raise InputError("Enter the path of the copy.")
                 merged = merging.merge(db, folders.below(root, path.strip()), actor=person, now=datetime.now(UTC))
                 st.success(f"{counted(merged.n_new, 'answer')} merged; {merged.n_already_there} already in the study.")
                 if merged.conflicts:

@@ -74,12 +74,12 @@ def chosen() -> bundle.Options:
     st.subheader("Contents", anchor=False)
     venue = st.selectbox("Venue", list(VENUES), format_func=VENUES.__getitem__)
     measurements = st.checkbox(
-        "Include the measurements", value=True, help="If not included, only their hashes are published."
+        "Include the measurements", value=True, help="Without the measurements, the data set has only their hashes."
     )
     names = st.checkbox(
         "Include the names of benchmarks and applications",
         value=True,
-        help="If not included, numbers replace the names.",
+        help="If you leave out the names, numbers replace them.",
     )
     unlicensed = st.checkbox("Include items of applications without a source licence")
     resampled = st.checkbox(

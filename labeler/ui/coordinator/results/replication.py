@@ -20,7 +20,7 @@ def render(db: Database, person: str) -> None:
     """Show the button that starts the comparison; after the comparison, show the claims and offer the files."""
     st.write(
         f"Compare every claim of the [paper by Bauer et al. (2023)]({SOURCE}) with the measurements of this study. "
-        "The result for each claim is reproduced, different, or impossible to check, with the reason."
+        "The page shows for each claim whether it is reproduced, different, or impossible to check, and why."
     )
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:

@@ -16,7 +16,7 @@ from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.shared import done, errors_here
 
 QUEUE = "inbox"
-ANSWERS = ("Thank you, seen.", "Label it as you see it.", "The measurements are correct.")
+ANSWERS = ("Thank you. I have read this.", "Label it as you see it.", "The measurements are correct.")
 
 
 def render(db: Database, person: str) -> None:

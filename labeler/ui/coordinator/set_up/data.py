@@ -46,7 +46,8 @@ def offer_import(db: Database, person: str) -> None:
     root = settings().import_root or db.path.parent
     with st.form("folder"):
         path = st.text_input(
-            "Folder or file on the server", help="Relative to the folder below. Write . for all its files."
+            "Folder or file on the server",
+            help="Enter a path relative to the folder below. For all its files, enter a dot (.).",
         )
         st.text(f"The path must be inside {root.resolve()}")
         if st.form_submit_button("Import from the server"):

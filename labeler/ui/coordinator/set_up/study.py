@@ -16,7 +16,7 @@ from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.shared import done, errors_here, go_to, link
 
 AXES = {
-    "levels": "lasting levels, plus a limited tail",
+    "levels": "levels that last, and a limited part of the outliers",
     "core": "1st to 95th percentile of each run",
     "pooled": "0.5 to 99.5 % of all iterations",
     "full": "all iterations",
@@ -147,7 +147,7 @@ def protocol_form(now: Protocol, *, fixed: bool) -> Protocol | None:
         )
         span = st.number_input(
             "Minimum span of the axis", 0.0, 10.0, now.min_span, 0.01, disabled=fixed,
-            help="Share of the median: with 0.10, the axis always covers at least 10 % of the median.",
+            help="This is a share of the median. With 0.10, the axis covers at least 10 % of the median.",
         )  # fmt: skip
         confidence = st.checkbox("Ask how sure the reviewer is (1 to 3)", now.asks_confidence, disabled=fixed)
         numbers = st.checkbox(
