@@ -31,7 +31,7 @@ def test_epochs_are_iterations_and_a_batch_is_divided_by_its_size():
         ({"measurements": []}, "benchmark 'sort', run 0: no measurements"),
         ({"measurements": [{"elapsed": 1}, {}]}, "benchmark 'sort', epoch 1, 'elapsed': None is not a number"),
         ({"measurements": [3]}, "benchmark 'sort', epoch 0, 'elapsed': None is not a number"),
-        ({"batch": 0}, "benchmark 'sort': the batch is 0"),
+        ({"batch": 0}, "benchmark 'sort': the batch is 0, but must be above 0"),
         ({"name": 3}, "result 0: 'name' is 3, not a text"),
     ],
 )  # fmt: skip

@@ -226,7 +226,7 @@ def test_a_locked_or_damaged_file_in_a_zip_file_is_refused_and_the_others_are_re
 
 
 def test_a_zip_file_under_another_name_says_so():
-    with pytest.raises(Refused, match="with a name that does not end in"):
+    with pytest.raises(Refused, match="its name does not end in"):
         Source("a.json", data=zipped({"a.json": CONTENT})).content()
 
 

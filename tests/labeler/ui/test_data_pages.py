@@ -134,7 +134,7 @@ def test_what_cannot_be_imported_is_said(empty, tmp_path, path, words):
 def test_no_path_imports_nothing_and_the_page_asks_for_one(empty):
     page = import_folder(coordinator_page("data", empty), " ")
     assert ([error.value for error in page.error], page.success.len) == (
-        ["Enter a folder or a file. For all files, enter a dot (.)."], 0,
+        ["Enter a folder or a file. To import all files, enter a dot."], 0,
     )  # fmt: skip
 
 

@@ -724,7 +724,7 @@ def test_feedback_comes_once_the_round_is_over_and_tells_own_labels_and_the_refe
         calibrating.set_reference(db, {first: Category.SIMILAR}, actor="carol", now=NOW)
     answer_all(calibrated, SAID | {BOTH: "similar"})
     for name in REVIEWERS:
-        assert "After a calibration round" in reviewer_page("feedback", calibrated, name).info[0].value
+        assert "after the calibration round" in reviewer_page("feedback", calibrated, name).info[0].value
     take(calibrated, Step.OPEN)
     for name, n_equal, share, ends in (
         ("ada", 0, "0%", "the reference label is similar."), ("ben", 1, "75%", "the reference label is also similar."),
@@ -749,4 +749,4 @@ def test_feedback_comes_once_the_round_is_over_and_tells_own_labels_and_the_refe
 def test_who_labelled_nothing_in_the_round_gets_no_feedback(calibrated):
     answer_all(calibrated, {"ada": "similar"})
     take(calibrated, Step.OPEN, anyway=True)
-    assert "After a calibration round" in reviewer_page("feedback", calibrated, "ben").info[0].value
+    assert "after the calibration round" in reviewer_page("feedback", calibrated, "ben").info[0].value

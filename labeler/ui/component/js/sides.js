@@ -60,7 +60,8 @@ function sideAxis(shared, panel) {
 /** Cumulative distributions: shares across, values up, on the scale of the runs. */
 export function distributions(shared, panel) {
   const { context, picture, y, view } = shared;
-  heading(context, panel, ["Share of iterations (x axis) up to a value (y axis)", "Share up to a value", "Distribution"]);
+  const long = "Share of iterations (x axis) up to a value (y axis)";
+  heading(context, panel, [long, "Share up to a value", "Distribution"]);
   sideAxis(shared, panel);
   const x = (share) => panel.x + share * panel.w;
   const quarters = [0, 0.25, 0.5, 0.75, 1];

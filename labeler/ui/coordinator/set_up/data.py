@@ -53,7 +53,7 @@ def offer_import(db: Database, person: str) -> None:
         if st.form_submit_button("Import from the server"):
             with errors_here():
                 if not path.strip():
-                    raise InputError("Enter a folder or a file. For all files, enter a dot (.).")
+                    raise InputError("Enter a folder or a file. To import all files, enter a dot.")
                 take_in(db, folders.result_files(root, path.strip(), study=db.path), options, person)
 
 
