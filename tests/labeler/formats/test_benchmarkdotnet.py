@@ -137,7 +137,10 @@ def test_a_benchmark_without_measurements_is_left_out():
          "benchmark 'N.T.M', launch 1, iteration 1, 'Nanoseconds': 'x' is not a number"),
         (entry(measurement(operations=None)),
          "benchmark 'N.T.M', launch 1, iteration 1, 'Operations': None is not a number"),
-        (entry(measurement(operations=0)), "benchmark 'N.T.M', launch 1, iteration 1: the number of operations is 0, but must be above 0"),
+        (
+            entry(measurement(operations=0)),
+            "benchmark 'N.T.M', launch 1, iteration 1: the number of operations is 0, but must be above 0",
+        ),
         (entry(measurement(), measurement()), "benchmark 'N.T.M', launch 1, iteration 1 appears twice"),
         (entry(measurement(launch="1")), "benchmark 'N.T.M', measurement 0: 'LaunchIndex' is '1', not a whole number"),
         (entry(measurement(iteration=True)),
