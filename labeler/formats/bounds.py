@@ -1,8 +1,6 @@
-"""Limits on the content of a file.
+"""Check the size of a file's content before the content is read, so that a small file cannot fill the memory.
 
-The content is checked before it is read, so that a small file cannot fill the memory.
-
-A file of up to `FREELY` bytes has a fixed limit; the limit of a larger file depends on its size.
+A file of up to `FREELY` bytes has a fixed limit; the limit of a larger file depends on the size of the file.
 """
 
 from collections.abc import Collection, Iterator

@@ -14,7 +14,7 @@ LARGEST = 1e150  # the square of a larger number overflows, and so does the vari
 
 
 def check(benchmark: Benchmark) -> None:
-    """Raise ValueError naming the place if a benchmark cannot be stored."""
+    """Raise ValueError with the place if a benchmark cannot be stored."""
     if not benchmark.name.strip():
         raise ValueError("a benchmark has no name")
     if not all(map(is_storable, (benchmark.name, benchmark.application, benchmark.unit))):

@@ -18,7 +18,7 @@ _OF_DOTNET = re.compile(
 
 
 def companions(paths: Collection[P]) -> set[P]:
-    """Return the paths that only accompany other paths in the collection.
+    """Return the paths of files that tools wrote next to their results, if the results are in the collection too.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ A process prints `goos:`, `goarch:` and `pkg:` before its results. If a file has
 lines begin another run. Each line of a benchmark in a run (`-count`) is an iteration, and each unit is a separate
 benchmark. `pkg` is part of the name. `Unit NAME better=higher` gives the direction of a unit; without it, the direction
 is known only for times, rates and costs per operation (B/op). Go's tools read `-8` at the end of a name as GOMAXPROCS;
-here it stays part of the name. `go test -json` wraps the same output in events; line numbers then count the printed
+here, `-8` stays part of the name. `go test -json` wraps the same output in events; line numbers then count the printed
 lines.
 
 .. [1] https://go.dev/design/14313-benchmark-format

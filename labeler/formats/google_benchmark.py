@@ -112,7 +112,7 @@ def _in_order(name: str, rows: Sequence[Row]) -> list[tuple[int, Row]]:
 
 
 def _why_not(row: Row) -> str:
-    """Return the reason why a repetition has no measurement; "" if it has one."""
+    """Return the reason why a repetition has no measurement; return "" if the repetition has a measurement."""
     if row.get("error_occurred"):
         return f"error {row.get('error_message', '')!r}"
     if row.get("skipped"):

@@ -65,7 +65,7 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
 
 
 def _why_not(code: Any, place: str) -> str:
-    """Return the reason why a process failed; "" if it did not fail."""
+    """Return the reason why a process failed; return "" if the process succeeded."""
     if code is None:
         return "ended by a signal"
     if isinstance(code, bool) or not isinstance(code, int):

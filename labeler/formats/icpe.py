@@ -18,7 +18,7 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the only benchmark of the file; raise ValueError if it is not a list of lists of numbers."""
+    """Read the only benchmark of the file; raise ValueError if the file is not a list of lists of numbers."""
     runs = json_text.parse(content)
     if not isinstance(runs, list) or not all(isinstance(run, list) for run in runs):
         raise ValueError("this is not a list of runs, each a list of numbers (ICPE '23 format)")

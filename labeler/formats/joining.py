@@ -167,7 +167,7 @@ def after_name(error: Refused) -> str:
 
 
 def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
-    """Return a function that reads the conditions of runs from a file name.
+    """Return a function that reads the conditions of runs from a file name, according to a pattern.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def _content(source: Source) -> tuple[bytes, str]:
 
 @dataclass
 class _Reader:
-    """Reads one file after another, and stores the files to be joined."""
+    """A reader of one file after another, which stores the files to be joined."""
 
     options: ReadOptions
     skip: Callable[[str], bool]
@@ -431,9 +431,9 @@ class _Holders:
     known: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
 
     def checked(self, part: Part) -> Part:
-        """Remove benchmarks that another file has with the same content.
+        """Return the part without the benchmarks that an earlier file has with the same content.
 
-        If another file has a benchmark with different content, refuse the part.
+        If an earlier file has a benchmark with different content, return a part that is refused.
         """
         new, doubled = [], []
         for benchmark in part.benchmarks:
@@ -474,7 +474,7 @@ class Spool:
     numbers: dict[Hashable, int] = field(default_factory=dict)
 
     def add(self, key: Hashable, mark: int, benchmark: Benchmark) -> None:
-        """Store a benchmark with a number.
+        """Append a benchmark and the number `mark` to the file of this key.
 
         Raises
         ------

@@ -27,7 +27,7 @@ _FALSE = (False, None, 0, "", "0", "false", "False")
 
 @dataclass(frozen=True)
 class Form:
-    """A form of labels in another tool.
+    """A form in which another tool stores labels.
 
     Attributes
     ----------
@@ -99,8 +99,8 @@ def rater_legend(labels: pd.DataFrame) -> str:
 def write_label_studio(labels: pd.DataFrame) -> str:
     """Write tasks with annotations, in the format that Label Studio imports and exports.
 
-    The name of the reviewer is in `meta` of the annotation's result. It cannot be in `completed_by`, which refers to
-    accounts of one server, because Label Studio refuses unknown accounts.
+    The name of the reviewer is in `meta` of the annotation's result. The name cannot be in `completed_by`, which refers
+    to accounts of one server, because Label Studio refuses unknown accounts.
     """
     tasks = []
     for number, (item, rows) in enumerate(labels.groupby("item", sort=True), start=1):
@@ -124,8 +124,8 @@ def write_label_studio(labels: pd.DataFrame) -> str:
 def read_label_studio(source: Source) -> pd.DataFrame:
     """Read the annotations of a JSON export of Label Studio; a skipped task is "not sure".
 
-    The reviewer is the name in `meta`. If there is none, the reviewer is the account, identified by its e-mail address
-    up to the @, or by its number.
+    The reviewer is the name in `meta`. If `meta` has no name, the reviewer is the account, identified by its e-mail
+    address up to the @, or by its number.
     """
     tasks = _json(source, source.content().decode("utf-8-sig", "replace"), "")
     if not isinstance(tasks, list):

@@ -81,9 +81,9 @@ def read_k6(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator
 
 
 def _of_k6(metrics: Mapping[str, Any]) -> Iterator[Single]:
-    """Yield the statistics of each metric.
+    """Yield the statistics of each metric in a summary of k6.
 
-    `--summary-export` writes them directly; `handleSummary` writes them inside `values`, with a type.
+    `--summary-export` writes the statistics directly; `handleSummary` writes them inside `values`, with a type.
     """
     for name in metrics:
         metric = json_text.member(metrics, name, dict, "the metrics")

@@ -52,7 +52,7 @@ def _benchmarks(entry: Any, layout: list[Any], place: str) -> Iterator[Benchmark
 
 
 def _group(entry: Any, layout: list[Any]) -> str:
-    """Return the name of the group of a benchmark; "" if it has no group."""
+    """Return the name of the group that contains a benchmark; return "" if the benchmark has no group."""
     at = entry.get("group") if isinstance(entry, dict) else None
     group = layout[at] if isinstance(at, int) and 0 <= at < len(layout) else None
     return str(group.get("name") or "") if isinstance(group, dict) else ""

@@ -74,9 +74,9 @@ def read_cargo(_name: str, content: bytes, _columns: Mapping[str, str]) -> Itera
 
 
 def _of_cargo(text: str) -> Iterator[Single]:
-    """Yield the results.
+    """Yield the results in output of `cargo bench`.
 
-    A name comes before its time; if the name is long, criterion.rs writes it on the previous line.
+    The name of a benchmark comes before its time; criterion.rs writes a long name on the previous line.
     """
     before = ""
     for line in text.splitlines():

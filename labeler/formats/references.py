@@ -24,7 +24,7 @@ ONE, ZERO = {"1", "1.0", "yes", "true"}, {"0", "0.0", "no", "false"}
 
 @dataclass(frozen=True)
 class ReviewerLabels:
-    """Labels of reviewers.
+    """Labels of reviewers from a table, and the meaning of 0 and 1 in this table.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ def benchmarks(values: Iterable[Single]) -> Iterator[Benchmark]:
 
 
 def in_unit(unit: str) -> tuple[str, float, str]:
-    """Return the unit to store, the factor to multiply by, and the better direction.
+    """Return the unit in which values are stored, the factor that converts values, and the better direction.
 
     Examples
     --------

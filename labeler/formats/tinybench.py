@@ -58,7 +58,7 @@ def _of_tasks(tasks: Any) -> Iterator[Benchmark]:
 def _benchmark(name: str, result: Mapping[str, Any]) -> Benchmark:
     """Return the benchmark of one task.
 
-    Since tinybench 3, the statistics of its time are in `latency`.
+    Since tinybench 3, the statistics of the time are in `latency`.
     """
     statistics = json_text.member(result, "latency", dict, f"benchmark {name!r}") if "latency" in result else result
     if result.get("error") is not None or "mean" not in statistics:

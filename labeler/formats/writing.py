@@ -33,7 +33,7 @@ def columns(factors: Iterable[str]) -> list[str]:
 
 
 def factors_of(benchmark: Benchmark) -> list[str]:
-    """Return the conditions that need an additional column."""
+    """Return the names of the benchmark's conditions that need a column in addition to `WRITTEN`."""
     return [name for name in benchmark.conditions if name not in WRITTEN]
 
 

@@ -99,12 +99,12 @@ def axis_limits(
 ) -> dict[str, Limits]:
     """Return the limits of the y axis for each view of an item; the main axis comes first.
 
-    `levels` keeps the median and the middle half of every run on the axis. It also keeps any level that lasts more than
-    about 5 % of a run, which means more than 5 % of its windows. A window has 50 iterations; a long run has 60 longer
-    windows. The levels of a run reach from the 5th to the 95th percentile of its window medians, and include its middle
-    half. The 5th percentile is the lowest value that more than 5 % of the medians do not exceed. A margin is added to
-    the range of the levels of all runs. The margin is 4 % of the range, or up to 15 % if the 1st and 95th percentiles
-    of runs reach further.
+    The rule `levels` keeps the median and the middle half of every run on the axis. This rule also keeps each level
+    that lasts more than about 5 % of a run, which means more than 5 % of the windows of the run. A window has 50
+    iterations; a long run has 60 longer windows. The levels of a run reach from the 5th to the 95th percentile of the
+    window medians, and include the middle half of the run. Here, the 5th percentile is the lowest median such that more
+    than 5 % of the medians are not above it. A margin is added to the range of the levels of all runs. The margin is
+    4 % of the range, or up to 15 % if the 1st and 95th percentiles of runs reach further.
 
     `core` reaches from the lowest 1st percentile of any run to the highest 95th percentile of any run. `pooled` reaches
     from the 0.5th to the 99.5th percentile of all measurements. `full` shows all measurements. `close` reaches from the
@@ -182,7 +182,7 @@ def _levels(ordered: Sequence[Block], medians: Sequence[Block]) -> Limits:
 
 
 def _level_ends(ordered: Block, medians: Block) -> tuple[Series, Series]:
-    """Return the lowest and the highest level of each run; for a short run the limits that `core` uses."""
+    """Return the lowest and the highest level of each run; for short runs, return the limits that `core` uses."""
     if ordered.shape[1] < FEW_ITERATIONS:
         return _core_end(ordered, 1), _core_end(ordered, 95)
     in_order, n_passed_over = np.sort(medians, axis=1), int(LASTING * medians.shape[1])
@@ -324,7 +324,7 @@ def windows_of(block: Block, phase: float = 1.0) -> tuple[Block, Block, Block]:
 
 
 def beyond_of(block: Block, limits: Limits, phase: float = 1.0) -> NDArray[np.float64]:
-    """Return the share of each window that lies above the limits, and the share that lies below.
+    """Return the share of each window that lies above the limits, and the share that lies below the limits.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class WrongSignIns:
         self._times: OrderedDict[str, deque[float]] = OrderedDict()  # by client; the most recent client is last
 
     def wait_s(self, address: str) -> float:
-        """Return the number of seconds until this client may try again; 0 if it may try now."""
+        """Return the number of seconds until this client may try again; return 0 if the client need not wait."""
         times = self._times.get(_client(address))
         if times is None or len(times) < N_WRONG:
             return 0.0
@@ -58,7 +58,7 @@ class WrongSignIns:
 def _client(address: str) -> str:
     """Return the address of the client.
 
-    For IPv6, return the first 64 bits, because a client has a whole network.
+    For IPv6, return the network with the first 64 bits, because one client can use all addresses of a network.
     """
     try:
         parsed = ipaddress.ip_address(address)

@@ -39,7 +39,7 @@ class Arrival:
 def problem() -> str:
     """Return the reason why the section [auth] of secrets.toml is unusable.
 
-    Return "" if it is usable or missing.
+    Return "" if the section is usable or missing.
     """
     if not secrets_singleton.load_if_toml_exists() or "auth" not in secrets_singleton:
         return ""

@@ -45,8 +45,8 @@ def keep_no_files_per_window() -> None:
     """Give each window an event loop that opens no files.
 
     Streamlit creates an event loop for each window, in case its page uses asyncio, and keeps it for up to two minutes
-    after the window is closed. A normal loop has three open files. These pages never run the loop, so it needs no
-    files.
+    after the window is closed. A normal loop has three open files. These pages never run the loop, so the loop needs
+    no files.
     """
     websocket_session_manager.AppSession = _WindowSession  # type: ignore[attr-defined]  # Streamlit offers no other way
 

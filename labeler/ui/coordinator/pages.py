@@ -1,4 +1,4 @@
-"""Coordinator pages by group.
+"""The list of coordinator pages, by group.
 
 To add a page, add a line here and a module with `render(db, person)`.
 """

@@ -25,7 +25,7 @@ def current(queue: str, names: Sequence[str]) -> str:
 
 
 def move(queue: str, names: Sequence[str], name: str, pressed: str | None) -> None:
-    """Go to the next or previous item if the person pressed its key.
+    """Go to the next or previous item, if the person pressed the key N or P.
 
     After the last item comes the first item.
     """

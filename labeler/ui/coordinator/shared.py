@@ -91,7 +91,7 @@ def _page(title: str) -> st.Page:
 class Bar:
     """A progress bar that shows the estimated remaining time.
 
-    While it is shown, the person may go to another page.
+    While the bar is shown, the person may go to another page.
     """
 
     def __init__(self, words: str) -> None:

@@ -1,6 +1,6 @@
-"""The page My labels.
+"""The page My labels, on which reviewers see and revise their own labels.
 
-Reviewers see and revise their own labels, and see nothing of other people.
+The page shows nothing of other people.
 """
 
 from collections.abc import Callable

@@ -105,7 +105,7 @@ def labels(db: Database, item: Item, person: str) -> None:
 
 
 def counts(db: Database, item: Item, person: str) -> None:
-    """Show whether the item is excluded, and the form that changes it."""
+    """Show whether the item is excluded, and the form that excludes or includes the item."""
     if item.excluded_why is not None:
         st.text(f"Excluded: {item.excluded_why}")
     excludes = item.excluded_why is None

@@ -27,7 +27,7 @@ ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest
 def render(db: Database, person: str) -> None:
     """Show the matching items in pages.
 
-    A click opens an item. The page also offers a new study of the matches.
+    A click opens an item. The page also offers to create a new study from the matching items.
     """
     st.write("Search and filter the items. Click a row to see one item with its runs, verdicts and reasons.")
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
@@ -98,7 +98,7 @@ def small(db: Database, item: Item) -> str:
 
 
 def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None:
-    """Offer a new study of the matches to people who may see verdicts.
+    """Show the form that creates a new study from the matching items, to people who may see verdicts.
 
     Other people may not create it, because the new study does not hide verdicts.
     """

@@ -1,4 +1,4 @@
-"""Flags and comments of reviewers, and replies to them.
+"""The page Inbox, on which coordinators read and answer the flags and comments of reviewers.
 
 Labels are never shown, and names are shown only after unblinding.
 """

@@ -1,4 +1,4 @@
-"""The progress of each reviewer, without the answers.
+"""The page Progress, which shows the progress of each reviewer, but no answers.
 
 After the study is closed, the page also shows the agreement.
 """

@@ -1,6 +1,6 @@
-"""Reviewers and coordinators.
+"""The page People, which lists, adds and changes reviewers and coordinators.
 
-The page lists people, adds people, shows their sign-in links, and pauses, removes or replaces people.
+The page also shows new sign-in links, and pauses, removes or replaces people.
 """
 
 from collections.abc import Mapping

@@ -187,7 +187,7 @@ def add_items(db: Database, person: str) -> None:
 def in_words(value: object, planned: int | None = None) -> str:
     """Return the value of a plan parameter as text.
 
-    If the plan has fewer than requested, both numbers are shown.
+    If the plan has fewer items of a kind than requested, both numbers are shown.
     """
     if isinstance(value, bool):
         return "yes" if value else "no"

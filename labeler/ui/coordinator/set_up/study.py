@@ -1,4 +1,4 @@
-"""The state of the study, its next step, and its protocol for reviewers."""
+"""The page Study, which shows the state of the study, the next step, and the protocol for reviewers."""
 
 from datetime import UTC, datetime
 
