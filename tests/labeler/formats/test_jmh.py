@@ -137,7 +137,7 @@ def test_invalid_content_is_refused_with_benchmark_place_and_value(entry, messag
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b'{"benchmark": 1, "primaryMetric": 2}', r"\(JMH, -rf json\)"),
+        (b'{"benchmark": 1, "primaryMetric": 2}', r"as JMH writes it"),
         (b"[]", r"the file contains no benchmarks"),
         (b'[{"benchmark": "b", "primaryMetric": {]', r"line 1, column 39: the text is not JSON"),
     ],

@@ -23,7 +23,7 @@ def test_requests_are_iterations_in_the_order_in_which_they_began_and_failed_one
     [
         (HEAD + "1,x,a,true\n", "line 2, 'elapsed': 'x'"),
         (HEAD + "1,5,a,true\n,5,a,true\n", "line 3, 'timeStamp'"),
-        (HEAD + "1,5\n", "line 2: 2 cells"),
+        (HEAD + "1,5\n", "line 2: the row has 2 cells"),
         (HEAD + "1,5,a,false\n", "1 of 1 requests failed"),
         ("timeStamp,elapsed,labels\n1,5,a\n", "column 'label'"),
         (HEAD, "the file contains no benchmarks"),

@@ -130,7 +130,7 @@ def test_label_tables_of_every_shape_are_read_as_text(content):
         (b"Item,reviewer,label\na,ada,similar\n", r"column 'item' is missing"),
         (b"item,reviewer,label\n\xe9,ada,similar\n", r"byte 20: the file is not UTF-8 text$"),
         (b"item,reviewer,label\na,ada,similar\nb,ada,similar,x\n", r"this is not a table: .*line 3"),
-        (b'item,reviewer,label\n"a,ada,similar\n', r"line 2: 1 cells"),
+        (b'item,reviewer,label\n"a,ada,similar\n', r"line 2: the row has 1 cells"),
         (gzip.compress(b"item,reviewer,label\n", mtime=0)[:-3], r"the gzip file is damaged"),
     ],
 )

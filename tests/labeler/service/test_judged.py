@@ -115,7 +115,7 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
          "line 4: verdict 'not sure'"),
         ([f"{FIRST},mine,similar,nan"], "line 2: score 'nan' is not a number"),
         ([f"{FIRST},mine,similar,high"], "line 2: score 'high' is not a number"),
-        ([f"{FIRST},mine,similar"], "line 2: 3 cells"),
+        ([f"{FIRST},mine,similar"], "line 2: the row has 3 cells"),
     ],
     ids=["unknown item", "built-in name", "doubled", "verdict", "verdict behind a blank line", "nan", "text", "short"],
 )  # fmt: skip

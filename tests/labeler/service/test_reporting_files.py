@@ -115,7 +115,7 @@ BAD_TABLES = {
         None,
         r"labels.csv: column 'reviewer' is missing; the table has",
     ),
-    "empty": ("", None, r"labels.csv: not a table"),
+    "empty": ("", None, r"labels.csv: this is not a table"),
     "label": (lines("x,ada,similar", "y,ada,maybe"), None, r"labels.csv: .*Line 3.*'maybe' is not one of: similar, d"),
     "no reviewer": (lines("x,,similar"), None, r"labels.csv: .*Line 2.*reviewer"),
     "no item": (lines(",ada,similar"), None, r"labels.csv: .*Line 2.*item"),
