@@ -209,7 +209,7 @@ def test_runs_that_failed_are_counted(tmp_path):
 def test_where_nothing_can_be_written_nothing_is_left_behind(tmp_path, form):
     with pytest.raises(
         InputError,
-        match=r"^The files have no measurements that can be written\. bad\.json: line 1, column 6: the text is not JSON",
+        match=r"^The files have no measurements that can be written\. bad\.json: line 1, .*the text is not JSON",
     ):
         converted(tmp_path, uploaded({"bad.json": b"[[1],"}), form)
     with pytest.raises(InputError, match=r"gone/out could not be written: No such file or directory"):
