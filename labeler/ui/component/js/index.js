@@ -269,27 +269,27 @@ class Review {
   onKey(event) {
     const dialogIsOpen = this.help.open || this.comment.isOpen || document.querySelector('[role="dialog"]') !== null;
     const key = pressedKey(event, event.composedPath()[0], dialogIsOpen);
-    if (key !== null && this.act(key)) event.preventDefault();
+    if (key !== null && this.act(key, event.timeStamp)) event.preventDefault();
   }
 
   onClick(event) {
     const button = event.target.closest?.("[data-key]");
     if (!button || isTyping(event.target)) return;
-    this.act(button.dataset.key);
+    this.act(button.dataset.key, event.timeStamp);
     const byPointer = event.detail > 0;
     if (byPointer || button.dataset.key in ANSWERS) button.blur(); // so that the space bar does not press it again
   }
 
-  /** Perform the action of a key; return whether the key has one. */
-  act(key) {
-    if (key in ANSWERS) this.answer(ANSWERS[key]);
+  /** Perform the action of a key that was pressed at this time; return whether the key has one. */
+  act(key, at) {
+    if (key in ANSWERS) this.answer(ANSWERS[key], at);
     else if (key === "Enter") return this.goOn();
     else if (key === "u") this.undo();
     else if (key === "?") this.help.showModal();
     else if (!this.current) return false;
     else if (key === "f") this.keep({ flag: !this.current.said.flag });
     else if (key === "m") this.comment.open(this.current.said.comment ?? "");
-    else if ("123".includes(key)) return this.beSure(Number(key));
+    else if ("123".includes(key)) return this.beSure(Number(key), at);
     else if (key === "Escape") this.forget();
     else return this.picture.act(key);
     return true;
@@ -303,10 +303,10 @@ class Review {
     this.say();
   }
 
-  beSure(confidence) {
+  beSure(confidence, at) {
     if (!this.data.protocol.asks_confidence) return false;
     this.keep({ confidence });
-    if (this.current.chosen) this.answer(this.current.chosen);
+    if (this.current.chosen) this.answer(this.current.chosen, at);
     return true;
   }
 
@@ -316,10 +316,10 @@ class Review {
     this.say();
   }
 
-  answer(answer) {
+  answer(answer, at) {
     if (!this.current || this.current.explained !== null) return;
     if (this.data.mode === "revise" && answer === "not sure") return;
-    if (!wasSeen(this.paintedAt, performance.now())) {
+    if (!wasSeen(this.paintedAt, at)) { // a busy browser may handle the press later
       this.strip.tell("fast");
       this.say();
       return;
