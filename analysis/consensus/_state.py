@@ -109,7 +109,7 @@ def model_state(
     if rare is not None and (rare < RARE or rare * n_items < FEW_RARE):
         words = f"only about {rare * n_items:.0f} of {n_items} items ({percent(rare)}) are in the rarer category"
         if rare >= RARE:
-            words = f"{words}, and the rates need about {FEW_RARE}"
+            return ModelState(WEAK, f"{words}, and the rates need about {FEW_RARE}", ("more items",))
         return ModelState(WEAK, words, ("more items of the rarer category",))
     if not tested:
         words = "it rests on independence, which these data cannot test"

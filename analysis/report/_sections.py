@@ -147,7 +147,7 @@ def _compared_in_words(name: str, row: Content, content: Content) -> str:
     outcome = {
         "better": "better than the majority rule",
         "worse": "worse than the majority rule",
-        "cannot tell": "these items cannot show whether it is better or worse than the majority rule",
+        "cannot tell": "these items cannot tell whether it is better or worse",
     }[rule["verdict"]]
     points = number(100 * rule["difference"]["value"], 1)
     limits = interval(rule["difference"]).removesuffix(" %")

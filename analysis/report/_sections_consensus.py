@@ -222,6 +222,11 @@ def _model(row: Content) -> str:
     return f"{' and '.join(raters)} share errors" if raters else str(row["model"])
 
 
+def _state_in_words(judged: Content) -> str:
+    words = str(judged["words"]).removesuffix(".")
+    return words if words.startswith(judged["state"]) else f"{judged['state']}; {words}"
+
+
 def _raters(name: str) -> str:
     return name if name == "reviewers" else f"reviewers with {title_of(name)}"
 
@@ -232,7 +237,7 @@ def _undecided(latent: Content) -> Iterator[Block]:
         return
     yield first_rows(
         f"{counted(len(undecided), 'item')} for which the model cannot decide, because the probability of dissimilar "
-        f"is between 0.1 and 0.9. Model: {latent['state']['words']}.",
+        f"is between 0.1 and 0.9. Model: {_state_in_words(latent['state'])}.",
         ("Item", "Probability of dissimilar", "Model"),
         [(row["item"], number(row["posterior"], 2), latent["state"]["state"]) for row in undecided],
         numeric=(1,),

@@ -128,6 +128,8 @@ def test_a_weak_model_says_how_many_items_are_in_the_rarer_category(n_items, pre
     identified = Identifiability(7, 7, True, (), "identified")
     state = model_state(identified, [], n_items=n_items, prevalence=prevalence)
     assert (state.state, state.words) == ("weak", words)
+    remedy = "more items" if prevalence == 0.46 else "more items of the rarer category"
+    assert state.remedies == (remedy,)
 
 
 def test_a_weak_row_says_what_weak_means_and_a_row_without_numbers_has_no_second_note():
