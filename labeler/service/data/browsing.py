@@ -95,10 +95,10 @@ def classifiers(table: Catalogue) -> list[str]:
 
 
 def verdicts_in_words(table: Catalogue) -> list[str]:
-    """Return for each row how many classifiers say dissimilar and similar, such as "D: 4, S: 1"."""
+    """Return for each row how many classifiers say dissimilar and similar, such as "D: 4 S: 1"."""
     verdicts = table[classifiers(table)]
     d, s = ((verdicts == category).sum(axis="columns") for category in (Category.DISSIMILAR, Category.SIMILAR))
-    return [f"D: {n_dissimilar}, S: {n_similar}" for n_dissimilar, n_similar in zip(d, s, strict=True)]
+    return [f"D:\u00a0{n_dissimilar} S:\u00a0{n_similar}" for n_dissimilar, n_similar in zip(d, s, strict=True)]
 
 
 def chosen(table: Catalogue, filters: Filter) -> Catalogue:

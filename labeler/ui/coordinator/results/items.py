@@ -17,7 +17,7 @@ from labeler.ui.coordinator.shared import errors_here, go_to
 
 PAGE_SIZE = 20
 ROW_PX = 68  # three lines of text
-PICTURE_PX, NAME_PX, LABELS_PX, VERDICTS_PX, NUMBER_PX = 116, 128, 96, 72, 62  # fit into a window of 800 px
+PICTURE_PX, NAME_PX, LABELS_PX, VERDICTS_PX, NUMBER_PX = 116, 128, 92, 70, 68  # fit into a window of 800 px
 LABELS = st.column_config.TextColumn(width=LABELS_PX, help="First labels. S: similar, D: dissimilar.")
 VERDICTS = "Number of classifiers that say dissimilar (D) and similar (S)."
 ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest spread": ("spread", True),
@@ -93,7 +93,7 @@ def small(db: Database, item: Item) -> str:
     if not item.n_runs:
         return ""
     payload = drawing.payload_of_item(db, item.item_id)
-    svg = thumbnails.svg(payload, label=f"The runs of {item.name}", panel=(22, 24))
+    svg = thumbnails.svg(payload, label=f"The runs of {item.name}", panel=(16, 24))
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
