@@ -104,7 +104,7 @@ def split(press: dict[str, Any], steps: Steps) -> dict[str, float]:
     """Return the time of one label, step by step; a dash before the name marks a part of the step above."""
     sent = steps.end("send component")
     return {
-        "key -> handled, next item drawn (browser)": press["handled"],
+        "key -> handled (browser)": press["handled"],
         "handled -> sent (browser; Streamlit's)": press["sent"] - press["handled"],
         "browser -> Streamlit and back: sockets, queues of both": press["received"] - press["sent"] - sent,
         **on_the_server(steps),
@@ -132,7 +132,7 @@ def on_the_server(steps: Steps) -> dict[str, float]:
         "queue: progress, offers, last": spent("queue"),
         "brief": spent("brief"),
         "shown: what was said, pictures": spent("shown"),
-        "- its pictures": spent("picture"),
+        "pictures, most of them after sending": spent("picture"),
         "rest of the page": begin("component") - begin("page") - inside,
         "component: JSON, id, hash, up to the event loop": queued - begin("component"),
         "queued -> sending begins": begin("serialise") - queued,

@@ -26,17 +26,16 @@ from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 
-from labeler import store
 from labeler.service import reviewing
 from labeler.service.people import identity
 from labeler.store import Database
-from labeler.ui import component, server
+from labeler.ui import app, component, server
 from labeler.ui.reviewer import label
 
 EVENT_ID = re.compile(r'"event_id":"(\w+)"')
 STEPS = (
     (ScriptRunner, "_run_script", "script run"),
-    (store, "open_database", "open database"),
+    (app, "open_database", "open database"),
     (identity, "person_of_session", "session lookup"),
     (st, "navigation", "navigation"),
     (label, "render", "page"),
