@@ -50,7 +50,7 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue,
     listed = [curating.item_named(db, name) for name in page["item"]]
     shown = page.assign(
         runs_small=[small(db, item) for item in listed],
-        name=[item.benchmark.replace("#", "\n#", 1) for item in listed],
+        name=[short(item.benchmark) for item in listed],
         spread=100 * page["spread"],
     )
     with_verdicts = bool(browsing.classifiers(page))
@@ -86,6 +86,12 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue,
         st.session_state[item_page.FOUND] = matches["item"].tolist()
         st.session_state[item_page.CHOSEN] = str(page["item"].iloc[row])
         go_to("Item")
+
+
+def short(benchmark: str) -> str:
+    """Return the last two parts of a dotted name and the parameters, which fit into the column."""
+    name, sign, parameters = benchmark.partition("#")
+    return f"{'.'.join(name.split('.')[-2:])} {sign}{parameters}".strip()
 
 
 def small(db: Database, item: Item) -> str:
