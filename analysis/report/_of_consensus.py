@@ -136,13 +136,24 @@ def latent_numbers(
     return numbers, {
         name: shown(
             plain(of_one),
-            judged(
-                [alone, tests["with_classifier"][name]],
-                [*alternatives["reviewers"], *_titled(name, alternatives)],
+            _state_of_classifier(
+                state,
+                judged(
+                    [alone, tests["with_classifier"][name]],
+                    [*alternatives["reviewers"], *_titled(name, alternatives)],
+                ),
             ),
         )
         for name, of_one in rates.items()
     }
+
+
+def _state_of_classifier(reviewers: consensus.ModelState, own: consensus.ModelState) -> consensus.ModelState:
+    """Return the status of a classifier's row: its rates are computed from the reviewers' model, and share its warning.
+
+    The reviewers' model may have been tested with another classifier.
+    """
+    return own if own.state == consensus.REJECTED or not reviewers.is_marked else reviewers
 
 
 def _alternatives(first: pd.DataFrame, verdicts: pd.DataFrame, level: float, done: Done) -> dict[str, Any]:

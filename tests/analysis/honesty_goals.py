@@ -1,6 +1,6 @@
 """Count wrong results without a warning in the latent class part of reports on simulated studies.
 
-As a program, it prints the table in docs/consensus.md:
+As a program, it prints both tables in docs/consensus.md:
 
     python -m tests.analysis.honesty_goals RESULTS.jsonl REPLICATES [SIZE ...]
 
@@ -163,19 +163,32 @@ def cell_of(studies: Iterable[dict[str, Any]]) -> Cell:
     return cell
 
 
-def line(kind: str, design: str, n_items: int, cell: Cell) -> str:
-    """Format a row of the table in the documentation."""
-    states = ", ".join(f"{n} {state}" for state, n in cell.states.most_common())
-    covered = f"{np.mean(cell.covered):.2f} ({len(cell.covered)})" if cell.covered else "–"
+def line(kind: str, design: str, cells: dict[int, Cell]) -> str:
+    """Format a row of the first table in the documentation: in how many studies every wrong row is marked, by size."""
+    states = sum((cell.states for cell in cells.values()), Counter())
+    marked = [
+        f"{cells[n].n_wrong_marked} of {cells[n].n_wrong}" if n in cells and cells[n].n_wrong else "–" for n in SIZES
+    ]
+    listed = ", ".join(f"{n} {state}" for state, n in states.most_common())
+    return f"| {_title(kind)} | {design} | {states.total()} | {' | '.join(marked)} | {listed} |"
+
+
+def unmarked_line(kind: str, design: str, n_items: int, cell: Cell) -> str:
+    """Format a row of the second table in the documentation: coverage and bias of rows without a warning."""
     bias = max((abs(float(np.mean(errors))) for errors in cell.errors.values() if len(errors) >= 10), default=None)
     shown = "–" if bias is None else f"{bias:.3f}"
-    marked = f"{cell.n_wrong_marked} of {cell.n_wrong}" if cell.n_wrong else "none wrong"
-    name = {"independent": "none", "shared errors": "shared"}.get(kind, kind)
-    return f"| {name} | {design} | {n_items} | {cell.states.total()} | {states} | {marked} | {covered} | {shown} |"
+    return (
+        f"| {_title(kind)} | {design} | {n_items} | {cell.states['fits']} | {len(cell.covered)} | "
+        f"{np.mean(cell.covered):.2f} | {shown} |"
+    )
+
+
+def _title(kind: str) -> str:
+    return {"independent": "none", "shared errors": "shared", "skewed difficulty": "skewed"}.get(kind, kind)
 
 
 def main(path: Path, n_replicates: int, sizes: Sequence[int] = SIZES) -> None:
-    """Simulate what the file does not hold yet, all cells in turn, and print the table."""
+    """Simulate what the file does not hold yet, all cells in turn, and print the tables."""
     path.touch()
     found = {tuple(study["study"]): study for study in map(json.loads, path.read_text().splitlines())}
     cells = list(product(KINDS, DESIGNS, sizes, PREVALENCES))
@@ -184,10 +197,15 @@ def main(path: Path, n_replicates: int, sizes: Sequence[int] = SIZES) -> None:
             found[key] = simulated(*key)
             with path.open("a") as file:
                 file.write(json.dumps(found[key]) + "\n")
-    for key in product(sorted(KINDS), reversed(DESIGNS), SIZES):
-        studies = [study for name, study in found.items() if name[:3] == key]
-        if studies:
-            print(line(*key, cell_of(studies)))
+    cells_of = {
+        (kind, design, n): cell_of(study for name, study in found.items() if name[:3] == (kind, design, n))
+        for kind, design, n in product(sorted(KINDS), reversed(DESIGNS), SIZES)
+    }
+    for kind, design in product(sorted(KINDS), reversed(DESIGNS)):
+        print(line(kind, design, {n: cells_of[kind, design, n] for n in SIZES}))
+    for key, cell in cells_of.items():
+        if cell.covered:
+            print(unmarked_line(*key, cell))
 
 
 if __name__ == "__main__":

@@ -233,3 +233,12 @@ def test_a_wrong_number_is_marked(kind, design):
     cell = cell_of(studies)
     assert cell.n_wrong >= 1
     assert cell.n_wrong_marked >= 0.8 * cell.n_wrong
+
+
+def test_the_row_of_a_classifier_shares_the_warning_of_the_model_of_the_reviewers():
+    # c1 and two reviewers are misled by the same items: c2 alone does not contradict the reviewers' model
+    study = made("shared errors", "three on all", 586, 0.5, np.random.default_rng(3))
+    content = report_of(study, show_rejected=True)
+    rows = {name: row["by_consensus"]["latent"] for name, row in content["classifiers"].items()}
+    assert content["consensus"]["latent"]["state"]["state"] == "rejected"
+    assert {row["state"] for row in rows.values()} == {"rejected"}
