@@ -392,7 +392,8 @@ def limits(
             remarks.append(f"{name}: {estimate.reason}")
         elif estimate.half_width > CHECK_ONLY:
             remarks.append(
-                f"{name}: {items} give ±{100 * estimate.half_width:.0f} percentage points, only a rough check"
+                f"{name}: {items} give an interval of ±{100 * estimate.half_width:.0f} percentage points, which is "
+                "only a rough check"
             )
     if design.n_applications is not None and design.n_applications < MIN_GROUPS:
         remarks.append(

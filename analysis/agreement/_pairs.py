@@ -116,10 +116,10 @@ def cohen_kappa(
 
 
 def _likelihood_ends(table: Floats, w: Floats, level: float) -> tuple[float, float]:
-    """Return the smallest and the largest kappa that the labels do not exclude.
+    """Return the ends of the likelihood interval of kappa.
 
-    The tables of probabilities that the labels do not exclude form a convex set. Each step moves towards the table in
-    this set that is best for the gradient of kappa.
+    The probability tables inside the likelihood limit form a convex set. Each step moves towards the table in this set
+    for which the linear approximation of kappa is the smallest (for the lower end) or the largest (for the upper).
     """
     n = float(table.sum())
     limit = float(special.stdtrit(n - 1, (1 + level) / 2)) ** 2 / (2 * n)

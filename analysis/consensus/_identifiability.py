@@ -1,4 +1,4 @@
-"""Check whether labels determine prevalence and error rates, and find changes of the design that would help."""
+"""Check whether labels determine prevalence and error rates, and find changes to the design that would help."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

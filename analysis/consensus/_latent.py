@@ -143,7 +143,7 @@ def latent_class(
     """
     check_settings(level, n_sweeps)
     if not 0 <= undecided[0] <= undecided[1] <= 1:
-        raise ValueError(f"undecided must be two probabilities in order, got {undecided}")
+        raise ValueError(f"undecided must be two probabilities in ascending order, got {undecided}")
     patterns = patterns_of(labels, verdicts, strata)
     mode = fit(patterns)
     judgement, is_known = identified(patterns, mode)

@@ -64,7 +64,7 @@ class Patterns:
 
     @property
     def seen(self) -> Floats:
-        """Return 1 for each rater who labelled the items of a pattern, shape (n_patterns, n_raters)."""
+        """Return whether each rater labelled the items of each pattern, as 1 or 0; shape (n_patterns, n_raters)."""
         return self.positive + self.negative
 
     @cached_property

@@ -150,8 +150,8 @@ def _meaning(survey: Survey) -> str:
     known = [bool(sweep.better) for sweep in survey.benchmarks]
     faster = f"A {_term(survey)} above 1 means that the candidate is faster, for times and for rates."
     higher = (
-        "the ratio is candidate / baseline, and a ratio above 1 means higher. To state the direction, use --unit or "
-        "--better."
+        "the ratio is candidate / baseline, and a ratio above 1 means higher values. To state the direction, use "
+        "--unit or --better."
     )
     if all(known):
         return faster

@@ -66,7 +66,7 @@ def classifier_numbers(
 
 
 def with_holm_of_baseline(classifiers: dict[str, dict[str, Any]], level: float) -> dict[str, dict[str, Any]]:
-    """Return the numbers on classifiers with the tests against the majority rule corrected for their number."""
+    """Add Holm-corrected p-values and verdicts to the comparisons of the classifiers with the majority rule."""
     rules = [row["baseline"] for row in classifiers.values()]
     tested = [rule["difference"]["value"] is not None for rule in rules]
     corrected = holm(

@@ -42,7 +42,7 @@ class Truths:
 
 
 def truths(labels: Labels, decisions: Mapping[object, str]) -> Truths:
-    """Count labels to compute two kinds of consensus, and collect the labels for the latent class model."""
+    """Compute two kinds of consensus by counting labels, and collect the labels for the latent class model."""
     third = labels.third if len(labels.third) else None
     columns = ["item", "rater", "category"]
     return Truths(

@@ -140,7 +140,7 @@ def _state(content: Content) -> Iterator[Block]:
 
 
 def _rates(content: Content) -> Iterator[Block]:
-    """List the numbers of the model; each row states the status of the model."""
+    """Show the estimates of the latent class model, each with the status of the model."""
     latent = content["consensus"]["latent"]
     level = f"{100 * latent['level']:g} % credible interval"
     prevalence = latent["prevalence"]

@@ -104,7 +104,11 @@ def _level_in_short(survey: Survey, environment: Environment) -> Iterator[str]:
     stable, wide = row.shares[FIRST], sum(row.counts[name] for name in WIDE)
     share = None if environment.v.value is None else environment.v.value / 2
     if len(survey.environments) > 1:
-        shows = "" if share is None else f" All except the 5 % with the largest spread show {percent(share)} slowdowns."
+        shows = (
+            ""
+            if share is None
+            else f" All benchmarks except the 5 % with the largest spread can show slowdowns of {percent(share)}."
+        )
         yield (
             f"{_name(environment.name)}: the median spread is {percent(row.median)}. The runs of {row.counts[FIRST]} "
             f"of {counted(row.n, 'benchmark')} are within 5 % of each other; the runs of {wide} are more than 25 % "
@@ -123,7 +127,10 @@ def _level_in_short(survey: Survey, environment: Environment) -> Iterator[str]:
             "unchanged runs."
         )
         if share is not None:
-            yield f"By this rule, all except the 5 % with the largest spread show a slowdown of {percent(share)}."
+            yield (
+                f"By this rule, all benchmarks except the 5 % with the largest spread can show a slowdown of "
+                f"{percent(share)}."
+            )
     worst = [spread for spread in survey.within(environment) if spread.bucket == WIDE[-1]][:N_NAMED]
     if worst:
         names = ", ".join(f"{spread.name} ({percent(spread.judged)})" for spread in worst)

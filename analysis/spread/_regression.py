@@ -34,7 +34,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Regression:
-    """The result of testing whether a benchmark notices a change.
+    """The result of the test that decides whether a benchmark notices a change.
 
     Attributes
     ----------

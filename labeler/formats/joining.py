@@ -333,7 +333,7 @@ class _Joiner:
         files = tuple(file for _place, file, _benchmark in kept)
         most = max(n for other, n in self.n_files.items() if other[0] == key[0])
         is_missing = len(files) < most and all(file.is_run for file in files)
-        warnings = [f"in {len(files)} of {most} files"] if is_missing else []
+        warnings = [f"only in {len(files)} of {most} files"] if is_missing else []
         known = self.formats[key[0]]
         try:
             benchmark, doubled = _joined(kept, is_alone=len(self.files) == 1)

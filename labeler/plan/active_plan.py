@@ -68,7 +68,7 @@ class ActivePlan:
         return hash_of(assignment for place, assignment in self.standing.items() if place not in self.imported)
 
     def without(self, reviewer: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
-        """Return the plan after a reviewer left, and the moves of items."""
+        """Return the plan after a reviewer left, and the items that moved to other reviewers."""
         return self.moved(
             changes.leave(self._slots(), reviewer, applications=self.applications, staying=staying, seed=self.seed)
         )

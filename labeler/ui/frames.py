@@ -62,9 +62,9 @@ def conceal(session: NewSession) -> None:
 
 
 def _to_server(frame: bytes, main_page: str) -> bytes:
-    """Change only the field with the name of the page.
+    """Replace the public name of the main page with its real hash, only in the field for the page.
 
-    Other fields may contain the same text, because people can write it.
+    Other fields may contain text that a person typed, which may happen to equal this name.
     """
     read = BackMsg.FromString(frame)
     if read.WhichOneof("type") == "rerun_script" and read.rerun_script.page_script_hash == MAIN_PAGE:

@@ -22,7 +22,7 @@ _VALUES = ("trigger_value", "string_trigger_value", "json_trigger_value")  # of 
 
 
 def install() -> None:
-    """Let all windows of this process use `PressQueue`."""
+    """Make all browser sessions of this process use `PressQueue`."""
     script_runner.ScriptRequests = PressQueue  # type: ignore[attr-defined]  # Streamlit offers no other way
 
 

@@ -85,7 +85,7 @@ def as_table(name: str, result: dict[str, Any]) -> str:
         [
             f"### `python -m tests.reliability.{name}`",
             "",
-            f"{result['seconds']:.0f} s; {machine}.",
+            f"Duration: {result['seconds']:.0f} s. Machine: {machine}.",
             "",
             "| case | figures | result |",
             "|---|---|---|",

@@ -81,8 +81,8 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
     """
     if n < 1 or not 0 < random_share <= 1:
         raise InputError(
-            f"The number of items must be at least 1, and the random share must be above 0 and at most 1. They are {n} "
-            f"and {random_share}."
+            f"The number of items must be at least 1, and the random share must be above 0 and at most 1. The given "
+            f"values are {n} and {random_share}."
         )
     with db.atomic():
         study = studies.get(db)

@@ -129,10 +129,10 @@ def _acceptable(options: JudgeOptions, settings: Sequence[str]) -> list[Judge]:
 
 
 def _missing(db: Database, options: JudgeOptions, settings: Sequence[str]) -> list[tuple[Item, list[str]]]:
-    """Return each item that lacks verdicts, with the names of the classifiers that must run.
+    """Return each item with missing verdicts, and the names of the classifiers that must run.
 
-    A verdict is lacking if the study has none for the current measurements of the item and the current parameters and
-    version of the classifier.
+    A verdict is missing if the study has no verdict for the current measurements of the item and the current parameters
+    and version of the classifier.
     """
     done = verdicts.done(db)
     acceptable = [

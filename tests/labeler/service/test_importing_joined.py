@@ -138,7 +138,7 @@ def test_a_bad_file_leaves_nothing_and_the_others_are_joined(db):
 def test_a_benchmark_that_some_files_lack_says_so(db):
     files = [go_file("1.txt", A=[1], B=[1]), go_file("2.txt", A=[2]), go_file("3.txt", A=[3], B=[3])]
     a, b = imported(db, *files)
-    assert (a.benchmarks[0].warnings, b.benchmarks[0].warnings) == ((SHORT,), ("in 2 of 3 files", SHORT))
+    assert (a.benchmarks[0].warnings, b.benchmarks[0].warnings) == ((SHORT,), ("only in 2 of 3 files", SHORT))
     assert kept(db)["o/p.BenchmarkB-8"][1] == {"run": ("1:0", "3:0")}
 
 
