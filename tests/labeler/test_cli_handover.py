@@ -107,4 +107,4 @@ def test_labels_in_numbers_are_only_written(tmp_path):
         in run("labels", "--study", study, "--export", file, "--as", "rater").stderr
     )
     result = run("labels", "--study", study, "--import", file, "--as", "rater", code=1)
-    assert "the form rater" in result.stderr
+    assert "rater" in result.stderr
