@@ -144,7 +144,7 @@ def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
 
     The overall agreement of the report uses first labels only.
     """
-    used = {"first, after revisions": labels.current}
+    used = {"after own revisions": labels.current}
     if len(labels.third):
         used["first and third"] = pd.concat([labels.first, labels.third], ignore_index=True)
     rows = []

@@ -245,7 +245,7 @@ ONE = table([("b", 0, 1.0), ("b", 0, 2.0)])
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (ONE.drop(columns=["run", "value"]), "the table lacks the column run, value; it has benchmark"),
+        (ONE.drop(columns=["run", "value"]), "lacks the column run, value.*benchmark"),
         (ONE.assign(benchmark=["b", None]), "row 1.*benchmark"),
         (ONE.assign(value=[1.0, None]), "'b'.*0.*1: nan.*measurement"),
         (ONE.assign(value=[1.0, np.inf]), "'b'.*0.*1: inf.*measurement"),
