@@ -289,7 +289,7 @@ def krippendorff_alpha(
 
 
 def category_weights(weights: Weights, q: int) -> Floats:
-    """Return the weights that express how much q ordered categories agree.
+    """Return a table of weights: how much each pair of q ordered categories counts as agreement.
 
     Parameters
     ----------

@@ -41,7 +41,10 @@ class Informative:
 
     @property
     def components(self) -> tuple[int, NDArray[np.int32]]:
-        """Return the number of sets of raters that split items connect, and the number of each rater's set."""
+        """Return the number of connected sets of raters, and the index of the set of each rater.
+
+        Raters are connected if they gave different labels to an item, directly or through other raters.
+        """
         n, of_rater = csgraph.connected_components(self.against, directed=True, connection="weak")
         return int(n), of_rater
 

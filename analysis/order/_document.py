@@ -249,13 +249,17 @@ def _test_row(test: Comparison, survey: Survey) -> tuple[Any, ...]:
 
 
 def _medians(survey: Survey) -> Iterator[Block]:
-    ranks = ", with the ranks of the published tool, which are one too high" if survey.parameters["compat"] else ""
+    ranks = (
+        " The intervals use ranks that are one too high, as in the published tool."
+        if survey.parameters["compat"]
+        else ""
+    )
     is_corrected = survey.n_tests > 1 and survey.level == 1 - (survey.threshold or 0)
     each = " (1 − α / |T|)" if is_corrected else " for each single test"
     yield Paragraph(f"{CASE_READ} {PUBLISHED_READ}")
     yield first_rows(
-        f"Medians with intervals at {100 * (survey.level or 0):.4g} %{each}{ranks}, and the coefficient of variation "
-        "(CV) of the runs; smallest p first.",
+        f"Medians with intervals at {100 * (survey.level or 0):.4g} %{each}, and the coefficient of variation "
+        f"(CV) of the runs; smallest p first.{ranks}",
         ("Benchmark", "Unit", "Fixed", "Random", "CV fixed", "CV random", "Case", "As published"),
         [
             (

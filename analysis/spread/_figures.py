@@ -80,7 +80,7 @@ def max_spread_chart(survey: Survey) -> Chart:
         alt.Chart(medians).mark_point(shape="diamond", filled=True, color=INK, size=55, opacity=1).encode(x=x, y=y),
     ]  # fmt: skip
     subtitle = [
-        "Each stroke is a benchmark; the diamond is the median; dashed lines are limits of the ranges.",
+        "Each short line is a benchmark; the diamond is the median; dashed lines separate ranges of spread.",
         *_cut(survey),
     ]
     subtitle += [f"Spreads below {100 * LOWEST:g} % are drawn at this value."] if low == LOWEST else []

@@ -167,9 +167,9 @@ def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) ->
 
 @lru_cache(maxsize=256)
 def smallest_distance(n_a: int, n_b: int, alpha: float) -> float:
-    """Return the smallest distance between U and its mean at which the exact p is at most alpha, without ties.
+    """Return the smallest distance between U and its mean at which the exact p is at most alpha.
 
-    The number of orders with each value of U is a coefficient of a Gaussian binomial [1]_.
+    There must be no ties. The number of orders that give a value of U is a coefficient of a Gaussian binomial [1]_.
 
     References
     ----------

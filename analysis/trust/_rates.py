@@ -190,8 +190,8 @@ def type_1_error(
     """Compute how often a test finds a difference between two draws of the same runs, which is a false alarm [1]_.
 
     All pairs of multisets are enumerated with their probabilities. For "one sample", and if there are more than 6 000
-    multisets, random pairs are used instead. For example, 5 of 12 runs have 4 368 multisets, and 5 of 13 runs have 6
-    188.
+    multisets, random pairs are used instead. For example, there are 4368 multisets of 5 out of 12 runs, and 6188 of 5
+    out of 13 runs.
 
     Parameters
     ----------
@@ -260,7 +260,9 @@ def sensitivity(
     exact: bool = False,
     rng: np.random.Generator,
 ) -> tuple[Curve, ...]:
-    """Compute how often a test finds a difference between two draws of the same runs if the second draw is slower [1]_.
+    """Compute how often a test detects a slowdown of a given size [1]_.
+
+    Both samples are drawn from the same runs. The values of the second sample are then made slower by a factor.
 
     Parameters
     ----------

@@ -136,8 +136,9 @@ def _say_links(port: int, secrets: Mapping[str, str]) -> None:
 
 def _say_two_links(lines: Sequence[str]) -> None:
     remark("\nOpen these links in a browser:\n")
-    remark("1. The report of a finished study, as its coordinator. The benchmarks were really measured; the labels are")
-    remark("   simulated.")
+    remark(
+        "1. See the report of a finished study as its coordinator. The measurements are real; the labels are simulated."
+    )
     click.echo(lines[0])
     remark(
         "\n2. Label ten of these benchmarks yourself, as a reviewer. After the tenth label, the page shows your labels"

@@ -203,7 +203,8 @@ def _verify(study: Path | None, as_json: bool) -> None:
     else:
         click.echo(f"original  {verified.hash_drawn}\nchanges   {verified.n_changes}\ncurrent   {verified.hash_now}")
     if verified.n_imported:
-        remark(f"The plan does not contain the assignments of imported labels: {verified.n_imported}.")
+        imported = counted(verified.n_imported, "assignment of imported labels", "assignments of imported labels")
+        remark(f"Not part of the plan: {imported}.")
     if verified.problems:
         raise InputError(f"The plan does not match its seed and the log: {'; '.join(verified.problems)}.")
     remark("Verified: the assignments follow from the seed and the log.")

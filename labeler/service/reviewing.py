@@ -141,9 +141,9 @@ class OwnLabel:
 
 @dataclass(frozen=True)
 class BrowserMark:
-    """The identity of a reviewer in the browser's storage.
+    """A reviewer and the reviewer's newest stored answer, as the browser receives them.
 
-    With this mark, the browser checks whether the study has all answers that the browser sent.
+    The browser uses these values to check whether the study has all answers that the browser sent.
 
     Attributes
     ----------

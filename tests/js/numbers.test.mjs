@@ -258,7 +258,7 @@ test("the summary names every run with its iterations and five quantiles", () =>
   const words = summary(picture([one, one.map((value) => value * 2)]));
   assert.match(words, /^2 runs on one scale\. Run 1: 101 iterations, median 15 ms, /);
   assert.match(words, /Run 1: [^.]+ ms, middle half 12\.5 ms to 17\.5 ms, /);
-  assert.match(words, /5 to 95 percent 10\.5 ms to 19\.5 ms\./);
+  assert.match(words, /5th to 95th percentile 10\.5 ms to 19\.5 ms\./);
   assert.match(words, /Run 2: 101 iterations, median 30 ms/);
 });
 

@@ -370,7 +370,7 @@ def test_imported_labels_are_said_to_belong_to_no_plan(study, tmp_path):
     pd.DataFrame([{"item": item_name(1), "reviewer": "zed", "label": "similar"}]).to_csv(path, index=False)
     run("labels", "--study", study, "--import", path)
     result = run("plan", "--study", study, "--verify")
-    assert "assignments of imported labels: 1" in result.stderr
+    assert "1 assignment of imported labels" in result.stderr
 
 
 def test_without_a_plan_there_is_nothing_to_verify(tmp_path):

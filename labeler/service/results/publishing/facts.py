@@ -152,8 +152,8 @@ class Facts:
             done.append("The measurements are not in this data set. The column data_sha256 of items identifies them.")
         if self.n_left_out:
             done.append(
-                f"{_n(self.n_left_out, 'item')} of {len(self.tables.items.frame)} are left out of the results. "
-                "The column role says which."
+                f"{_n(self.n_left_out, 'item')} of {len(self.tables.items.frame)} are left out of the results "
+                "(see the column role of the table items)."
             )
         return done
 

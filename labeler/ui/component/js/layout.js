@@ -272,7 +272,7 @@ export function summary(picture) {
   const lines = picture.runs.map(
     (run, i) =>
       `Run ${i + 1}: ${length(run)} iterations, median ${write(at(run, 50))}, middle half ${write(at(run, 25))} to ` +
-      `${write(at(run, 75))}, 5 to 95 percent ${write(at(run, 5))} to ${write(at(run, 95))}.`,
+      `${write(at(run, 75))}, 5th to 95th percentile ${write(at(run, 5))} to ${write(at(run, 95))}.`,
   );
   return `${picture.runs.length} runs on one scale. ${lines.join(" ")}`;
 }
