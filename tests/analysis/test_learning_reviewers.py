@@ -92,7 +92,7 @@ def test_a_model_of_all_that_has_no_solution_says_why(labels, why):
     result = habits(table, features, applications, rng=default_rng(3))
     assert why in result.reason
     assert result.p is None
-    assert "cannot be tested" in to_text(habits_document(result))
+    assert "not possible to test" in to_text(habits_document(result))
 
 
 def test_a_measure_that_is_not_there_is_refused():

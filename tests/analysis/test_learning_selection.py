@@ -65,7 +65,7 @@ def test_weighted_and_random_estimates_are_right_where_the_chosen_ones_are_not()
 
 @pytest.mark.parametrize("batches", [[(["a"], ["a"])], [([], ["a"])], [(list("abc"), [])]])
 def test_invalid_batches_are_rejected(batches):
-    with pytest.raises(ValueError, match=r"an item is in two batches|cannot be from 2 items"):
+    with pytest.raises(ValueError, match=r"an item is in two batches|cannot come from 2 items"):
         selection_weights(2, batches)
 
 

@@ -107,6 +107,6 @@ def test_short_runs_have_a_level_but_no_pattern():
 def test_runs_of_unequal_length_are_judged_on_their_common_length():
     unequal = Benchmark.of_series("b", (np.arange(1.0, 200), np.arange(1.0, 61)))
     (sentence,) = [text for text in reasons(unequal).sentences if text.startswith("Length: ")]
-    assert "60 to 199 iterations" in sentence and "the first 60 of each run" in sentence
+    assert "60 to 199 iterations" in sentence and "the first 60 iterations of each run" in sentence
     equal = Benchmark.of_series("b", (np.arange(1.0, 61), np.arange(1.0, 61)))
     assert not any(text.startswith("Length: ") for text in reasons(equal).sentences)
