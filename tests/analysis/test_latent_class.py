@@ -206,7 +206,7 @@ def test_the_order_of_rows_changes_no_drawn_number():
     [
         ({"level": 1.0}, "level must be within"),
         ({"n_sweeps": 9}, "n_sweeps.*10"),
-        ({"undecided": (0.9, 0.1)}, "probabilities in order"),
+        ({"undecided": (0.9, 0.1)}, "undecided"),
     ],
 )
 def test_settings_out_of_range_are_rejected(settings_, message):
