@@ -562,7 +562,7 @@ _CLOSED: Mapping[State, str] = {
     State.CLOSED: "The study is closed for labelling. Thank you!",
     State.UNBLINDED: "The study is closed for labelling. Thank you!",
 }  # reasons why nothing can be labelled
-_CALIBRATED = "You have finished the calibration round. The study continues when the coordinator opens it."
+_CALIBRATED = "Calibration finished. The study continues when the coordinator opens it."
 _UNREADABLE = "The browser sent an answer that cannot be read. Reload the page to continue."
 _MORE: Mapping[str, Callable[[Any], bool]] = {
     "dwell_ms": lambda value: value is None or _is_count(value),

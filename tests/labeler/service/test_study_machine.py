@@ -151,7 +151,7 @@ class Life(RuleBasedStateMachine):
             self.count_given_up(done[0][1])
 
     def count_given_up(self, change):
-        dropped = re.findall(r"(\d+) open (\w+) assignments dropped", "\n".join(change.shortfalls))
+        dropped = re.findall(r"(\d+) of the open (\w+) assignments", "\n".join(change.shortfalls))
         self.given_up.update({kind: int(number) for number, kind in dropped})
         assert sum(int(number) for number, _ in dropped) == change.n_given_up
 
