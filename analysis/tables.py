@@ -173,8 +173,8 @@ def _check_counts_are_numbers(table: NDArray[Any], categories: Sequence[Hashable
 def is_label_table(ratings: Ratings) -> TypeGuard[pd.DataFrame]:
     """Return whether the ratings are a label table.
 
-    This is a DataFrame with a column `rater` or `category`, or with the columns `item` and `reviewer` or `label` of a
-    label file, which are then reported as wrong names.
+    A label table is a DataFrame with a column `rater` or `category`. A DataFrame with the columns of a label file
+    (`item`, and `reviewer` or `label`) also counts, so that a later check can report the wrong names.
     """
     if not isinstance(ratings, pd.DataFrame):
         return False
@@ -598,7 +598,7 @@ def _holds_numbers(table: NDArray[Any]) -> bool:
 
 
 def _is_numbered(columns: "pd.Index[Any]", categories: Sequence[Hashable]) -> bool:
-    """Return whether the columns are only numbered, so that they must be in the order of the categories."""
+    """Return whether the columns have numbers as names; such columns must be in the order of the categories."""
     return list(columns) == list(range(len(columns))) and set(columns) != set(categories)
 
 

@@ -36,11 +36,11 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
       corrected normal approximation.
     - "combined" takes the smaller p of both tests, and corrects p for this choice.
 
-    The correction works as follows. If nothing has changed, shuffling the runs between both samples gives random values
-    of both test statistics. The correlation rho of the two statistics is the correlation between the pooled values and
-    their ranks. A bivariate normal distribution with this correlation gives the probability that either statistic is as
-    extreme, with the rank test at one of its attainable levels. If samples are too small for the rank test, Welch's
-    test therefore decides alone.
+    The correction needs the correlation rho of the two test statistics if nothing has changed. It is the correlation
+    between the pooled values and their ranks. The corrected p is the probability that at least one statistic is as
+    extreme as the smaller p, computed from a bivariate normal distribution with this correlation. The rank test can
+    reach only some values of p, and the correction takes this into account. If the samples are too small for the rank
+    test, Welch's test therefore decides alone.
 
     Welch's p is multiplied by 0.85 / rho^4, a weight chosen by simulation. This lowers the influence of Welch's test if
     the pooled values are not normal. If the sides have different sizes, the larger p of Welch's and Student's test
@@ -359,8 +359,8 @@ def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -
 def _coarseness(a: Floats, b: Floats) -> Floats:
     """Return half the smallest step between the values of a row with ties, in logarithms; 0 for a row without ties.
 
-    Ties result from coarse measurement or rounding. Ranks change only at whole steps, so the interval would be too
-    short by up to half a step. If most counts are equal, the interval would contain only one ratio.
+    Ties result from coarse measurement or rounding. Without the half step, the interval would be too short, because
+    ranks change only at whole steps. If most counts are equal, the interval would contain only one ratio.
     """
     steps = np.diff(np.sort(np.concatenate([a, b], axis=1), axis=1), axis=1)
     smallest = np.where(steps > 0, steps, inf).min(1)

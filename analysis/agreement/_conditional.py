@@ -1,8 +1,8 @@
 """Fit a conditional logit model of labels, with items as strata, by Newton's method.
 
-The model uses the number of dissimilar labels of each item as known. Which raters gave these labels then depends only
-on the leniencies beta of the raters, and not on the difficulty of the item. Items with equal labels contain no
-information. The graph of raters shows whether a finite solution exists; the optimiser is called only in this case.
+The model takes the number of dissimilar labels of each item as given, and explains only which raters gave these labels.
+This depends on the leniencies beta of the raters, but not on the difficulty of the item. Items with equal labels
+contain no information. The optimiser is called only if a finite solution exists, which the graph of raters shows.
 
 All items with the same raters and the same number of dissimilar labels are computed together. statsmodels computes each
 item separately, which takes a minute for 10,000 items with ten labels.
@@ -52,8 +52,9 @@ class Informative:
     def has_maximum(self) -> bool:
         """Return whether the likelihood has its maximum at finite leniencies.
 
-        The condition for each connected set: from each rater to each other rater there must be a chain of raters in
-        which each calls an item dissimilar that the next calls similar (Fischer 1981; for pairs of raters Ford 1957).
+        This is the case if chains of raters lead from each rater to each other rater of the same connected set. In a
+        chain, each rater calls an item dissimilar that the next rater calls similar (Fischer 1981; for pairs of raters
+        Ford 1957).
         """
         n_strong, _ = csgraph.connected_components(self.against, directed=True, connection="strong")
         return int(n_strong) == self.components[0]

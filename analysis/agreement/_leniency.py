@@ -113,8 +113,9 @@ def leniency(
 ) -> Leniency:
     """Compare how often raters choose dissimilar, for each rater, for each pair (McNemar [1]_) and overall.
 
-    The overall test is the likelihood ratio test of a conditional logit model with items as strata [2]_. It has R - 1
-    degrees of freedom, or R - C if split items connect the raters to C separate sets.
+    The overall test is the likelihood ratio test of a conditional logit model with items as strata [2]_. With R raters,
+    it has R - 1 degrees of freedom. If the raters form C sets that have no split items in common, it has R - C degrees
+    of freedom.
 
     If a rater differs from others in only one direction, the best-fitting leniency is infinite [3]_. In this case, the
     score test of the same hypothesis is used; for complete data, this test is Cochran's Q [4]_.
@@ -188,7 +189,7 @@ def _overall(data: Informative, fit: Fit | None, raters: Sequence[str]) -> Lenie
 
 
 def _left_out(data: Informative, raters: Sequence[str]) -> str | None:
-    """Describe which raters the overall test leaves out, or why it is another test; return None if neither applies."""
+    """Describe which raters the overall test leaves out, or why another test replaces it; None if neither applies."""
     never = [rater for rater, compared in zip(raters, _compared(data), strict=True) if not compared]
     n_sets = data.components[0] - len(never)
     reasons = [f"raters who do not differ from others on any item are left out: {', '.join(never)}"] if never else []

@@ -183,7 +183,7 @@ def order_test(
     positive: Hashable | None = None,
     alpha: float = 0.05,
 ) -> OrderTest:
-    """Test whether the order of the items matters for any rater: whether any p is below alpha / |T| [1]_.
+    """Test whether the order of the items matters for any rater, which is the case if any p is below alpha / |T| [1]_.
 
     Parameters
     ----------

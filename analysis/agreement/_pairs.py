@@ -118,8 +118,9 @@ def cohen_kappa(
 def _likelihood_ends(table: Floats, w: Floats, level: float) -> tuple[float, float]:
     """Return the ends of the likelihood interval of kappa.
 
-    The probability tables inside the likelihood limit form a convex set. Each step moves towards the table in this set
-    for which the linear approximation of kappa is the smallest (for the lower end) or the largest (for the upper).
+    The search covers all probability tables inside the likelihood limit, which form a convex set. Each step
+    approximates kappa by a linear function. For the lower end, it moves towards the table with the smallest value of
+    this function, and for the upper end towards the table with the largest value.
     """
     n = float(table.sum())
     limit = float(special.stdtrit(n - 1, (1 + level) / 2)) ** 2 / (2 * n)
@@ -148,7 +149,7 @@ def _with_gradient(p: Floats, w: Floats) -> tuple[float, Floats]:
 
 
 def _best_table(p: Floats, gradient: Floats, limit: float) -> Floats:
-    """Return the table q with the largest sum of gradient * q for which the sum of p log(p / q) is at most `limit`.
+    """Return the table q with the largest sum of gradient * q, with the sum of p log(p / q) at most `limit`.
 
     Where p > 0, q is proportional to p / (nu - gradient). If an empty cell has the largest gradient, it gets the
     remaining probability.

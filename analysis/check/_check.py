@@ -297,7 +297,7 @@ def check(
 
 
 def outcome_of(findings: Sequence[Finding]) -> int:
-    """Return the exit code for all findings; a finding matters more than an inconclusive result."""
+    """Return the exit code for all findings; a finding takes precedence over an inconclusive result."""
     outcomes = {finding.outcome for finding in findings}
     return FOUND if FOUND in outcomes else max(outcomes, default=NOTHING_FOUND)
 

@@ -1,9 +1,9 @@
 """Fit latent class models in which raters make dependent errors, and show how these models change the results.
 
 There are three kinds of models. In the first, two raters share errors, as if one of them copied some labels of the
-other. In the second, items differ in difficulty, in the same way for all raters. In the third, a share of the items is
-hard for all raters. Each kind has one parameter more than the independent model; if this parameter is 0, the model is
-equal to the independent model.
+other. In the second, some items are more difficult than others, and this is the same for all raters. In the third, a
+share of the items is hard for all raters. Each kind has one more parameter than the independent model. If this
+parameter is 0, both models are equal.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -109,11 +109,12 @@ def dependence(
 ) -> tuple[Dependence, ...]:
     """Fit models of dependent errors, and compare them with independent errors [1]_, [2]_, [3]_.
 
-    Shared errors: if the true category is known, the labels of two raters still have a covariance. The model estimates
-    this covariance as a share of the largest possible covariance; the share is the same for dissimilar and similar
-    items.
+    Shared errors: among items of the same true category, the labels of two raters are still correlated. The model
+    estimates their covariance as a share of the largest possible covariance. This share is the same for dissimilar and
+    similar items.
 
-    Difficulty: each item has a normal random effect on the probit of a correct label, the same for all raters.
+    Difficulty: each item has a random effect on the probit of a correct label. The effect has a normal distribution,
+    and is the same for all raters.
 
     Hard items: for a share of the items, the log-odds of a correct label are lower by 2.
 
@@ -239,9 +240,10 @@ def _unpacked(x: Floats, patterns: Patterns) -> Floats:
 def _log_p(patterns: Patterns, which: tuple[int, int] | str | None) -> Callable[[Floats], tuple[Floats, Slope]]:
     """Return a function that computes log P(pattern | raters), shape (n_patterns,), and its slope from the parameters.
 
-    The slope is a function, too: from one weight per pattern, it computes the derivatives of the weighted sum of log P
-    by the parameters. `which` selects the model: None for the independent model, DIFFICULTY, HARD, or the positions of
-    two raters that share errors. In the arrays, the first axis is the category: dissimilar, then similar.
+    The slope is also a function. It takes one weight per pattern, and returns the derivatives of the weighted sum of
+    log P with respect to the parameters. `which` selects the model: None for the independent model, DIFFICULTY, HARD,
+    or the positions of two raters that share errors. In the arrays, the first axis is the category: dissimilar, then
+    similar.
     """
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     positive, negative = patterns.positive, patterns.negative
@@ -335,10 +337,10 @@ def _nodes(
 def _shared(
     patterns: Patterns, pair: tuple[int, int]
 ) -> Callable[[Floats, Floats], tuple[Floats, Callable[[Floats], tuple[Floats, Floats]]]]:
-    """Return a function that computes how shared errors of two raters change P(pattern | category), as a factor.
+    """Return a function that computes the factor by which shared errors of two raters change P(pattern | category).
 
-    The factor has shape (2, n_patterns). Its slope computes the derivatives of the weighted sum of the log factor by
-    the rates and the strength.
+    The factor has shape (2, n_patterns). Its slope returns the derivatives of the weighted sum of the log factor with
+    respect to the rates and the strength.
     """
     i, j = pair
     both = (patterns.seen[:, i] * patterns.seen[:, j]) > 0
@@ -501,7 +503,7 @@ def _with_equal_rates(
 ) -> Iterator[tuple[Floats, float]]:
     """Yield the best fit in which two raters have equal rates, if their rates are almost equal.
 
-    The largest covariance has a kink at equal rates, at which a descent stops too early.
+    At equal rates, the largest covariance has a kink, and a descent would stop there too early.
     """
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     merged = np.eye(len(x))
@@ -522,7 +524,7 @@ def _with_equal_rates(
 
 
 def _ends(x: Floats, loss: Loss, patterns: Patterns, level: float) -> tuple[Floats, Floats]:
-    """Return the ends of normal intervals on the logit scale; the curvature at the mode determines their length."""
+    """Return the ends of normal intervals on the logit scale, computed from the curvature at the mode."""
     steps = _STEP * np.eye(len(x))
     hessian = np.array([(loss(x + step)[1] - loss(x - step)[1]) / (2 * _STEP) for step in steps])
     eigenvalues, vectors = np.linalg.eigh((hessian + hessian.T) / 2)

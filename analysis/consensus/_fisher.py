@@ -74,9 +74,9 @@ def rows_of(cells: Patterns) -> NDArray[np.int8]:
 def reachable(patterns: Patterns, theta: Theta) -> tuple[Patterns, Floats]:
     """Return the label patterns that this design can produce, and the expected number of items of each pattern.
 
-    If at least five items were expected for a pattern and none occurred, the function concludes that the design cannot
-    produce this pattern, and leaves the pattern out. For example, if only split items get third labels, two labels
-    alone never disagree, and three labels never all agree.
+    A pattern is left out if at least five items were expected for it and none occurred. The design then probably cannot
+    produce the pattern. For example, if only split items get third labels, two labels alone never disagree, and three
+    labels never all agree.
     """
     combined, stratum, n = combinations_of(patterns)
     cells, which = all_cells(combined, stratum, patterns)

@@ -1,8 +1,9 @@
 """Draw from the posterior of the latent class model by Gibbs sampling over label patterns.
 
-If the parameters are known, the number of dissimilar items of a pattern has a binomial distribution. If these numbers
-are known, prevalence and rates have Beta distributions [1]_. Se and Sp (sensitivity and specificity) are drawn in turn,
-each from its Beta distribution, truncated so that Se + Sp >= 1.
+Each sweep has two steps [1]_. The first step uses the current parameters: it draws the number of dissimilar items of
+each pattern from a binomial distribution. The second step uses these numbers: it draws prevalence and rates from Beta
+distributions. Se and Sp (sensitivity and specificity) are drawn in turn, and each distribution is truncated so that Se
++ Sp >= 1.
 
 References
 ----------

@@ -174,8 +174,8 @@ def check_settings(level: float, n_sweeps: int) -> None:
 def estimate(value: float, draws: Floats, level: float) -> Estimate:
     """Return a value with the standard deviation and the equal-tailed interval of its draws.
 
-    The value is a mode, so it can be at a limit of the range and outside the interval. In this case, the interval is
-    extended to include the value.
+    If the interval does not contain the value, the interval is extended to the value. This can happen because the value
+    is a mode, which can be at a limit of the range.
     """
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(value, float(draws.std()), min(float(low), value), max(float(high), value))

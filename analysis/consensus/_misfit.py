@@ -59,8 +59,9 @@ def misfit(
     distribution of the statistic comes from a parametric bootstrap: data sets are drawn from the fitted model, with the
     same raters on the same items, and the model is fitted to each data set.
 
-    If the test rejects, raters share errors or items differ in difficulty, so do not trust prevalence and rates of the
-    model. If the test does not reject, this proves little, because no test can detect errors that all raters share.
+    If the test rejects, do not trust the prevalence and the rates of the model: raters share errors, or items differ in
+    difficulty. If the test does not reject, this proves little, because no test can detect errors that all raters
+    share.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
 
 
 def _pair_counts(n: Floats, first: Any, second: Any) -> Floats:
-    """Count, for each pair of raters, the items with a 1 for one rater in `first` and for the other in `second`.
+    """Count the items of each pair of raters for which `first` is 1 for one rater and `second` is 1 for the other.
 
     The result has shape (n_fits, n_raters, n_raters).
     """

@@ -119,8 +119,8 @@ def expected_counts(q: Floats, patterns: Patterns, n: Floats) -> tuple[Floats, F
 def step(q: Floats, patterns: Patterns, n: Floats) -> Theta:
     """Run the M-step: find the most probable parameters if the share of dissimilar items of each pattern is known.
 
-    If the separate modes of Se and Sp of a rater violate Se + Sp >= 1, the joint mode is on the line Se + Sp = 1,
-    because the objective is concave.
+    The step first finds Se and Sp of each rater separately. If they violate Se + Sp >= 1, it searches the line Se + Sp
+    = 1. The best values are on this line, because the objective is concave.
     """
     a, b = rater_priors(patterns)
     hit, miss, correct, false_alarm = expected_counts(q, patterns, n)

@@ -31,9 +31,9 @@ def classifier_rates(
     """Estimate sensitivity and specificity of each classifier by two-step maximum likelihood.
 
     Step one fits the latent class model to the reviewers alone (`latent_class`). Step two keeps the parameters of this
-    model fixed, because a classifier must not change the truth with which it is compared. By EM, it maximises the
-    likelihood of the verdicts of one classifier. Each item counts with its posterior probability. If the most probable
-    category were used instead, both rates would be too low by 0.06 to 0.08.
+    model fixed, because a classifier must not change the truth with which it is compared. It then finds the rates that
+    maximise the likelihood of the verdicts of one classifier, by EM. Each item counts with its posterior probability.
+    With the most probable category instead, both rates would be too low by 0.06 to 0.08.
 
     The intervals include the uncertainty about the reviewers. For each draw of the reviewers' parameters (Gibbs
     sampling), a short chain draws the classifier's rates with Beta(1, 1) priors. Verdicts therefore do not influence

@@ -71,8 +71,8 @@ def names_axis(names: Sequence[str | Sequence[str]], **more: Any) -> alt.Axis:
 def _with_own_ids(svg: str) -> str:
     """Replace the ids in an SVG figure by ids that depend on the content of the figure.
 
-    Vega numbers clip paths across all figures of a process. Here, an id contains a hash of the figure and a number.
-    Equal figures therefore have equal bytes, and different figures on a page have different ids.
+    With the new ids, equal figures have equal bytes, and different figures on a page have different ids. Each id
+    contains a hash of the figure and a number. Vega itself numbers clip paths across all figures of a process.
     """
     numbers: dict[str, int] = {}
     numbered = _CLIP.sub(lambda match: f"clip{numbers.setdefault(match[1], len(numbers))}", svg)

@@ -129,7 +129,7 @@ def accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 def prevalence(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     """Return the share of dissimilar items.
 
-    Prevalence affects precision. It is equal to the accuracy of the rule "always dissimilar".
+    Prevalence affects precision, and is equal to the accuracy of the rule "always dissimilar".
     """
     return _share(confusion.tp + confusion.fn, confusion.n, level, NO_ITEM)
 

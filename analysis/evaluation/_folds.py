@@ -11,9 +11,9 @@ def balanced_folds(
 ) -> NDArray[np.intp]:
     """Assign groups of items to folds, so that groups stay together and both categories are balanced.
 
-    The largest group is assigned first. Each group goes to the fold where the sum of squared sizes grows least. The
-    growth is a sum over both categories: the group's items times the fold's items, divided by the squared number of
-    items in the category. This keeps the folds balanced without splitting groups.
+    The largest group is assigned first. Each group goes to the fold that has few items of the categories that the group
+    has many of. To find this fold, the shares of a category in the group and in the fold are multiplied and summed over
+    both categories. The fold with the smallest sum gets the group.
 
     Parameters
     ----------

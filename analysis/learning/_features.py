@@ -67,7 +67,7 @@ class Feature:
 def run_against_rest(pairs: Floats) -> float:
     """Return the largest mean dissimilarity between one run and all others.
 
-    Reviewers often notice a single unusual run.
+    Reviewers often see a single unusual run.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Test whether values depend on the position in the run or on the previous benchmark.
 
 These tests are weaker than the comparison of two orders. They detect only effects of the position or of the previous
-benchmark, and random orders contain few runs for each position and each previous benchmark.
+benchmark. Random orders also contain few runs for each position and for each previous benchmark.
 """
 
 from bisect import bisect_left

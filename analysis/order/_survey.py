@@ -233,7 +233,7 @@ def _read(
     pair: tuple[str, str] | None,
     readings: _Readings,
 ) -> None:
-    """Add to `readings` the tests of a benchmark that are possible, and the reasons why others are not."""
+    """Add the possible tests of a benchmark to `readings`, and the reasons why other tests are impossible."""
     try:
         values = sampling.values(benchmark.runs)
     except ValueError as error:  # no iteration is left after the warm-up

@@ -121,7 +121,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Joint:
-    """Verdicts of two classifiers: how many benchmarks both of them, only one of them, or neither calls dissimilar."""
+    """The numbers of benchmarks that both, only one, or neither of two classifiers calls dissimilar."""
 
     a: str
     b: str

@@ -94,7 +94,7 @@ def differences(
 
 
 def is_of_earlier_form(report: Mapping[str, Any]) -> bool:
-    """Return whether the version that wrote a report did not yet withhold the numbers of rejected models."""
+    """Return whether a report comes from an old version, which still showed the numbers of rejected models."""
     parameters = report.get("parameters")
     return isinstance(parameters, Mapping) and "show_rejected" not in parameters
 

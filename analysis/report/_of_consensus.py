@@ -149,9 +149,10 @@ def latent_numbers(
 
 
 def _state_of_classifier(reviewers: consensus.ModelState, own: consensus.ModelState) -> consensus.ModelState:
-    """Return the status of a classifier's row: its rates are computed from the reviewers' model, and share its warning.
+    """Return the status of a classifier's row.
 
-    The reviewers' model may have been tested with another classifier.
+    If the reviewers' model has a warning, the row usually has the same warning, because the rates are computed from the
+    reviewers' model. Only if the classifier's own model is rejected, the row has the status of that model.
     """
     return own if own.state == consensus.REJECTED or not reviewers.is_marked else reviewers
 
@@ -168,7 +169,7 @@ def _alternatives(first: pd.DataFrame, verdicts: pd.DataFrame, level: float, don
 
 
 def _titled(classifier: str, alternatives: dict[str, Any]) -> list[consensus.Dependence]:
-    """Return the models of reviewers and a classifier, with the title of the classifier in their words."""
+    """Return the models of the reviewers with one classifier; replace the name of the classifier by its title."""
     return [
         replace(model, raters=tuple(title_of(classifier) if r == classifier else r for r in model.raters))
         for model in alternatives["with_classifier"][classifier]
@@ -200,8 +201,9 @@ def _without_rates(row: dict[str, Any]) -> dict[str, Any]:
 def _tests(first: pd.DataFrame, verdicts: pd.DataFrame, resampling: Resampling, done: Done) -> dict[str, Any]:
     """Test how well the model fits the reviewers alone, and the reviewers with each classifier as an additional rater.
 
-    The tests use only labels that the plan assigned before any label was known. Each classifier is added alone, because
-    two classifiers with similar errors would not contradict the rates of either classifier.
+    The tests use only labels that the plan assigned before any label was known. Each classifier is added alone. With
+    two classifiers at once, similar errors of both could make the test reject, although such errors do not contradict
+    the rates of either classifier.
     """
     return {
         "reviewers": done(consensus.misfit(first, n_draws=resampling.n_misfit, rng=resampling.rng("misfit"))),

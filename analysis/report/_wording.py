@@ -110,7 +110,8 @@ def level_of(content: Content) -> str:
 def model_of(row: Content) -> Marked:
     """Return a cell with the state of the model that a row depends on.
 
-    A note explains every state except "fits", unless the row has no numbers and their notes give the reason.
+    A note explains the state. There is no note if the state is "fits". There is also no note if the row has no numbers,
+    because other notes of the row then give the reason.
     """
     state, reason = row["state"], row["state_words"].removesuffix(".")
     has_numbers = any(isinstance(part, Mapping) and part.get("value") is not None for part in row.values())

@@ -113,7 +113,7 @@ def bucket_chart(survey: Survey) -> Chart:
 
 
 def redundancy(score: Score) -> Chart:
-    """Draw how many methods are noticed by zero, one, two or more benchmarks (Figure 3 of the paper)."""
+    """Draw how many methods are detected by zero, one, two or more benchmarks (Figure 3 of the paper)."""
     counts = Counter(score.redundancy.values())
     highest = max(counts)
     rows = pd.DataFrame({"n": range(highest + 1), "methods": [counts[n] for n in range(highest + 1)]})
@@ -134,7 +134,7 @@ def redundancy(score: Score) -> Chart:
 
 
 def noticed_by(score: Score) -> Chart:
-    """Draw which benchmark notices which altered method, sorted by number of detections."""
+    """Draw which benchmark detects which altered method, sorted by number of detections."""
     per_benchmark = Counter(row.benchmark for row in score.detections if row.regression.found)
     benchmarks = sorted(dict.fromkeys(row.benchmark for row in score.detections), key=lambda b: -per_benchmark[b])
     methods = sorted(score.methods, key=lambda method: -score.redundancy[method])

@@ -1,4 +1,4 @@
-"""Decide whether a benchmark notices a change, which requires that ranks and mean differ in each run."""
+"""Decide whether a benchmark detects a change, which requires that ranks and mean differ in each run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Regression:
-    """The result of the test that decides whether a benchmark notices a change.
+    """The result of the test that decides whether a benchmark detects a change.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ def is_regression(
     sampling: Sampling = EVERY_ITERATION,
     names: Sequence[str] = (),
 ) -> Regression:
-    """Decide whether a benchmark notices a change, that is, whether every pair of runs shows it [1]_.
+    """Decide whether a benchmark detects a change, that is, whether every pair of runs shows it [1]_.
 
     A pair shows a change if p of the rank-sum test is small and the means differ by at least v / 2.
 

@@ -1,4 +1,4 @@
-"""Compute the API benchmarking score: the share of altered methods that a suite of benchmarks notices."""
+"""Compute the API benchmarking score: the share of altered methods that a suite of benchmarks detects."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ WIDEST = 0.5  # the absolute score leaves out benchmarks with a larger spread th
 
 @dataclass(frozen=True)
 class Detection:
-    """The result for one benchmark and one altered method: whether the benchmark notices the method.
+    """The result for one benchmark and one altered method: whether the benchmark detects the method.
 
     p is corrected for the number of tests in the suite.
     """
@@ -107,7 +107,7 @@ def api_benchmarking_score(
     alpha: float = 0.05,
     advance: Advance = unwatched,
 ) -> Score:
-    """Compute the API benchmarking score [1]_: the percentage of altered methods that at least one benchmark notices.
+    """Compute the API benchmarking score [1]_: the percentage of altered methods that at least one benchmark detects.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Measure the spread of many benchmarks, and find the altered methods that the suite notices."""
+"""Measure the spread of many benchmarks, and find the altered methods that the suite detects."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -210,7 +210,7 @@ def survey(
     resamples: int = 0,
     advance: Advance = unwatched,
 ) -> Survey:
-    """Compute the spread of the runs of each benchmark, and which altered methods the suite notices [1]_.
+    """Compute the spread of the runs of each benchmark, and which altered methods the suite detects [1]_.
 
     Each version, altered method and context has its own spread, because a spread over several versions, methods or
     contexts has no meaning. Each context is an environment with its own buckets, v and score. Two environments are

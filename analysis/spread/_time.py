@@ -1,4 +1,4 @@
-"""Compute how long a suite takes, and which altered methods smaller parts of the suite still notice."""
+"""Compute how long a suite takes, and which altered methods smaller parts of the suite still detect."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -98,7 +98,7 @@ def suite_time(
     budget: float | None = None,
     level: float = 0.95,
 ) -> SuiteTime | None:
-    """Compute the time of a suite, and find which altered methods parts of the suite still notice [1]_.
+    """Compute the time of a suite, and find which altered methods parts of the suite still detect [1]_.
 
     Parameters
     ----------
@@ -164,9 +164,9 @@ def _seconds_per_run(benchmark: Benchmark, is_measured: bool) -> float | None:
 
 
 def _noticing(times: Sequence[BenchmarkTime], score: Score | None) -> Floats:
-    """Return a matrix that shows which benchmark (column) notices which covered method (row).
+    """Return a matrix that shows which benchmark (column) detects which covered method (row).
 
-    An entry is 1 if the benchmark notices the method, otherwise 0.
+    An entry is 1 if the benchmark detects the method, otherwise 0.
     """
     covered = score.variants["total"].covered if score else ()
     pairs = {(row.benchmark, row.method) for row in score.detections if row.regression.found} if score else set()
@@ -176,7 +176,7 @@ def _noticing(times: Sequence[BenchmarkTime], score: Score | None) -> Floats:
 
 
 def _smallest(times: Sequence[BenchmarkTime], noticing: Floats) -> list[int]:
-    """Return the smallest set of benchmarks that together notice all these methods.
+    """Return the smallest set of benchmarks that together detect all these methods.
 
     If several sets have the same size, return the fastest.
     """
@@ -189,7 +189,7 @@ def _smallest(times: Sequence[BenchmarkTime], noticing: Floats) -> list[int]:
 
 
 def _within(times: Sequence[BenchmarkTime], noticing: Floats, limit: float) -> list[int]:
-    """Return the benchmarks that notice the most methods within the time limit.
+    """Return the benchmarks that detect the most methods within the time limit.
 
     If there are no methods, return as many benchmarks as possible.
     """

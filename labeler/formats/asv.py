@@ -1,7 +1,7 @@
 """Read results of airspeed velocity (asv).
 
-`results[benchmark]` is a list, and `result_columns` names the positions in this list. A file has the results of one
-commit in one environment, so the file is a run. With `--record-samples`, the column `samples` has a list for each
+`results[benchmark]` is a list, and `result_columns` names the positions in this list. The file is a run, because it has
+the results of one commit in one environment. With `--record-samples`, the column `samples` has a list for each
 combination of parameter values. The entries of this list are the iterations, and `result` is their median. Memory and
 the results of `track_` functions are measured once and stored in `result`. If a combination failed, its result is null;
 if its setup skipped the combination, its result is NaN. The names of the parameters and the unit of `track_` functions

@@ -3,9 +3,9 @@
 A result is `["Trial", {"times": [...], ...}]`.
 
 Groups contain groups and trials by name. The name of a benchmark joins the names from the outermost group to the trial.
-One process writes a file, so the file is a run. BenchmarkTools sorts the times of a trial, so their order is lost.
-Therefore, the only value of the run is the mean of the times, in nanoseconds. An estimate (`TrialEstimate`) is already
-a single value.
+One process writes a file, so the file is a run. The only value of the run is the mean of the times, in nanoseconds,
+because BenchmarkTools sorts the times of a trial and their order is lost. An estimate (`TrialEstimate`) is already a
+single value.
 """
 
 from collections.abc import Iterator, Mapping

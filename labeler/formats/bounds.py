@@ -88,8 +88,8 @@ def check_parquet_footer(content: bytes) -> None:
 def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Collection[str]) -> None:
     """Check the sizes of these columns without unpacking their pages.
 
-    Readers allocate the size that each page header states, so the page headers are checked. The metadata at the end of
-    the file could state other sizes.
+    The function checks the page headers, because readers allocate the size that each page header states. The metadata
+    at the end of the file could state other sizes.
 
     Raises
     ------

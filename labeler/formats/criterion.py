@@ -1,8 +1,8 @@
 """Read `sample.json` of criterion.rs: sample i is `iters[i]` executions, which took `times[i]` nanoseconds.
 
 The file is in `target/criterion/<group>/<function>/<value>/new/`. The folders, not the file, name the benchmark. The
-last folder is the version, which is new, base, or the name given to `--save-baseline`. One process writes a file, so
-the file is a run, and a sample is an iteration. The first releases wrote two lists (executions and times) instead of an
+last folder is the version, which is new, base, or the name given to `--save-baseline`. A file is a run, because one
+process writes it, and a sample is an iteration. The first releases wrote two lists (executions and times) instead of an
 object.
 """
 

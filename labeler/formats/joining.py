@@ -2,12 +2,12 @@
 
 All commands read files with this module.
 
-A file has one run of its benchmarks, or all their runs (`Format.file_is`). Files with one run are joined. If files have
-all runs, only one file may contain a given benchmark. A second file is a conflict, unless its content is the same or
-the file names distinguish the runs.
+`Format.file_is` says whether a file has one run of its benchmarks or all their runs. Files with one run are joined. If
+files have all runs, each benchmark may be in only one file. A second file with the same benchmark is a conflict, unless
+both files have the same content or the file names distinguish the runs.
 
-Runs to be joined are kept in a temporary folder until all files are read. Therefore, the memory holds the runs of only
-one benchmark at a time, even if there are a thousand files.
+The memory holds the runs of only one benchmark at a time, even if there are a thousand files. Until all files are read,
+the runs are kept in a temporary folder.
 """
 
 import hashlib
@@ -431,7 +431,7 @@ class _Holders:
     known: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
 
     def checked(self, part: Part) -> Part:
-        """Return the part without the benchmarks that an earlier file has with the same content.
+        """Return the part without benchmarks that are repeated, that is, that an earlier file has with the same content.
 
         If an earlier file has a benchmark with different content, return a part that is refused.
         """

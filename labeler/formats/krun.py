@@ -1,7 +1,7 @@
 """Read the tables of krun and warmup_stats, with one row per process and one column per iteration, in seconds.
 
 The header is `process_exec_num, bench_name, 0, 1, 2, ...`; the first two names vary. A row is a run. If a run crashed,
-its row has the word crash instead of the first time, and often no further cells.
+its row has the word crash instead of the first time. Such a row often has no further cells.
 """
 
 import csv

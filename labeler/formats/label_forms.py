@@ -99,8 +99,8 @@ def rater_legend(labels: pd.DataFrame) -> str:
 def write_label_studio(labels: pd.DataFrame) -> str:
     """Write tasks with annotations, in the format that Label Studio imports and exports.
 
-    The name of the reviewer is in `meta` of the annotation's result. The name cannot be in `completed_by`, which refers
-    to accounts of one server, because Label Studio refuses unknown accounts.
+    The name of the reviewer is in `meta` of the annotation's result. The name is not in `completed_by`, because this
+    field refers to accounts of one server, and Label Studio refuses unknown accounts.
     """
     tasks = []
     for number, (item, rows) in enumerate(labels.groupby("item", sort=True), start=1):

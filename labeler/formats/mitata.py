@@ -1,8 +1,8 @@
 """Read the JSON of mitata (`run({ format: "json" })`).
 
 `benchmarks[].runs[].stats` has times in nanoseconds; mitata has one "run" per set of arguments. Here the file is a run,
-because one process writes a file. mitata sorts the samples and removes extreme samples, so the order of the samples is
-lost. Therefore, the only value of the run is mitata's `avg`.
+because one process writes a file. The only value of the run is mitata's `avg`. The samples are not used, because mitata
+sorts them, so that their order is lost, and removes extreme samples.
 """
 
 from collections.abc import Iterator, Mapping

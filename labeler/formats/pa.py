@@ -2,9 +2,9 @@
 
 The columns are `project;commit;benchmark;params;instance;trial;fork;...`.
 
-A fork of a trial on an instance is a run. An iteration may have several rows, which are a histogram of its invocations:
-value_count is the number of times that a value occurred. The measurement of the iteration is the mean, as for JMH. The
-header line may be missing.
+A fork of a trial on an instance is a run. The measurement of an iteration is the mean of its values, as for JMH. If an
+iteration has several rows, they are a histogram of its invocations, and value_count says how often a value occurred.
+The header line may be missing.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The tools are Benchmark.js, `cargo bench` (libtest and criterion.rs) and wrk.
 
-A process prints each benchmark once, so its output is a run with one value. If a name is repeated in the same file, the
-output of another process begins there, which is another run.
+The output of a process is a run with one value per benchmark, because a process prints each benchmark once. If a name
+is repeated in a file, the output of another process begins there, which is another run.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Find and open result files.
 
-A file may be given by its name, by a pattern, as an upload or on standard input; it may be in a folder or a zip file.
+A file is given by its name or a pattern, as an upload, or on standard input. It can be in a folder or a zip file.
 
 Compressed files are recognised by their first bytes and unpacked. Content that would be too large
 (`labeler.formats.bounds`) is refused before it fills the memory. Nothing is unpacked to disk, so a name in a zip file

@@ -46,9 +46,9 @@ def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:
 def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame:
     """Read a table of verdicts with the columns item, classifier, verdict, score and threshold; empty cells are None.
 
-    If the file also has the columns application, parameters (JSON) and version, return these columns too. The column
-    `means` of the result maps the measures in `MEASURES` to their values; empty measures are left out. Exported and
-    published files have all these columns.
+    If the file also has the columns application, parameters (JSON) and version, which exported and published files
+    have, return these columns too. The column `means` of the result maps the measures in `MEASURES` to their values,
+    without empty measures.
 
     Parameters
     ----------

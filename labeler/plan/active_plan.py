@@ -1,7 +1,7 @@
 """Compute the state of a plan in use before and after each change.
 
-The states are computed during labelling, and again later to verify the plan. Each state depends only on the active
-assignments and the answers so far, so each change can be derived again from the log.
+The states are computed during labelling, and again later to verify the plan. This is possible because each state
+depends only on the active assignments and the answers so far, which are in the log.
 """
 
 from collections import Counter, defaultdict
@@ -132,8 +132,8 @@ class ActivePlan:
         """Return the current assignments as slots, and the slots of `_once_imported`.
 
         After an import, a reviewer can have two assignments of the kinds fresh, overlap and third to the same item.
-        Only one slot is returned for these: an open assignment, because it can be reassigned; if both are open, the
-        assignment that was not imported.
+        Only one slot is returned for the two. If only one assignment is open, it is returned, because it can be
+        reassigned. If both are open, the assignment that was not imported is returned.
         """
         slots: dict[tuple[str, str, Kind | None], Slot] = {}
         for place in sorted(self.standing, key=lambda place: (place in self.imported, place)):
@@ -202,7 +202,7 @@ class ActivePlan:
     def added(self, assignments: Iterable[Assignment]) -> "ActivePlan":
         """Return the plan with additional assignments.
 
-        An ended assignment that has answers and is added again gets its previous position.
+        If an ended assignment with answers is added again, it gets its previous position.
         """
         before = self._answered_before
         standing = {

@@ -1,7 +1,7 @@
 """Compute changes of a plan in use: a reviewer leaves or joins, or split items get third labels.
 
-Where several choices are equally good, hashes of the seed and the names decide, as in `labeler.plan.design`. These
-hashes are called keys. The order of the input does not matter.
+If several choices are equally good, hashes of the seed and the names decide, as in `labeler.plan.design`. These hashes
+are called keys. The order of the input does not matter.
 
 - The *load* of a reviewer is the number of their slots of the kinds fresh, overlap and third. The *remaining load*
   counts only open slots. Hidden retests and calibration items do not count.
@@ -286,8 +286,8 @@ class _Standing:
     def cost(self, slot: Slot, taker: str) -> tuple[int, int, int]:
         """Return the cost of moving a slot to `taker`; the move with the lowest cost is made.
 
-        The cost is the load of the taker, then the co-load with the other reviewers of the item, then the load of the
-        taker in the application.
+        Costs are compared by the load of the taker. If the loads are equal, the co-load with the other reviewers of the
+        item decides, and then the load of the taker in the application.
         """
         others = self.labelled_by[slot.item] - {slot.reviewer}
         with_taker = self.co_load[taker]

@@ -138,11 +138,10 @@ def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[
 def even_blocks(reviewers: Sequence[str], per_item: int, n_blocks: int, seed: int) -> list[tuple[str, ...]]:
     """Build `n_blocks` sets of `per_item` reviewers one after another, with balanced loads.
 
-    The members of all blocks, one after another, form rounds in which each reviewer occurs once, so loads never differ
-    by more than one. The next member of a block is the reviewer of the round who has the lowest co-load with the
-    members so far. If several are equal, a reviewer from another connected group is preferred, and then the key
-    decides. At the end of a round, at most `MAX_SWAPS` pairs of reviewers in the round are swapped if this makes the
-    co-loads of all pairs more even.
+    Reviewers are chosen in rounds. Each reviewer occurs once in a round, so loads never differ by more than one. The
+    next member of a block is the reviewer of the round who has the lowest co-load with the current members of the
+    block. If several are equal, a reviewer from another connected group is preferred, and then the key decides. At the
+    end of a round, up to `MAX_SWAPS` pairs of its reviewers are swapped if this makes the co-loads more even.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Compute the time on task from the time between the display of an item and the answer, without pauses.
 
 The browser records each stretch of 15 s or more without input (key, pointer, wheel), and each stretch in which the page
-was hidden. The study stores these raw times. This module decides which times count, so this rule can change later.
+was hidden. The study stores these raw times. Only this module decides which times count, so the rule can be changed
+later.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

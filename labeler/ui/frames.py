@@ -2,7 +2,7 @@
 
 At the start of each page run, Streamlit sends the path of the program, versions, the operating system, an id derived
 from the machine's id, and a hash of the path as the name of the main page. A path may contain the name of a person, a
-project or a benchmark. An id of the machine could be recognised in other places.
+project or a benchmark. The id of the machine could be recognised in other places.
 """
 
 import hashlib

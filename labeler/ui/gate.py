@@ -45,8 +45,8 @@ class Gate:
     Requests must come from the pages of this application, not from another site.
 
     Reviewers can reach pages and the program files. They cannot reach anything else in Streamlit, such as uploads,
-    other people's downloads, or metrics. The gate uses the same path as Streamlit's router, because a path in a header
-    could be a different path.
+    other people's downloads, or metrics. The gate uses the same path as Streamlit's router, because a header could name
+    a different path.
     """
 
     def __init__(self, app: ASGIApp, study: Path) -> None:

@@ -43,7 +43,8 @@ def presses(request: RerunData) -> frozenset[tuple[str, bytes]]:
 def one_by_one(request: RerunData) -> list[RerunData]:
     """Split a request with several presses into requests with one press each; buttons come before components.
 
-    Keys of components go to another item, on which a button for the previous item would have no effect.
+    Buttons come first because a key of a component may go to another item. A button for the previous item would then
+    have no effect.
     """
     states = list(request.widget_states.widgets) if request.widget_states else []
     pressed = sorted(filter(_is_pressed, states), key=lambda state: _VALUES.index(state.WhichOneof("value")))

@@ -2,7 +2,8 @@
 
 These files are the same for everyone, so the server reads and compresses each file once.
 
-A page consists of about ninety files. Reading them in pieces took about half of the server's time for opening a page.
+A page consists of about ninety files. If the server read them in pieces for each person, this would take about half of
+its time for opening a page.
 """
 
 import gzip

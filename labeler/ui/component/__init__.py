@@ -1,8 +1,8 @@
 """The review component in the browser, which shows items, reads keys, and sends queued answers to the server.
 
 `labeler.ui.programs` serves the JavaScript in `js/`, the markup and the style at `ASSETS`, without a build step.
-Streamlit sends everything that it knows of a component again with each page run. Therefore, Streamlit gets only the
-script that loads the files.
+Streamlit gets only the script that loads the files, because Streamlit sends its part of a component again with each
+page run.
 """
 
 import base64
