@@ -1,7 +1,7 @@
 """Compute measures of the dissimilarity of two runs: M1 to M5 of the heuristic, and four measures of SAME.
 
-Each measure is computed for all pairs i < j of k runs at once. Intermediate results that several measures share (inner
-products of the runs, the pooled order of their values) are computed once and kept in `Runs`.
+Each measure is computed for all pairs i < j of k runs at once. `Runs` keeps the intermediate results that several
+measures share: inner products of the runs, and the pooled order of their values.
 
 References
 ----------
@@ -242,7 +242,7 @@ _BLOCK = 1 << 18  # number of counts to compare at a time
 def _counts_below(
     owner: NDArray[np.intp], ends: NDArray[np.intp], k: int, n: int
 ) -> NDArray[np.int16] | NDArray[np.int32]:
-    """Count how often each run occurs among the first entries of `owner`, up to each of several ends.
+    """Count how often each run occurs in `owner`, from the start to each of several ends.
 
     Return shape (k, len(ends)); entry [r, t] is the number of times that r occurs in owner[: ends[t] + 1].
 

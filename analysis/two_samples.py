@@ -219,7 +219,7 @@ def _distance(a: Floats, b: Floats) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=20_000)
 def _tail(n: int, is_tie: bytes) -> Floats:
-    """Compute P(distance >= d) for d = 0, 1, ... if every choice of n runs is equally likely; ties are exact.
+    """Compute P(distance >= d) for d = 0, 1, ... if each choice of n runs is equally likely; exact even with ties.
 
     `is_tie` has one byte for each value except the first, in ascending order. The byte says whether the value is equal
     to the previous value.

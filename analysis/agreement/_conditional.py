@@ -138,8 +138,8 @@ def _terms(
     """Return the sum of the log denominators, and the mean and covariance of each rater's number of dissimilar labels.
 
     The denominator of an item with t dissimilar labels is the elementary symmetric polynomial e_t of the raters' odds.
-    The probability that rater r gave one of the t labels is w_r e_(t-1) / e_t, where e_(t-1) is computed without this
-    rater. The probability for two raters is computed in the same way.
+    The probability that rater r gave one of the t labels is w_r e_(t-1) / e_t, where w_r is the odds of this rater, and
+    e_(t-1) is computed without this rater. The probability for two raters is computed in the same way.
     """
     n_groups, size = members.shape
     odds = np.exp(beta[members])

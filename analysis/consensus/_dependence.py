@@ -160,7 +160,7 @@ def dependence(
 
 
 def residual_correlations(labels: pd.DataFrame, verdicts: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Compute the observed minus the expected correlation of each pair of raters under the independent model [1]_.
+    """Compute the observed correlation of each pair of raters, minus the correlation that independence predicts [1]_.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def all_cells(has_label: Bools, stratum: Ints, like: Patterns) -> tuple[Patterns
 
 
 def with_rows(like: Patterns, labels: NDArray[np.int8], stratum: Ints, **changes: Any) -> Patterns:
-    """Build patterns from rows of labels, without items; `like` provides the raters and strata.
+    """Build patterns from rows of labels; `like` provides the raters and strata. No pattern has items.
 
     In a row, -1 means no label, 0 similar and 1 dissimilar.
     """

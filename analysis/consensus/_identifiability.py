@@ -68,8 +68,9 @@ def identifiability(
 ) -> Identifiability:
     """Check whether the labels of a study can determine all parameters, by the rank of the information [1]_.
 
-    If every item has two labels, prevalence and all error rates can change together without any effect on the labels,
-    for any number of reviewers and items. For four reviewers, the rank is 8, but there are 9 parameters.
+    Two labels per item are never enough, for any number of reviewers and items: prevalence and all error rates can
+    change together without any effect on the labels. For example, with four reviewers, the rank is 8, but there are 9
+    parameters.
 
     Parameters
     ----------

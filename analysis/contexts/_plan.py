@@ -88,7 +88,7 @@ def variant_plan(
 def _combinations(
     factors: Mapping[str, Sequence[str]], total: int, n: int, rng: np.random.Generator
 ) -> dict[str, list[str]]:
-    """Draw n different combinations of levels, one per column; a combination is a number in mixed radix."""
+    """Draw n different combinations of levels; return a dict from each factor to its levels in the combinations."""
     if n < total and total > 50 * MAX_RUNS:  # with enough combinations, duplicates are rare, so redrawing is fast
         numbers: set[tuple[int, ...]] = set()
         while len(numbers) < n:

@@ -249,7 +249,7 @@ def _side(values: Floats, level: float, compat: str | None) -> Side:
 
 
 def _mean(values: Floats) -> float:
-    """Compute the mean so that it is exact if all values are equal, and large values do not overflow."""
+    """Compute the mean; the result is exact if all values are equal, and large values do not overflow."""
     if values.min() == values.max():
         return float(values[0])
     exponent, scaled = _scaled(values)

@@ -43,7 +43,7 @@ def _table(
 
 
 def _in_report(answer: str, titles: Collection[str]) -> str:
-    """Leave out the sections that this report does not have."""
+    """Return an answer of a checklist without the sections that this report does not have."""
     places = [place for place in answer.split("; ") if place.partition(" (")[0] not in OPTIONAL.difference(titles)]
     return "; ".join(places) or "Not in this report"
 

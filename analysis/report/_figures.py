@@ -234,7 +234,7 @@ def _scored(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
 
 
 def _steps(name: str, x: Sequence[float], y: Sequence[float]) -> list[dict[str, Any]]:
-    """Return the points of a curve in order; leave out points that readers could not see."""
+    """Return the points of a curve in order, without points that readers could not distinguish."""
     points = list(zip(x, y, strict=True))
     drawn = [*points[:: max(1, len(points) // MAX_STEPS)], points[-1]]
     return [{"classifier": name, "step": i, "x": x, "y": y} for i, (x, y) in enumerate(drawn)]

@@ -165,7 +165,7 @@ def _labels(table: pd.DataFrame, first: pd.DataFrame, not_given: Sequence[Mappin
 
 
 def _not_given(table: pd.DataFrame, counted: pd.DataFrame, planned: Sequence[Mapping[str, str]]) -> pd.DataFrame:
-    """Return the pairs of reviewer and item without a first label, both seen and only planned items."""
+    """Return the pairs of reviewer and item without a first label, including items that are only planned."""
     met = table[table["kind"].isin(COUNTED_KINDS)][["item", "reviewer"]].drop_duplicates()
     never = pd.DataFrame(
         [(row["item"], row["reviewer"]) for row in planned], columns=["item", "reviewer"], dtype=object

@@ -118,7 +118,7 @@ def population(runs: Sequence[ArrayLike], aggregation: str, sampling: Sampling) 
 
 
 def _mean(values: Floats) -> float:
-    """Compute the mean so that it is exact if all values are equal."""
+    """Compute the mean; the result is exact if all values are equal."""
     return float(values[0]) if values.min() == values.max() else float(values.mean())
 
 

@@ -102,8 +102,8 @@ class Quartiles:
 class SlowdownSummary:
     """The median of the smallest detected slowdowns over n benchmarks, and the number of benchmarks that have one.
 
-    A benchmark without a detected slowdown counts as larger than all others. The median is None if at least half of the
-    benchmarks have no detected slowdown.
+    A benchmark without a detected slowdown counts as if its slowdown were larger than all others. The median is None if
+    at least half of the benchmarks have no detected slowdown.
     """
 
     aggregation: str

@@ -1,6 +1,6 @@
 """Read the XML of Catch2 (`--reporter xml`), which has the mean of each benchmark in nanoseconds, but no samples.
 
-One process writes a file, so the file is a run with one value. Test case and sections are part of the benchmark's name.
+A file is a run with one value, because one process writes it. Test case and sections are part of the benchmark's name.
 A file with a document type is refused, because a document type could refer to other files.
 """
 

@@ -1,8 +1,8 @@
 """Read the JSON of Google Benchmark.
 
-`benchmarks[]` has one row per repetition, with `real_time` in the unit `time_unit`. One process writes a file, so the
-file is a run. A repetition, which is a mean over many executions, is an iteration of the run. Aggregate rows (means,
-medians, deviations) are ignored. In files of versions before 1.5, they can be recognised only by their names.
+`benchmarks[]` has one row per repetition, with `real_time` in the unit `time_unit`. A file is a run, because one
+process writes it. A repetition, which is a mean over many executions, is an iteration of the run. Aggregate rows
+(means, medians, deviations) are ignored. In files of versions before 1.5, they can be recognised only by their names.
 """
 
 import re

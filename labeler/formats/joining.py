@@ -431,7 +431,7 @@ class _Holders:
     known: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
 
     def checked(self, part: Part) -> Part:
-        """Return the part without benchmarks that are repeated, that is, that an earlier file has with the same content.
+        """Return the part without the benchmarks that an earlier file has with the same content.
 
         If an earlier file has a benchmark with different content, return a part that is refused.
         """

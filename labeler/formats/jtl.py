@@ -2,7 +2,7 @@
 
 A request started at `timeStamp` and took `elapsed` milliseconds.
 
-One process writes a file, so the file is a run. Each label is a benchmark, and its requests are the iterations, in the
+A file is a run, because one process writes it. Each label is a benchmark, and its requests are the iterations, in the
 order in which they started. Failed requests are left out and counted as one failure.
 """
 

@@ -2,8 +2,8 @@
 
 The formats are the custom tools of github-action-benchmark, the Bencher Metric Format, and k6's summary.
 
-The author of the file decides what the number means; usually the number is a mean. One process writes a file, so the
-file is a run.
+The author of the file decides what the number means; usually the number is a mean. A file is a run, because one process
+writes it.
 """
 
 import re

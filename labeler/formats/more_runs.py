@@ -2,8 +2,8 @@
 
 The runs alternate between baseline and candidate.
 
-One process per version is not enough for a comparison, so these commands start ten processes of each version. `OLD` and
-`NEW` are the folders of the two versions.
+The commands start ten processes of each version, because one process per version is not enough for a comparison. `OLD`
+and `NEW` are the folders of the two versions.
 """
 
 _TURNS = "for i in $(seq 10); do for v in OLD NEW; do\n  {}\ndone; done\n{}"

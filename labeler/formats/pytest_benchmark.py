@@ -1,7 +1,7 @@
 """Read the JSON of pytest-benchmark.
 
-`benchmarks[].stats.data` has the seconds of each round, already divided by the number of its iterations. One process
-writes a file, so the file is a run, and a round is an iteration.
+`benchmarks[].stats.data` has the seconds of each round, already divided by the number of its iterations. A file is a
+run, because one process writes it, and a round is an iteration.
 """
 
 from collections.abc import Iterator, Mapping

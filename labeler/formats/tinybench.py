@@ -1,6 +1,6 @@
 """Read output of tinybench, alone or in `vitest bench --outputJson`, with the mean time of each task in milliseconds.
 
-One process writes a file, so the file is a run. The only value of the run is the mean. The times of the iterations are
+A file is a run, because one process writes it. The only value of the run is the mean. The times of the iterations are
 not used, because tinybench sorts them, so that their order is lost. By default, the file does not contain these times.
 """
 

@@ -1,7 +1,7 @@
 """Compute a plan from a seed: which reviewer labels which items in which order.
 
-The module uses no random numbers. Instead, it sorts by `key`, a hash of the seed and of names. The same seed therefore
-gives the same plan for any order of the input, on all machines and with all versions of libraries. For the same reason,
+The same seed gives the same plan for any order of the input, on all machines and with all versions of libraries. The
+module therefore uses no random numbers, but sorts by `key`, a hash of the seed and of names. For the same reason,
 arrays hold only integers.
 """
 

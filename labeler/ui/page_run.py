@@ -1,6 +1,7 @@
 """The script that Streamlit runs for each click.
 
-Streamlit executes all its lines again each time, so all other code is in modules, which Python imports only once.
+All other code is in modules, because Python imports a module only once, but Streamlit executes this script again for
+each click.
 """
 
 import streamlit as st

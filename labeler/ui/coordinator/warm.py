@@ -1,4 +1,4 @@
-"""Prepare the pages of a coordinator in the background, so that also the first visit of a page is fast."""
+"""Prepare the pages of a coordinator in the background, so that even the first visit of a page is fast."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -27,7 +27,7 @@ def begin(study: Path) -> None:
 
 
 def prepare(study: Path) -> None:
-    """Compute what the pages keep, and draw a figure, because the first figure of a process takes about a second."""
+    """Compute the results that pages keep, and draw one figure; the first figure of a process takes about a second."""
     with suppress(LabelerError), open_database(study) as db:
         interim_agreement.current_agreement(db)
         splits.split_items(db)
