@@ -506,8 +506,9 @@ def two_versions(
 def canonical(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
     """Sort benchmarks and runs so that the order does not depend on file names or the order of rows.
 
-    Benchmarks are sorted by application and name. Runs are sorted by the conditions that some runs share, then by their
-    position in an execution order, then by an arbitrary but fixed key. Resampling therefore always draws the same runs.
+    Benchmarks are sorted by application and name. Runs are sorted by the conditions that some runs share, and then by
+    their position in an execution order. An arbitrary but fixed key comes last. Resampling therefore always draws the
+    same runs.
     """
     ordered = sorted(benchmarks, key=lambda benchmark: (natural(benchmark.application), natural(benchmark.name)))
     return [_with_runs_in_place(benchmark) for benchmark in ordered]

@@ -106,8 +106,7 @@ class Expected(Result):
 def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level: float = 0.95) -> int:
     """Compute how many items with two ratings give an interval of Fleiss' kappa with this half-width [1]_ [2]_.
 
-    The number is ceil(z^2 V / w^2), where w is the half-width and V = (1 - k) [(1 - k)(1 - 2k) + k(2 - k) / (2p(1 -
-    p))].
+    The number is ceil(z^2 V / w^2), where w is the half-width. V is (1 - k) [(1 - k)(1 - 2k) + k(2 - k) / (2p(1 - p))].
 
     Parameters
     ----------
@@ -199,9 +198,9 @@ def items_for_kappa_test(
 def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> int:
     """Compute the smallest number of items n for which the interval of a share has this half-width.
 
-    The interval is `analysis.intervals.wilson`. Use this function for the agreement of a pair (n is the number of items
-    that both label), for test-retest agreement (number of retest items), or for the sensitivity of a classifier (number
-    of agreed dissimilar items).
+    The interval is `analysis.intervals.wilson`. The function applies to three shares. For the agreement of a pair, n is
+    the number of items that both label. For test-retest agreement, n is the number of retest items. For the sensitivity
+    of a classifier, n is the number of agreed dissimilar items.
 
     Parameters
     ----------

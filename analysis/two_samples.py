@@ -37,14 +37,14 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
     - "combined" takes the smaller p of both tests, and corrects p for this choice.
 
     The correction needs the correlation rho of the two test statistics if nothing has changed. It is the correlation
-    between the pooled values and their ranks. The corrected p is the probability that at least one statistic is as
-    extreme as the smaller p, computed from a bivariate normal distribution with this correlation. The rank test can
+    between the pooled values and their ranks. The corrected p is the probability that at least one test gives a p as
+    small as the smaller p. It is computed from a bivariate normal distribution with this correlation. The rank test can
     reach only some values of p, and the correction takes this into account. If the samples are too small for the rank
     test, Welch's test therefore decides alone.
 
     Welch's p is multiplied by 0.85 / rho^4, a weight chosen by simulation. This lowers the influence of Welch's test if
     the pooled values are not normal. If the sides have different sizes, the larger p of Welch's and Student's test
-    replaces Welch's p, because Welch's test rejects too often if one side has very few runs.
+    replaces Welch's p. The reason is that Welch's test rejects too often if one side has very few runs.
 
     Parameters
     ----------
@@ -93,8 +93,8 @@ def _p_values(a: Floats, b: Floats, test: str, *, ties: bool = True) -> Floats:
 def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     """Compute mean(x) / mean(y) of two independent samples with Fieller's interval [1]_.
 
-    The interval contains 1 if and only if Welch's test does not reject at 1 - level, because the interval and the test
-    use the same degrees of freedom.
+    The interval contains 1 if Welch's test does not reject at 1 - level, and does not contain 1 otherwise. The interval
+    and the test use the same degrees of freedom.
 
     Parameters
     ----------

@@ -116,8 +116,8 @@ def maximise(data: Informative) -> Fit:
 def _groups(y: Floats) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats]]:
     """Yield groups of items with the same raters and the same number of dissimilar labels.
 
-    There is one batch for each number of raters per item. A batch contains the raters, shape (n_groups, n_raters of an
-    item), the number of dissimilar labels, shape (n_groups,), and the number of items, shape (n_groups,).
+    There is one batch for each number of raters per item. A batch contains three arrays: the raters of each group,
+    shape (n_groups, n_raters of an item), its number of dissimilar labels, and its number of items.
     """
     has_label = ~np.isnan(y)
     keys = np.column_stack([has_label, (y == 1).sum(axis=1)]).astype(np.int64)
@@ -138,7 +138,7 @@ def _terms(
     """Return the sum of the log denominators, and the mean and covariance of each rater's number of dissimilar labels.
 
     The denominator of an item with t dissimilar labels is the elementary symmetric polynomial e_t of the raters' odds.
-    The probability that rater r gave one of the t labels is w_r e_(t-1) / e_t, where w_r is the odds of this rater, and
+    The probability that rater r gave one of the t labels is w_r e_(t-1) / e_t. Here, w_r is the odds of this rater, and
     e_(t-1) is computed without this rater. The probability for two raters is computed in the same way.
     """
     n_groups, size = members.shape

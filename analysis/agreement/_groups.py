@@ -47,13 +47,13 @@ def by_group(
     """Compute percent agreement and kappa of each group of labels.
 
     The agreement of a label is the share of equal labels among the other labels of the same item. `percent` is the mean
-    of these shares. Each label has weight 1 / r_i, where r_i is the number of labels of the item, so an item whose
-    labels are all in the group has weight 1. Chance agreement compares the group's labels with the other labels of
+    of these shares. Each label has weight 1 / r_i, where r_i is the number of labels of the item. An item whose labels
+    are all in the group therefore has weight 1. Chance agreement compares the group's labels with the other labels of
     their items, and kappa is (pa - pe) / (1 - pe).
 
     If the column describes items, such as the application, the results are percent agreement and Fleiss' kappa of the
-    group's items with two or more labels. If the column describes labels, such as the position, the other labels of an
-    item can be in another group.
+    group. Items with only one label are then left out. If the column describes labels, such as the position, the other
+    labels of an item can be in another group.
 
     Parameters
     ----------

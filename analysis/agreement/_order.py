@@ -315,8 +315,8 @@ def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:
 def _has_enough_ranks(x: Floats, y: Floats, level: float) -> bool:
     """Return whether both limits of Sen's interval are among the sorted slopes of all pairs.
 
-    If the limits are not among the slopes, `theilslopes` returns the smallest and the largest slope, so that even three
-    labels have an interval.
+    If the limits are not among the slopes, `theilslopes` returns the smallest and the largest slope. Even three labels
+    would then have an interval.
     """
     n = len(x)
     same_x, same_y = (np.unique(values, return_counts=True)[1] for values in (x, y))

@@ -119,8 +119,8 @@ def _likelihood_ends(table: Floats, w: Floats, level: float) -> tuple[float, flo
     """Return the ends of the likelihood interval of kappa.
 
     The search covers all probability tables inside the likelihood limit, which form a convex set. Each step
-    approximates kappa by a linear function. For the lower end, it moves towards the table with the smallest value of
-    this function, and for the upper end towards the table with the largest value.
+    approximates kappa by a linear function. The step then moves towards the table with the smallest value of this
+    function (for the lower end) or the largest value (for the upper end).
     """
     n = float(table.sum())
     limit = float(special.stdtrit(n - 1, (1 + level) / 2)) ** 2 / (2 * n)

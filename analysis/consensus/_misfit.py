@@ -56,8 +56,8 @@ def misfit(
     """Test whether pairs of raters agree as often as the latent class model predicts [1]_.
 
     The statistic is the sum of Pearson's X2 over the 2 x 2 tables of all pairs of raters, pooled over items. The
-    distribution of the statistic comes from a parametric bootstrap: data sets are drawn from the fitted model, with the
-    same raters on the same items, and the model is fitted to each data set.
+    distribution of the statistic comes from a parametric bootstrap. Data sets are drawn from the fitted model, with the
+    same raters on the same items. The model is then fitted to each data set.
 
     If the test rejects, do not trust the prevalence and the rates of the model: raters share errors, or items differ in
     difficulty. If the test does not reject, this proves little, because no test can detect errors that all raters

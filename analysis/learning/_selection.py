@@ -66,8 +66,9 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
     """Compute weights that make the mean over random and chosen items an unbiased estimate for all items.
 
     Each batch gives one set of weights. Items that were labelled earlier have weight 1. The random items of the batch
-    represent all other items, so each random item has the weight (unlabelled items) / (random items of the batch). The
-    weights are then averaged over the batches; a batch counts in proportion to its number of random items [1]_.
+    represent all other items. Each random item therefore has the weight (unlabelled items) / (random items of the
+    batch). The weights are then averaged over the batches; a batch counts in proportion to its number of random items
+    [1]_.
 
     Parameters
     ----------

@@ -298,8 +298,8 @@ def choose(
 def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) -> float:
     """Return the threshold with the lowest cost.
 
-    If several thresholds have the lowest cost, return the threshold nearest to 1 / (1 + cost_ratio), which is the best
-    threshold for calibrated probabilities.
+    If several thresholds have the lowest cost, return the threshold nearest to 1 / (1 + cost_ratio). For calibrated
+    probabilities, this value is the best threshold.
 
     Parameters
     ----------

@@ -3,9 +3,9 @@
 A result is `["Trial", {"times": [...], ...}]`.
 
 Groups contain groups and trials by name. The name of a benchmark joins the names from the outermost group to the trial.
-A file is a run, because one process writes it. The only value of the run is the mean of the times, in nanoseconds,
-because BenchmarkTools sorts the times of a trial and their order is lost. An estimate (`TrialEstimate`) is already a
-single value.
+A file is a run, because one process writes it. The only value of the run is the mean of the times, in nanoseconds. The
+order of the times is lost, because BenchmarkTools sorts the times of a trial. An estimate (`TrialEstimate`) is already
+a single value.
 """
 
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,8 @@
 The file is a list of benchmarks. `primaryMetric.rawData` is a list of forks, and each fork is a list of iterations. A
 fork is a run. A benchmark is identified by its name, its parameters, its mode and, if there are several threads, their
 number. In mode `sample`, an iteration is a histogram, `rawDataHistogram[fork][iteration] = [[value, count], ...]`. The
-measurement of such an iteration is the mean of its values, which JMH calls the score, because a histogram does not show
-when each value was measured.
+measurement of such an iteration is the mean of its values, which JMH calls the score. Single values are not used,
+because a histogram does not show when each value was measured.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 `benchmarks[].runs[].stats` has times in nanoseconds; mitata has one "run" per set of arguments. Here the file is a run,
 because one process writes a file. The only value of the run is mitata's `avg`. The samples are not used, because mitata
-sorts them, so that their order is lost, and removes extreme samples.
+sorts them and removes extreme samples. Their order is therefore lost.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """Read output of tinybench, alone or in `vitest bench --outputJson`, with the mean time of each task in milliseconds.
 
 A file is a run, because one process writes it. The only value of the run is the mean. The times of the iterations are
-not used, because tinybench sorts them, so that their order is lost. By default, the file does not contain these times.
+not used, because tinybench sorts them and their order is lost. By default, the file does not contain these times.
 """
 
 import re

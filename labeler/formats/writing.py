@@ -91,8 +91,8 @@ def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
 
     The content is a list of runs; each run is a list of times in seconds.
 
-    The name is `org__project#method#k=v.json` if possible. A name that is too long or not a valid file name is changed,
-    and part of its hash is added, so that all names are different.
+    The name is `org__project#method#k=v.json` if possible. A name that is too long, or is not a valid file name, is
+    changed. A part of its hash is then added, so that all names are different.
 
     Raises
     ------

@@ -106,7 +106,7 @@ class ActivePlan:
         """Return the plan with additional items, each assigned to `per_item` reviewers.
 
         Each item goes to the reviewers with the lowest loads; keys break ties. A reviewer sees the new items after all
-        other items, sorted by key, so that the order does not reveal why an item was added.
+        other items. The new items are sorted by key, so that their order does not reveal why an item was added.
         """
         load = Counter(reviewer for reviewer, _, kind in self.standing if kind in LOADING)
         own: dict[str, list[str]] = defaultdict(list)

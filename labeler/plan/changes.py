@@ -32,7 +32,7 @@ class Slot:
     """An assignment in a running study.
 
     A slot that is `answered` cannot move to another reviewer. A slot that is `bound` is open, but its item is already
-    on the reviewer's screen, so the slot cannot move to a reviewer who joins.
+    on the reviewer's screen. It cannot move to a reviewer who joins.
     """
 
     reviewer: str
@@ -287,7 +287,7 @@ class _Standing:
         """Return the cost of moving a slot to `taker`; the move with the lowest cost is made.
 
         Costs are compared by the load of the taker. If the loads are equal, the co-load with the other reviewers of the
-        item decides, and then the load of the taker in the application.
+        item decides. If these are also equal, the load of the taker in the application decides.
         """
         others = self.labelled_by[slot.item] - {slot.reviewer}
         with_taker = self.co_load[taker]

@@ -100,11 +100,11 @@ def axis_limits(
     """Return the limits of the y axis for each view of an item; the main axis comes first.
 
     The rule `levels` keeps the median and the middle half of every run on the axis. This rule also keeps each level
-    that lasts more than about 5 % of a run, that is, more than 5 % of its windows. A window has 50 iterations. A long
-    run has 60 windows, which are longer. The levels of a run reach from the 5th to the 95th percentile of the window
-    medians, and include the middle half of the run. Here, the 5th percentile is the lowest median for which more than 5
-    % of the medians are equal or lower. A margin is added to the range of the levels of all runs. The margin is 4 % of
-    the range, or up to 15 % if the 1st and 95th percentiles of runs reach further.
+    that lasts for more than 5 % of the windows of a run. A window has 50 iterations. A long run has 60 windows, which
+    are longer. The levels of a run reach from the 5th to the 95th percentile of the window medians, and include the
+    middle half of the run. Here, the 5th percentile is the lowest median for which more than 5 % of the medians are
+    equal or lower. A margin is added to the range of the levels of all runs. The margin is 4 % of the range, or up to
+    15 % if the 1st and 95th percentiles of runs reach further.
 
     `core` reaches from the lowest 1st percentile of any run to the highest 95th percentile of any run. `pooled` reaches
     from the 0.5th to the 99.5th percentile of all measurements. `full` shows all measurements. `close` reaches from the

@@ -3,7 +3,7 @@
 The unit does not reveal what was measured, and each assignment has a picture with different bytes.
 
 Without these changes, reviewers could compare the data that they receive, and recognise a retest or an item of another
-reviewer. In each assignment, the runs have a different order, bins and windows have different boundaries, and values
+reviewer. Each assignment has a different order of the runs, and different boundaries of bins and windows. Its values
 are shifted by less than the eye can see. A person who compares the shapes can still recognise an item, because the
 shapes must not change.
 """

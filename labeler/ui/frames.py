@@ -1,8 +1,8 @@
 """Remove information about the server from messages between a browser and Streamlit.
 
-At the start of each page run, Streamlit sends the path of the program, versions, the operating system, an id derived
-from the machine's id, and a hash of the path as the name of the main page. A path may contain the name of a person, a
-project or a benchmark. The id of the machine could be recognised in other places.
+At the start of each page run, Streamlit sends versions, the operating system, the path of the program, and an id
+derived from the machine's id. As the name of the main page, Streamlit sends a hash of the path. A path may contain the
+name of a person, a project or a benchmark. The id of the machine could be recognised in other places.
 """
 
 import hashlib

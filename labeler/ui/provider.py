@@ -2,9 +2,9 @@
 
 This sign-in is available if secrets.toml has a section `[auth]`.
 
-Streamlit's routes communicate with the provider and set a signed cookie with the person's identity. This cookie is
-exchanged for a labeler session at once, so that roles, signing out and revoking links work in the same way for
-everyone. Reading the cookie needs undocumented functions of Streamlit, which are used only in this module.
+Streamlit's routes communicate with the provider and set a signed cookie with the person's identity. The application
+immediately replaces this cookie with a labeler session. Roles, signing out and revoking links therefore work in the
+same way for everyone. Reading the cookie needs undocumented functions of Streamlit, which are used only in this module.
 """
 
 import json

@@ -17,8 +17,8 @@ MAX_FILES = 65_536  # more than this server needs
 def bound_heap() -> bool:
     """Make glibc return the memory of large messages at once; return False if the C library is not glibc.
 
-    Without this setting, the memory of a server with fifty reviewers grows by 2 MB per 1000 labels, because glibc keeps
-    larger and larger freed blocks in an arena per thread.
+    Without this setting, the memory of a server with fifty reviewers grows by 2 MB per 1000 labels. The reason is that
+    glibc keeps larger and larger freed blocks in an arena per thread.
     """
     if platform.libc_ver()[0] != "glibc":
         return False
@@ -44,9 +44,9 @@ def file_limit() -> int:
 def keep_no_files_per_window() -> None:
     """Give each window an event loop that opens no files.
 
-    Streamlit creates an event loop for each window, in case its page uses asyncio, and keeps it for up to two minutes
-    after the window is closed. A normal loop has three open files. These pages never run the loop, so the loop needs
-    no files.
+    Streamlit creates an event loop for each window, in case its page uses asyncio. Streamlit keeps the loop for up to
+    two minutes after the window is closed. A normal loop has three open files. These pages never run the loop, so the
+    loop needs no files.
     """
     websocket_session_manager.AppSession = _WindowSession  # type: ignore[attr-defined]  # Streamlit offers no other way
 

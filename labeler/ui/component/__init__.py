@@ -102,7 +102,7 @@ def picture(
 
     The picture is read-only, and all pages except labelling use it.
 
-    The keys for axis (Z), logarithm (L) and overlay (O) and the arrow keys work as on the labelling screen, and change
+    The keys Z (axis), L (logarithm) and O (overlay), and the arrow keys, work as on the labelling screen. They change
     only the view. If a page has several pictures, the keys apply to the picture at which the person last pointed, or
     which was focused last.
 
