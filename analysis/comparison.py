@@ -1,6 +1,6 @@
 """Test whether benchmarks have changed: compare candidate and baseline with one number per run.
 
-Only numpy is imported here; functions import the rest when called, so that commands start fast.
+Functions import all packages except numpy only when they are called, so that commands start fast.
 """
 
 from collections import defaultdict

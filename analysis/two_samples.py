@@ -1,6 +1,6 @@
 """Compare two samples of one number per run: run tests for many pairs at once, and compute ratios.
 
-Only numpy is imported here; functions import the rest when called, so that commands start fast.
+Functions import all packages except numpy only when they are called, so that commands start fast.
 """
 
 from collections import defaultdict

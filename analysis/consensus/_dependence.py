@@ -1,7 +1,7 @@
 """Fit latent class models in which raters make dependent errors, and show how these models change the results.
 
 There are three kinds of models. In the first, two raters share errors, as if one of them copied some labels of the
-other. In the second, some items are more difficult than others, and this is the same for all raters. In the third, a
+other. In the second, items differ in difficulty, and each item is equally difficult for all raters. In the third, a
 share of the items is hard for all raters. Each kind has one more parameter than the independent model. If this
 parameter is 0, both models are equal.
 """

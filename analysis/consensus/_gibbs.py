@@ -2,8 +2,8 @@
 
 Each sweep has two steps [1]_. The first step uses the current parameters: it draws the number of dissimilar items of
 each pattern from a binomial distribution. The second step uses these numbers: it draws prevalence and rates from Beta
-distributions. Se and Sp (sensitivity and specificity) are drawn in turn, and each distribution is truncated so that Se
-+ Sp >= 1.
+distributions. Se and Sp (sensitivity and specificity) are drawn in turn. Their distributions are truncated, so that the
+sum of Se and Sp is at least 1.
 
 References
 ----------

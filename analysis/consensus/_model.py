@@ -1,11 +1,11 @@
 """Define the latent class model with two categories and conditional independence, and fit it by EM.
 
 An item is dissimilar with probability pi, which depends on its stratum. Rater r calls a dissimilar item dissimilar with
-probability Se_r (sensitivity), and a similar item dissimilar with probability 1 - Sp_r (Sp is specificity). If the true
-category is known, raters are independent [1]_, [2]_.
+probability Se_r (sensitivity), and a similar item similar with probability Sp_r (specificity). If the true category is
+known, raters are independent [1]_, [2]_.
 
 The priors are for a small study [3]_. They assume that reviewers are more often right than wrong, and assume nothing
-about classifiers. Se + Sp >= 1 for every rater, because otherwise the two categories could be exchanged.
+about classifiers. For every rater, Se + Sp must be at least 1, because otherwise the two categories could be exchanged.
 
 References
 ----------
@@ -119,8 +119,8 @@ def expected_counts(q: Floats, patterns: Patterns, n: Floats) -> tuple[Floats, F
 def step(q: Floats, patterns: Patterns, n: Floats) -> Theta:
     """Run the M-step: find the most probable parameters if the share of dissimilar items of each pattern is known.
 
-    The step first finds Se and Sp of each rater separately. If they violate Se + Sp >= 1, it searches the line Se + Sp
-    = 1. The best values are on this line, because the objective is concave.
+    The step first finds Se and Sp of each rater separately. If Se + Sp < 1, the step then searches the line Se + Sp =
+    1. The best values are on this line, because the objective is concave.
     """
     a, b = rater_priors(patterns)
     hit, miss, correct, false_alarm = expected_counts(q, patterns, n)
@@ -205,8 +205,9 @@ def _parts(theta: Theta) -> tuple[Floats, Floats, Floats]:
 def starts(patterns: Patterns) -> Theta:
     """Return starting points of EM that do not depend on the order or names of raters.
 
-    There are four kinds of starting points: the share of dissimilar labels of each item; equal raters at a low, middle
-    and high prevalence; strict and lenient raters; and for each rater, a start at which only this rater is right.
+    There are four kinds of starting points. The first uses the share of dissimilar labels of each item. The second has
+    equal raters at a low, middle and high prevalence. The third has strict and lenient raters. The fourth has one start
+    for each rater, at which only this rater is right.
     """
     n_raters, n_strata = len(patterns.raters), len(patterns.strata)
     share = _share(patterns.positive.sum(axis=1), patterns.negative.sum(axis=1))

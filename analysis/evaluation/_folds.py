@@ -11,9 +11,9 @@ def balanced_folds(
 ) -> NDArray[np.intp]:
     """Assign groups of items to folds, so that groups stay together and both categories are balanced.
 
-    The largest group is assigned first. Each group goes to the fold that has few items of the categories that the group
-    has many of. To find this fold, the shares of a category in the group and in the fold are multiplied and summed over
-    both categories. The fold with the smallest sum gets the group.
+    The largest group is assigned first. For each fold, the function computes a sum over both categories: the group's
+    share of the items in the category, times the fold's share. The group goes to the fold with the smallest sum, so
+    that both categories stay balanced.
 
     Parameters
     ----------

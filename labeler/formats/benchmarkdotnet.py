@@ -1,10 +1,10 @@
 """Read the full JSON report of BenchmarkDotNet.
 
-Each entry of `Benchmarks[].Measurements[]` is a time in nanoseconds for a number of operations. A launch is a process,
-so a launch is a run. The iterations of a run are the measurements of mode Workload and stage Result, from which
-BenchmarkDotNet computes the mean. In these measurements, the overhead of an empty method is already subtracted, and the
-slowest outliers are removed. `--columns stage=Actual` uses stage Actual instead, with overhead and outliers. If a
-launch has no results, the mean of its overhead is subtracted from its actual times. If several jobs measured a
+Each entry of `Benchmarks[].Measurements[]` is a time in nanoseconds for a number of operations. A launch is a run,
+because each launch is a process. The iterations of a run are the measurements of mode Workload and stage Result, from
+which BenchmarkDotNet computes the mean. In these measurements, the overhead of an empty method is already subtracted,
+and the slowest outliers are removed. `--columns stage=Actual` uses stage Actual instead, with overhead and outliers. If
+a launch has no results, the mean of its overhead is subtracted from its actual times. If several jobs measured a
 benchmark, the job is part of the name.
 """
 

@@ -1,8 +1,8 @@
 """Read the JSON of nanobench (template `json`).
 
 `results[].measurements[]` has one entry per epoch, with the `elapsed` seconds of one iteration. A file is a run,
-because one process writes it. nanobench stores the mean of its iterations for each epoch. Here, an iteration of the run
-is an epoch. Times are divided by the size of the `batch`, as in nanobench's own table.
+because one process writes it. An epoch is an iteration of the run. nanobench also calls the executions within an epoch
+iterations, and stores only their mean. Times are divided by the size of the `batch`, as in nanobench's own table.
 """
 
 import re

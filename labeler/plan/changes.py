@@ -32,7 +32,7 @@ class Slot:
     """An assignment in a running study.
 
     A slot that is `answered` cannot move to another reviewer. A slot that is `bound` is open, but its item is already
-    on the reviewer's screen. It cannot move to a reviewer who joins.
+    on the reviewer's screen. Such a slot cannot move to a reviewer who joins.
     """
 
     reviewer: str

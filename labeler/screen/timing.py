@@ -1,4 +1,4 @@
-"""Compute the time on task from the time between the display of an item and the answer, without pauses.
+"""Compute the time on task, which is the time from the display of an item to the answer, without pauses.
 
 The browser records each stretch of 15 s or more without input (key, pointer, wheel), and each stretch in which the page
 was hidden. The study stores these raw times. Only this module decides which times count, so the rule can be changed

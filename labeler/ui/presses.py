@@ -1,8 +1,8 @@
 """Handle the presses of buttons and keys one after another, so that no press is lost.
 
-After `install`, a page run that handles a press ends before the next request begins. This needs the setting `fastReruns
-= false`. Without `install`, Streamlit stops a page run as soon as the browser sends the next request. If a person then
-presses two buttons within a tenth of a second, the first page run stops before it has saved anything.
+With `install` and the setting `fastReruns = false`, a page run that handles a press ends before the next request
+begins. Otherwise, Streamlit stops a page run as soon as the browser sends the next request. If a person then presses
+two buttons within a tenth of a second, the first page run stops before it has saved anything.
 """
 
 import threading

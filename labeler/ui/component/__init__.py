@@ -103,8 +103,8 @@ def picture(
     The picture is read-only, and all pages except labelling use it.
 
     The keys Z (axis), L (logarithm) and O (overlay), and the arrow keys, work as on the labelling screen. They change
-    only the view. If a page has several pictures, the keys apply to the picture at which the person last pointed, or
-    which was focused last.
+    only the view. If a page has several pictures, the keys apply to the picture that the person last pointed at or
+    focused.
 
     Parameters
     ----------
