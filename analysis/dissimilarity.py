@@ -246,7 +246,7 @@ def _counts_below(
 
     Return shape (k, len(ends)); entry [r, t] is the number of times that r occurs in owner[: ends[t] + 1].
 
-    The counts of four runs share one 64-bit word, so one cumulative sum counts for four runs.
+    For speed, each cumulative sum counts four runs at once, because the counts of four runs share one 64-bit word.
     """
     if n > np.iinfo(np.int16).max:
         return np.stack([np.cumsum(owner == r, dtype=np.int32)[ends] for r in range(k)])
@@ -340,9 +340,9 @@ def _compressed_lengths(strings: Sequence[bytes]) -> Iterator[tuple[int, int, in
 
     The results are (j, j, length of string j) for each j, then (i, j, length of string i followed by j) for i < j.
 
-    All strings have the same length. The compressor's state after string i is saved and copied for each j. A window of
-    8 kB, instead of zlib's 32 kB, makes the copy fast. The lengths do not depend on the window as long as both strings
-    fit into the window and into one block.
+    All strings have the same length. String i is compressed only once: the compressor's state after string i is saved,
+    and copied for each j. A window of 8 kB, instead of zlib's 32 kB, makes the copy fast. The lengths do not depend on
+    the window as long as both strings fit into the window and into one block.
     """
     fits = 2 * len(strings[0]) + 262 <= 1 << _WINDOW_BITS
     started: list[tuple[int, Any]] = []  # bytes written so far, and the compressor's state

@@ -151,8 +151,9 @@ def items_for_kappa_test(
     """Compute how many items with two ratings a test needs to detect kappa_1 with this power [1]_.
 
     The null hypothesis is kappa = kappa_0. The test is the goodness of fit test of the common correlation model, which
-    needs n = lambda(1, alpha, power) / d items. The noncentrality per item, d, is [p (1 - p) (k1 - k0)]^2 [1 / (p^2 +
-    p(1-p)k0) + 2 / (p(1-p)(1-k0)) + 1 / ((1-p)^2 + p(1-p)k0)].
+    needs n = lambda(1, alpha, power) / d items. lambda is the noncentrality of a chi-squared test with 1 degree of
+    freedom that has this power. d is the noncentrality per item: [p (1 - p) (k1 - k0)]^2 [1 / (p^2 + p(1-p)k0) + 2 /
+    (p(1-p)(1-k0)) + 1 / ((1-p)^2 + p(1-p)k0)].
 
     Parameters
     ----------

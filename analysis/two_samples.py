@@ -36,11 +36,11 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
       corrected normal approximation.
     - "combined" takes the smaller p of both tests, and corrects p for this choice.
 
-    The correction needs the correlation rho of the two test statistics if nothing has changed. It is the correlation
-    between the pooled values and their ranks. The corrected p is the probability that at least one test gives a p as
-    small as the smaller p. It is computed from a bivariate normal distribution with this correlation. The rank test can
-    reach only some values of p, and the correction takes this into account. If the samples are too small for the rank
-    test, Welch's test therefore decides alone.
+    The correction uses the correlation rho that the two test statistics have if nothing has changed. rho is the
+    correlation between the pooled values and their ranks. The corrected p is the probability that at least one test
+    gives a p as small as the smaller p. It is computed from a bivariate normal distribution with this correlation. The
+    rank test can reach only some values of p, and the correction takes this into account. If the samples are too small
+    for the rank test, Welch's test therefore decides alone.
 
     Welch's p is multiplied by 0.85 / rho^4, a weight chosen by simulation. This lowers the influence of Welch's test if
     the pooled values are not normal. If the sides have different sizes, the larger p of Welch's and Student's test

@@ -43,8 +43,8 @@ def jackknife_over_raters(
     """Compute a coefficient with an interval that covers new raters and new items (Gwet's unconditional variance [1]_).
 
     The variance is the sum of two parts: the variance over items, as in the ordinary interval, and the jackknife
-    variance over raters. The jackknife variance is (R - 1) / R sum (k_(-r) - mean)^2, where k_(-r) is the coefficient
-    without rater r.
+    variance over raters. With R raters, the jackknife variance is (R - 1) / R sum (k_(-r) - mean)^2, where k_(-r) is
+    the coefficient without rater r.
 
     Parameters
     ----------

@@ -217,9 +217,9 @@ def specific_agreement(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> dict[Hashable, Estimate]:
-    """Compute agreement on each category [1]_: how often another rater of the item chooses the category, too.
+    """Compute agreement on each category [1]_: how often another rater of the item also chooses the category.
 
-    The formula is sum r_ik (r_ik - 1) / sum r_ik (r_i - 1), which is 2a / (2a + b + c) for two raters.
+    The formula is sum r_ik (r_ik - 1) / sum r_ik (r_i - 1). For two raters, it is 2a / (2a + b + c).
 
     Parameters
     ----------

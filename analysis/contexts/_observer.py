@@ -187,9 +187,9 @@ class SpeedupByLevel:
 def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level: float = 0.95) -> SpeedupByLevel:
     """Check whether the conclusion about two versions is the same at each level of instrumentation [1]_.
 
-    The inter-run range contains all speed-ups between a run of one version and a run of the other version. Over several
-    contexts, each end is a geometric mean. The range is wide on purpose: noise of the runs does not explain a speed-up
-    outside this range.
+    The inter-run range contains all speed-ups between a run of one version and a run of the other version. If there are
+    several contexts, each end of the range is a geometric mean over the contexts. The range is wide on purpose, so that
+    noise of the runs does not explain a speed-up outside it.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Compare runs in one fixed order with runs in random order, to test whether the order of benchmarks matters.
 
-Design and test follow Duplyakin et al. (2023), Avoiding the Ordering Trap in Systems Performance
-Measurement, USENIX ATC '23, https://www.usenix.org/conference/atc23/presentation/duplyakin. If all runs are in random
-order, two weaker tests check whether a value depends on the position in the run or on the previous benchmark.
+The design and the test follow Duplyakin et al. (2023), Avoiding the Ordering Trap in Systems Performance Measurement,
+USENIX ATC '23, https://www.usenix.org/conference/atc23/presentation/duplyakin. If all runs are in random order, two
+weaker tests check whether a value depends on the position in the run or on the previous benchmark.
 """
 
 from typing import TYPE_CHECKING

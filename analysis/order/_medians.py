@@ -17,8 +17,9 @@ PUBLISHED_LEVEL = 0.95  # confidence level of each test in the published tool
 def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | None = None) -> Estimate:
     """Compute the median and its exact interval from order statistics [1]_.
 
-    The interval goes from the j-th smallest to the j-th largest value. j is the largest number for which 1 - 2 P(B < j)
-    >= level, where B is binomial (n, 1/2). The coverage is at least `level` for any distribution.
+    The interval goes from the j-th smallest to the j-th largest value. The coverage of this interval is at least 1 - 2
+    P(B < j) for any distribution, where B is binomial (n, 1/2). j is the largest number for which this is at least
+    `level`.
 
     Parameters
     ----------

@@ -81,8 +81,8 @@ class Placed:
 def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
     """Test with Kendall's tau-b [1]_ (two-sided) whether values increase or decrease with the position.
 
-    Many runs share a position. The p of Kendall's tau-b is corrected for these ties, unlike the p of Spearman's rank
-    correlation.
+    The p of Kendall's tau-b is corrected for ties, unlike the p of Spearman's rank correlation. Ties are frequent,
+    because many runs share a position.
 
     Parameters
     ----------

@@ -151,8 +151,9 @@ def latent_numbers(
 def _state_of_classifier(reviewers: consensus.ModelState, own: consensus.ModelState) -> consensus.ModelState:
     """Return the status of a classifier's row.
 
-    If the reviewers' model has a warning, the row usually has the same warning, because the rates are computed from the
-    reviewers' model. Only if the classifier's own model is rejected, the row has the status of that model.
+    If the classifier's own model is rejected, the row has the status of this model. Otherwise, a warning of the
+    reviewers' model also applies to the row, because the rates are computed from the reviewers' model. If that model
+    has no warning, the row has the status of the classifier's own model.
     """
     return own if own.state == consensus.REJECTED or not reviewers.is_marked else reviewers
 

@@ -104,9 +104,9 @@ def coverage(
 ) -> dict[str, Coverage]:
     """Compute how often Student's interval from n_runs drawn runs contains the mean of all runs [1]_.
 
-    Runs are drawn with replacement. "merged" and "run means" depend only on which runs are drawn, so every multiset of
-    runs is enumerated with its probability. For "one sample", and if there are more than 20 000 multisets, random draws
-    are used instead.
+    Runs are drawn with replacement. The results for "merged" and "run means" depend only on which runs are drawn. The
+    function therefore enumerates all possible draws (multisets of runs) with their probabilities. For "one sample", and
+    if there are more than 20 000 multisets, it uses random draws instead.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Read the JSON of hyperfine (`--export-json`), which has `results[].times` in seconds.
 
-Each time was measured by a separate process, so each time is a run.
+Each time is a run, because a separate process measured it.
 
 If the exit code of a process is not 0 (`--ignore-failure`), the process is a failure, and its time is not used.
 """

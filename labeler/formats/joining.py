@@ -110,8 +110,8 @@ def read_benchmarks(
 ) -> Iterator[Part]:
     """Yield the result of each file in order, then the benchmarks that were joined from several files.
 
-    A file whose content repeats an earlier file is used once. A run that is in two files is also used once. A remark
-    reports each case.
+    If two files have the same content, only one of them is used. If two files contain the same run, the run is used
+    once. A remark reports each case.
 
     Parameters
     ----------
