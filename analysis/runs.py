@@ -12,7 +12,7 @@ SAX_CUTS = (-0.6744897501960817, 0.0, 0.6744897501960817)  # the quartiles of th
 
 
 class MeasurementError(ValueError):
-    """Raised if a measurement is NaN or infinite, or negative although a measure requires numbers >= 0."""
+    """Raised if a measurement is NaN or infinite, or if it is negative and a measure requires numbers >= 0."""
 
 
 class Runs:

@@ -325,7 +325,7 @@ def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> p
 
 
 def _is_blank(values: "pd.Series[Any]", column: str, name: str) -> NDArray[np.bool_]:
-    """Return which entries are texts without characters; raise ValueError for an entry such as a list."""
+    """Return which entries are empty or blank texts; raise ValueError for an entry such as a list."""
     if isinstance(values.dtype, pd.StringDtype):
         return values.str.strip().eq("").to_numpy(bool, na_value=False)
     try:

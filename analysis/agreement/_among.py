@@ -1,4 +1,4 @@
-"""Compute how much classifiers agree with each other, which needs no labels."""
+"""Compute how much classifiers agree with each other; this needs no labels."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass

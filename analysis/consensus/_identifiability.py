@@ -29,7 +29,7 @@ NO_LABELS = pd.DataFrame({"item": [], "rater": [], "category": []}, dtype=object
 
 @dataclass(frozen=True, repr=False)
 class Identifiability(Result):
-    """Whether the labels of a design can determine the parameters of a latent class model.
+    """The result of a check whether the labels of a design can determine the parameters of a latent class model.
 
     Attributes
     ----------

@@ -72,7 +72,7 @@ class Source:
 
     @property
     def size(self) -> int:
-        """The size in bytes as stored, compressed or not; 0 if unknown."""
+        """The size of the stored file in bytes, before any decompression; 0 if unknown."""
         if self.member:
             return self.member[1].compress_size
         try:
@@ -199,7 +199,7 @@ def _without_companions(paths: set[Path]) -> list[Path]:
 
 
 def may_hold_results(path: PurePath) -> bool:
-    """Return whether a file may hold results, judged by its name; hidden files and folders do not."""
+    """Return whether a file may contain results, judged by its name; ignore hidden files and folders."""
     name = path.name.lower()
     plain = next((name.removesuffix(packed) for packed in PACKED if name.endswith(packed)), name)
     is_one = PurePath(plain).suffix in ENDINGS or name.endswith(ZIP)

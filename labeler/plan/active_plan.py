@@ -229,7 +229,7 @@ class ActivePlan:
         return any(answer in _CATEGORIES and following is not Answer.WITHDRAWN for answer, following in followed)
 
     def _is_waiting(self, place: Place) -> bool:
-        """Return whether an assignment of the study itself waits for an answer.
+        """Return whether an assignment counts as waiting for an answer.
 
         Assignments of the calibration round and of excluded items never wait.
         """

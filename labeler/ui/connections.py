@@ -66,12 +66,12 @@ class Connection(H11Protocol):
         super().handle_websocket_upgrade(event)
 
     def on_response_complete(self) -> None:
-        """Wait for the rest of a request that was answered early."""
+        """Wait for the rest of a request that was answered before all of it had arrived."""
         super().on_response_complete()
         self._go_on_waiting(has_progress=False)
 
     def end_if_waiting_since(self, latest: float) -> None:
-        """Close the connection if it has been waiting for its request since before this monotonic time."""
+        """Close the connection if it began to wait for its request before this time (monotonic clock)."""
         if self._waiting_since is not None and self._waiting_since < latest:
             self._end()
 
