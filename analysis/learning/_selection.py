@@ -349,7 +349,7 @@ def _one_selection(
 
 
 def disagreement_of(verdicts: pd.DataFrame) -> dict[str, float]:
-    """Return the share of pairs of classifiers whose verdicts on an item differ, by item.
+    """Return, for each item, the share of pairs of classifiers whose verdicts differ.
 
     Parameters
     ----------

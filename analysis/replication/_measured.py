@@ -1,4 +1,4 @@
-"""Compute the measures and verdicts of a benchmark that the claims of the paper are about."""
+"""Compute the measures and verdicts that are needed to test the paper's claims about a benchmark."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

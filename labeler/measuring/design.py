@@ -16,7 +16,7 @@ NOISE = (0.005, 0.02, 0.1)  # examples of how much runs may vary (coefficient of
 
 
 def in_words(plan: Plan, done: Sequence[Done] = ()) -> Iterator[str]:
-    """Yield sentences that say for each question what this plan can answer, or what the plan lacks.
+    """Yield sentences that say which questions this plan can answer, and what it lacks to answer the others.
 
     Parameters
     ----------

@@ -261,7 +261,7 @@ def _levels(own: _Table, kind: str) -> tuple[Level, ...]:
 
 
 def _link_orders(own: _Table, seed: int) -> tuple[Level, ...]:
-    """Return the levels of the factor link order: the given order of the files, and random orders from the seed."""
+    """Return the levels of the factor `link order`: the files in the given order, and in orders drawn with the seed."""
     files = own.take("files")
     if not isinstance(files, list) or len(files) < 2 or not all(isinstance(file, str) for file in files):
         raise own.wrong("files", "a list of at least two files", files)

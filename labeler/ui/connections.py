@@ -51,7 +51,7 @@ class Connection(H11Protocol):
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the time limit of a connection that was closed."""
+        """Cancel the time limit of a closed connection."""
         self._stop_waiting()
         super().connection_lost(exc)
 
