@@ -300,7 +300,7 @@ def _normratio(runs: Runs, *, centred: bool) -> Floats:
 
 
 def compression_exceeds(runs: Runs, theta: float) -> bool:
-    """Return whether the mean of M2 over all pairs exceeds theta; stop as soon as the answer is certain.
+    """Return whether the mean of M2 across all pairs exceeds theta; stop as soon as the answer is certain.
 
     Parameters
     ----------

@@ -118,7 +118,7 @@ def dependence(
 
     Hard items: for a share of the items, the log-odds of a correct label are lower by 2.
 
-    The rates of a rater are means over all items.
+    The rates of a rater are averages across all items.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def _nodes(
     Parameters
     ----------
     right : ndarray of float, shape (2, n_raters)
-        Mean share of correct labels over all dissimilar items (Se), and over all similar items (Sp).
+        Share of correct labels among all dissimilar items (Se), and among all similar items (Sp).
     strength : ndarray of float, shape (1,)
     which
         As in `_log_p`.

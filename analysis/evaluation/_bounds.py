@@ -45,7 +45,7 @@ class Bounds(Result):
         Confusion matrices if the category of each split item is the opposite of the verdict (worst), or equals the
         verdict (best).
     sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy, youden : Extremes
-        Smallest and largest value of the statistic over all items, over all possible categories of the split items.
+        Smallest and largest value of the statistic of all items if split items can have any category.
     """
 
     dropped: Estimate

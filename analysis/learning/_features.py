@@ -29,7 +29,7 @@ class Evidence(Protocol):
 
     @property
     def means(self) -> Mapping[str, float]:
-        """Return the mean of each measure over all pairs of runs."""
+        """Return the mean of each measure across all pairs of runs."""
 
     @property
     def pairs(self) -> Mapping[str, Floats]:

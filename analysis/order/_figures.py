@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.document import clean, shortened
+from analysis.document import clean, counted, shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.order import Comparison, Placed, Side, Survey
 
@@ -165,7 +165,7 @@ def _outcomes(tests: Sequence[Comparison]) -> list[str]:
 
 
 def _cut(noun: str, n_shown: int, n: int) -> str:
-    return f"the {n_shown} {noun} of {n}" if n_shown < n else f"{n} test{'s' if n > 1 else ''}"
+    return f"the {n_shown} {noun} of {n}" if n_shown < n else counted(n, "test")
 
 
 _ROOMY = alt.Scale(zero=False, padding=6)  # marks stay inside the frame, so that titles are aligned

@@ -11,8 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from analysis.document import counted
 from labeler.errors import InputError
+from labeler.model import counted
 from labeler.store import Database, chain, copies, labels, studies
 from labeler.store.chain import Fault
 
