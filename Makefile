@@ -6,13 +6,19 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: help demo test test-all test-pythons soak bench site format clean
+TIMES ?= 20
+FAULTS ?= 10
+MODULES ?=
+
+.PHONY: help demo test test-all test-pythons flicker mutate soak bench site format clean
 
 help:
 	@echo "make demo      make a virtual environment, install, build the demo study, start the browser application"
 	@echo "make test      install the test tools and run every check: format, lint, types, tests"
 	@echo "make test-all  run all tests, also slow tests and all examples of property tests, and measure coverage"
 	@echo "make test-pythons  run the tests in Python 3.12 and 3.13, except slow tests and browser tests"
+	@echo "make flicker   repeat the tests TIMES=20 times in other orders, with other seeds, and list the tests that fail sometimes"
+	@echo "make mutate    plant FAULTS=10 faults in each of MODULES='...', one at a time, and list those that no test finds"
 	@echo "make soak      run the reliability tests for about an hour: lost answers, leaks, access without permission (tests/reliability)"
 	@echo "make bench     measure the speed (analysis, report, labelling in a real browser) and the error rate of comparisons; writes bench.json"
 	@echo "make site      build the documentation as a site, in site/"
@@ -31,6 +37,12 @@ test-all: $(VENV)/.test-tools
 test-pythons:
 	scripts/pythons python3.12 python3.13
 
+flicker: $(VENV)/.test-tools
+	$(BIN)/python scripts/flicker.py $(TIMES) --out docs/results/repeated-runs.md
+
+mutate: $(VENV)/.test-tools
+	$(BIN)/python scripts/mutate.py $(MODULES) --faults $(FAULTS) --out docs/results/planted-faults.md
+
 soak: $(VENV)/.test-tools
 	$(BIN)/python -m tests.reliability.soak
 
@@ -41,7 +53,6 @@ bench: $(VENV)/.test-tools
 	$(BIN)/python -m tests.performance.methods
 	$(BIN)/python -m tests.performance.report
 	$(BIN)/python -m tests.performance.labelling
-	$(BIN)/python -m tests.performance.hot_path
 	$(BIN)/python -m tests.performance.comparison_grid
 
 site: $(VENV)/.test-tools

@@ -2,7 +2,7 @@
 
     >>> import analysis
     >>> analysis.fleiss_kappa([[2, 0], [2, 0], [0, 2], [1, 1]])
-    Estimate(0.4667, -1 to 1)
+    Estimate(0.4667: only 2 items have a label of the rarer category: no interval)
 
 The names below are loaded on first use, so `import analysis` alone does not load numpy. `docs/api.md` lists them with
 an example each; the modules contain further functions.
@@ -35,7 +35,6 @@ _PLACES = {
     "retest_agreement": "agreement",
     # intervals and corrections
     "wilson": "intervals",
-    "clopper_pearson": "intervals",
     "holm": "multiple",
     "bonferroni": "multiple",
     # from labels to one category
@@ -56,7 +55,7 @@ _PLACES = {
     # the runs of benchmarks
     "Benchmark": "benchmark",
     "Run": "benchmark",
-    "Sampling": "benchmark",
+    "PerRun": "benchmark",
     "from_table": "benchmark",
     "MEASURES": "dissimilarity",
     "CLASSIFIERS": "classifiers",

@@ -26,7 +26,9 @@ FACTOR = "factor:"  # column prefix for any other condition
 RECORDED = "recorded:"  # prefix for conditions that were observed but not chosen, such as the load; never factors
 INTERVENTION = "intervention"  # the condition whose levels include one at which a suspected cause is held fixed
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
-OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME)  # conditions with a different value for each run
+# observations about the machine of a run; they neither order runs nor separate them when files are joined
+MACHINE = tuple(RECORDED + part for part in ("cpu", "architecture", "build", "runtime", "host", "clock"))
+OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME, *MACHINE)  # conditions that can differ from run to run
 
 LOWER, HIGHER, UNKNOWN = "lower", "higher", ""
 DIRECTIONS = (LOWER, HIGHER, UNKNOWN)
@@ -125,6 +127,8 @@ class Benchmark:
     parameters : mapping of str to str
     failures : tuple of Failure
         Failed runs.
+    former_names : tuple of str
+        Names that the same benchmark had in earlier results, such as a name before a change of the reader.
 
     Raises
     ------
@@ -145,6 +149,7 @@ class Benchmark:
     benchmark: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
     failures: tuple[Failure, ...] = ()
+    former_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that every method can use this benchmark; raise ValueError if that is not the case."""
@@ -172,6 +177,7 @@ class Benchmark:
         *,
         benchmark: str = "",
         parameters: Mapping[str, str] | None = None,
+        former_names: Sequence[str] = (),
     ) -> "Benchmark":
         """Create a benchmark from lists of values.
 
@@ -205,7 +211,7 @@ class Benchmark:
             )
             for at, run in enumerate(values)
         )
-        return cls(name, runs, application, benchmark, parameters or {}, tuple(failures))
+        return cls(name, runs, application, benchmark, parameters or {}, tuple(failures), tuple(former_names))
 
     @property
     def values(self) -> tuple[Floats, ...]:
@@ -310,7 +316,7 @@ def _check_run(run: Run, place: str) -> None:
 
 
 @dataclass(frozen=True)
-class Sampling:
+class PerRun:
     """Options that reduce a run to one number: which warm-up to leave out, and how to aggregate the rest.
 
     Attributes
@@ -327,7 +333,7 @@ class Sampling:
 
     Examples
     --------
-    >>> Sampling(warmup=1, aggregate="median").value([9.0, 1.0, 2.0, 3.0])
+    >>> PerRun(warmup=1, aggregate="median").value([9.0, 1.0, 2.0, 3.0])
     2.0
     """
 
@@ -362,7 +368,7 @@ class Sampling:
         return np.array([self.value(run) for run in arrays])
 
 
-EVERY_ITERATION = Sampling()
+EVERY_ITERATION = PerRun()
 
 Advance = Callable[[int, int], None]  # a callback that receives the number of finished parts and the total
 
@@ -402,7 +408,6 @@ def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION
 
     Parameters
     ----------
-    benchmark : Benchmark
     conditions : sequence of str
         The conditions to split by.
 
@@ -430,10 +435,10 @@ def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION
 
 
 def in_order(benchmark: Benchmark) -> Benchmark:
-    """Return the benchmark with its runs sorted as in a table, by conditions and then by number.
+    """Return the benchmark with its runs sorted as in a table, by conditions and then by name or number.
 
     The levels of a condition are in order of first appearance. The position of a run in an execution order is the last
-    sort key.
+    sort key. If a run has neither name nor number, all runs keep their order.
 
     Examples
     --------
@@ -441,10 +446,9 @@ def in_order(benchmark: Benchmark) -> Benchmark:
     >>> in_order(Benchmark.of_series("b", [[0.0], [1.0], [2.0]], conditions=versions)).conditions
     {'run': ('0', '1', '0'), 'version': ('new', 'new', 'old')}
     """
-    names = list(benchmark.conditions)
-    if RUN not in names:
+    if not all(benchmark.of(RUN)):
         return benchmark
-    names.remove(RUN)
+    names = [name for name in benchmark.conditions if name != RUN]
     runs, before = list(benchmark.runs), list[Run]()
     while runs != before:  # repeat until the order of levels is stable
         before = runs
@@ -466,7 +470,8 @@ def two_versions(
 ) -> tuple[str, str] | str:
     """Return the names of the baseline and the candidate, which are the same for all benchmarks.
 
-    If it is not clear which versions to compare, return the reason as text.
+    If it is not clear which versions to compare, return the reason as text. Raises ValueError if a named version does
+    not occur, or both are the same.
 
     Parameters
     ----------
@@ -475,11 +480,6 @@ def two_versions(
     baseline, candidate : str, optional
         Names of versions. By default, these are the two versions that occur together in a benchmark, in sorted order;
         there must be no third version.
-
-    Raises
-    ------
-    ValueError
-        If a named version does not occur, or both are the same.
     """
     if baseline is not None and baseline == candidate:
         raise ValueError(f"baseline and candidate must be different versions, got {candidate!r}")
@@ -504,17 +504,36 @@ def two_versions(
 
 
 def canonical(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
-    """Sort benchmarks and runs so that the order does not depend on file names or the order of rows.
+    """Sort benchmarks by application and name, and their runs by shared conditions and then by name or number.
 
-    Benchmarks are sorted by application and name. Runs are sorted by the conditions that some runs share, and then by
-    their position in an execution order. An arbitrary but fixed key comes last. Resampling therefore always draws the
-    same runs.
+    Runs without name or number keep the order in which they appear. Any other order of rows, files or options therefore
+    gives the same result.
     """
-    ordered = sorted(benchmarks, key=lambda benchmark: (natural(benchmark.application), natural(benchmark.name)))
-    return [_with_runs_in_place(benchmark) for benchmark in ordered]
+    return [_with_runs_by_name(benchmark) for benchmark in sorted_by_name(benchmarks)]
 
 
-def _with_runs_in_place(benchmark: Benchmark) -> Benchmark:
+def sorted_by_name(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
+    """Sort benchmarks by application and name; their runs keep their order."""
+    return sorted(benchmarks, key=lambda benchmark: (natural(benchmark.application), natural(benchmark.name)))
+
+
+def _with_runs_by_name(benchmark: Benchmark) -> Benchmark:
+    names = sorted(name for name in benchmark.conditions if name not in OF_ONE_RUN)
+    of_one_run = OF_ONE_RUN if all(benchmark.of(RUN)) else ()
+
+    def place(run: Run) -> tuple[Any, ...]:
+        return tuple(number_or_name(run.of(name)) for name in (*names, *of_one_run))
+
+    failures = sorted(benchmark.failures, key=lambda failure: sorted(failure.conditions.items()))
+    return replace(benchmark, runs=tuple(sorted(benchmark.runs, key=place)), failures=tuple(failures))
+
+
+def by_content(benchmark: Benchmark) -> Benchmark:
+    """Return the benchmark with its runs sorted by their measurements, for resampling.
+
+    A random seed then draws the same runs, whatever their names are and in whichever order they were read. Conditions
+    that several runs share come first, and then the position in an execution order.
+    """
     names = sorted(name for name in benchmark.conditions if name not in OF_ONE_RUN)
 
     def place(run: Run) -> tuple[Any, ...]:
@@ -522,8 +541,7 @@ def _with_runs_in_place(benchmark: Benchmark) -> Benchmark:
         content = hashlib.sha256(np.ascontiguousarray(run.values, dtype="<f8").tobytes()).digest()
         return levels, number_or_name(run.of(ORDER_POSITION)), content, natural(run.of(RUN))
 
-    failures = sorted(benchmark.failures, key=lambda failure: sorted(failure.conditions.items()))
-    return replace(benchmark, runs=tuple(sorted(benchmark.runs, key=place)), failures=tuple(failures))
+    return replace(benchmark, runs=tuple(sorted(benchmark.runs, key=place)))
 
 
 def number_or_name(text: str) -> tuple[bool, float, list[tuple[int, str]]]:

@@ -25,6 +25,8 @@ def bootstrap(
 ) -> Estimate:
     """Compute a statistic with its percentile bootstrap interval [1]_.
 
+    Raises ValueError if there is not one group per item, or `n_draws` or `level` is out of range.
+
     Parameters
     ----------
     statistic : callable
@@ -37,8 +39,6 @@ def bootstrap(
         Source of the draws; the same state gives the same interval.
     n_draws : int
         Number of draws, >= 1.
-    level : float
-        Level of the interval, in (0, 1).
     groups : sequence of hashable, one per item, optional
         Items of a group, such as the benchmarks of an application, are drawn together; each draw has as many groups as
         the data. Items without a group (None) form one group. By default, single items are drawn.
@@ -52,11 +52,6 @@ def bootstrap(
         `se` is the standard deviation over the draws. Undefined draws are treated as in `percentile_interval`. The
         result is undefined if there are no items, or if the statistic is undefined. A single item (or group) has no
         interval.
-
-    Raises
-    ------
-    ValueError
-        If there is not one group per item, or `n_draws` or `level` is out of range.
 
     References
     ----------
@@ -96,6 +91,8 @@ def bootstrap(
 def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> Estimate:
     """Return a statistic with an interval that contains the central `level` of its bootstrap draws.
 
+    Raises ValueError if `level` is not within (0, 1).
+
     Parameters
     ----------
     value : float
@@ -110,11 +107,6 @@ def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> 
     Estimate
         Undefined draws are left out of `se` and the interval, and `reason` states how many. If half of the draws or
         more are undefined, there is no interval.
-
-    Raises
-    ------
-    ValueError
-        If `level` is not within (0, 1).
 
     Examples
     --------

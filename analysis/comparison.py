@@ -5,48 +5,55 @@ Functions import all packages except numpy only when they are called, so that co
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf, log10
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from analysis.benchmark import FASTER, HIGHER, LOWER, SLOWER
 from analysis.intervals import Estimate
 from analysis.multiple import holm
-from analysis.two_samples import COMBINED, TESTS, Floats, p_values, ratio_of_means, ratios
+from analysis.two_samples import (
+    COMBINED,
+    TESTS,
+    Floats,
+    by_strata,
+    p_values,
+    ratio_of_means,
+    ratios,
+    spread_p_values,
+    superiority,
+    with_step,
+)
 
 NOT_SHOWN = "no significant change"
+IN_SPREAD = "changed in spread, not in mean"
 TIMES = ("s", "ms", "us", "µs", "ns", "min", "h")
+SPREAD_LEVEL = 0.01  # significance level of a changed spread for all benchmarks together
+FEW_RUNS = 5
+
+Groups = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The numbers of a benchmark in the baseline and in the candidate, in the same unit.
-
-    Attributes
-    ----------
-    name : str
-    baseline, candidate : array_like of float, shape (n_runs,)
-        One finite number per run, in the same unit.
-    unit : str
-        Unit of the numbers; "" if unknown.
-    better : str
-        "lower" or "higher"; "" if unknown. For a unit of time, "" means "lower".
-    family : hashable
-        Holm's correction is applied within each family. Use one family for the main unit of all benchmarks, and another
-        family for each further unit (bytes, allocations).
-    reason : str or None
-        Why baseline and candidate cannot be compared, if already known.
-    """
+    """The numbers of a benchmark in the baseline and in the candidate, in the same unit."""
 
     name: str
-    baseline: ArrayLike
+    baseline: ArrayLike  # one finite number per run, in the same unit
     candidate: ArrayLike
-    unit: str = ""
-    better: str = ""
+    unit: str = ""  # unit of the numbers; "" if unknown
+    better: str = ""  # "lower" or "higher"; "" if unknown. For a unit of time, "" means "lower".
+    # Holm's correction is applied within each family. Use one family for the main unit of all benchmarks, and
+    # another family for each further unit (bytes, allocations).
     family: Hashable = None
-    reason: str | None = None
+    reason: str | None = None  # why baseline and candidate cannot be compared, if already known
+    # The stratum of each run of baseline and candidate. If given, runs are compared within strata, by least squares.
+    strata: tuple[Groups, Groups] | None = None
+    step: float = 0.0  # the resolution of the numbers, such as 1e-9 for whole nanoseconds; 0 for exact counts
+    min_change: float | None = None  # limits of this benchmark; None: the limits of the comparison
+    max_slowdown: float | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ class Change:
         The interval contains 1 if and only if p > alpha.
     p, p_holm : float or None
         The p value of the test, without and with Holm's correction within the family.
-    verdict : str or None
+    outcome : str or None
         "slower" or "faster" for a time, a rate, or a number without a unit whose better direction is known; "higher" or
         "lower" for other numbers; "no significant change"; None if the pair was not tested.
     worse : bool or None
@@ -78,6 +85,17 @@ class Change:
     reason : str or None
     family : hashable
         The family of the pair.
+    superiority : float or None
+        Share of the pairs of runs in which the number of the candidate is lower; equal numbers count half.
+    spread_ratio : float or None
+        Relative spread of the candidate / that of the baseline (standard deviation / mean); None if the spreads do not
+        differ significantly (Brown-Forsythe test, Holm's correction, level 1 %).
+    weaknesses : tuple of str
+        What makes this result less reliable, such as "few runs".
+    is_small : bool
+        Whether there is a significant change that is smaller than the limits.
+    is_held_back : bool
+        Whether there is a significant change that the measurements cannot attribute to the versions.
     """
 
     name: str
@@ -86,18 +104,23 @@ class Change:
     ratio: Estimate
     p: float | None = None
     p_holm: float | None = None
-    verdict: str | None = None
+    outcome: str | None = field(default=None, metadata={"key": "verdict"})
     worse: bool | None = None
     is_finding: bool = False
     inconclusive: bool = False
     words: str = ""
     reason: str | None = None
     family: Hashable = None
+    superiority: float | None = None
+    spread_ratio: float | None = None
+    weaknesses: tuple[str, ...] = ()
+    is_small: bool = False
+    is_held_back: bool = False
 
     @property
     def has_changed(self) -> bool:
         """Return whether there is a significant change, either for the better or for the worse."""
-        return self.verdict not in (None, NOT_SHOWN)
+        return self.outcome not in (None, NOT_SHOWN, IN_SPREAD)
 
 
 def compare(
@@ -166,6 +189,8 @@ def compare(
         for at, i in enumerate(rows):
             estimates[i] = of_shape[at]
             ps[i] = None if raw_ps is None else float(raw_ps[at])
+    coarse = _refined(pairs, sides, estimates, ps, alpha)
+    spreads = _spreads(pairs, sides, shapes)
     families: dict[Hashable, list[int]] = defaultdict(list)
     for i, pair in enumerate(pairs):
         families[pair.family].append(i)
@@ -174,10 +199,68 @@ def compare(
         of_family = [ps[i] for i in rows]
         n_tests = sum(p is not None for p in of_family)
         corrected |= {i: (p_holm, n_tests) for i, p_holm in zip(rows, holm(of_family), strict=True)}
-    return [
-        _change(pair, *sides[i], estimates[i], ps[i], *corrected[i], (alpha, min_change, max_slowdown))
-        for i, pair in enumerate(pairs)
-    ]
+    changes = []
+    for i, pair in enumerate(pairs):
+        limits = (
+            alpha,
+            min_change if pair.min_change is None else pair.min_change,
+            max_slowdown if pair.max_slowdown is None else pair.max_slowdown,
+        )
+        change = _change(pair, *sides[i], estimates[i], ps[i], *corrected[i], limits, spreads.get(i))
+        few = ("few runs",) if min(map(len, sides[i])) < FEW_RUNS else ()
+        weaknesses = (*few, *(["coarse timer"] if i in coarse else ()), *(["spread differs"] if i in spreads else ()))
+        changes.append(replace(change, weaknesses=weaknesses))
+    return changes
+
+
+def _refined(
+    pairs: Sequence[Pair],
+    sides: Sequence[tuple[Floats, Floats]],
+    estimates: list[Estimate],
+    ps: list[float | None],
+    alpha: float,
+) -> set[int]:
+    """Replace the results of pairs with strata or coarse values; return the positions of pairs with coarse values."""
+    coarse = set()
+    for i, (pair, (a, b)) in enumerate(zip(pairs, sides, strict=True)):
+        if pair.strata is not None and ps[i] is not None and min(a.min(), b.min()) > 0:
+            compared = by_strata(a, b, (pair.strata[1], pair.strata[0]), alpha)
+            if compared is not None:
+                ps[i], estimates[i] = compared
+        p = ps[i]
+        if pair.step > 0 and p is not None:
+            refined = with_step(a, b, pair.step, p, estimates[i], alpha)
+            if refined is not None:
+                ps[i], estimates[i] = refined
+                coarse.add(i)
+    return coarse
+
+
+def _spreads(
+    pairs: Sequence[Pair], sides: Sequence[tuple[Floats, Floats]], shapes: dict[tuple[int, int], list[int]]
+) -> dict[int, float]:
+    """Return the ratio of the relative spreads of each pair in which they differ significantly."""
+    ps: dict[int, float] = {}
+    for shape, rows in shapes.items():
+        positive = [i for i in rows if min(shape) > 1 and min(side.min() for side in sides[i]) > 0]
+        if positive:
+            a, b = (np.array([sides[i][side] for i in positive]) for side in (0, 1))
+            ps |= dict(zip(positive, spread_p_values(a, b).tolist(), strict=True))
+    families: dict[Hashable, list[int]] = defaultdict(list)
+    for i in ps:
+        families[pairs[i].family].append(i)
+    found = {}
+    for rows in families.values():
+        for i, p in zip(rows, holm([ps[i] for i in rows]), strict=True):
+            a_spread, b_spread = (_relative_spread(side) for side in sides[i])
+            if p is not None and p <= SPREAD_LEVEL and min(a_spread, b_spread) > 0:
+                found[i] = a_spread / b_spread
+    return found
+
+
+def _relative_spread(values: Floats) -> float:
+    scaled = values / values.max()  # so that squares do not overflow
+    return float(scaled.std(ddof=1) / scaled.mean())
 
 
 def _check_options(test: str, alpha: float, min_change: float, max_slowdown: float | None) -> None:
@@ -207,16 +290,23 @@ def _change(
     p_holm: float | None,
     n_tests: int,
     options: tuple[float, float, float | None],
+    spread_ratio: float | None,
 ) -> Change:
     alpha, min_change, max_slowdown = options
     better = pair.better or ("lower" if pair.unit in TIMES else "")
-    change = Change(pair.name, len(b), len(a), ratio, p, p_holm, family=pair.family)
+    change = Change(pair.name, len(b), len(a), ratio, p, p_holm, family=pair.family, spread_ratio=spread_ratio)
+    if len(a) and len(b):
+        change = replace(change, superiority=superiority(a, b))
     if p is None or p_holm is None:
         reason = pair.reason or "baseline and candidate need at least two runs each"
         words = "" if ratio.value is None else f"not tested ({_share(ratio.value - 1, 1)} %)"
         return replace(change, inconclusive=True, reason=reason, words=words)
     rise = _rise(a, b, ratio)
     significant = p_holm <= alpha and rise != 0
+    if significant and spread_ratio is not None and _holds_one(ratio_of_means(a, b, 1 - alpha)):
+        # the ranks differ because the spreads differ
+        words = f"{IN_SPREAD}{_describe(ratio, alpha, a, b, pair.unit)}"
+        return replace(change, outcome=IN_SPREAD, words=words, inconclusive=max_slowdown is not None, reason=IN_SPREAD)
     verdict = _verdict(rise, pair.unit, better) if significant else NOT_SHOWN
     worse = (rise > 0) == (better == "lower") if significant and better else None
     size = inf if ratio.value is None else abs(ratio.value - 1)
@@ -229,11 +319,15 @@ def _change(
         why = f"{len(b)} and {len(a)} runs do not exclude {change_to_exclude}"
     few = f" after correction for {n_tests} benchmarks" if p <= alpha < p_holm else ""
     small = f", not above the limit of {_percent(allowed)}" if significant and not is_finding else ""
-    words = f"{verdict}{few}{_in_words(ratio, alpha, a, b, pair.unit)}{small}"
+    words = f"{verdict}{few}{_describe(ratio, alpha, a, b, pair.unit)}{small}"
     return replace(
-        change, verdict=verdict, worse=worse, is_finding=is_finding, inconclusive=inconclusive, words=words,
-        reason=why,
+        change, outcome=verdict, worse=worse, is_finding=is_finding, inconclusive=inconclusive, words=words,
+        reason=why, is_small=significant and not is_finding,
     )  # fmt: skip
+
+
+def _holds_one(ratio: Estimate) -> bool:
+    return ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high
 
 
 def _rise(a: Floats, b: Floats, ratio: Estimate) -> float:
@@ -257,7 +351,7 @@ def _excluded(ratio: Estimate, better: str, limit: float) -> bool:
     return (better == "higher" or ratio.high <= 1 + limit) and (better == "lower" or ratio.low >= 1 - limit)
 
 
-def _in_words(ratio: Estimate, alpha: float, a: Floats, b: Floats, unit: str) -> str:
+def _describe(ratio: Estimate, alpha: float, a: Floats, b: Floats, unit: str) -> str:
     if ratio.value is None:
         return f" (from {b.mean():.3g} to {a.mean():.3g}{f' {unit}' if unit else ''})"
     change, interval = change_and_interval(ratio)

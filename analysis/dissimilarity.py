@@ -28,46 +28,31 @@ ZLIB_LEVEL = 6
 
 @dataclass(frozen=True)
 class Measure:
-    """A dissimilarity measure. The values are in [0, 1], and 0 means that two runs are equal.
+    """A dissimilarity measure. The values are in [0, 1], and 0 means that two runs are equal."""
 
-    Attributes
-    ----------
-    name, title : str
-        Key in `MEASURES`, and display name.
-    pairs : callable
-        Function that computes the measure for all pairs of runs: `Runs` -> ndarray of float, shape (k(k-1)/2,), with
-        the pairs i < j in row order.
-    symmetric : bool
-        Whether d(x, y) = d(y, x).
-    scale_invariant, offset_invariant : bool
-        Whether the measure is unchanged if one of the runs is multiplied by a positive number, or shifted.
-    common_scale_invariant : bool
-        Whether the measure is unchanged if both runs are multiplied by the same positive number (another unit).
-    monotone_invariant : bool
-        Whether the measure is unchanged if the same strictly increasing function is applied to both runs.
-    zero_for_same : bool
-        Whether d(x, x) = 0. This is false for compression, because the compressor needs a few bytes to store a
-        repetition.
-    needs_nonnegative : bool
-        Whether the measure is defined only for measurements >= 0.
-    min_iterations : int
-        Minimum length of a run; classifiers give no verdict on shorter runs.
-    """
-
-    name: str
+    name: str  # key in `MEASURES`, and display name
     title: str
+    # Function that computes the measure for all pairs of runs: `Runs` -> ndarray of float, shape (k(k-1)/2,),
+    # with the pairs i < j in row order.
     pairs: Callable[[Runs], Floats]
-    symmetric: bool = True
+    symmetric: bool = True  # whether d(x, y) = d(y, x)
+    # Whether the measure is unchanged if one of the runs is multiplied by a positive number, or shifted.
     scale_invariant: bool = False
     offset_invariant: bool = False
+    # Whether the measure is unchanged if both runs are multiplied by the same positive number (another unit).
     common_scale_invariant: bool = True
+    # Whether the measure is unchanged if the same strictly increasing function is applied to both runs.
     monotone_invariant: bool = False
+    # Whether d(x, x) = 0. This is false for compression, because the compressor needs a few bytes to store a
+    # repetition.
     zero_for_same: bool = True
-    needs_nonnegative: bool = False
-    min_iterations: int = MIN_ITERATIONS
+    needs_nonnegative: bool = False  # whether the measure is defined only for measurements >= 0
+    min_iterations: int = MIN_ITERATIONS  # minimum length of a run; classifiers give no verdict on shorter runs
 
     def function(self, x: ArrayLike, y: ArrayLike, *, drop: float = 0) -> float:
         """Compute the dissimilarity of two runs.
+
+        Raises MeasurementError if a measurement is NaN or infinite, or negative although `needs_nonnegative` is true.
 
         Parameters
         ----------
@@ -80,11 +65,6 @@ class Measure:
         -------
         float
             In [0, 1].
-
-        Raises
-        ------
-        MeasurementError
-            If a measurement is NaN or infinite, or negative although `needs_nonnegative` is true.
         """
         return float(self.of_pairs(Runs([x, y], drop))[0])
 
@@ -113,11 +93,17 @@ def correlation(runs: Runs) -> Floats:
 
 def compression(runs: Runs) -> Floats:
     """Compute M2: 2 c(xy) / (c(x) + c(y)) - 1, limited to [0, 1]; c is the length of a compressed SAX string."""
+    return _within_unit(compression_without_limits(runs))
+
+
+def compression_without_limits(runs: Runs) -> Floats:
+    """Compute M2 before it is limited to [0, 1]; real pairs of runs exceed 1 by a few percent."""
     lengths = np.zeros((runs.k, runs.k))
     for i, j, length in _compressed_lengths(runs.sax_strings):
         lengths[i, j] = length
     single, together = np.diag(lengths), lengths[runs.i, runs.j]
-    return _within_unit(2 * together / (single[runs.i] + single[runs.j]) - 1)
+    unlimited: Floats = 2 * together / (single[runs.i] + single[runs.j]) - 1
+    return unlimited
 
 
 def fourier(runs: Runs) -> Floats:
@@ -136,6 +122,13 @@ def fourier_with_mean(runs: Runs) -> Floats:
 def cosine_clipped(runs: Runs) -> Floats:
     """Compute M4: 1 - max(<x, y> / (||x|| ||y||), 0)."""
     return 1 - _within_unit(_cosines(runs.gram, runs))
+
+
+def cosine_with_sum(runs: Runs) -> Floats:
+    """Compute M4 as printed in the paper: 1 - max(<x, y> / (||x|| + ||y||), 0); it depends on the unit."""
+    norms = np.sqrt(np.square(runs.values).sum(axis=1))
+    products = (runs.values @ runs.values.T)[runs.i, runs.j]
+    return 1 - np.maximum(ratio(products, norms[runs.i] + norms[runs.j]), 0)
 
 
 def kolmogorov_smirnov(runs: Runs) -> Floats:
@@ -304,7 +297,6 @@ def compression_exceeds(runs: Runs, theta: float) -> bool:
 
     Parameters
     ----------
-    runs : Runs
     theta : float
         Threshold, exclusive.
 

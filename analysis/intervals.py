@@ -1,6 +1,6 @@
 """Define the result type `Estimate`, and compute confidence intervals for proportions and for means over items."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from analysis.results import Result, number
 
 MIN_GROUPS = 20  # with fewer groups, cluster-robust standard errors are too small
+LEAST_GROUPS = 5  # with fewer groups, there is no interval at all
+ONE_SIDED = "one-sided"  # the reason of a one-sided bound starts with this word
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,39 +102,37 @@ def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
     >>> wilson(81, 263)
     Estimate(0.308, 0.2553 to 0.3662)
     """
-    return _proportion(x, n, level, "wilson")
+    if not (0 <= x <= n):
+        raise ValueError(f"x must be within 0..n, got x = {x}, n = {n}")
+    checked_level(level)
+    if n == 0:
+        return Estimate(None, reason="no observations")
+    from statsmodels.stats.proportion import proportion_confint  # slow to import
+
+    low, high = proportion_confint(x, n, alpha=1 - level, method="wilson")
+    # At x = 0 and x = n, the limits are exactly 0 and 1, without rounding errors.
+    return Estimate(x / n, low=0.0 if x == 0 else float(low), high=1.0 if x == n else float(high))
 
 
-def clopper_pearson(x: float, n: float, level: float = 0.95) -> Estimate:
-    """Compute the proportion x / n with the exact Clopper-Pearson interval [1]_.
+def unanimous(n: int, level: float = 0.95) -> float:
+    """Return the largest share of exceptions that n observations without an exception do not exclude.
 
-    The coverage of this interval is never below the confidence level.
-
-    Parameters
-    ----------
-    x, n, level
-        As in `wilson`.
-
-    Returns
-    -------
-    Estimate
-        Value and interval in [0, 1]. Undefined for n = 0.
-
-    Raises
-    ------
-    ValueError
-        If x is not within 0..n, or `level` not within (0, 1).
-
-    References
-    ----------
-    .. [1] Clopper, Pearson (1934), Biometrika 26:404-413, doi:10.1093/biomet/26.4.404
+    The share is 1 - (1 - level)^(1/n), the exact one-sided limit. For n = 10, up to 26 % can be exceptions.
 
     Examples
     --------
-    >>> clopper_pearson(0, 20)
-    Estimate(0, 0 to 0.1684)
+    >>> round(unanimous(10), 3), round(unanimous(200), 3)
+    (0.259, 0.015)
     """
-    return _proportion(x, n, level, "beta")
+    return float(1 - (1 - checked_level(level)) ** (1 / n))
+
+
+def one_sided(
+    value: float, n: int, units: str, level: float = 0.95, *, scale: float = 1.0, lowest: float = -1.0
+) -> Estimate:
+    """Return a statistic of n unanimous units with the one-sided bound value - scale * unanimous(n)."""
+    low = max(value - scale * unanimous(n, level), lowest)
+    return Estimate(value, low=low, high=value, reason=f"{ONE_SIDED}: all {n} {units} are unanimous")
 
 
 def linearised(
@@ -141,15 +141,16 @@ def linearised(
     level: float = 0.95,
     *,
     groups: Groups | None = None,
+    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
     lowest: float = -1.0,
     highest: float = 1.0,
 ) -> Estimate:
     """Return a statistic with a linearised standard error, computed from one linear term per item [1]_.
 
+    Raises ValueError if there is not one group per item.
+
     Parameters
     ----------
-    value : float
-        The statistic.
     terms : ndarray of float, shape (n_items,)
         The linear terms x_i of the paper. Their mean estimates the statistic, and items are independent.
     level : float
@@ -157,8 +158,11 @@ def linearised(
     groups : sequence of hashable, one per item, optional
         Groups of possibly related items, such as applications. With at least 20 groups, the standard error is
         cluster-robust [2]_, G/(G-1) sum_g (sum_{i in g} (x_i - value))^2 / n^2, and t has G - 1 degrees of freedom.
-        With fewer groups, the standard error is the ordinary one, and `reason` says so. Items without a group form one
-        group.
+        With 5 to 19 groups, it is the jackknife over groups, also with G - 1 degrees of freedom. With fewer groups,
+        there is no interval, and `reason` says so. Items without a group form one group.
+    statistic : callable, optional
+        Computes the statistic from item weights of shape (m, n_items), for the jackknife; by default, the weighted mean
+        of the terms.
     lowest, highest : float
         Range of the statistic; the interval is truncated to it.
 
@@ -168,11 +172,6 @@ def linearised(
         If there is one item, or if items (or groups) do not vary, there is no standard error and no interval, because
         an interval of width 0 would suggest certainty. `reason` says so.
 
-    Raises
-    ------
-    ValueError
-        If there is not one group per item.
-
     References
     ----------
     .. [1] Gwet (2008), Br. J. Math. Stat. Psychol. 61:29-48, doi:10.1348/000711006X126600
@@ -181,53 +180,128 @@ def linearised(
     from scipy import special
 
     n = len(terms)
-    numbers, reason = numbered_groups(n, groups)
+    numbers, m = (None, n) if groups is None else group_numbers(n, groups)
     if n < 2:
         return Estimate(value, reason="one item: no standard error")
-    deviations = terms - value
-    deviations[np.abs(deviations) < 1e-9] = 0.0  # equal terms can differ by rounding errors, which are ignored
-    sums = deviations if numbers is None else np.bincount(numbers, weights=deviations)
-    m = len(sums)
-    se = float(np.sqrt(m / (m - 1) * (sums**2).sum()) / n)
+    if numbers is not None and m < LEAST_GROUPS:
+        return Estimate(value, reason=f"fewer than {LEAST_GROUPS} groups ({m}): no interval")
+    if numbers is not None and m < MIN_GROUPS:
+        weights = (numbers != np.arange(m)[:, None]).astype(float)
+        left = weights @ terms / weights.sum(axis=1) if statistic is None else statistic(weights)
+        se = float(np.sqrt((m - 1) / m * ((left - left.mean()) ** 2).sum()))
+        if not np.isfinite(se):
+            return Estimate(value, reason="undefined without one of the groups: no interval")
+    else:
+        deviations = terms - value
+        deviations[np.abs(deviations) < 1e-9] = 0.0  # equal terms can differ by rounding errors, which are ignored
+        sums = deviations if numbers is None else np.bincount(numbers, weights=deviations)
+        se = float(np.sqrt(m / (m - 1) * (sums**2).sum()) / n)
     if se < 1e-12:
         return Estimate(
             value, reason=f"no variation between {'items' if numbers is None else 'groups'}: no standard error"
         )
     half = float(special.stdtrit(m - 1, (1 + checked_level(level)) / 2)) * se
-    return Estimate(value, se, max(value - half, lowest), min(value + half, highest), reason)
+    return Estimate(value, se, max(value - half, lowest), min(value + half, highest))
 
 
-def numbered_groups(n_items: int, groups: Groups | None) -> tuple[NDArray[np.intp] | None, str | None]:
-    """Return the group number of each item; if there are too few groups, return None and a reason.
+def clustered_share(x: NDArray[np.float64], n: NDArray[np.float64], level: float = 0.95) -> Estimate:
+    """Return the share sum(x) / sum(n) of groups of related items, with Wilson's score interval [1]_.
+
+    The effective number of items is n divided by the design effect: the ratio of the variance between groups (jackknife
+    over groups) to the binomial variance, at least 1. The quantile is Student's t with G - 1 degrees of freedom. If all
+    items or no items have the property, the effective number is the number of groups.
 
     Parameters
     ----------
-    n_items : int
-    groups : sequence of hashable, one per item, optional
-        Items without a group form one group.
+    x, n : ndarray of float, shape (n_groups,)
+        Number of items with the property, and number of items, of each group.
 
     Returns
     -------
-    tuple of (ndarray of int, shape (n_items,), or None) and (str or None)
-        Both None without groups.
+    Estimate
+        Undefined without items. With fewer than 5 groups that have items, there is no interval.
 
-    Raises
-    ------
-    ValueError
-        If there is not one group per item.
+    References
+    ----------
+    .. [1] Korn, Graubard (1998), Survey Methodology 24:193-201
     """
-    if groups is None:
-        return None, None
-    numbers, n_groups = group_numbers(n_items, groups)
-    if n_groups < MIN_GROUPS:
-        return None, f"fewer than {MIN_GROUPS} groups ({n_groups}): standard error as if items were independent"
-    return numbers, None
+    from scipy import special
+
+    x, n = x[n > 0], n[n > 0]
+    m, total = len(n), float(n.sum())
+    if not m:
+        return Estimate(None, reason="no observations")
+    value = float(x.sum() / total)
+    if m < LEAST_GROUPS:
+        return Estimate(value, reason=f"fewer than {LEAST_GROUPS} groups ({m}): no interval")
+    left = (x.sum() - x) / (total - n)
+    variance = (m - 1) / m * float(((left - left.mean()) ** 2).sum())
+    binomial = value * (1 - value) / total
+    effective = total / max(variance / binomial, 1.0) if binomial else float(m)
+    t2 = float(special.stdtrit(m - 1, (1 + checked_level(level)) / 2)) ** 2
+    middle = (value * effective + t2 / 2) / (effective + t2)
+    half = float(np.sqrt(t2 * (value * (1 - value) * effective + t2 / 4))) / (effective + t2)
+    low, high = 0.0 if value == 0 else middle - half, 1.0 if value == 1 else middle + half
+    return Estimate(value, variance**0.5 or None, low, high)
+
+
+def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, level: float = 0.95) -> Estimate:
+    """Estimate the difference between two proportions of the same items.
+
+    The interval is Newcombe's paired score interval (method 10) [1]_. Raises ValueError if a number is negative or
+    `level` is not within (0, 1).
+
+    Parameters
+    ----------
+    both, only_a, only_b, neither : int
+        Numbers of items with the property in both, in only one, or in neither.
+
+    Returns
+    -------
+    Estimate
+        (only_a - only_b) / n in [-1, 1]. There is an interval even if all items agree. Undefined if there are no items.
+
+    References
+    ----------
+    .. [1] Newcombe (1998), Statistics in Medicine 17:2635-2650,
+       doi:10.1002/(SICI)1097-0258(19981130)17:22<2635::AID-SIM954>3.0.CO;2-C
+
+    Examples
+    --------
+    >>> difference = paired_difference(59, 6, 16, 80)
+    >>> round(difference.value, 4), round(difference.low, 4), round(difference.high, 4)
+    (-0.0621, -0.1186, -0.0046)
+    """
+    n = both + only_a + only_b + neither
+    a, b = wilson(both + only_a, n, level), wilson(both + only_b, n, level)
+    if a.ends is None or b.ends is None:
+        return Estimate(None, reason=a.reason)
+    (pa, la, ua), (pb, lb, ub) = a.ends, b.ends
+    phi = _phi(both, only_a, only_b, neither)
+    below = (pa - la) ** 2 - 2 * phi * (pa - la) * (ub - pb) + (ub - pb) ** 2
+    above = (ua - pa) ** 2 - 2 * phi * (ua - pa) * (pb - lb) + (pb - lb) ** 2
+    value = (only_a - only_b) / n
+    # Rounding can make a sum of squares negative, and the published interval can exceed the range.
+    low, high = value - max(below, 0.0) ** 0.5, value + max(above, 0.0) ** 0.5
+    return Estimate(value, low=max(low, -1.0), high=min(high, 1.0))
+
+
+def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
+    """Return the correlation (phi) of the two properties, which the interval needs.
+
+    A positive correlation includes the published continuity correction.
+    """
+    n = both + only_a + only_b + neither
+    product = float(both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)
+    excess = both * neither - only_a * only_b
+    corrected = max(excess - n / 2, 0.0) if excess > 0 else excess
+    return float(corrected / product**0.5) if product else 0.0
 
 
 def group_numbers(n_items: int, groups: Groups) -> tuple[NDArray[np.intp], int]:
-    """Return the group number of each item and the number of groups.
+    """Return the group number of each item and the number of groups; items without a group form one group.
 
-    Raise ValueError for the same reasons as `numbered_groups`.
+    Raises ValueError if there is not one group per item.
     """
     if len(groups) != n_items:
         raise ValueError(f"groups has {len(groups)} entries for {n_items} items")
@@ -235,16 +309,3 @@ def group_numbers(n_items: int, groups: Groups) -> tuple[NDArray[np.intp], int]:
 
     numbers, names = pd.factorize(pd.Series(list(groups), dtype=object), use_na_sentinel=False)
     return numbers, len(names)
-
-
-def _proportion(x: float, n: float, level: float, method: str) -> Estimate:
-    if not (0 <= x <= n):
-        raise ValueError(f"x must be within 0..n, got x = {x}, n = {n}")
-    checked_level(level)
-    if n == 0:
-        return Estimate(None, reason="no observations")
-    from statsmodels.stats.proportion import proportion_confint  # slow to import
-
-    low, high = proportion_confint(x, n, alpha=1 - level, method=method)
-    # At x = 0 and x = n, the limits are exactly 0 and 1, without rounding errors.
-    return Estimate(x / n, low=0.0 if x == 0 else float(low), high=1.0 if x == n else float(high))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from analysis.intervals import MIN_GROUPS, Estimate, checked_level, wilson
+from analysis.intervals import LEAST_GROUPS, Estimate, checked_level, wilson
 from analysis.results import Result
 
 CHECK_ONLY = 0.1  # an estimate with a larger expected half-width is only a rough check
@@ -16,27 +16,14 @@ CHECK_ONLY = 0.1  # an estimate with a larger expected half-width is only a roug
 
 @dataclass(frozen=True)
 class Design:
-    """The design of a study: how many items and reviewers there are, and how items are assigned to reviewers.
-
-    Attributes
-    ----------
-    n_items, n_reviewers : int
-    per_item : int
-        Number of reviewers per item outside the overlap, from 2 to `n_reviewers`.
-    overlap : float
-        Share of items that all reviewers label, in [0, 1].
-    retest : int
-        Number of items that each reviewer labels a second time.
-    n_applications : int or None
-        None if unknown.
-    """
+    """The design of a study: how many items and reviewers there are, and how items are assigned to reviewers."""
 
     n_items: int
     n_reviewers: int
-    per_item: int = 2
-    overlap: float = 0.2
-    retest: int = 20
-    n_applications: int | None = None
+    per_item: int = 2  # number of reviewers per item outside the overlap, from 2 to `n_reviewers`
+    overlap: float = 0.2  # share of items that all reviewers label, in [0, 1]
+    retest: int = 20  # number of items that each reviewer labels a second time
+    n_applications: int | None = None  # None if unknown
 
     def __post_init__(self) -> None:
         if self.n_items < 1 or self.retest < 0:
@@ -76,30 +63,18 @@ class Design:
 
 @dataclass(frozen=True, repr=False)
 class Expected(Result):
-    """The results to expect from a design if assumptions hold: mean counts, and intervals around assumed values.
-
-    Attributes
-    ----------
-    n_agreed_dissimilar, n_agreed_similar : float
-        Number of items on which all labels are equal.
-    kappa, percent : Estimate
-        Fleiss' kappa and percent agreement over all items and ratings.
-    pair, retest : Estimate
-        Percent agreement of a pair of reviewers, and of a reviewer with their own earlier labels.
-    sensitivity, specificity : Estimate
-        Sensitivity and specificity of a classifier on the agreed items.
-    """
+    """The results to expect from a design if assumptions hold: mean counts, and intervals around assumed values."""
 
     labels_per_reviewer: float
     hours_per_reviewer: float
     items_per_pair: float
-    n_agreed_dissimilar: float
+    n_agreed_dissimilar: float  # number of items on which all labels are equal
     n_agreed_similar: float
-    kappa: Estimate
+    kappa: Estimate  # Fleiss' kappa and percent agreement over all items and ratings
     percent: Estimate
-    pair: Estimate
+    pair: Estimate  # percent agreement of a pair of reviewers, and of a reviewer with their own earlier labels
     retest: Estimate
-    sensitivity: Estimate
+    sensitivity: Estimate  # sensitivity and specificity of a classifier on the agreed items
     specificity: Estimate
 
 
@@ -153,7 +128,8 @@ def items_for_kappa_test(
     The null hypothesis is kappa = kappa_0. The test is the goodness of fit test of the common correlation model, which
     needs n = lambda(1, alpha, power) / d items. lambda is the noncentrality of a chi-squared test with 1 degree of
     freedom that has this power. d is the noncentrality per item: [p (1 - p) (k1 - k0)]^2 [1 / (p^2 + p(1-p)k0) + 2 /
-    (p(1-p)(1-k0)) + 1 / ((1-p)^2 + p(1-p)k0)].
+    (p(1-p)(1-k0)) + 1 / ((1-p)^2 + p(1-p)k0)]. Raises ValueError if an argument is out of range, the kappas are equal,
+    or a kappa is impossibly low at this prevalence.
 
     Parameters
     ----------
@@ -163,15 +139,6 @@ def items_for_kappa_test(
         Expected share of dissimilar, in (0, 1).
     power, alpha : float
         In (0, 1); the test is two-sided.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, the kappas are equal, or a kappa is impossibly low at this prevalence.
 
     References
     ----------
@@ -263,11 +230,11 @@ def expected(
     """Compute the expected intervals of a design.
 
     The ratings of an item follow a beta-binomial model with intraclass correlation `kappa`. For two ratings,
-    `items_for_kappa` uses the same model and gives the same half-width.
+    `items_for_kappa` uses the same model and gives the same half-width. Raises ValueError if an argument is out of
+    range, or `kappa` is impossibly low for more than two ratings.
 
     Parameters
     ----------
-    design : Design
     kappa, prevalence : float
         Expected kappa, in [-1, 1), and expected share of dissimilar, in (0, 1). The defaults are close to the paper's
         values.
@@ -282,11 +249,6 @@ def expected(
     -------
     Expected
         Expected counts and intervals; `retest` is undefined if there are no retest items.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or `kappa` is impossibly low for more than two ratings.
 
     Examples
     --------
@@ -355,7 +317,6 @@ def limits(
 
     Parameters
     ----------
-    design : Design
     expectation : Expected
         Expected results of this design.
     blocks : iterable of iterables of str
@@ -395,10 +356,10 @@ def limits(
                 f"{name}: {items} give an interval of ±{100 * estimate.half_width:.0f} percentage points, which is "
                 "only a rough check"
             )
-    if design.n_applications is not None and design.n_applications < MIN_GROUPS:
+    if design.n_applications is not None and design.n_applications < LEAST_GROUPS:
         remarks.append(
-            f"similarity of items within applications: {design.n_applications} applications, but cluster-robust "
-            f"standard errors need at least {MIN_GROUPS}"
+            f"similarity of items within applications: {design.n_applications} applications, but an interval over "
+            f"applications needs at least {LEAST_GROUPS}"
         )
     return tuple(remarks)
 

@@ -12,9 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.intervals import Estimate
-from analysis.two_samples import NO_VARIATION
+from analysis.two_samples import COMBINED, NO_VARIATION, Floats, by_strata, p_values
 
+N_DRAWS = 200  # number of simulated comparisons for a detectable change
+N_HALVINGS = 7
+LARGEST_CHANGE = 64.0  # the largest change that is tried, as a multiple of the one for normal runs
 MAX_RUNS = 100_000
+SEED = 0
 N_NODES = 24  # number of nodes per numerical integral; more nodes change the power by less than 0.002
 LARGEST_EFFECT = 1e6  # maximum effect, in standard deviations
 
@@ -97,10 +101,87 @@ def smallest_difference(
     return Estimate(effect * variation.value)
 
 
+def detectable_changes(
+    a: Floats, b: Floats, start: Floats, *, level: float, wanted: float = 0.8, test: str = COMBINED
+) -> Floats:
+    """Compute the smallest relative change that a test detects, by resampling the measured runs of many benchmarks.
+
+    Resampling takes outliers and several modes into account, which normal theory does not. The runs of both sides are
+    pooled as deviations from the mean of the logarithms of their side; the deviations of a side are enlarged by
+    sqrt(n / (n - 1)), because the mean was estimated.
+
+    Parameters
+    ----------
+    a, b : ndarray of float, shapes (n_benchmarks, n_a) and (n_benchmarks, n_b)
+        Positive values that vary, at least five in each row.
+    start : ndarray of float, shape (n_benchmarks,)
+        A first guess, > 0.
+    level : float
+        Significance level of the test.
+    wanted : float
+        Required power, in (0, 1).
+
+    Returns
+    -------
+    ndarray of float, shape (n_benchmarks,)
+        The change as a share; infinity if even 64 times the first guess is not detected.
+    """
+    n_a, n_b = a.shape[1], b.shape[1]
+    deviations = [
+        (logs - logs.mean(axis=1, keepdims=True)) * np.sqrt(n / (n - 1))
+        for logs, n in ((np.log(a), n_a), (np.log(b), n_b))
+    ]
+    pooled = np.concatenate(deviations, axis=1)
+    rng = np.random.default_rng(SEED)  # all benchmarks use the same draws, so their order does not matter
+    first, second = (np.exp(pooled[:, rng.integers(n_a + n_b, size=(N_DRAWS, n))]) for n in (n_a, n_b))
+
+    def powers(changes: Floats, rows: NDArray[np.intp]) -> Floats:
+        changed = first[rows] * (1 + changes)[:, None, None]
+        p = p_values(changed.reshape(-1, n_a), second[rows].reshape(-1, n_b), test, ties=False)
+        found: Floats = (p.reshape(len(rows), N_DRAWS) <= level).mean(axis=1)
+        return found
+
+    low, high = np.log(start) - np.log(4), np.log(start)
+    rows = np.arange(len(a))
+    enough = np.zeros(len(a), dtype=bool)
+    while len(rows):
+        enough[rows] = powers(np.exp(high[rows]), rows) >= wanted
+        rows = rows[~enough[rows]]
+        rows = rows[high[rows] < np.log(start[rows] * LARGEST_CHANGE)]
+        low[rows], high[rows] = high[rows], high[rows] + np.log(4)
+    rows = np.flatnonzero(enough)
+    for _ in range(N_HALVINGS if len(rows) else 0):
+        middle = (low[rows] + high[rows]) / 2
+        is_enough = powers(np.exp(middle), rows) >= wanted
+        high[rows] = np.where(is_enough, middle, high[rows])
+        low[rows] = np.where(is_enough, low[rows], middle)
+    return np.where(enough, np.exp(high), inf)
+
+
+def smallest_difference_by_strata(
+    a: Floats, b: Floats, strata: tuple[NDArray[np.intp], NDArray[np.intp]], level: float, wanted: float = 0.8
+) -> float | None:
+    """Return the smallest relative difference that `by_strata` detects, from the standard error of these samples.
+
+    Return None if no degrees of freedom remain.
+    """
+    from scipy import special
+
+    df = len(a) + len(b) - len(np.unique(np.concatenate(strata))) - 1
+    compared = by_strata(a, b, (strata[1], strata[0]), level)
+    if compared is None or compared[1].low is None or compared[1].high is None:
+        return None
+    reject = float(special.stdtrit(df, 1 - level / 2))
+    se = float(np.log(compared[1].high / compared[1].low)) / 2 / reject
+    return float(np.expm1((reject + float(special.stdtrit(df, wanted))) * se))
+
+
 def runs_needed(
     values: ArrayLike, difference: float, *, alpha: float = 0.05, wanted: float = 0.8, n_tests: int = 1
 ) -> Estimate:
     """Compute how many runs each set needs to detect a relative difference between means with the required power.
+
+    Raises ValueError if the difference is not positive.
 
     Parameters
     ----------
@@ -108,18 +189,11 @@ def runs_needed(
         One number per run.
     difference : float
         The difference as a share of the mean, > 0.
-    alpha, wanted, n_tests
-        As in `smallest_difference`.
 
     Returns
     -------
     Estimate
         A whole number, at least 2. Undefined as in `smallest_difference`, or if more than 100 000 runs would be needed.
-
-    Raises
-    ------
-    ValueError
-        If the difference is not positive.
     """
     if not difference > 0:
         raise ValueError(f"difference must be > 0, got {difference}")

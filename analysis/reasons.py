@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.benchmark import EVERY_ITERATION, Benchmark, Sampling
+from analysis.benchmark import EVERY_ITERATION, Benchmark, PerRun, by_content
 from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT
 from analysis.intervals import Estimate
 from analysis.power import runs_needed, smallest_difference
-from analysis.runs import Runs
-from analysis.samples import change_in_words, kruskal
+from analysis.runs import Runs, some_runs
+from analysis.samples import describe_change, kruskal
 from analysis.spread import bucket, max_spread
 from analysis.trust import MERGED, WELCH, type_1_error
 
@@ -24,63 +24,40 @@ ONE_RUN = "there is only one run, so nothing can be compared"
 
 @dataclass(frozen=True)
 class Reasons:
-    """Reasons that describe how the runs of a benchmark differ, independently of any verdict.
+    """Reasons that describe how the runs of a benchmark differ, independently of any verdict."""
 
-    Attributes
-    ----------
-    n_runs, n_iterations : int
-        Number of runs, and number of iterations of the shortest run.
-    n_longest : int
-        Number of iterations of the longest run.
-    max_spread : Estimate
-        (largest - smallest) / mean of one number per run.
-    bucket : str or None
-        The range of `max_spread` in words.
-    epsilon2 : Estimate
-        Share of the variation of ranks between the runs, in [0, 1].
-    pattern, distribution : Estimate
-        Mean over all pairs of runs of M1 (1 minus the correlation) and of M5 (distance of distributions), in [0, 1].
-    warmup : Estimate
-        Median over runs of a ratio: level of the first tenth of a run / level of the rest. `low` and `high` are the
-        smallest and the largest ratio.
-    type_1_error : Estimate
-        How often Welch's test at 5 % finds a difference between two sets of these runs if iterations are pooled.
-    smallest_difference : Estimate
-        The smallest relative difference that a comparison of one number per run detects with 80 % power if each version
-        has the same number of runs, corrected for the number of benchmarks.
-    runs_needed : Estimate
-        Number of runs of each version that detects a difference of 5 % with the same power.
-    n_left_out : int
-        Number of iterations that `pattern` and `distribution` leave out because the runs have different lengths.
-    sentences : tuple of str
-        The results as sentences.
-    """
-
-    n_runs: int
+    n_runs: int  # number of runs, and number of iterations of the shortest run
     n_iterations: int
-    n_longest: int
-    max_spread: Estimate
-    bucket: str | None
-    epsilon2: Estimate
+    n_longest: int  # number of iterations of the longest run
+    max_spread: Estimate  # (largest - smallest) / mean of one number per run
+    bucket: str | None  # the range of `max_spread` in words
+    epsilon2: Estimate  # share of the variation of ranks between the runs, in [0, 1]
+    # Mean over all pairs of runs of M1 (1 minus the correlation) and of M5 (distance of distributions), in [0,
+    # 1].
     pattern: Estimate
     distribution: Estimate
+    # Median over runs of a ratio: level of the first tenth of a run / level of the rest. `low` and `high` are the
+    # smallest and the largest ratio.
     warmup: Estimate
+    # How often Welch's test at 5 % finds a difference between two sets of these runs if iterations are pooled.
     type_1_error: Estimate
+    # The smallest relative difference that a comparison of one number per run detects with 80 % power if each
+    # version has the same number of runs, corrected for the number of benchmarks.
     smallest_difference: Estimate
-    runs_needed: Estimate
+    runs_needed: Estimate  # number of runs of each version that detects a difference of 5 % with the same power
+    # Number of iterations that `pattern` and `distribution` leave out because the runs have different lengths.
     n_left_out: int = 0
-    sentences: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()  # the results as sentences
 
 
 def reasons(
-    benchmark: Benchmark, *, sampling: Sampling = EVERY_ITERATION, alpha: float = 0.05, n_tests: int = 1
+    benchmark: Benchmark, *, per_run: PerRun = EVERY_ITERATION, alpha: float = 0.05, n_tests: int = 1
 ) -> Reasons:
     """Describe how the runs of a benchmark differ, and what this means for a comparison of two versions.
 
     Parameters
     ----------
-    benchmark : Benchmark
-    sampling : Sampling
+    per_run : PerRun
         How to summarise each run as one number.
     alpha : float
         Significance level of the planned comparison for all benchmarks together.
@@ -92,42 +69,43 @@ def reasons(
     Reasons
         A value that needs more runs or longer runs is undefined and has a reason.
     """
-    values = sampling.values(benchmark.runs)
+    benchmark = by_content(benchmark)  # no number here depends on the order of the runs
+    values = per_run.values(benchmark.runs)
     spread = max_spread(values)
-    pattern, distribution, n_left_out = _pairs(benchmark, sampling)
+    pattern, distribution, n_left_out = _pairs(benchmark, per_run)
     facts = Reasons(
         n_runs=len(benchmark.runs),
         n_iterations=min(map(len, benchmark.runs)),
         n_longest=max(map(len, benchmark.runs)),
         max_spread=spread,
         bucket=None if spread.value is None else bucket(spread.value),
-        epsilon2=_epsilon2(benchmark, sampling),
+        epsilon2=_epsilon2(benchmark, per_run),
         pattern=pattern,
         distribution=distribution,
         warmup=_warmup(benchmark),
-        type_1_error=_type_1_error(benchmark, sampling),
+        type_1_error=_type_1_error(benchmark, per_run),
         smallest_difference=smallest_difference(values, alpha=alpha, n_tests=n_tests),
         runs_needed=runs_needed(values, DIFFERENCE, alpha=alpha, n_tests=n_tests),
         n_left_out=n_left_out,
     )
-    return Reasons(**{**vars(facts), "sentences": tuple(_in_words(facts, benchmark.better))})
+    return Reasons(**{**vars(facts), "sentences": tuple(_describe(facts, benchmark.better))})
 
 
-def _pairs(benchmark: Benchmark, sampling: Sampling) -> tuple[Estimate, Estimate, int]:
+def _pairs(benchmark: Benchmark, per_run: PerRun) -> tuple[Estimate, Estimate, int]:
     """Return the means of M1 and M5 over all pairs of runs, and the number of left-out iterations."""
     if len(benchmark.runs) < 2:
         return Estimate(None, reason=ONE_RUN), Estimate(None, reason=ONE_RUN), 0
-    shared = Runs(benchmark.runs, sampling.warmup)
+    shared = Runs(benchmark.runs, per_run.warmup)
     if shared.n < MIN_ITERATIONS:
         return Estimate(None, reason=TOO_SHORT), Estimate(None, reason=TOO_SHORT), 0
     means = (float(MEASURES[name].of_pairs(shared).mean()) for name in ("m1", "m5"))
     return Estimate(next(means)), Estimate(next(means)), shared.n_left_out
 
 
-def _epsilon2(benchmark: Benchmark, sampling: Sampling) -> Estimate:
+def _epsilon2(benchmark: Benchmark, per_run: PerRun) -> Estimate:
     if max(map(len, benchmark.runs)) < 2:
         return Estimate(None, reason="runs with one iteration have no variation within a run")
-    test = kruskal([sampling.steady(run) for run in benchmark.runs])
+    test = kruskal([per_run.steady(run) for run in benchmark.runs])
     return Estimate(test.epsilon2, reason=test.reason)
 
 
@@ -145,16 +123,21 @@ def _warmup(benchmark: Benchmark) -> Estimate:
     return Estimate(float(np.median(ratios)), low=min(ratios), high=max(ratios))
 
 
-def _type_1_error(benchmark: Benchmark, sampling: Sampling) -> Estimate:
+def _type_1_error(benchmark: Benchmark, per_run: PerRun) -> Estimate:
     if len(benchmark.runs) < 2:
         return Estimate(None, reason=ONE_RUN)
     rate = type_1_error(
-        benchmark.runs, DRAWN, sampling=sampling, aggregations=[MERGED], tests=[WELCH], rng=np.random.default_rng(0)
+        some_runs(benchmark.runs),
+        DRAWN,
+        per_run=per_run,
+        aggregations=[MERGED],
+        tests=[WELCH],
+        rng=np.random.default_rng(0),
     )[MERGED][WELCH]
     return Estimate(rate.value, rate.se, reason=rate.reason)
 
 
-def _in_words(facts: Reasons, better: str) -> list[str]:
+def _describe(facts: Reasons, better: str) -> list[str]:
     return [*_level(facts), *_shape(facts), *_lengths(facts), *_start(facts, better), *_consequence(facts)]
 
 
@@ -201,7 +184,7 @@ def _start(facts: Reasons, better: str) -> list[str]:
     who = "the first tenth of a run"
     if max(abs(end - 1) for end in (ratio.low, ratio.high)) < WARMUP_MATTERS:
         return [f"Warm-up: not visible; {who} is within {_percent(WARMUP_MATTERS)} of the rest in every run."]
-    median, low, high = (change_in_words(end, better, who=who) for end in (ratio.value, ratio.low, ratio.high))
+    median, low, high = (describe_change(end, better, who=who) for end in (ratio.value, ratio.low, ratio.high))
     ends = " to ".join(end.removeprefix(f"{who} is ") for end in (low, high))
     than = "" if ratio.value == 1 else " than the rest"
     return [f"Warm-up: {median}{than} in the median run, and {ends} over all runs."]

@@ -2,11 +2,17 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+
+Run = TypeVar("Run")
+
+MAX_RUNS = 1000  # of more runs, a random sample is compared, because each run is compared with each other run
+SEED = 0
 
 SAX_CUTS = (-0.6744897501960817, 0.0, 0.6744897501960817)  # the quartiles of the standard normal distribution
 
@@ -15,19 +21,25 @@ class MeasurementError(ValueError):
     """Raised if a measurement is NaN or infinite, or if it is negative and a measure requires numbers >= 0."""
 
 
+def some_runs(runs: Sequence[Run]) -> Sequence[Run]:
+    """Return the runs, or a random sample of 1000 runs (with a fixed seed) in their order if there are more."""
+    if len(runs) <= MAX_RUNS:
+        return runs
+    chosen = np.sort(np.random.default_rng(SEED).choice(len(runs), MAX_RUNS, replace=False))
+    return [runs[at] for at in chosen]
+
+
 class Runs:
     """The runs of a benchmark, cut to the length of the shortest run, and intermediate results for measures.
 
     Parameters
     ----------
     runs : sequence of array_like of float, each of shape (n_iterations,)
-        At least two runs of finite measurements in any unit; lengths may differ.
+        At least two runs of finite measurements in any unit; lengths may differ. If there are more than 1000 runs, a
+        random sample of 1000 runs (with a fixed seed) is used.
     drop : int or float
         Warm-up to leave out at the start of each run: a number of iterations, or, if below 1, a share of the length of
         the run (rounded down). The default 0 leaves out nothing, as in the papers.
-
-    Attributes
-    ----------
     values : ndarray of float, shape (k, n)
         The first n iterations of each run after its warm-up, where n is the length of the shortest run.
     drop : int or float
@@ -36,9 +48,6 @@ class Runs:
         Number of warm-up iterations left out of each run.
     n_left_out : int
         Number of iterations that cutting left out, over all runs, not including the warm-up.
-
-    Raises
-    ------
     MeasurementError
         If a measurement is NaN or infinite. The message gives the run and the iteration, counted from 0 and including
         the warm-up.
@@ -59,11 +68,11 @@ class Runs:
                 raise MeasurementError(f"run {index}, iteration {at}: {run[at]} is not a finite measurement")
         self.drop = checked_drop(drop)
         self.n_dropped = [n_warmup(len(run), drop, f"run {index}") for index, run in enumerate(series)]
-        series = [run[n_dropped:] for run, n_dropped in zip(series, self.n_dropped, strict=True)]
-        n = min(len(run) for run in series)
-        self.values: Floats = np.stack([run[:n] for run in series])
+        kept = some_runs([run[n_dropped:] for run, n_dropped in zip(series, self.n_dropped, strict=True)])
+        n = min(len(run) for run in kept)
+        self.values: Floats = np.stack([run[:n] for run in kept])
         self.values.setflags(write=False)  # read-only, because several classifiers share this object
-        self.n_left_out = sum(len(run) for run in series) - self.values.size
+        self.n_left_out = sum(len(run) for run in kept) - self.values.size
         self.k, self.n = self.values.shape
         self.i, self.j = np.triu_indices(self.k, 1)
         self.computed: dict[str, Floats] = {}  # measure -> values of all pairs

@@ -17,16 +17,9 @@ NO_VARIATION = "no variation"
 
 @dataclass(frozen=True)
 class Test:
-    """The result of a test.
+    """The result of a test."""
 
-    Attributes
-    ----------
-    p : float or None
-        None if the test is undefined; `reason` says why. If all values are equal, p is 1, and `reason` says so.
-    statistic : float or None
-    reason : str or None
-    """
-
+    # None if the test is undefined; `reason` says why. If all values are equal, p is 1, and `reason` says so.
     p: float | None
     statistic: float | None = None
     reason: str | None = None
@@ -38,24 +31,20 @@ class Test:
 class KruskalWallis(Test):
     """The Kruskal-Wallis test over several groups, with the effect size.
 
-    Attributes
-    ----------
-    epsilon2 : float or None
-        The share of the variation of ranks that is between the groups: H / (N - 1), in [0, 1] [1]_.
-    n : int
-        Number of values in all groups.
-
     References
     ----------
     .. [1] Tomczak, Tomczak (2014), Trends in Sport Sciences 1(21):19-25
     """
 
+    # The share of the variation of ranks that is between the groups: H / (N - 1), in [0, 1] [1]_.
     epsilon2: float | None = None
-    n: int = 0
+    n: int = 0  # number of values in all groups
 
 
 def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
     """Test whether values in one group tend to be larger than in another, by the Kruskal-Wallis test [1]_.
+
+    Raises ValueError if a group is not a series of finite values.
 
     Parameters
     ----------
@@ -67,11 +56,6 @@ def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
     KruskalWallis
         The test is corrected for ties. No p if fewer than two groups have a value. If all values are equal, p is 1 and
         epsilon2 is 0.
-
-    Raises
-    ------
-    ValueError
-        If a group is not a series of finite values.
 
     References
     ----------
@@ -101,6 +85,8 @@ def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
 def welch(x: ArrayLike, y: ArrayLike) -> Test:
     """Run Welch's two-sided test [1]_ of two means, which does not assume equal variances.
 
+    Raises ValueError if a sample is not a series of finite values.
+
     Parameters
     ----------
     x, y : array_like of float, shape (n_values,)
@@ -110,11 +96,6 @@ def welch(x: ArrayLike, y: ArrayLike) -> Test:
     Test
         No p if a sample has fewer than two values. If neither sample varies, p is 1 if the means are equal, and
         otherwise 0.
-
-    Raises
-    ------
-    ValueError
-        If a sample is not a series of finite values.
 
     References
     ----------
@@ -138,7 +119,7 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
     """Run Wilcoxon's two-sided rank-sum test, which is equivalent to the Mann-Whitney U test [1]_.
 
     The test is exact if both samples have fewer than 50 values and there are no ties. Otherwise it uses the normal
-    approximation, corrected for ties and continuity.
+    approximation, corrected for ties and continuity. Raises ValueError if a sample is not a series of finite values.
 
     Parameters
     ----------
@@ -148,11 +129,6 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
     -------
     Test
         The statistic is U of `x`. No p if a sample is empty; p is 1 if all values are equal.
-
-    Raises
-    ------
-    ValueError
-        If a sample is not a series of finite values.
 
     References
     ----------
@@ -174,12 +150,7 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
 def smallest_rank_sum_p(n_x: int, n_y: int) -> float:
     """Compute the smallest possible p of the exact rank-sum test for these sample sizes.
 
-    This p is 2 / C(n_x + n_y, n_x), but at most 1.
-
-    Raises
-    ------
-    ValueError
-        If a size is negative.
+    This p is 2 / C(n_x + n_y, n_x), but at most 1. Raises ValueError if a size is negative.
 
     Examples
     --------
@@ -194,23 +165,18 @@ def smallest_rank_sum_p(n_x: int, n_y: int) -> float:
 def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
     """Compute the mean and its Student's interval.
 
+    Raises ValueError if `x` is not a series of finite values, or `level` is not within (0, 1).
+
     Parameters
     ----------
     x : array_like of float, shape (n_values,)
         Independent values, such as one number per run.
-    level : float
-        Confidence level of the two-sided interval, in (0, 1).
 
     Returns
     -------
     Estimate
         Undefined if there are no values. There is no interval if there is a single value, or if a limit overflows. If
         all values are equal, the interval has width 0.
-
-    Raises
-    ------
-    ValueError
-        If `x` is not a series of finite values, or `level` is not within (0, 1).
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be in (0, 1), got {level}")
@@ -232,8 +198,10 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
     return Estimate(ldexp(mean, exponent), ldexp(se, exponent), low, high)
 
 
-def change_in_words(ratio: float, better: str = "lower", *, who: str = "the candidate") -> str:
+def describe_change(ratio: float, better: str = "lower", *, who: str = "the candidate") -> str:
     """Describe the ratio of candidate to baseline as a change of the measurements.
+
+    Raises ValueError if the ratio is negative or not finite, or `better` is invalid.
 
     Parameters
     ----------
@@ -241,7 +209,6 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
         Candidate / baseline, >= 0.
     better : str
         "lower" for times, "higher" for rates such as ops/s, "" if unknown.
-    who : str
 
     Returns
     -------
@@ -249,14 +216,9 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
         The change of the time or rate as a share of the baseline, with its direction. A change below 0.001 % or above a
         million % is described as "less than" or "more than" this limit.
 
-    Raises
-    ------
-    ValueError
-        If the ratio is negative or not finite, or `better` is invalid.
-
     Examples
     --------
-    >>> change_in_words(0.993), change_in_words(1.25), change_in_words(1.25, "higher"), change_in_words(1.0)
+    >>> describe_change(0.993), describe_change(1.25), describe_change(1.25, "higher"), describe_change(1.0)
     ('the candidate is 0.7 % faster', 'the candidate is 25 % slower', 'the candidate is 25 % faster', 'no change')
     """
     if not 0 <= ratio < inf:

@@ -23,11 +23,6 @@ def figure_1_signals(*, rng: np.random.Generator) -> Mapping[str, Pair]:
     - sin(12 pi t) (double frequency),
     - x plus normal noise with standard deviation 0.2.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Random generator for the noise.
-
     Returns
     -------
     mapping of str to (ndarray, ndarray), each of shape (300,)
@@ -45,11 +40,6 @@ def figure_1_signals(*, rng: np.random.Generator) -> Mapping[str, Pair]:
 
 def schematic_pairs(*, rng: np.random.Generator) -> Mapping[str, Pair]:
     """Generate pairs of runs, named by the kind of difference.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Random generator for the noise.
 
     Returns
     -------

@@ -16,21 +16,12 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Design:
-    """The design of a simulated study: which reviewers label which items.
-
-    Attributes
-    ----------
-    n_items : int
-    k : int
-        Number of reviewers per item.
-    overlap : float
-        Share of the items that all reviewers label, in [0, 1].
-    """
+class SimulatedDesign:
+    """The design of a simulated study: which reviewers label which items."""
 
     n_items: int
-    k: int = 2
-    overlap: float = 0.0
+    k: int = 2  # number of reviewers per item
+    overlap: float = 0.0  # share of the items that all reviewers label, in [0, 1]
 
 
 @dataclass(frozen=True)
@@ -44,62 +35,33 @@ class Rater:
 
 @dataclass(frozen=True)
 class Difficulty:
-    """The difficulty of items. Difficulty lowers each rater's log-odds of a correct label.
+    """The difficulty of items. Difficulty lowers each rater's log-odds of a correct label."""
 
-    Attributes
-    ----------
-    hard_share : float
-        Share of hard items, in [0, 1].
-    hard_by : float
-        Difficulty of a hard item; 2 reduces 88 % correct labels to 50 %.
-    spread : float
-        Standard deviation of an additional normal difficulty per item, >= 0.
-    """
-
-    hard_share: float = 0.0
-    hard_by: float = 2.0
-    spread: float = 0.0
+    hard_share: float = 0.0  # share of hard items, in [0, 1]
+    hard_by: float = 2.0  # difficulty of a hard item; 2 reduces 88 % correct labels to 50 %
+    spread: float = 0.0  # standard deviation of an additional normal difficulty per item, >= 0
 
 
 @dataclass(frozen=True)
 class SharedError:
-    """Items on which several raters make the same error.
+    """Items on which several raters make the same error."""
 
-    Attributes
-    ----------
-    share : float
-        Share of misleading items, in [0, 1].
-    raters : tuple of str
-        The reviewers and classifiers that can be misled.
-    pull : float
-        Probability that a misleading item misleads a rater, independently for each rater, in [0, 1].
-    """
-
-    share: float
-    raters: tuple[str, ...]
-    pull: float = 1.0
+    share: float  # share of misleading items, in [0, 1]
+    raters: tuple[str, ...]  # the reviewers and classifiers that can be misled
+    pull: float = 1.0  # probability that a misleading item misleads a rater, independently for each rater, in [0, 1]
 
 
 @dataclass(frozen=True)
-class Study:
-    """A simulated study: its labels, its verdicts, and the true category of each item.
+class Simulated:
+    """A simulated study: its labels, its verdicts, and the true category of each item."""
 
-    Attributes
-    ----------
-    labels : DataFrame
-        Label table of first labels: columns item, rater, category.
-    verdicts : DataFrame
-        Columns item, classifier, verdict.
-    truth : Series of str, indexed by item
-    """
-
-    labels: pd.DataFrame
-    verdicts: pd.DataFrame
+    labels: pd.DataFrame  # label table of first labels: columns item, rater, category
+    verdicts: pd.DataFrame  # columns item, classifier, verdict
     truth: pd.Series
 
 
 def simulate(
-    design: Design,
+    design: SimulatedDesign,
     reviewers: Sequence[Rater],
     classifiers: Sequence[Rater],
     prevalence: float,
@@ -107,18 +69,19 @@ def simulate(
     rng: np.random.Generator,
     item_difficulty: Difficulty | None = None,
     shared_error: SharedError | None = None,
-) -> Study:
+) -> Simulated:
     """Simulate a study: true categories, labels and verdicts.
+
+    Raises ValueError if a probability is not within [0, 1], a size is negative, there are fewer reviewers than `k`, two
+    raters share a name, or `shared_error` names an unknown rater.
 
     Parameters
     ----------
-    design : Design
     reviewers, classifiers : sequences of Rater
         The raters. Their errors on an item depend only on its true category, its difficulty, and whether it is
         misleading; otherwise, raters err independently.
     prevalence : float
         Probability that an item is dissimilar, in [0, 1].
-    rng : numpy.random.Generator
     item_difficulty : Difficulty, optional
         By default, all items have average difficulty.
     shared_error : SharedError, optional
@@ -126,19 +89,14 @@ def simulate(
 
     Returns
     -------
-    Study
+    Simulated
         Items are named i0, i1, ...; block sizes differ by at most one item.
-
-    Raises
-    ------
-    ValueError
-        If a probability is not within [0, 1], a size is negative, there are fewer reviewers than `k`, two raters share
-        a name, or `shared_error` names an unknown rater.
 
     Examples
     --------
     >>> reviewers = [Rater("ada", 0.9, 0.9), Rater("ben", 0.8, 0.7)]
-    >>> study = simulate(Design(n_items=3), reviewers, [Rater("same", 0.3, 0.8)], 0.5, rng=np.random.default_rng(1))
+    >>> design, classifiers = SimulatedDesign(n_items=3), [Rater("same", 0.3, 0.8)]
+    >>> study = simulate(design, reviewers, classifiers, 0.5, rng=np.random.default_rng(1))
     >>> len(study.labels), len(study.verdicts), len(study.truth)
     (6, 3, 3)
     """
@@ -158,7 +116,7 @@ def simulate(
     everyone = np.ones((design.n_items, len(classifiers)), dtype=bool)
     verdicts = _table(items, classifiers, called[:, n:], everyone, ("item", "classifier", "verdict"))
     truth = pd.Series(np.where(dissimilar, DISSIMILAR, SIMILAR), index=pd.Index(items, name="item"), dtype=object)
-    return Study(labels, verdicts, truth)
+    return Simulated(labels, verdicts, truth)
 
 
 def _chance_right(
@@ -174,7 +132,7 @@ def _chance_right(
     return chance
 
 
-def _labelling(design: Design, n_reviewers: int, rng: np.random.Generator) -> Bools:
+def _labelling(design: SimulatedDesign, n_reviewers: int, rng: np.random.Generator) -> Bools:
     """Return which reviewers label which items, shape (n_items, n_reviewers).
 
     Overlap items are labelled by all reviewers. For the other items, blocks of reviewers take turns.
@@ -204,7 +162,7 @@ def _table(
 
 
 def _check(
-    design: Design,
+    design: SimulatedDesign,
     reviewers: Sequence[Rater],
     classifiers: Sequence[Rater],
     prevalence: float,

@@ -33,10 +33,7 @@ TOTALS = ("total", "sum", "n", "n_labels", "all", "count")  # names of columns t
 def declared_categories(categories: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """Check the categories and return them as a tuple.
 
-    Raises
-    ------
-    ValueError
-        If there are fewer than two categories, or a category is missing or occurs twice.
+    Raises ValueError if there are fewer than two categories, or a category is missing or occurs twice.
     """
     declared = tuple(categories)
     if (
@@ -52,10 +49,7 @@ def declared_categories(categories: Sequence[Hashable]) -> tuple[Hashable, ...]:
 def positive_category(categories: Sequence[Hashable], positive: Hashable | None = None) -> Hashable:
     """Return the positive category, which is by default the last of two categories.
 
-    Raises
-    ------
-    ValueError
-        If `positive` is not a category, or is not given and there are more than two categories.
+    Raises ValueError if `positive` is not a category, or is not given and there are more than two categories.
 
     Examples
     --------
@@ -78,7 +72,8 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
 
     The declared categories can be numbers themselves, as on a scale from 1 to 5. In this case a table of numbers
     contains wide ratings, unless it is a DataFrame whose columns are the categories. An array with as many columns as
-    categories could have either form, and is rejected.
+    categories could have either form, and is rejected. Raises ValueError if `ratings` has none of the three forms or is
+    ambiguous; the message names the row.
 
     Parameters
     ----------
@@ -92,11 +87,6 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
     -------
     ndarray of float, shape (n_items, n_categories)
         Whole numbers. Rows are in the order of `ratings`; for a label table, in the order in which items first appear.
-
-    Raises
-    ------
-    ValueError
-        If `ratings` has none of the three forms or is ambiguous; the message names the row.
 
     Examples
     --------
@@ -185,10 +175,7 @@ def is_label_table(ratings: Ratings) -> TypeGuard[pd.DataFrame]:
 def holds_ratings(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> bool:
     """Return whether a table contains wide ratings instead of counts, by the rule of `counts_of`.
 
-    Raises
-    ------
-    ValueError
-        If the table is ambiguous.
+    Raises ValueError if the table is ambiguous.
     """
     table = _cells(ratings)
     if not _holds_numbers(table):
@@ -209,10 +196,7 @@ def holds_ratings(ratings: Ratings, categories: Sequence[Hashable] | None = None
 def codes_of_wide(table: Ratings, categories: Sequence[Hashable]) -> NDArray[np.int64]:
     """Convert wide ratings to category positions in an array of the same shape; missing entries become -1.
 
-    Raises
-    ------
-    ValueError
-        If an entry is neither missing nor a declared category; the message names row and column.
+    Raises ValueError if an entry is neither missing nor a declared category; the message names row and column.
     """
     cells = _cells(table)
     place = {category: k for k, category in enumerate(categories)}
@@ -245,6 +229,9 @@ def checked_counts(ratings: Ratings, categories: Sequence[Hashable] | None = Non
 def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> pd.DataFrame:
     """Check a label table and return its three columns.
 
+    Raises ValueError if a column is missing or duplicate, an item, rater or category is missing, a category is not
+    declared, or a rater labelled an item twice. The message names the first such row, counted from 0.
+
     Parameters
     ----------
     labels : DataFrame
@@ -256,12 +243,6 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
     -------
     DataFrame
         Columns item, rater, category in this order; one row per (item, rater).
-
-    Raises
-    ------
-    ValueError
-        If a column is missing or duplicate, an item, rater or category is missing, a category is not declared, or a
-        rater labelled an item twice. The message names the first such row, counted from 0.
 
     Examples
     --------
@@ -287,20 +268,13 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
 def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
     """Return the named columns of a table.
 
-    Raise ValueError unless each column exists exactly once and has no missing entries.
+    Raise ValueError unless each column exists exactly once and has no missing entries. Raises ValueError if a column is
+    missing or duplicate, or an entry is missing, blank or not a plain value; the message gives the row.
 
     Parameters
     ----------
-    table : DataFrame
-    columns : sequence of str
     name : str
         Name of the table in messages, such as "label table".
-
-    Raises
-    ------
-    ValueError
-        If a column is missing or duplicate, or an entry is missing, blank or not a plain value; the message gives the
-        row.
     """
     if not _is_frame(table):
         wanted = ", ".join(columns)
@@ -339,23 +313,18 @@ def _is_blank(values: "pd.Series[Any]", column: str, name: str) -> NDArray[np.bo
 def checked_verdicts(verdicts: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> pd.DataFrame:
     """Check a verdict table and return its three columns.
 
+    Raises ValueError if a column is missing or duplicate, an item or classifier is missing, a verdict is not declared,
+    or a classifier judged an item twice. The message names the first such row.
+
     Parameters
     ----------
     verdicts : DataFrame
         Columns `item`, `classifier`, `verdict` (missing if there is no verdict); other columns are dropped.
-    categories : sequence of hashable
-        The declared categories.
 
     Returns
     -------
     DataFrame
         Columns item, classifier, verdict in this order; one row per (item, classifier).
-
-    Raises
-    ------
-    ValueError
-        If a column is missing or duplicate, an item or classifier is missing, a verdict is not declared, or a
-        classifier judged an item twice. The message names the first such row.
     """
     checked_columns(verdicts, ("item", "classifier"), "verdict table")
     checked_columns(verdicts.iloc[:0], ("verdict",), "verdict table")
@@ -429,7 +398,7 @@ def in_name_order(names: Iterable[Any]) -> list[Any]:
         return sorted(names, key=lambda name: (str(name), type(name).__name__))
 
 
-def check_words(column: "pd.Series[Any]", words: Sequence[str], name: str) -> None:
+def check_strings(column: "pd.Series[Any]", words: Sequence[str], name: str) -> None:
     """Raise ValueError if an entry is not one of the words; the message names the first such row."""
     is_word = [value in words for value in column]
     if not all(is_word):
@@ -470,7 +439,7 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
     [1, 2]
     """
     table = checked_columns(answers, ("rater", "assignment", "answer"), "answer table")
-    check_words(table["answer"], ANSWERS, "answer table")
+    check_strings(table["answer"], ANSWERS, "answer table")
     frozen: dict[tuple[object, object], int] = {}  # (rater, assignment) -> position of its first label
     standing: dict[object, tuple[object, int | None]] = {}  # rater -> (last answered assignment, its current label)
     columns = (table[name].tolist() for name in table)
@@ -499,6 +468,9 @@ def ranks(values: ArrayLike) -> NDArray[np.float64]:
 def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
     """Return an answer table in which missing columns that identify assignments have default values.
 
+    Raises ValueError if a column is missing or duplicate, an entry is missing, or a kind is unknown; the message names
+    the row.
+
     Parameters
     ----------
     answers : DataFrame
@@ -508,16 +480,11 @@ def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         A copy with `kind` (default: fresh) and `assignment` (default: item and kind).
-
-    Raises
-    ------
-    ValueError
-        If a column is missing or duplicate, an entry is missing, or a kind is unknown; the message names the row.
     """
     optional = [name for name in ("kind", "assignment") if name in answers.columns]
     checked = checked_columns(answers, ("item", "reviewer", "label", *optional), "answer table")
     if "kind" in optional:
-        check_words(checked["kind"], KINDS, "answer table")
+        check_strings(checked["kind"], KINDS, "answer table")
     table = answers.reset_index(drop=True)
     if "kind" not in table:
         table["kind"] = "fresh"
@@ -540,11 +507,6 @@ def first_of(answers: pd.DataFrame) -> pd.DataFrame:
 
 def counted_labels(answers: pd.DataFrame) -> pd.DataFrame:
     """Return the labels that count for agreement and consensus: first labels of the kinds fresh and overlap.
-
-    Parameters
-    ----------
-    answers : DataFrame
-        As for `with_defaults`.
 
     Returns
     -------

@@ -26,9 +26,11 @@ FURTHEST = 40.0  # range of natural logarithms of the ratio in which the limits 
 HALVINGS = 28
 DECIMALS = 13  # in the search for an interval, values that are equal to so many decimals count as equal
 AT_ONCE = 500_000  # maximum number of array elements when pairs of runs are compared
+MAX_PAIRS = 4_000_000  # with more pairs of runs, the median of the ratios is that of a random sample of pairs
+SEED = 0
 
 
-def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
+def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED, *, ties: bool = True) -> Floats:
     """Compute the two-sided p of many pairs of samples that have the same sizes.
 
     - "welch" compares means without assuming equal variances [1]_.
@@ -50,7 +52,8 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
     ----------
     x, y : array_like of float, shapes (n_pairs, n_x) and (n_pairs, n_y)
         Finite values; at least two in each row.
-    test : str
+    ties : bool
+        Whether to use the exact distribution of ranks with ties; the distribution without ties is faster.
 
     Returns
     -------
@@ -68,7 +71,7 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
     >>> p_values([[5, 6, 7, 8]], [[1, 2, 3, 4]], "mann-whitney").round(4).tolist()
     [0.0286]
     """
-    return _p_values(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64), test)
+    return _p_values(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64), test, ties=ties)
 
 
 def _p_values(a: Floats, b: Floats, test: str, *, ties: bool = True) -> Floats:
@@ -99,7 +102,6 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     Parameters
     ----------
     x, y : array_like of float, shape (n_values,)
-    level : float
 
     Returns
     -------
@@ -209,6 +211,12 @@ def _distance(a: Floats, b: Floats) -> NDArray[np.int64]:
     """Return twice the distance between the Mann-Whitney U and its centre, an integer from 0 to n_a n_b."""
     pairs = a.shape[1] * b.shape[1]
     distances = np.empty(len(a), dtype=np.int64)
+    if pairs > AT_ONCE:  # needs memory for the runs only, and not for all pairs
+        for row, (some_a, some_b) in enumerate(zip(a, np.sort(b, axis=1), strict=True)):
+            below = np.searchsorted(some_b, some_a, "left").sum(dtype=np.int64)
+            above = pairs - np.searchsorted(some_b, some_a, "right").sum(dtype=np.int64)
+            distances[row] = abs(below - above)
+        return distances
     step = max(1, AT_ONCE // pairs)
     for start in range(0, len(a), step):
         some_a, some_b = a[start : start + step, :, None], b[start : start + step, None, :]
@@ -371,8 +379,120 @@ def _coarseness(a: Floats, b: Floats) -> Floats:
 
 def _hodges_lehmann(a: Floats, b: Floats) -> Floats:
     medians = np.empty(len(a))
+    if a.shape[1] * b.shape[1] > MAX_PAIRS:
+        rng = np.random.default_rng(SEED)
+        first, second = (rng.integers(side.shape[1], size=MAX_PAIRS) for side in (a, b))
+        for row, (some_a, some_b) in enumerate(zip(a, b, strict=True)):
+            medians[row] = np.median(some_a[first] - some_b[second])
+        return medians
     step = max(1, AT_ONCE // (a.shape[1] * b.shape[1]))
     for start in range(0, len(a), step):
         differences = a[start : start + step, :, None] - b[start : start + step, None, :]
         medians[start : start + step] = np.median(differences.reshape(len(differences), -1), axis=1)
     return medians
+
+
+def t_tail(t: float, df: float) -> float:
+    """Return the two-sided p of Student's t."""
+    from scipy import special
+
+    return float(2 * special.stdtr(df, -abs(t)))
+
+
+def by_strata(
+    a: Floats, b: Floats, strata: tuple[NDArray[np.intp], NDArray[np.intp]], alpha: float
+) -> tuple[float, Estimate] | None:
+    """Compare positive samples within strata, by least squares of the logarithms on stratum and side.
+
+    If each stratum has one value of each side, this is the paired t test of the log ratios. Return p and the ratio of
+    geometric means with its interval; return None if no degrees of freedom remain.
+    """
+    from scipy import special
+
+    names, number = np.unique(np.concatenate(strata), return_inverse=True)
+    is_a = (np.arange(len(number)) < len(a)).astype(np.float64)
+    logs = np.log(np.concatenate([a, b]))
+    sizes = np.bincount(number)
+
+    def within(values: Floats) -> Floats:
+        centred: Floats = values - (np.bincount(number, values) / sizes)[number]
+        return centred
+
+    side, y = within(is_a), within(logs)
+    squares, df = float((side**2).sum()), len(logs) - len(names) - 1
+    if df < 1 or squares <= 0:
+        return None
+    shift = float((side * y).sum()) / squares
+    se = float(np.sqrt(max(0.0, float(((y - shift * side) ** 2).sum())) / df / squares))
+    ratio = float(np.exp(shift))
+    if se <= 1e-13:
+        p = 1.0 if abs(shift) <= 1e-13 else 0.0
+        return p, Estimate(ratio, 0.0, ratio, ratio, NO_VARIATION)
+    half = float(special.stdtrit(df, 1 - alpha / 2)) * se
+    return t_tail(shift / se, df), Estimate(ratio, None, float(np.exp(shift - half)), float(np.exp(shift + half)))
+
+
+def with_step(
+    a: Floats, b: Floats, step: float, p: float, ratio: Estimate, alpha: float
+) -> tuple[float, Estimate] | None:
+    """Take into account that values are multiples of a step, if there are too few different values to see the noise.
+
+    This is the case if a side does not vary, or if a side has at most three values and some are equal. The variance of
+    each side is then at least step^2 / 12, the variance of rounding. Return None if the values need no correction.
+    """
+    from scipy import special
+
+    few = min(len(a), len(b)) <= 3 and len(np.unique(np.concatenate([a, b]))) < len(a) + len(b)
+    if step <= 0 or not (few or a.min() == a.max() or b.min() == b.max()):
+        return None
+    va, vb = (max(float(side.var(ddof=1)), step**2 / 12) / len(side) for side in (a, b))
+    df = (va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1))
+    difference, base = float(a.mean() - b.mean()), float(b.mean())
+    corrected = max(p, t_tail(difference / float(np.sqrt(va + vb)), df))
+    if ratio.value is None or base <= 0:
+        return corrected, ratio
+    half = float(special.stdtrit(df, 1 - alpha / 2) * np.sqrt(va + vb)) + step / 2
+    low, high = (difference - half) / base + 1, (difference + half) / base + 1
+    if ratio.low is not None and ratio.high is not None:
+        low, high = min(low, ratio.low - step / 2 / base), max(high, ratio.high + step / 2 / base)
+    low, high = _in_agreement(low, high, is_significant=corrected <= alpha)
+    return corrected, Estimate(ratio.value, None, low, high)
+
+
+def _in_agreement(low: float, high: float, *, is_significant: bool) -> tuple[float, float]:
+    """Return the interval, which contains 1 if and only if the change is not significant."""
+    if is_significant and low <= 1 <= high:
+        return (np.nextafter(1, 2), high) if high - 1 > 1 - low else (low, np.nextafter(1, 0))
+    return low, high
+
+
+def spread_p_values(a: Floats, b: Floats) -> Floats:
+    """Compute p of the Brown-Forsythe test [1]_ for the relative spreads of many pairs of samples of positive values.
+
+    p is 1 if a sample has fewer than three values, or if neither sample varies.
+
+    References
+    ----------
+    .. [1] Brown, Forsythe (1974), J. Am. Stat. Assoc. 69:364-367, doi:10.1080/01621459.1974.10482955
+    """
+    from scipy import special
+
+    n_a, n_b = a.shape[1], b.shape[1]
+    if min(n_a, n_b) < 3:
+        return np.ones(len(a))
+    z = [np.abs(side - np.median(side, axis=1, keepdims=True)) for side in (np.log(a), np.log(b))]
+    means = [side.mean(axis=1) for side in z]
+    within = sum(((side - mean[:, None]) ** 2).sum(axis=1) for side, mean in zip(z, means, strict=True))
+    between = (means[0] - means[1]) ** 2 * (n_a * n_b / (n_a + n_b))
+    some = within > 1e-24
+    f = np.divide(between, within, out=np.where(between > 1e-24, inf, 0.0), where=some) * (n_a + n_b - 2)
+    p: Floats = special.fdtrc(1, n_a + n_b - 2, f)
+    return np.where(some, p, np.where(between > 1e-24, 0.0, 1.0))
+
+
+def superiority(a: Floats, b: Floats) -> float:
+    """Return the share of pairs of values in which the value of `a` is lower; equal values count half."""
+    ascending = np.sort(b)
+    above = len(b) - np.searchsorted(ascending, a, "right")
+    equal = np.searchsorted(ascending, a, "right") - np.searchsorted(ascending, a, "left")
+    return float((above + equal / 2).mean() / len(b))

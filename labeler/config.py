@@ -11,18 +11,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that environment variables can change.
+    """The settings that environment variables can change."""
 
-    Attributes
-    ----------
-    study : Path or None
-        `LABELER_STUDY`: the study file that a command uses if `--study` is not given.
-    import_root : Path or None
-        `LABELER_IMPORT_ROOT`: the folder on the server from which coordinators may import in the browser; by default
-        the folder of the study.
-    """
-
-    study: Path | None
+    study: Path | None  # `LABELER_STUDY`: the study file that a command uses if `--study` is not given
+    # `LABELER_IMPORT_ROOT`: the folder on the server from which coordinators may import in the browser; by
+    # default the folder of the study.
     import_root: Path | None = None
 
 

@@ -4,6 +4,7 @@
     ├── StudyError          a problem of the study file
     │   ├── NoStudy         the file does not exist, or none was given
     │   ├── NotAStudy       the file is not a study, or it is damaged
+    │   ├── ChangedSchema   another program changed its tables, views or triggers
     │   ├── NewerStudy      created by a newer version
     │   ├── StudyBusy       another process is writing
     │   └── StudyReadOnly   the file cannot be written to, or the disk is full
@@ -41,6 +42,12 @@ class NotAStudy(StudyError):
     """The file is not a study, or is damaged."""
 
     outside = "The study cannot be read: its file is damaged. Tell your coordinator."
+
+
+class ChangedSchema(StudyError):
+    """Another program changed the tables, views or triggers of the file."""
+
+    outside = "The study cannot be used: another program changed its file. Tell your coordinator."
 
 
 class NewerStudy(StudyError):

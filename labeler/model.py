@@ -95,49 +95,31 @@ class Protocol:
     """The protocol of a study: how items are shown, and what reviewers are asked.
 
     After the first answer, the protocol cannot change.
-
-    Attributes
-    ----------
-    axis_rule : str
-        The rule for the initial limits of the y axis: "levels", "core", "pooled" or "full" (see
-        `labeler.screen.binning.axis_limits`).
-    min_span : float
-        With the rules "levels" and "core", the axis spans at least this share of the pooled median.
-    asks_confidence : bool
-        Whether each label needs a confidence from 1 to 3.
-    shows_numbers : bool
-        Whether each panel shows how far the median of the run is from the pooled median. Such numbers influence
-        reviewers.
-    instructions : str
-        Additional text for the guide, written by the coordinator; may be empty.
-    varies_pictures : bool
-        Whether each assignment has a different picture. Then the order of the runs differs, bins are shifted, and
-        values are shifted by less than the eye can see. Otherwise all pictures of an item have the same bytes.
     """
 
+    # The rule for the initial limits of the y axis: "levels", "core", "pooled" or "full" (see
+    # `labeler.screen.binning.axis_limits`).
     axis_rule: str = "levels"
+    # With the rules "levels" and "core", the axis spans at least this share of the pooled median.
     min_span: float = 0.15
-    asks_confidence: bool = False
+    asks_confidence: bool = False  # whether each label needs a confidence from 1 to 3
+    # Whether each panel shows how far the median of the run is from the pooled median. Such numbers influence
+    # reviewers.
     shows_numbers: bool = False
-    instructions: str = ""
+    instructions: str = ""  # additional text for the guide, written by the coordinator; may be empty
+    # Whether each assignment has a different picture. Then the order of the runs differs, bins are shifted, and
+    # values are shifted by less than the eye can see. Otherwise all pictures of an item have the same bytes.
     varies_pictures: bool = True
 
 
 @dataclass(frozen=True)
 class Gate:
-    """The gate of a calibration round, which is the agreement that reviewers must reach before the study opens.
+    """The gate of a calibration round, which is the agreement that reviewers must reach before the study opens."""
 
-    Attributes
-    ----------
-    on : str
-        "reference" for the agreement of each reviewer with the reference labels; "reviewers" for the percent agreement
-        between the reviewers.
-    least : float
-        The required share, from 0 to 1.
-    """
-
+    # "reference" for the agreement of each reviewer with the reference labels; "reviewers" for the percent
+    # agreement between the reviewers.
     on: str
-    least: float
+    least: float  # the required share, from 0 to 1
 
 
 @dataclass(frozen=True)
@@ -191,85 +173,51 @@ class Assignment:
 
 @dataclass(frozen=True)
 class PlanParameters:
-    """The parameters of a plan.
-
-    Attributes
-    ----------
-    seed : int
-    per_item : int
-        The number of reviewers who label each item, at least 2; called k.
-    overlap : float
-        Share of items that all reviewers label, from 0 to 1.
-    retest : int
-        Requested number of hidden retests per reviewer.
-    paper : bool
-        Whether to use the design of the paper. The items are then split at random into parts of nearly equal size, one
-        part for each pair of reviewers. `per_item` must be 2, and `overlap` and `retest` must be 0.
-    calibration : int
-        Number of items that all reviewers label before the study; these items are not labelled again in the study.
-    """
+    """The parameters of a plan."""
 
     seed: int
-    per_item: int = 2
-    overlap: float = 0.2
-    retest: int = 20
+    per_item: int = 2  # the number of reviewers who label each item, at least 2; called k
+    overlap: float = 0.2  # share of items that all reviewers label, from 0 to 1
+    retest: int = 20  # requested number of hidden retests per reviewer
+    # Whether to use the design of the paper. The items are then split at random into parts of nearly equal size,
+    # one part for each pair of reviewers. `per_item` must be 2, and `overlap` and `retest` must be 0.
     paper: bool = False
+    # Number of items that all reviewers label before the study; these items are not labelled again in the study.
     calibration: int = 0
+    # Whether the number of items that all reviewers label is the share `overlap` of all items, spread over the
+    # applications. Plans of earlier versions rounded in each application, so that the overlap could vanish.
+    exact_overlap: bool = True
+    # Stopping rule: labelling may stop when the always-valid interval of kappa has at most this half-width. None if the
+    # study labels all items.
+    stop_half_width: float | None = None
 
 
 @dataclass(frozen=True)
 class Task:
-    """An assignment as the reviewer sees it, with the current answer.
-
-    Attributes
-    ----------
-    revision : int
-        The number of answers so far.
-    answer : Answer or None
-        The newest answer; None if there is no answer.
-    n_not_sure : int
-        The number of "not sure" answers.
-    """
+    """An assignment as the reviewer sees it, with the current answer."""
 
     assignment_id: int
     item_id: int
     code: str
-    revision: int
-    answer: Answer | None = None
-    n_not_sure: int = 0
+    revision: int  # the number of answers so far
+    answer: Answer | None = None  # the newest answer; None if there is no answer
+    n_not_sure: int = 0  # the number of "not sure" answers
 
 
 @dataclass(frozen=True)
 class Submission:
-    """An answer as the browser sends it.
+    """An answer as the browser sends it."""
 
-    Attributes
-    ----------
-    event_id : str
-        The id of the event, which the browser chooses. The same event may arrive more than once.
-    code : str
-        The opaque code of the assignment.
-    revision : int
-        The number of earlier answers that the browser knew of.
-    dwell_ms : int or None
-        Time in milliseconds from the display of the item to the answer; None if unknown.
-    view : mapping
-        The state of the screen, such as axis and size, and the pauses (see `labeler.screen.timing`).
-    confidence : int or None
-        The confidence, from 1 (a guess) to 3 (certain); None if the study does not ask for it.
-    flag : bool
-        Whether the reviewer asks the coordinator to look at the item.
-    comment : str or None
-    """
-
-    event_id: str
-    code: str
-    revision: int
+    event_id: str  # The id of the event, which the browser chooses. The same event may arrive more than once.
+    code: str  # the opaque code of the assignment
+    revision: int  # the number of earlier answers that the browser knew of
     answer: Answer
-    dwell_ms: int | None = None
+    dwell_ms: int | None = None  # time in milliseconds from the display of the item to the answer; None if unknown
+    # The state of the screen, such as axis and size, and the pauses (see `labeler.screen.timing`).
     view: Mapping[str, Any] = field(default_factory=dict)
+    # The confidence, from 1 (a guess) to 3 (certain); None if the study does not ask for it.
     confidence: int | None = None
-    flag: bool = False
+    flag: bool = False  # whether the reviewer asks the coordinator to look at the item
     comment: str | None = None
 
 
@@ -338,15 +286,6 @@ def measurement_hash(runs: Sequence[Series]) -> str:
 
     The hash covers the lengths of the runs as little-endian int64, followed by the values of all runs in order as
     little-endian float64. The hash is therefore the same on all machines.
-
-    Parameters
-    ----------
-    runs : sequence of ndarray of float, each of shape (n_iterations,)
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
 
     Examples
     --------

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 # in some countries, even after spaces and apostrophes; also with full-width characters
 _FORMULA = re.compile(r"(^|[,;|\t\r\n])([^\S\t\r\n]*)('*)(?=[=+\-@＝＋－＠\t\r])")
 _INERT = re.compile(r"(^|[,;|\t\r\n])([^\S\t\r\n]*)'('*)(?=[=+\-@＝＋－＠\t\r])")
+# control characters except tab and line break, and characters that change the direction of writing
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 _QUOTED = re.compile(r'[,"\r\n]|^\s|\s$')
 
 
@@ -50,6 +52,19 @@ def _cell(value: object, n_columns: int) -> str:
     text = "" if value is None else inert(value) if isinstance(value, str) else str(value)
     must_quote = _QUOTED.search(text) or (n_columns == 1 and not text)
     return '"' + text.replace('"', '""') + '"' if must_quote else text
+
+
+def multiline(text: str) -> str:
+    """Return a text without characters that control a terminal or the direction of writing; line breaks stay.
+
+    Each such character becomes U+FFFD, so that a reader sees that something was there.
+
+    Examples
+    --------
+    >>> multiline("a\\x1b]52;c;eA==\\x07b\\r\\nc\\u202ed")
+    'a\ufffd]52;c;eA==\ufffdb\\r\\nc\ufffdd'
+    """
+    return _CONTROL.sub("\ufffd", text)
 
 
 def one_line(text: str, most: int | None = None) -> str:

@@ -23,9 +23,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from labeler import formats
 from labeler.model import PlanParameters, Protocol, Role
 from labeler.screen import binning
-from labeler.service.data import importing
+from labeler.service.items import importing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating
+from labeler.service.plan import assigning
+from labeler.service.study import coordinating
 from labeler.store import assignments, items, open_database, people
 from scripts.axis_metrics import SPANS
 from scripts.screenshots import palette

@@ -28,9 +28,9 @@ from click.testing import CliRunner
 from labeler.cli import main
 from labeler.model import Answer, Submission
 from labeler.plan.design import key
-from labeler.service import reviewing
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.store import Database, open_database
 
 ROOT = Path(__file__).parent.parent

@@ -23,11 +23,13 @@ from tempfile import TemporaryDirectory
 COMMITS = {
     "1-first": "d59ded7", "1": "d2a1ff2", "1-used": "491a582", "1-shown": "60dfebe", "1-left-out": "e2e4771",
     "2": "b3d1e3a", "3": "8c76ca8", "4": "cd4c30a", "5": "1433c1a", "6": "5c57e5f", "7": "b577017", "8": "17ad67e",
+    "9": "98ca603",
 }  # fmt: skip
 OVER = "-over"  # for versions that can finish a study: the same study, continued until it is unblinded
 REVIEWERS = ("ada", "ben", "Cléo", "dan")
 N_ITEMS, N_RUNS, N_ITERATIONS = 8, 3, 60
 LIMIT = 60  # nobody gives more answers
+PLAN_SECRET = "2" * 32
 COMMENTS = {"1": "=1+1", "3": "Tom & „Jerry“ <b>?</b>\n'twice'", "6": "a step, I think"}
 
 
@@ -121,6 +123,8 @@ class Story:
         protocol = (
             {"protocol": self.model.Protocol("pooled", 0.2, True, False, "Look twice.")} if self.version > 2 else {}
         )
+        if self.version >= 9:  # a secret with which the story below finds its items in the right places
+            protocol["plan_secret"] = PLAN_SECRET
         secret = coordinating.create_study(
             self.path, name="Old study", question="Alike?", coordinator="carol", now=self.time, **protocol
         )
@@ -146,7 +150,7 @@ class Story:
         name = calibrating.item_names(db)[0]
         calibrating.set_reference(db, {name: self.model.Category.SIMILAR}, **self.said_by)
         self.answer_all(db, least_open=0)
-        self.move(db, "open", "passed or not", anyway=True)
+        self.move(db, "open", "passed or not", force=True)
 
     def invite(self, db) -> None:
         """Create a link for everybody; ben's first link is replaced, and ada signs in."""
@@ -306,7 +310,7 @@ def rows(table) -> list[list[object]]:
 
 def plain(status) -> dict[str, object]:
     """Return the main counts of a study."""
-    return json.loads(json.dumps(status.plain()))
+    return json.loads(json.dumps(status.json_values()))
 
 
 if __name__ == "__main__":

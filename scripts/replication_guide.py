@@ -12,7 +12,8 @@ from pathlib import Path
 
 from analysis.replication import Claim
 from labeler.config import bundled
-from labeler.service.data import gathering, importing
+from labeler.service.files import gathering
+from labeler.service.items import importing
 from labeler.service.results import replicating
 
 PAGE = Path(__file__).parent.parent / "docs" / "replication.md"

@@ -24,8 +24,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from labeler.config import bundled
 from labeler.plan.lifecycle import Step
-from labeler.service.data import demo
-from labeler.service.plan import assigning, course
+from labeler.service import demo
+from labeler.service.plan import assigning
+from labeler.service.study import course
 from labeler.store import Database, assignments, open_database, people, runs
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
 
@@ -202,7 +203,7 @@ def take(page: Page, served: Served, name: str, text: str, out: Path, *, height:
 def move(served: Served, step: Step, why: str) -> None:
     """Change the state of the study."""
     with open_database(served.study) as db:
-        course.move(db, step, why=why, actor="coordinator", now=datetime.now(UTC))
+        course.change_state(db, step, why=why, actor="coordinator", now=datetime.now(UTC))
 
 
 def main() -> None:

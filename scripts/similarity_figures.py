@@ -19,7 +19,7 @@ from analysis.dissimilarity import MEASURES
 from analysis.document import figures
 from analysis.report import registry
 from labeler.config import bundled
-from labeler.service.data import demo
+from labeler.service import demo
 from labeler.service.verdicts import evidence
 from labeler.store import open_database
 

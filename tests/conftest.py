@@ -1,11 +1,14 @@
-"""Shared parts of several tests: golden values, folders of real data, strategies."""
+"""Shared parts of several tests: golden values, folders of real data, missing tools, the order of tests."""
 
 import json
 import os
+import random
+import shutil
 import sys
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import settings
@@ -13,16 +16,18 @@ from hypothesis import settings
 # As on the command line: several threads of OpenBLAS slow down small matrices. NumPy reads this when it is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# A slow machine is not a failure. Ordinary runs try a third of the examples; `make test-all` tries all of them.
+# A slow machine is not a failure. Ordinary runs try a tenth of the examples, the same in every run; `make flicker`
+# draws others, and `make test-all` tries all of them.
 settings.register_profile("all", deadline=None)
-settings.register_profile("daily", settings.get_profile("all"), max_examples=33)
+settings.register_profile("drawn", settings.get_profile("all"), max_examples=10)
+settings.register_profile("daily", settings.get_profile("drawn"), derandomize=True, database=None)
 settings.load_profile("daily")
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def examples(n: int) -> int:
-    """Settings for `n` examples with `make test-all`, and for a third of them in ordinary runs."""
+    """Settings for `n` examples with `make test-all`, and for a tenth of them in ordinary runs."""
     assert settings.default is not None
     return -(-n * settings.default.max_examples // 100)
 
@@ -30,6 +35,49 @@ def examples(n: int) -> int:
 def some_slow(values: Iterable[Any], slow: Collection[Any]) -> list[Any]:
     """Return the values for a parametrised test; the slow values only run with `make test-all`."""
     return [pytest.param(value, marks=pytest.mark.slow) if value in slow else value for value in values]
+
+
+def missing(what: str, remedy: str) -> NoReturn:
+    """Skip a test whose tool is not installed; fail where CI promises that everything runs."""
+    message = f"no {what}; {remedy}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+def tool(name: str, remedy: str) -> str:
+    """Return the path of a program; without it, the test is skipped."""
+    return shutil.which(name) or missing(name, remedy)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run modules, and the tests in each, in a drawn order")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle the tests if asked to; a module stays together, because its tests share what is built once."""
+    seed = config.getoption("--shuffle")
+    if seed is None:
+        return
+    drawn = random.Random(seed)
+    modules: dict[Path, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        modules[item.path].append(item)
+    groups = list(modules.values())
+    drawn.shuffle(groups)
+    for group in groups:
+        drawn.shuffle(group)
+    items[:] = [item for group in groups for item in group]
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Name each reason for skipped tests once, with the number of tests."""
+    skipped: dict[str, list[Any]] = defaultdict(list)
+    for report in terminalreporter.stats.get("skipped", ()):
+        skipped[str(report.longrepr[2]).removeprefix("Skipped: ")].append(report)
+    for reason, reports in sorted(skipped.items()):
+        kind = "browser test" if all("browser" in report.keywords for report in reports) else "test"
+        terminalreporter.write_line(f"{len(reports)} {kind}{'s' if len(reports) > 1 else ''} skipped: {reason}")
 
 
 def golden(name: str) -> Any:

@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/__main__.py": {"labeler.cli"},
     "labeler/model.py": {"numpy"},
     "labeler/safe_text.py": set(),
-    "labeler/whole_files.py": {"labeler.errors"},
+    "labeler/atomic_files.py": {"labeler.errors"},
     "labeler/errors.py": set(),
     "labeler/config.py": set(),
     "labeler/plugins.py": set(),
@@ -36,49 +36,63 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.formats", "labeler.safe_text", "labeler.plugins", "analysis.benchmark", "orjson", "pyarrow", *PURE,
     },
     "labeler/measuring": {
-        "labeler.measuring", "labeler.formats", "labeler.safe_text", "labeler.whole_files", "analysis.benchmark",
+        "labeler.measuring", "labeler.formats", "labeler.safe_text", "labeler.atomic_files", "analysis.benchmark",
         "analysis.power", "psutil", "scipy", *PURE,
     },
     "labeler/store": {"labeler.store", *PURE},
     "labeler/service": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.plan", "labeler.screen",
-        "labeler.config", "labeler.safe_text", "labeler.whole_files", "labeler.plugins", "analysis", "scipy", "altair",
+        "labeler.config", "labeler.safe_text", "labeler.atomic_files", "labeler.plugins", "analysis", "scipy", "altair",
         *PURE,
     },
-    "labeler/service/data/build_outputs.py": {"labeler.safe_text", "analysis", "junitparser"},
-    "labeler/service/results/publishing": {
-        "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.whole_files", "labeler.safe_text",
+    "labeler/service/files/build_outputs.py": {"labeler.safe_text", "analysis", "junitparser"},
+    "labeler/service/handover/publishing": {
+        "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.atomic_files", "labeler.safe_text",
         "labeler.plan", "analysis", "jinja2", "pyarrow", *PURE,
     },
     "labeler/ui/__init__.py": set(),
     "labeler/ui/component": {"labeler.model", "streamlit"},
     "labeler/ui/reviewer": {
-        "labeler.ui.reviewer", "labeler.ui.component", "labeler.service.reviewing", "labeler.service.guide",
+        "labeler.ui.reviewer", "labeler.ui.component", "labeler.service.labelling.reviewing",
+        "labeler.service.labelling.answering", "labeler.service.labelling.guide",
         "labeler.model", "labeler.errors", "labeler.screen", "labeler.store.Database", "streamlit",
     },
     "labeler/ui/coordinator": {
-        "labeler.ui.coordinator", "labeler.ui.component", "labeler.ui.presses", "labeler.plan.lifecycle", "streamlit",
-        *SHELL,
+        "labeler.ui.coordinator", "labeler.ui.component", "labeler.ui.input_queue", "labeler.plan.lifecycle",
+        "streamlit", *SHELL,
     },
     "labeler/ui/app.py": {"labeler.ui", "streamlit", *SHELL},
     "labeler/ui/page_run.py": {"labeler.config", "labeler.ui", "streamlit"},
-    "labeler/ui/arrivals.py": {"streamlit", "starlette", "google.protobuf"},
-    "labeler/ui/connections.py": {"labeler.ui.resources", "uvicorn"},
+    "labeler/ui/answers.py": {"labeler.ui", "starlette", *SHELL},
+    "labeler/ui/connections.py": {"uvicorn"},
     "labeler/ui/limits.py": set(),
-    "labeler/ui/presses.py": {"streamlit"},
-    "labeler/ui/programs.py": {"labeler.ui.component", "streamlit", "starlette"},
+    "labeler/ui/input_queue.py": {"streamlit"},
+    "labeler/ui/static_files.py": {"labeler.ui.component", "streamlit", "starlette"},
     "labeler/ui/provider.py": {"streamlit"},
-    "labeler/ui/resources.py": {"streamlit"},
-    "labeler/ui/sign_in.py": {"labeler.ui", "starlette", *SHELL},
-    "labeler/ui/gate.py": {"labeler.ui", "streamlit", "starlette", "google.protobuf", *SHELL},
-    "labeler/ui/frames.py": {"streamlit", "starlette", "google.protobuf"},
+    "labeler/ui/sign_in.py": {"labeler.ui", "labeler.safe_text", "starlette", *SHELL},
+    "labeler/ui/gate.py": {"labeler.ui", "starlette", *SHELL},
+    "labeler/ui/messages.py": {"labeler.model", "labeler.ui.limits", "streamlit", "starlette", "google.protobuf"},
     "labeler/ui/server.py": {"labeler.ui", "streamlit", "starlette", *SHELL},
     "labeler/cli": {
-        "labeler", "labeler.cli", "labeler.measuring", "labeler.safe_text", "labeler.whole_files", "labeler.ui.server",
+        "labeler", "labeler.cli", "labeler.measuring", "labeler.safe_text", "labeler.atomic_files", "labeler.ui.server",
         "labeler.plan.lifecycle", "click", "dask",
         *SHELL,
     },
 }  # fmt: skip
+# labeler/service stands in floors: a module imports only from its own floor and from the floors below it
+FLOORS = (
+    ("overview", "demo"),
+    ("handover",),
+    ("results",),
+    ("labelling",),
+    ("study",),
+    ("plan", "verdicts"),
+    ("items",),
+    ("files",),
+    ("people",),
+    ("background",),
+    ("cache", "outputs"),
+)
 CLOCK_AND_CHANCE = {"time", "datetime", "random", "secrets"}
 # the standard library is allowed, with exceptions
 FORBIDDEN_STDLIB: dict[str, set[str]] = {
@@ -159,11 +173,31 @@ def test_no_text_is_run_as_code():
 def test_a_planted_import_is_caught():
     page = rule(Path("labeler/ui/reviewer/label.py"), ALLOWED)
     assert not is_allowed("labeler.store.labels", page)
-    assert not is_allowed("labeler.service.plan.coordinating", page)
-    assert is_allowed("labeler.service.reviewing", page)
+    assert not is_allowed("labeler.service.study.coordinating", page)
+    assert is_allowed("labeler.service.labelling.reviewing", page)
     assert not is_allowed("analysis.agreement", rule(Path("labeler/store/labels.py"), ALLOWED))
-    assert not is_allowed("streamlit", rule(Path("labeler/service/reviewing.py"), ALLOWED))
+    assert not is_allowed("streamlit", rule(Path("labeler/service/labelling/reviewing.py"), ALLOWED))
     assert page != rule(Path("labeler/ui/server.py"), ALLOWED)
+
+
+def floor(name: str) -> int | None:
+    """Return the floor of a module of `labeler.service`, counted from the top; None for every other module."""
+    parts = name.split(".")
+    if parts[:2] != ["labeler", "service"] or len(parts) < 3 or parts[2] == "__init__":
+        return None
+    return next(number for number, members in enumerate(FLOORS) if parts[2] in members)
+
+
+def test_no_service_imports_from_a_floor_above_it():
+    module_names = {path: ".".join(path.with_suffix("").parts) for path in MODULES}
+    assert [
+        f"{path}: {name}"
+        for path in MODULES
+        if (own := floor(module_names[path])) is not None
+        for name in imported_names(path)
+        if (other := floor(name)) is not None
+        and (other < own or (other == own and name.split(".")[2] != path.with_suffix("").parts[2]))
+    ] == []
 
 
 def test_every_module_has_a_rule():

@@ -68,7 +68,7 @@ def test_the_action_shows_what_changed_in_summary_annotations_and_junit(runner):
     runner.action({"files": "my after.json\n", "baseline": "my before.json"})
     assert runner.code == 1
     assert runner.outputs["exit-code"] == "1"
-    assert runner.summary.startswith("# Benchmark check\n\n## Result\n\n- 1 of 5 benchmarks changed for the worse.")
+    assert runner.summary.startswith("# Benchmark check: 1 slower, 1 faster, 3 no change\n")
     (annotation,) = runner.annotations
     assert annotation.startswith("::error file=my after.json,title=slugs::slower (+4.6 %25")
     assert ET.parse(runner.workspace / "benchmark-check.xml").getroot().get("failures") == "1"
@@ -85,7 +85,7 @@ def test_the_action_passes_with_known_changes(runner):
 def test_the_action_takes_patterns_options_and_no_baseline(runner):
     runner.action({"files": "my be*.json\r\n", "options": "--limit=1%\n--allow-inconclusive"})
     assert runner.code == 1
-    assert "benchmarks have dissimilar runs." in runner.summary and "more than 1 %" in runner.summary
+    assert runner.summary.startswith("# Benchmark check: 5 dissimilar\n") and "more than 1 %25" in runner.annotations[0]
 
 
 def test_the_action_fails_with_what_is_wrong(runner):
@@ -166,7 +166,7 @@ def test_the_workflow_of_the_page_follows_its_schema_and_finds_a_slower_branch(r
     runner.workspace = pull_request
     runner.job(workflow["jobs"]["compare"])
     assert runner.code == 1
-    assert "1 of 1 benchmark changed for the worse." in runner.summary
+    assert runner.summary.startswith("# Benchmark check: 1 slower\n")
     assert "| sort | slower | +" in runner.summary and "20 / 20" in runner.summary
 
 

@@ -17,7 +17,6 @@ from analysis.benchmark import Benchmark
 from analysis.document import to_text
 from analysis.runs import Runs
 from labeler.cli import main
-from tests.conftest import some_slow
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
@@ -49,13 +48,15 @@ def test_the_life_of_a_study_is_that_of_the_code():
     )
 
 
-@pytest.mark.parametrize("guide", some_slow(GUIDES, {"trust"}))
+@pytest.mark.slow
+@pytest.mark.parametrize("guide", GUIDES)
 def test_a_guide_shows_what_its_commands_print(guide):
     filled = runpy.run_path(str(ROOT / "scripts" / "guides.py"))["filled"]
     text = (ROOT / "docs" / f"{guide}.md").read_text(encoding="utf-8")
     assert filled(text) == text, f"make it again: python scripts/guides.py {guide}"
 
 
+@pytest.mark.slow
 def test_the_guide_to_measuring_shows_what_the_methods_say_of_its_measurements():
     filled = runpy.run_path(str(ROOT / "scripts" / "measuring_guide.py"))["filled"]
     text = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import missing
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "labeler" / "ui" / "component" / "js"
 TESTS = ROOT / "tests" / "js"
 MODULES = sorted([*SOURCE.glob("*.js"), *TESTS.glob("*.mjs")])
 NODE_VERSION = (18, 15)  # Debian 12 has 18.19
-NODE_LIMIT_S, LINT_LIMIT_S = 120, 60
-MAX_LINES, MAX_WIDTH = 400, 120
+LIMIT_S = 600  # generous, for a busy machine
+MAX_WIDTH = 120
 
 ALLOWED = {
     "no-array-sort": "what is sorted is a copy",
@@ -33,18 +35,13 @@ DENIED = (
 
 
 def node() -> str:
-    """Return the path of node; without node the test is skipped, but fails if everything must run."""
+    """Return the path of node; without it, the test is skipped."""
     path = shutil.which("node")
     if path is not None:
-        version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True, timeout=NODE_LIMIT_S)
+        version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True, timeout=LIMIT_S)
         if tuple(map(int, re.findall(r"\d+", version.stdout)[:2])) >= NODE_VERSION:
             return path
-    message = (
-        f"no node of version {NODE_VERSION[0]}.{NODE_VERSION[1]} or newer found: install it to test the JavaScript"
-    )
-    if os.environ.get("CI") == "true":
-        pytest.fail(message)
-    pytest.skip(message)
+    return missing(f"node of version {NODE_VERSION[0]}.{NODE_VERSION[1]} or newer", "apt install nodejs")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +49,7 @@ def outcome() -> subprocess.CompletedProcess[str]:
     """The results of all tests by node, in the Test Anything Protocol."""
     files = sorted(map(str, TESTS.glob("*.test.mjs")))
     command = [node(), "--test", "--test-reporter=tap", *files]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=NODE_LIMIT_S)
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=LIMIT_S)
 
 
 def lint(folder: Path, environment: str, config: Path, *more: str) -> subprocess.CompletedProcess[str]:
@@ -66,12 +63,19 @@ def lint(folder: Path, environment: str, config: Path, *more: str) -> subprocess
     config.write_text(json.dumps(rules), encoding="utf-8")
     oxlint = Path(sys.executable).parent / "oxlint"
     command: list[str | Path] = [oxlint, "--config", config, "--deny-warnings", "--format=unix", *more, folder]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=LINT_LIMIT_S)
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=LIMIT_S)
 
 
 def test_the_tests_of_the_javascript_pass(outcome):
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert int(re.search(r"^# pass (\d+)$", outcome.stdout, flags=re.MULTILINE)[1]) > 0
+
+
+@pytest.mark.slow
+def test_no_words_overlap_at_any_width_with_any_number_of_runs():
+    command, environment = [node(), "--test", TESTS / "text.test.mjs"], {**os.environ, "ALL_SIZES": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=LIMIT_S)
+    assert done.returncode == 0, done.stdout
 
 
 def test_node_has_no_warning(outcome):
@@ -98,11 +102,6 @@ def test_lint_is_found_where_it_is(tmp_path):
     assert said.returncode == 1
     assert "no-undef" in said.stdout
     assert "no-unused-vars" in said.stdout
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
-def test_javascript_modules_fit_a_room(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)

@@ -13,9 +13,12 @@ from urllib.parse import unquote, urlsplit
 
 import click
 import pytest
+from playwright.sync_api import sync_playwright
 
 import analysis
 from labeler.cli import main
+from tests.browser.conftest import chromium_path
+from tests.conftest import missing
 
 ROOT = Path(__file__).parent.parent
 # pages for looking things up: tables of formats, options, functions and figures
@@ -39,6 +42,7 @@ def references(page):
     return [(name, unescape(value)) for name, value in re.findall(r'\s(href|src|action)="([^"]*)"', text)]
 
 
+@pytest.mark.slow
 def test_no_link_of_the_site_is_dead(site):
     ids = {page: set(re.findall(r'\sid="([^"]+)"', page.read_text(encoding="utf-8"))) for page in site.rglob("*.html")}
     assert len(ids) > 25
@@ -56,6 +60,7 @@ def test_no_link_of_the_site_is_dead(site):
     assert dead == []
 
 
+@pytest.mark.slow
 def test_no_page_loads_anything_from_elsewhere(site):
     tags = r"<(?:script|link|img|iframe|source|video|audio|embed|object)\b[^>]*"
     loaded = [tag for page in site.rglob("*.html") for tag in re.findall(tags, page.read_text(encoding="utf-8"))]
@@ -65,6 +70,7 @@ def test_no_page_loads_anything_from_elsewhere(site):
     assert not re.search(r"url\(\s*[\"']?(?:https?:)?//", styles)
 
 
+@pytest.mark.slow
 def test_every_command_is_in_its_reference_with_its_options(site):
     text = (site / "commands.html").read_text(encoding="utf-8")
 
@@ -85,6 +91,7 @@ def test_every_command_is_in_its_reference_with_its_options(site):
     assert "UNSET" not in text and "&lt;function" not in text
 
 
+@pytest.mark.slow
 def test_every_public_function_is_in_its_reference_with_its_docstring(site):
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     named = re.findall(r"^::: analysis\.[\w.]+?(\w+)$(?:\n    options:\n      heading: (\w+)$)?", page, re.MULTILINE)
@@ -109,7 +116,7 @@ def test_no_page_is_longer_than_one_reading():
 @pytest.mark.slow
 @pytest.mark.browser
 def test_the_site_asks_nobody_else_and_its_search_finds(site):
-    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = chromium_path() or missing("Chromium", "apt install chromium")
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_):
@@ -119,8 +126,7 @@ def test_the_site_asks_nobody_else_and_its_search_finds(site):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     base, asked = f"http://127.0.0.1:{server.server_port}", []
     try:
-        with playwright.sync_playwright() as play:
-            chromium = os.environ.get("LABELER_CHROMIUM", "/usr/bin/chromium")
+        with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
             page = browser.new_page()
             page.on("request", lambda request: asked.append(request.url))

@@ -5,95 +5,88 @@ these ratings are in category k. n2 is the number of items with at least two rat
 the second column.
 """
 
-from analysis.agreement._among import Among, classifiers_among_themselves, send_first
-from analysis.agreement._bootstrap import bootstrap_coefficient, bootstrap_cohen_kappa
-from analysis.agreement._chance_tests import ChanceTest, cohen_kappa_test, fleiss_kappa_test
+from analysis.agreement._among import (
+    Among as Among,
+    classifiers_among_themselves as classifiers_among_themselves,
+    send_first as send_first,
+)
+from analysis.agreement._bootstrap import (
+    bootstrap_coefficient as bootstrap_coefficient,
+)
+from analysis.agreement._chance_tests import (
+    ChanceTest as ChanceTest,
+    fleiss_kappa_test as fleiss_kappa_test,
+)
 from analysis.agreement._coefficients import (
-    brennan_prediger,
-    category_weights,
-    fleiss_kappa,
-    gwet_ac1,
-    gwet_ac2,
-    krippendorff_alpha,
-    percent_agreement,
+    brennan_prediger as brennan_prediger,
+    category_weights as category_weights,
+    fleiss_kappa as fleiss_kappa,
+    gwet_ac1 as gwet_ac1,
+    gwet_ac2 as gwet_ac2,
+    krippendorff_alpha as krippendorff_alpha,
+    percent_agreement as percent_agreement,
 )
-from analysis.agreement._groups import GroupAgreement, by_group, by_order, partner_agreement
-from analysis.agreement._leniency import Leniency, LeniencyTest, PairLeniency, RaterLeniency, leniency
-from analysis.agreement._order import OrderEffect, OrderTest, order_test, predecessor_effects, trend_effects
+from analysis.agreement._difference import (
+    AgreementDifference as AgreementDifference,
+    compare_agreement as compare_agreement,
+)
+from analysis.agreement._groups import (
+    GroupAgreement as GroupAgreement,
+    by_group as by_group,
+    by_order as by_order,
+    partner_agreement as partner_agreement,
+)
+from analysis.agreement._leniency import (
+    Leniency as Leniency,
+    LeniencyTest as LeniencyTest,
+    PairLeniency as PairLeniency,
+    RaterLeniency as RaterLeniency,
+    leniency as leniency,
+)
+from analysis.agreement._order import (
+    OrderEffect as OrderEffect,
+    OrderTest as OrderTest,
+    order_test as order_test,
+    predecessor_effects as predecessor_effects,
+    trend_effects as trend_effects,
+)
+from analysis.agreement._pair_equality import (
+    Contrast as Contrast,
+    PairEquality as PairEquality,
+    PairShare as PairShare,
+    pair_equality as pair_equality,
+)
 from analysis.agreement._pairs import (
-    Homogeneity,
-    PairAgreement,
-    cohen_kappa,
-    pair_agreements,
-    pair_homogeneity,
-    pair_tables,
+    Homogeneity as Homogeneity,
+    PairAgreement as PairAgreement,
+    cohen_kappa as cohen_kappa,
+    pair_agreements as pair_agreements,
+    pair_homogeneity as pair_homogeneity,
+    pair_tables as pair_tables,
 )
-from analysis.agreement._retest import RetestAgreement, retest_agreement
-from analysis.agreement._reviewers import IfGiven, if_given, jackknife_over_raters
+from analysis.agreement._retest import RetestAgreement as RetestAgreement, retest_agreement as retest_agreement
+from analysis.agreement._reviewers import (
+    AgainstRest as AgainstRest,
+    Drift as Drift,
+    IfGiven as IfGiven,
+    against_rest as against_rest,
+    if_given as if_given,
+    jackknife_over_raters as jackknife_over_raters,
+    reviewer_drift as reviewer_drift,
+)
+from analysis.agreement._so_far import AgreementSoFar as AgreementSoFar, agreement_so_far as agreement_so_far
 from analysis.agreement._two_by_two import (
-    TwoByTwo,
-    bias_index,
-    pabak,
-    prevalence_index,
-    scott_pi,
-    specific_agreement,
-    two_by_two_tables,
+    TwoByTwo as TwoByTwo,
+    bias_index as bias_index,
+    pabak as pabak,
+    prevalence_index as prevalence_index,
+    specific_agreement as specific_agreement,
+    two_by_two_tables as two_by_two_tables,
 )
-from analysis.agreement._words import BandMembership, band, band_membership, minority_warning
-from analysis.multiple import bonferroni, holm
-
-__all__ = [
-    "Among",
-    "BandMembership",
-    "ChanceTest",
-    "GroupAgreement",
-    "Homogeneity",
-    "IfGiven",
-    "Leniency",
-    "LeniencyTest",
-    "OrderEffect",
-    "OrderTest",
-    "PairAgreement",
-    "PairLeniency",
-    "RaterLeniency",
-    "RetestAgreement",
-    "TwoByTwo",
-    "band",
-    "band_membership",
-    "bias_index",
-    "bonferroni",
-    "bootstrap_coefficient",
-    "bootstrap_cohen_kappa",
-    "brennan_prediger",
-    "by_group",
-    "by_order",
-    "category_weights",
-    "classifiers_among_themselves",
-    "cohen_kappa",
-    "cohen_kappa_test",
-    "fleiss_kappa",
-    "fleiss_kappa_test",
-    "gwet_ac1",
-    "gwet_ac2",
-    "holm",
-    "if_given",
-    "jackknife_over_raters",
-    "krippendorff_alpha",
-    "leniency",
-    "minority_warning",
-    "order_test",
-    "pabak",
-    "pair_agreements",
-    "pair_homogeneity",
-    "pair_tables",
-    "partner_agreement",
-    "percent_agreement",
-    "predecessor_effects",
-    "prevalence_index",
-    "retest_agreement",
-    "scott_pi",
-    "send_first",
-    "specific_agreement",
-    "trend_effects",
-    "two_by_two_tables",
-]
+from analysis.agreement._words import (
+    BandMembership as BandMembership,
+    band as band,
+    band_membership as band_membership,
+    minority_warning as minority_warning,
+)
+from analysis.multiple import bonferroni as bonferroni, holm as holm

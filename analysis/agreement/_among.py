@@ -19,31 +19,18 @@ from analysis.tables import checked_verdicts, positive_category
 
 @dataclass(frozen=True, repr=False)
 class Among(Result):
-    """Agreement of two classifiers on the items that both of them judged.
-
-    Attributes
-    ----------
-    a, b : str
-    n : int
-        Number of items with a verdict of both classifiers.
-    agree : Estimate
-        Share of items with equal verdicts.
-    kappa : Estimate
-        Cohen's kappa of the two classifiers.
-    a_finds, b_finds : Estimate
-        Of the items that the other classifier calls dissimilar (the positive category), the share that `a` (or `b`)
-        also calls dissimilar.
-    a_clears, b_clears : Estimate
-        Of the items that the other classifier calls similar, the share that `a` (or `b`) also calls similar.
-    """
+    """Agreement of two classifiers on the items that both of them judged."""
 
     a: str
     b: str
-    n: int
-    agree: Estimate
-    kappa: Estimate
+    n: int  # number of items with a verdict of both classifiers
+    agree: Estimate  # share of items with equal verdicts
+    kappa: Estimate  # Cohen's kappa of the two classifiers
+    # Of the items that the other classifier calls dissimilar (the positive category), the share that `a` (or `b`)
+    # also calls dissimilar.
     a_finds: Estimate
     b_finds: Estimate
+    # Of the items that the other classifier calls similar, the share that `a` (or `b`) also calls similar.
     a_clears: Estimate
     b_clears: Estimate
 
@@ -57,25 +44,17 @@ def classifiers_among_themselves(
 ) -> list[Among]:
     """Compute the agreement of each pair of classifiers. No consensus is needed.
 
+    Raises ValueError if a column is missing, a verdict is unknown, or a classifier judged an item twice.
+
     Parameters
     ----------
     verdicts : DataFrame
         Columns item, classifier, verdict (a category, or missing); one row per item and classifier.
-    categories : sequence of hashable
-        The declared categories.
-    positive : hashable, optional
-        The positive category; by default the last of two, required if there are more.
-    level : float
 
     Returns
     -------
     list of Among
         In order of first appearance of the classifiers.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, a verdict is unknown, or a classifier judged an item twice.
 
     Examples
     --------
@@ -105,12 +84,12 @@ def classifiers_among_themselves(
 def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n: int | None = None) -> pd.DataFrame:
     """Return the items on which classifiers disagree most, because labels of these items are most informative.
 
+    Raises ValueError as `classifiers_among_themselves`.
+
     Parameters
     ----------
     verdicts : DataFrame
         As in `classifiers_among_themselves`, and optionally score and threshold.
-    categories : sequence of hashable
-        The declared categories.
     n : int, optional
         Maximum number of items.
 
@@ -122,11 +101,6 @@ def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n
         that differ, in (0, 1]. Margin is the smallest distance of a score from its threshold, relative to the
         threshold; it is missing if there are no scores. Rows are sorted by largest disagreement, then by smallest
         margin.
-
-    Raises
-    ------
-    ValueError
-        As `classifiers_among_themselves`.
     """
     wide = _wide(verdicts, categories)
     codes, names = wide.to_numpy(), [str(name) for name in wide.columns]

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 
 from analysis.agreement._coefficients import FORMULAS, Categories, Weights, category_weights, gwet_ac2, rated
-from analysis.agreement._pairs import cohen_kappa, cohen_of, pair_table
 from analysis.bootstrap import N_DRAWS, bootstrap
 from analysis.intervals import Estimate, Groups
 from analysis.tables import Floats, Ratings
@@ -84,50 +83,6 @@ def bootstrap_coefficient(
         return FORMULAS[coefficient](rows, weights, w)[0]
 
     return _varied(bootstrap(statistic, len(r), rng=rng, n_draws=n_draws, level=level, groups=groups, kinds=kinds))
-
-
-def bootstrap_cohen_kappa(
-    table: Ratings,
-    categories: Categories | None = None,
-    *,
-    rng: np.random.Generator,
-    weights: Weights = None,
-    n_draws: int = N_DRAWS,
-    level: float = 0.95,
-) -> Estimate:
-    """Compute Cohen's kappa with a bootstrap percentile interval.
-
-    The bootstrap resamples items and keeps both labels of an item together.
-
-    Parameters
-    ----------
-    table, categories, weights
-        As in `cohen_kappa`.
-    rng, n_draws, level
-        As in `bootstrap_coefficient`.
-
-    Returns
-    -------
-    Estimate
-        As from `bootstrap_coefficient`.
-
-    Raises
-    ------
-    ValueError
-        As in `cohen_kappa`.
-    """
-    cells = pair_table(table, categories)
-    plain = cohen_kappa(cells, level=level, weights=weights)
-    if plain.value is None:
-        return Estimate(None, reason=plain.reason)
-    kinds = np.repeat(np.arange(cells.size), cells.astype(int).ravel())
-    w = category_weights(weights, len(cells))
-
-    def statistic(weights: Floats) -> Floats:
-        padded = np.pad(weights, ((0, 0), (0, cells.size - weights.shape[1])))
-        return cohen_of(padded.reshape(-1, *cells.shape), w)[0]
-
-    return _varied(bootstrap(statistic, len(kinds), rng=rng, n_draws=n_draws, level=level, kinds=kinds))
 
 
 def _varied(drawn: Estimate) -> Estimate:

@@ -6,7 +6,6 @@ import numpy as np
 from scipy import special
 
 from analysis.agreement._coefficients import Categories, category_shares, fleiss_kappa, rated
-from analysis.agreement._pairs import cohen_kappa, pair_table
 from analysis.results import Result
 from analysis.tables import Floats, Ratings
 
@@ -64,40 +63,6 @@ def fleiss_kappa_test(ratings: Ratings, categories: Categories | None = None) ->
     pe = float((p_k**2).sum())
     se0 = np.sqrt(_variances_by_chance(r, p_k).sum()) / (len(r) * (1 - pe))
     return _tested(kappa.value, float(se0))
-
-
-def cohen_kappa_test(ratings: Ratings, categories: Categories | None = None) -> ChanceTest:
-    """Test whether Cohen's kappa is 0, with the standard error under chance agreement [1]_.
-
-    Parameters
-    ----------
-    ratings, categories
-        As in `cohen_kappa`.
-
-    Returns
-    -------
-    ChanceTest
-        Undefined if `cohen_kappa` is undefined, or if one rater used a single category, because kappa is then always 0.
-
-    Raises
-    ------
-    ValueError
-        As in `cohen_kappa`.
-
-    References
-    ----------
-    .. [1] Fleiss, Cohen, Everitt (1969), Psychological Bulletin 72:323-327, doi:10.1037/h0028106
-    """
-    counts = pair_table(ratings, categories)
-    kappa = cohen_kappa(counts)
-    n = counts.sum()
-    row, column = counts.sum(axis=1), counts.sum(axis=0)
-    if kappa.value is None or (row == n).any() or (column == n).any():
-        return ChanceTest(None, None, None, kappa.reason)
-    row, column = row / n, column / n
-    pe = float(row @ column)
-    variance = (pe + pe**2 - (row * column * (row + column)).sum()) / (n * (1 - pe) ** 2)
-    return _tested(kappa.value, float(np.sqrt(variance)))
 
 
 def _variances_by_chance(r: Floats, p_k: Floats) -> Floats:

@@ -12,12 +12,24 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy import special
 
-from analysis.intervals import Estimate, Groups, linearised, numbered_groups, wilson
+from analysis.agreement._likelihood import FEW_ITEMS, likelihood_ends, possible_rows
+from analysis.intervals import (
+    LEAST_GROUPS,
+    Estimate,
+    Groups,
+    checked_level,
+    group_numbers,
+    linearised,
+    one_sided,
+    wilson,
+)
 from analysis.tables import Floats, Ratings, counts_of
 
 NO_PAIR = "no item has two labels"
 ONE_CATEGORY = "only one category was used: expected agreement is 1"
+LEAST_RARE = 3  # kappa and alpha have no interval if fewer items have a label of the rarer category
 
 Categories = Sequence[Hashable]
 Weights = str | ArrayLike | None
@@ -40,10 +52,10 @@ def percent_agreement(
     ratings, categories, weights
         As in `fleiss_kappa`. Items with fewer than two ratings are ignored.
     level : float
-        Confidence level. If each used item has exactly two ratings and there are no weights, the result is a share of
-        items and the interval is Wilson's. Otherwise, the interval is linearised over the items [1]_.
+        Confidence level. If each used item has exactly two ratings and there are no weights or groups, the result is a
+        share of items and the interval is Wilson's. Otherwise, the interval is as in `fleiss_kappa` [1]_.
     groups : sequence of hashable, one per item, optional
-        As in `fleiss_kappa`; with at least 20 groups, the interval is cluster-robust instead of Wilson's.
+        As in `fleiss_kappa`.
 
     Returns
     -------
@@ -69,11 +81,9 @@ def percent_agreement(
     if not len(r):
         return Estimate(None, reason=NO_PAIR)
     pa, pa_i = _observed(r, np.ones(len(r)), w)
-    estimate = linearised(float(pa), pa_i, level, groups=groups, lowest=0.0)
-    numbers, few_groups = numbered_groups(len(r), groups)
-    if weights is None and (r.sum(axis=1) == 2).all() and (numbers is None or estimate.se is None):
-        return replace(wilson(float(pa_i.sum()), len(r), level), reason=few_groups)
-    return estimate
+    if groups is None and weights is None and pa < 1 and (r.sum(axis=1) == 2).all():
+        return wilson(float(pa_i.sum()), len(r), level)
+    return _with_interval(_observed, float(pa), pa_i, r, w, level, groups, lowest=0.0)
 
 
 def fleiss_kappa(
@@ -101,17 +111,21 @@ def fleiss_kappa(
         How much two ordinal categories agree: "linear", "quadratic", or a table of weights with 1 on the diagonal. By
         default, different categories disagree completely.
     level : float
-        Confidence level of the interval (t distribution, n_items - 1 degrees of freedom).
+        Confidence level of the interval. With more than 20 items, it is linearised (t distribution, n_items - 1 degrees
+        of freedom). Up to 20 items, it is the profile likelihood interval over the shares of all possible rows [3]_;
+        `se` is still the linearised one.
     groups : sequence of hashable, one per item, optional
-        Groups of similar items, such as applications. With at least 20 groups, the standard error is cluster-robust
-        with G - 1 degrees of freedom; otherwise the ordinary standard error is used, and `reason` says so.
+        Groups of similar items, such as applications. With at least 20 groups, the standard error is cluster-robust;
+        with 5 to 19 groups, it is a jackknife over groups; both have G - 1 degrees of freedom. With fewer groups, there
+        is no interval, and `reason` says so.
 
     Returns
     -------
     Estimate
         1 for full agreement, 0 for chance agreement. Undefined if no item has two ratings. Also undefined if only one
-        category was used, because pe is then 1 and a correction for chance has no meaning. If all items agree equally,
-        for example fully, there is no standard error and no interval.
+        category was used: pe is then 1, and a correction for chance has no meaning. If all items are unanimous, the
+        interval is a one-sided bound, which `reason` says: at most 1 - (1 - level)^(1/n) of the items can disagree. If
+        fewer than three items have a label of the rarer category, there is no interval.
 
     Raises
     ------
@@ -122,6 +136,7 @@ def fleiss_kappa(
     ----------
     .. [1] Fleiss (1971), Psychological Bulletin 76(5):378-382, doi:10.1037/h0031619
     .. [2] Gwet (2008), Br. J. Math. Stat. Psychol. 61:29-48, doi:10.1348/000711006X126600
+    .. [3] Venzon, Moolgavkar (1988), Applied Statistics 37:87-94, doi:10.2307/2347496
 
     Examples
     --------
@@ -131,7 +146,7 @@ def fleiss_kappa(
     >>> round(fleiss_kappa(wide).value, 4)
     0.4667
     """
-    return _estimate(_fleiss, ratings, categories, weights, level, groups)
+    return _estimate(_fleiss, ratings, categories, weights, level, groups, needs_rare=True)
 
 
 def gwet_ac1(
@@ -285,27 +300,23 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha([[2, 0], [2, 0], [0, 2], [1, 1]]).value, 4)
     0.5333
     """
-    return _estimate(_alpha, ratings, categories, weights, level, groups, at_least=2)
+    return _estimate(_alpha, ratings, categories, weights, level, groups, at_least=2, needs_rare=True)
 
 
 def category_weights(weights: Weights, q: int) -> Floats:
     """Return a table of weights: how much each pair of q ordered categories counts as agreement.
 
+    Raises ValueError if a table of weights has another shape, is not symmetric or within [0, 1], or is not 1 on the
+    diagonal.
+
     Parameters
     ----------
     weights : str or array_like of float, optional
         None: 1 for the same category, else 0. "linear": 1 - |k - l| / (q - 1). "quadratic": 1 - (k - l)^2 / (q - 1)^2.
-    q : int
-        Number of categories.
 
     Returns
     -------
     ndarray of float, shape (q, q)
-
-    Raises
-    ------
-    ValueError
-        If a table of weights has another shape, is not symmetric or within [0, 1], or is not 1 on the diagonal.
 
     Examples
     --------
@@ -353,7 +364,9 @@ def _estimate(
     weights: Weights,
     level: float,
     groups: Groups | None,
+    *,
     at_least: int = 1,
+    needs_rare: bool = False,
 ) -> Estimate:
     r, groups = rated(ratings, groups, categories, at_least=at_least)
     w = category_weights(weights, r.shape[1])
@@ -363,7 +376,70 @@ def _estimate(
         value, x_i = formula(r, np.ones(len(r)), w)
     if np.isnan(value):
         return Estimate(None, reason=ONE_CATEGORY)
-    return linearised(float(value), x_i, level, groups=groups)
+    few = too_few_rare((r < r.sum(axis=1, keepdims=True)).sum(axis=0)) if needs_rare else None
+    if few is not None:
+        return Estimate(float(value), reason=few)
+    return _with_interval(formula, float(value), x_i, r, w, level, groups)
+
+
+def too_few_rare(n_others: Floats) -> str | None:
+    """Return the reason for no interval if fewer than three items have a label other than the most common one.
+
+    `n_others` is the number of items with a label other than each category.
+    """
+    n_rare = int(n_others.min())
+    if n_rare >= LEAST_RARE:
+        return None
+    items = "item has" if n_rare == 1 else "items have"
+    return f"only {n_rare} {items} a label of the rarer category: no interval"
+
+
+def _with_interval(
+    formula: Formula,
+    value: float,
+    x_i: Floats,
+    r: Floats,
+    w: Floats,
+    level: float,
+    groups: Groups | None,
+    lowest: float = -1.0,
+) -> Estimate:
+    """Return a coefficient with the interval that its number of items and groups allows."""
+
+    def statistic(weights: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return formula(r, weights, w)[0]
+
+    shared = r[r.sum(axis=1) >= 2]
+    n_units, units = len(shared), "items"
+    if groups is not None:
+        n_units, units = group_numbers(len(r), groups)[1], "groups of items"
+    if (np.count_nonzero(shared, axis=1) == 1).all() and n_units >= (2 if groups is None else LEAST_GROUPS):
+        scale = _per_disagreement(formula, r, w)
+        return one_sided(1.0, n_units, units, level, scale=scale, lowest=lowest)
+    estimate = linearised(value, x_i, level, groups=groups, statistic=statistic, lowest=lowest)
+    if groups is not None or len(r) > FEW_ITEMS or len(r) < 2:
+        return estimate
+    rows, counts = possible_rows(r)
+    n = len(r)
+
+    def functional(p: Floats) -> tuple[float, Floats]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            at, terms = formula(rows, n * p, w)
+        return float(at), np.where(np.isfinite(terms), terms, 0.0) - float(at)
+
+    limit = float(special.stdtrit(n - 1, (1 + checked_level(level)) / 2)) ** 2 / (2 * n)
+    low, high = likelihood_ends(counts, functional, limit)
+    return replace(estimate, low=max(low, lowest), high=min(high, 1.0))
+
+
+def _per_disagreement(formula: Formula, r: Floats, w: Floats) -> float:
+    """Return by how much a coefficient decreases per share of disagreeing items: 1 / (1 - pe)."""
+    if formula is _observed:
+        return 1.0
+    p_k = category_shares(r)
+    chance = formula.args[0] if isinstance(formula, partial) else _fleiss_chance
+    return float(1 / (1 - p_k @ chance(p_k, w)))
 
 
 def category_shares(r: Floats, times: Floats | None = None) -> Floats:

@@ -23,15 +23,9 @@ _MAX_CELLS = 4_000_000  # maximum number of array elements of polynomials that a
 
 @dataclass(frozen=True)
 class Informative:
-    """The labels of the split items; only these items contain information about leniency.
+    """The labels of the split items; only these items contain information about leniency."""
 
-    Attributes
-    ----------
-    y : ndarray of float, shape (n_split_items, n_raters)
-        1 for dissimilar, 0 for similar, NaN if there is no label.
-    """
-
-    y: Floats
+    y: Floats  # 1 for dissimilar, 0 for similar, NaN if there is no label
 
     @property
     def against(self) -> Floats:

@@ -6,31 +6,23 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.agreement._coefficients import ONE_CATEGORY, Categories
+from analysis.agreement._coefficients import ONE_CATEGORY, Categories, fleiss_kappa, percent_agreement, too_few_rare
 from analysis.categories import CATEGORIES
-from analysis.intervals import Estimate, linearised, wilson
+from analysis.intervals import Estimate, linearised, one_sided, wilson
 from analysis.results import Result
 from analysis.tables import Floats, checked_labels, positive_category
+
+LEAST_ITEMS = 10  # a kappa of fewer items says nothing
 
 
 @dataclass(frozen=True, repr=False)
 class GroupAgreement(Result):
-    """Agreement of the labels in one group with all other labels of the same items.
+    """Agreement of the labels in one group with all other labels of the same items."""
 
-    Attributes
-    ----------
-    group : object
-        The value of the column.
-    n_items, n_labels : int
-        Number of items and number of labels. Both count only items that have another label.
-    dissimilar : Estimate
-        Share of the positive category (dissimilar) among all labels of the group, with Wilson's interval.
-    percent, kappa : Estimate
-    """
-
-    group: object
-    n_items: int
+    group: object  # the value of the column
+    n_items: int  # Number of items and number of labels. Both count only items that have another label.
     n_labels: int
+    # Share of the positive category (dissimilar) among all labels of the group, with Wilson's interval.
     dissimilar: Estimate
     percent: Estimate
     kappa: Estimate
@@ -53,7 +45,7 @@ def by_group(
 
     If the column describes items, such as the application, the results are percent agreement and Fleiss' kappa of the
     group. Items with only one label are then left out. If the column describes labels, such as the position, the other
-    labels of an item can be in another group.
+    labels of an item can be in another group. Raises ValueError if the label table is invalid, or `column` is missing.
 
     Parameters
     ----------
@@ -62,24 +54,17 @@ def by_group(
         a missing value in `column` belong to no group, but other labels are still compared with them.
     column : str
         Column that defines the groups.
-    categories : sequence of hashable
-        The declared categories.
     positive : hashable, optional
         The category whose share is computed; by default the last of two, required if there are more.
     level : float
-        Confidence level. Intervals are linearised over items [1]_ with n_items - 1 degrees of freedom. If each item has
-        exactly two labels, both in the group, shares have Wilson's interval.
+        Confidence level. If the column describes items, the intervals are those of `percent_agreement` and
+        `fleiss_kappa`. Otherwise, they are linearised over items [1]_ with n_items - 1 degrees of freedom.
 
     Returns
     -------
     list of GroupAgreement
         One entry per value of `column`, sorted by value. An entry is undefined if no item of the group has another
-        label; kappa is also undefined if only one category was used.
-
-    Raises
-    ------
-    ValueError
-        If the label table is invalid, or `column` is missing.
+        label; kappa is also undefined if only one category was used, or if the group has fewer than 10 items.
 
     References
     ----------
@@ -113,28 +98,19 @@ def by_order(
 ) -> list[GroupAgreement]:
     """Sort each rater's labels by a column, divide them into equal parts, and compute the agreement of each part.
 
+    Raises ValueError as in `by_group`, or if `n_bins` is below 2.
+
     Parameters
     ----------
-    labels : DataFrame
-        As in `by_group`.
     column : str
         Column to sort by: position, time, or time on task (fastest labels first).
-    categories, positive
-        As in `by_group`.
     n_bins : int
         Number of parts, >= 2: 3 for tertiles, 10 for deciles.
-    level : float
-        As in `by_group`.
 
     Returns
     -------
     list of GroupAgreement
         One entry per part, 1 to `n_bins`; parts without labels are left out.
-
-    Raises
-    ------
-    ValueError
-        As in `by_group`, or if `n_bins` is below 2.
     """
     if n_bins < 2:
         raise ValueError(f"n_bins must be at least 2, got {n_bins}")
@@ -155,22 +131,12 @@ def in_order(values: pd.Series) -> pd.Series:
 def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> pd.Series:
     """Return the agreement of each label: the share of equal labels among the other labels of the same item.
 
-    Parameters
-    ----------
-    labels : DataFrame
-        Label table: columns item, rater, category; at most one label per (item, rater).
-    categories : sequence of hashable
-        The declared categories.
+    Raises ValueError if the label table is invalid (`analysis.tables.checked_labels`).
 
     Returns
     -------
     Series of float
         In [0, 1], with the index of `labels`; missing if the item has no other label.
-
-    Raises
-    ------
-    ValueError
-        If the label table is invalid (`analysis.tables.checked_labels`).
     """
     table = _partnered(labels, categories)
     agreement: pd.Series = table["agreement"].where(table["r_i"] >= 2).set_axis(labels.index)
@@ -210,15 +176,22 @@ def _of_group(group: object, table: pd.DataFrame, q: int, level: float) -> Group
     columns = np.column_stack([np.ones(len(shared)), agreement, own, partner]) * weight[:, None]
     sums = np.zeros((number.max() + 1, columns.shape[1]))
     np.add.at(sums, number, columns)
-    w, a, p, s = sums[:, 0], sums[:, 1], sums[:, 2 : 2 + q], sums[:, 2 + q :]
-    whole_pairs = bool((shared["r_i"] == 2).all() and (w == w[0]).all())
-    percent = wilson(float(np.rint(a / w).sum()), len(w), level) if whole_pairs else _percent(a, w, level)
-    return GroupAgreement(group, len(w), len(shared), dissimilar, percent, _kappa(a, w, p, s, level))
+    few = Estimate(None, reason=f"fewer than {LEAST_ITEMS} items ({len(sums)})") if len(sums) < LEAST_ITEMS else None
+    if np.allclose(sums[:, 0], 1):  # the group contains all labels of its items
+        counts = np.zeros((len(sums), q))
+        np.add.at(counts, number, own)
+        percent, kappa = percent_agreement(counts, level=level), few or fleiss_kappa(counts, level=level)
+    else:
+        w, a, p, s = sums[:, 0], sums[:, 1], sums[:, 2 : 2 + q], sums[:, 2 + q :]
+        percent, kappa = _percent(a, w, level), few or _kappa(a, w, p, s, level)
+    return GroupAgreement(group, len(sums), len(shared), dissimilar, percent, kappa)
 
 
 def _percent(a: Floats, w: Floats, level: float) -> Estimate:
     """Return the mean of `a` over items divided by the mean of `w` over items, with a linearised interval."""
     pa = float(a.sum() / w.sum())
+    if pa == 1 and len(w) > 1:
+        return one_sided(1.0, len(w), "items", level, lowest=0.0)
     return linearised(pa, pa + (a - pa * w) / w.mean(), level, lowest=0.0)
 
 
@@ -232,5 +205,10 @@ def _kappa(a: Floats, w: Floats, own: Floats, partner: Floats, level: float) -> 
     if 1 - pe < 1e-12:
         return Estimate(None, reason=ONE_CATEGORY)
     kappa = float((pa - pe) / (1 - pe))
+    few = too_few_rare((own + partner < 2 * w[:, None] - 1e-9).sum(axis=0))
+    if few is not None:
+        return Estimate(kappa, reason=few)
+    if kappa > 1 - 1e-12:
+        return one_sided(1.0, len(w), "items", level, scale=float(1 / (1 - pe)))
     pe_i = (own - np.outer(w, p)) @ s + (partner - np.outer(w, s)) @ p
     return linearised(kappa, kappa + (a - pa * w - (1 - kappa) * pe_i) / (w.mean() * (1 - pe)), level)

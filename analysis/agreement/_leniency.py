@@ -25,72 +25,42 @@ LIKELIHOOD_RATIO, SCORE = "likelihood ratio", "score"
 
 @dataclass(frozen=True, repr=False)
 class RaterLeniency(Result):
-    """How often a rater chooses dissimilar (or another positive category).
-
-    Attributes
-    ----------
-    rater : str
-    n : int
-        Number of labels.
-    dissimilar : Estimate
-        Share of dissimilar labels with Wilson's interval. Raters who saw different items cannot be compared by this
-        share.
-    log_odds : Estimate
-        Leniency on the same items: log odds of dissimilar relative to the mean of the connected raters.
-    """
+    """How often a rater chooses dissimilar (or another positive category)."""
 
     rater: str
-    n: int
+    n: int  # number of labels
+    # Share of dissimilar labels with Wilson's interval. Raters who saw different items cannot be compared by this
+    # share.
     dissimilar: Estimate
+    # Leniency on the same items: log odds of dissimilar relative to the mean of the connected raters.
     log_odds: Estimate
 
 
 @dataclass(frozen=True, repr=False)
 class PairLeniency(Result):
-    """The leniency of two raters on the items that both labelled.
-
-    Attributes
-    ----------
-    a, b : str
-    table : TwoByTwo
-        `b` counts the items that only rater a calls dissimilar, `c` the items that only rater b calls dissimilar.
-    difference : Estimate
-        Share of dissimilar labels of rater a minus the share of rater b.
-    mcnemar : McNemar
-    p_holm : float
-        The mid-p value of McNemar's test after Holm's correction for all pairs.
-    """
+    """The leniency of two raters on the items that both labelled."""
 
     a: str
     b: str
+    # `b` counts the items that only rater a calls dissimilar, `c` the items that only rater b calls dissimilar.
     table: TwoByTwo
-    difference: Estimate
+    difference: Estimate  # share of dissimilar labels of rater a minus the share of rater b
     mcnemar: McNemar
-    p_holm: float
+    p_holm: float  # the mid-p value of McNemar's test after Holm's correction for all pairs
 
 
 @dataclass(frozen=True, repr=False)
 class LeniencyTest(Result):
-    """Test of the hypothesis that all raters are equally lenient on the same items.
+    """Test of the hypothesis that all raters are equally lenient on the same items."""
 
-    Attributes
-    ----------
-    test : str or None
-        "likelihood ratio", or "score" if the best-fitting leniency of a rater is infinite; None if there is no test.
-    chi2, df, p : numbers or None
-        None if the test is undefined; `reason` then says why.
-    n_split : int
-        Number of items on which raters differ. Only these items contain information.
-    reason : str or None
-        Why there is no test, or what the test leaves out.
-    """
-
+    # "likelihood ratio", or "score" if the best-fitting leniency of a rater is infinite; None if there is no
+    # test.
     test: str | None
-    chi2: float | None
+    chi2: float | None  # None if the test is undefined; `reason` then says why
     df: int | None
     p: float | None
-    n_split: int
-    reason: str | None = None
+    n_split: int  # Number of items on which raters differ. Only these items contain information.
+    reason: str | None = None  # why there is no test, or what the test leaves out
 
 
 @dataclass(frozen=True, repr=False)

@@ -29,33 +29,21 @@ MOST_LABELS = 2000
 
 @dataclass(frozen=True, repr=False)
 class OrderEffect(Result):
-    """The result of one order test for one rater.
-
-    Attributes
-    ----------
-    rater : str
-    outcome : str
-        "dissimilar" (share), "agreement" (with the other raters of the item), or the name of a column of numbers.
-    test : str
-        "trend" tests for a change over the labels in order. "predecessor" compares labels after a dissimilar label with
-        labels after a similar label.
-    n : int
-        Number of labels used.
-    effect : Estimate
-        Change of the outcome from the first to the last label, or the outcome after dissimilar minus the outcome after
-        similar. For shares and agreement, the mean changes; for a column of numbers, the median changes (Theil-Sen,
-        Hodges-Lehmann).
-    chi2, p, p_holm, p_bonferroni : float or None
-        chi2 has one degree of freedom. p is corrected over the raters with the same outcome and test. None if the test
-        is undefined; `reason` then says why.
-    reason : str or None
-    """
+    """The result of one order test for one rater."""
 
     rater: str
+    # "dissimilar" (share), "agreement" (with the other raters of the item), or the name of a column of numbers.
     outcome: str
+    # "trend" tests for a change over the labels in order. "predecessor" compares labels after a dissimilar label
+    # with labels after a similar label.
     test: str
-    n: int
+    n: int  # number of labels used
+    # Change of the outcome from the first to the last label, or the outcome after dissimilar minus the outcome
+    # after similar. For shares and agreement, the mean changes; for a column of numbers, the median changes
+    # (Theil-Sen, Hodges-Lehmann).
     effect: Estimate
+    # chi2 has one degree of freedom. p is corrected over the raters with the same outcome and test. None if the
+    # test is undefined; `reason` then says why.
     chi2: float | None
     p: float | None
     p_holm: float | None = None
@@ -65,24 +53,15 @@ class OrderEffect(Result):
 
 @dataclass(frozen=True, repr=False)
 class OrderTest(Result):
-    """The results of all order tests of a study, and whether the order matters.
-
-    Attributes
-    ----------
-    effects : tuple of OrderEffect
-    alpha : float
-    n_tests : int
-        |T|, the number of effects with a p value.
-    matters, matters_uncorrected : bool or None
-        Whether any p is below alpha / |T| (`matters`) or below alpha (`matters_uncorrected`); None if there is no test.
-    reason : str or None
-    """
+    """The results of all order tests of a study, and whether the order matters."""
 
     rows_of = "effects"
 
     effects: tuple[OrderEffect, ...]
     alpha: float
-    n_tests: int
+    n_tests: int  # |T|, the number of effects with a p value
+    # Whether any p is below alpha / |T| (`matters`) or below alpha (`matters_uncorrected`); None if there is no
+    # test.
     matters: bool | None
     matters_uncorrected: bool | None
     reason: str | None = None
@@ -100,7 +79,8 @@ def trend_effects(
     """Test whether an outcome changes over the labels of a rater, for example because of fatigue or practice.
 
     The test statistic of the trend is chi2 = (n - 1) r^2, where r is the correlation of the ranks [1]_. If the outcome
-    is a share, this is the Cochran-Armitage test [2]_ over ranks, apart from the factor (n - 1) / n.
+    is a share, this is the Cochran-Armitage test [2]_ over ranks, apart from the factor (n - 1) / n. Raises ValueError
+    if the label table is invalid, or lacks a column.
 
     Parameters
     ----------
@@ -111,23 +91,12 @@ def trend_effects(
         Column to sort the labels of a rater by: position, time, or time on task. Ties share a rank.
     outcomes : sequence of str
         "dissimilar", "agreement", or columns of numbers, such as dwell_ms.
-    categories : sequence of hashable
-        The declared categories.
-    positive : hashable, optional
-        The positive category; by default the last of two, required if there are more.
-    level : float
-        Confidence level of the effects.
 
     Returns
     -------
     tuple of OrderEffect
         Sorted by outcome, then by rater. An effect is undefined if there are fewer than three labels, or if nothing
         varies.
-
-    Raises
-    ------
-    ValueError
-        If the label table is invalid, or lacks a column.
 
     References
     ----------
@@ -149,7 +118,7 @@ def predecessor_effects(
     """Test whether an outcome depends on the rater's previous label.
 
     The Kruskal-Wallis test [1]_ compares the outcome in two groups of labels: after a dissimilar label, and after a
-    similar label.
+    similar label. Raises ValueError if the label table is invalid, or lacks a column.
 
     Parameters
     ----------
@@ -161,11 +130,6 @@ def predecessor_effects(
     -------
     tuple of OrderEffect
         Sorted by outcome, then by rater. An effect is undefined as in `trend_effects`.
-
-    Raises
-    ------
-    ValueError
-        If the label table is invalid, or lacks a column.
 
     References
     ----------
@@ -185,10 +149,10 @@ def order_test(
 ) -> OrderTest:
     """Test whether the order of the items matters for any rater, which is the case if any p is below alpha / |T| [1]_.
 
+    Raises ValueError if the label table is invalid, or lacks a column.
+
     Parameters
     ----------
-    labels, over, outcomes, categories, positive
-        As in `trend_effects`.
     alpha : float
         Significance level of all tests together; effects have intervals at level 1 - alpha.
 
@@ -196,11 +160,6 @@ def order_test(
     -------
     OrderTest
         The trends and predecessor effects of all raters. Undefined if all effects are undefined.
-
-    Raises
-    ------
-    ValueError
-        If the label table is invalid, or lacks a column.
 
     References
     ----------

@@ -1,15 +1,17 @@
 """Compute the agreement of pairs of raters, and test whether all pairs agree equally often."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
-from analysis.agreement._coefficients import ONE_CATEGORY, Categories, Weights, category_weights
+from analysis.agreement._coefficients import ONE_CATEGORY, Categories, Weights, category_weights, too_few_rare
+from analysis.agreement._likelihood import likelihood_ends
 from analysis.categories import CATEGORIES
 from analysis.intervals import Estimate, checked_level, wilson
 from analysis.results import Result
@@ -24,7 +26,6 @@ from analysis.tables import (
 )
 
 NO_COMMON_ITEM = "no item was labelled by both raters"
-_MAX_STEPS, _TOLERANCE = 200, 1e-7  # settings of the search for the limits of the interval of kappa
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,7 +75,8 @@ def cohen_kappa(
     Estimate
         In [-1, 1]. Undefined if there are no items, or if both raters always use the same category. If only one rater
         uses a single category, the value is exactly 0 and has no meaning; `reason` says so. Full agreement has no
-        standard error, and a single item has no interval.
+        standard error. A single item has no interval, and nor has a table with fewer than three items of the rarer
+        category.
 
     Raises
     ------
@@ -109,71 +111,25 @@ def cohen_kappa(
     if any(one_sided):
         return Estimate(0.0, reason="one rater used a single category, so kappa is always 0")
     kappa, se = map(float, cohen_of(table, w))
-    low, high = (None, None) if n < 2 else _likelihood_ends(table, w, level)
+    if n < 2:
+        return Estimate(kappa, reason="one item: no interval")
+    few = too_few_rare(n - np.diag(table))
+    if few is not None:
+        return Estimate(kappa, reason=few)
+    limit = float(special.stdtrit(n - 1, (1 + level) / 2)) ** 2 / (2 * n)
+    low, high = likelihood_ends(table, partial(_with_gradient, w=w), limit)
     if se < 1e-7:  # full agreement or full disagreement; rounding can leave up to 1e-8
         return Estimate(kappa, low=low, high=high, reason="no variation between items: no standard error")
     return Estimate(kappa, se, low, high)
 
 
-def _likelihood_ends(table: Floats, w: Floats, level: float) -> tuple[float, float]:
-    """Return the ends of the likelihood interval of kappa.
-
-    The search covers all probability tables inside the likelihood limit, which form a convex set. Each step
-    approximates kappa by a linear function. The step then moves towards the table with the smallest value of this
-    function (for the lower end) or the largest value (for the upper end).
-    """
-    n = float(table.sum())
-    limit = float(special.stdtrit(n - 1, (1 + level) / 2)) ** 2 / (2 * n)
-    ends = []
-    for sign in (-1.0, 1.0):
-        p = table / n
-        kappa, gradient = _with_gradient(p, w)
-        for _ in range(_MAX_STEPS):
-            way = _best_table(table / n, sign * gradient, limit) - p
-            steps = ((p + 0.5**k * way, *_with_gradient(p + 0.5**k * way, w)) for k in range(12))
-            better = next((step for step in steps if sign * (step[1] - kappa) > _TOLERANCE), None)
-            if better is None:
-                break
-            p, kappa, gradient = better
-        ends.append(kappa)
-    return max(ends[0], -1.0), min(ends[1], 1.0)
-
-
-def _with_gradient(p: Floats, w: Floats) -> tuple[float, Floats]:
+def _with_gradient(p: Floats, *, w: Floats) -> tuple[float, Floats]:
     """Return kappa of a table of probabilities, and its gradient; kappa is NaN if expected agreement is 1."""
     w_i, w_j = w @ p.sum(axis=0), p.sum(axis=1) @ w
     po, pe, pe_ij = float((w * p).sum()), float(p.sum(axis=1) @ w_i), np.add.outer(w_i, w_j)
     if 1 - pe < 1e-12:
         return np.nan, pe_ij
     return (po - pe) / (1 - pe), (w * (1 - pe) - (1 - po) * pe_ij) / (1 - pe) ** 2
-
-
-def _best_table(p: Floats, gradient: Floats, limit: float) -> Floats:
-    """Return the table q with the largest sum of gradient * q, with the sum of p log(p / q) at most `limit`.
-
-    Where p > 0, q is proportional to p / (nu - gradient). If an empty cell has the largest gradient, it gets the
-    remaining probability.
-    """
-    used = p > 0
-    x, g = p[used], gradient[used]
-    most = float(gradient.max())
-
-    def room(log_distance: float) -> float:
-        weights = x / (most + np.exp(log_distance) - g)
-        return limit + float((x * np.log(weights / weights.sum() / x)).sum())
-
-    best, q = most > g.max() + 1e-9, np.zeros_like(p)
-    distance = -25.0
-    if not best and g.max() - g.min() < 1e-12:
-        return p
-    if room(distance) < 0:
-        distance = optimize.brentq(room, distance, 25.0, xtol=1e-9)
-    weights = x / (most + np.exp(distance) - g)
-    share = np.exp(-room(distance)) if best else 1.0
-    q[used] = share * weights / weights.sum()
-    empty = ~used & (gradient > most - 1e-9)
-    q[empty] += (1 - share) / max(empty.sum(), 1)
-    return q
 
 
 def cohen_of(tables: Floats, w: Floats) -> tuple[Floats, Floats]:
@@ -194,7 +150,6 @@ def pair_agreements(
     categories: Categories = CATEGORIES,
     *,
     level: float = 0.95,
-    interval: Callable[[float, float, float], Estimate] = wilson,
 ) -> list[PairAgreement]:
     """Compute the agreement of each pair of raters who labelled at least one common item.
 
@@ -206,8 +161,6 @@ def pair_agreements(
         The declared categories.
     level : float
         Confidence level of the intervals of the share and of kappa.
-    interval : callable
-        Interval of the share: `analysis.intervals.wilson` or `clopper_pearson`.
 
     Returns
     -------
@@ -230,31 +183,19 @@ def pair_agreements(
     pairs = []
     for (a, b), table in pair_tables(labels, categories).items():
         agree, n = int(np.trace(table)), int(table.sum())
-        pairs.append(PairAgreement(a, b, n, agree, interval(agree, n, level), cohen_kappa(table, level=level)))
+        pairs.append(PairAgreement(a, b, n, agree, wilson(agree, n, level), cohen_kappa(table, level=level)))
     return pairs
 
 
 def pair_tables(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> dict[tuple[str, str], NDArray[np.int64]]:
     """Return the table of labels of each pair of raters who labelled at least one common item.
 
-    Parameters
-
-    Parameters
-    ----------
-    labels : DataFrame
-        Label table: columns item, rater, category; at most one label per (item, rater).
-    categories : sequence of hashable
-        The declared categories, in the order of rows and columns.
+    Raises ValueError if the label table is invalid (`analysis.tables.checked_labels`).
 
     Returns
     -------
     dict of (rater, rater) to ndarray of int, shape (n_categories, n_categories)
         Sorted by rater; rows are the first rater's categories. Pairs without a common item are left out.
-
-    Raises
-    ------
-    ValueError
-        If the label table is invalid (`analysis.tables.checked_labels`).
     """
     return tables_of(*wide_labels(labels, categories), len(categories))
 
@@ -274,7 +215,8 @@ def pair_homogeneity(agree: Sequence[int], n: Sequence[int]) -> Homogeneity:
     """Test with Pearson's chi-square whether all pairs agree equally often.
 
     The pairs must have different items. An item with three raters would count in three pairs, which would then be
-    dependent. `analysis.report` therefore uses only items with exactly two first labels.
+    dependent. `analysis.report` therefore uses only items with exactly two first labels. Raises ValueError if the
+    lengths differ or an entry is not within 0 <= agree <= n.
 
     Parameters
     ----------
@@ -285,11 +227,6 @@ def pair_homogeneity(agree: Sequence[int], n: Sequence[int]) -> Homogeneity:
     -------
     Homogeneity
         Undefined if there are fewer than two pairs, or if all pairs always agree or never agree.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ or an entry is not within 0 <= agree <= n.
 
     Examples
     --------

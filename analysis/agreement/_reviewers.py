@@ -1,36 +1,157 @@
 """Compute agreement if reviewers are a random sample, and agreement if missing labels are filled in."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
 from analysis.agreement._coefficients import Categories, fleiss_kappa
+from analysis.agreement._groups import by_group, in_order, partner_agreement
 from analysis.categories import CATEGORIES
 from analysis.intervals import Estimate, checked_level
+from analysis.multiple import holm
 from analysis.results import Result
 from analysis.tables import checked_columns, count_table
 
 LEAST_RATERS = 3
+LEAST_FOR_DRIFT = 10  # fewer labels say nothing about a trend
+POWER = 0.8
 
 
 @dataclass(frozen=True, repr=False)
 class IfGiven(Result):
-    """A coefficient that is computed after all missing labels are set to the same category.
-
-    Attributes
-    ----------
-    category : str
-    n : int
-        Number of labels that were added.
-    value : Estimate
-    """
+    """A coefficient that is computed after all missing labels are set to the same category."""
 
     category: str
-    n: int
+    n: int  # number of labels that were added
     value: Estimate
+
+
+@dataclass(frozen=True, repr=False)
+class AgainstRest(Result):
+    """Agreement of one rater with all others, and agreement of the others without this rater."""
+
+    rater: str
+    n_items: int  # number of items that the rater and at least one other rater labelled
+    percent: Estimate  # mean share of equal labels among the other labels of the item
+    kappa: Estimate  # the same, corrected for chance
+    without: Estimate  # Fleiss' kappa of the labels of all other raters
+    change: float | None  # `without` minus Fleiss' kappa of all labels
+
+
+@dataclass(frozen=True, repr=False)
+class Drift(Result):
+    """The change of one rater's agreement with the others in the course of the rater's own labels."""
+
+    rater: str
+    n: int  # number of labels with a partner
+    slope: Estimate  # change of the share of agreement from the first to the last own label, in [-1, 1]
+    p: float | None
+    p_holm: float | None  # corrected for all raters
+    # The smallest change that this test would have found with 80 % power, for all raters together.
+    detectable: float | None
+
+
+def against_rest(
+    labels: pd.DataFrame, categories: Categories = CATEGORIES, *, level: float = 0.95
+) -> list[AgainstRest]:
+    """Compare each rater with all others, and compute the kappa of the others without this rater.
+
+    Raises ValueError if the label table is invalid.
+
+    Parameters
+    ----------
+    level : float
+        Confidence level of all intervals.
+
+    Returns
+    -------
+    list of AgainstRest
+        Sorted by rater. With two raters, `without` is undefined.
+
+    Examples
+    --------
+    >>> rows = [(i, r, CATEGORIES[i % 2 if r != "c" else i % 3 // 2]) for i in range(30) for r in "abc"]
+    >>> rest = against_rest(pd.DataFrame(rows, columns=["item", "rater", "category"]))
+    >>> [row.rater for row in rest], rest[2].without.value, rest[2].change > 0
+    (['a', 'b', 'c'], 1.0, True)
+    """
+    rows = by_group(labels, "rater", categories, level=level)
+    whole = fleiss_kappa(count_table(labels, categories), level=level).value if len(labels) else None
+    found = []
+    for row in rows:
+        others = labels[labels["rater"] != row.group]
+        without = (
+            fleiss_kappa(count_table(others, categories), level=level)
+            if len(others)
+            else Estimate(None, reason="no other rater")
+        )
+        change = None if without.value is None or whole is None else without.value - whole
+        found.append(AgainstRest(str(row.group), row.n_items, row.percent, row.kappa, without, change))
+    return found
+
+
+def reviewer_drift(
+    labels: pd.DataFrame, categories: Categories = CATEGORIES, *, column: str = "position", level: float = 0.95
+) -> list[Drift]:
+    """Test for each rater whether agreement with the others changes in the course of the rater's own labels.
+
+    Agreement of a label is the share of equal labels among the other labels of its item. It is regressed on the rank of
+    the label among the rater's own labels, from 0 (first) to 1 (last). The standard error allows for unequal variances
+    (HC3 [1]_). Raises ValueError if the label table is invalid or lacks the column.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        Label table with the order of labels: columns item, rater, category and `column`.
+    column : str
+        Column to sort the labels of a rater by.
+    level : float
+        Confidence level; the interval of each slope is not corrected for the number of raters.
+
+    Returns
+    -------
+    list of Drift
+        Sorted by rater. A slope is undefined with fewer than 10 labels that have a partner. It has no interval if all
+        labels agree equally.
+
+    References
+    ----------
+    .. [1] MacKinnon, White (1985), J. Econometrics 29:305-325, doi:10.1016/0304-4076(85)90158-7
+    """
+    if column not in labels.columns:
+        raise ValueError(f"label table lacks the column {column}; it has {', '.join(map(str, labels))}")
+    table = labels.assign(agreement=partner_agreement(labels, categories), place=in_order(labels[column]))
+    table = table[table["agreement"].notna() & table["place"].notna()]
+    n_raters = int(pd.unique(labels["rater"]).size)
+    found = []
+    for rater, rows in table.groupby("rater", sort=True):
+        n = len(rows)
+        if n < LEAST_FOR_DRIFT:
+            reason = f"fewer than {LEAST_FOR_DRIFT} labels with another label of the item ({n})"
+            found.append(Drift(str(rater), n, Estimate(None, reason=reason), None, None, None))
+            continue
+        x = (rows["place"].rank().to_numpy() - 1) / (n - 1)
+        y = rows["agreement"].to_numpy(dtype=float)
+        centred = x - x.mean()
+        slope = float(centred @ y / (centred @ centred))
+        rest = y - y.mean() - slope * centred
+        leverage = 1 / n + centred**2 / (centred @ centred)
+        se = float(np.sqrt((centred**2 * (rest / (1 - leverage)) ** 2).sum()) / (centred @ centred))
+        if se < 1e-12:
+            estimate = Estimate(slope, reason="all labels agree equally: no standard error")
+            found.append(Drift(str(rater), n, estimate, None, None, None))
+            continue
+        half = float(special.stdtrit(n - 2, (1 + checked_level(level)) / 2)) * se
+        critical = float(special.stdtrit(n - 2, 1 - (1 - level) / 2 / n_raters))
+        estimate = Estimate(slope, se, max(slope - half, -1.0), min(slope + half, 1.0))
+        p = float(2 * special.stdtr(n - 2, -abs(slope) / se))
+        detectable = (critical + float(special.stdtrit(n - 2, POWER))) * se
+        found.append(Drift(str(rater), n, estimate, p, None, detectable))
+    corrected = holm([row.p for row in found])
+    return [replace(row, p_holm=p) for row, p in zip(found, corrected, strict=True)]
 
 
 def jackknife_over_raters(
@@ -44,16 +165,12 @@ def jackknife_over_raters(
 
     The variance is the sum of two parts: the variance over items, as in the ordinary interval, and the jackknife
     variance over raters. With R raters, the jackknife variance is (R - 1) / R sum (k_(-r) - mean)^2, where k_(-r) is
-    the coefficient without rater r.
+    the coefficient without rater r. Raises ValueError if the label table is invalid.
 
     Parameters
     ----------
-    labels : DataFrame
-        Label table: columns item, rater, category.
     coefficient : callable
         `fleiss_kappa` or another coefficient of a count table.
-    categories : sequence of hashable
-        The declared categories.
     level : float
         Confidence level (t distribution, R - 1 degrees of freedom).
 
@@ -62,11 +179,6 @@ def jackknife_over_raters(
     Estimate
         The value of the coefficient. There is no interval if there are fewer than three raters, or if the coefficient
         is undefined without one of the raters.
-
-    Raises
-    ------
-    ValueError
-        If the label table is invalid.
 
     References
     ----------
@@ -106,28 +218,19 @@ def if_given(
 ) -> list[IfGiven]:
     """Compute a coefficient as if all missing labels had the same category, once for each category.
 
+    Raises ValueError if the label table is invalid.
+
     Parameters
     ----------
-    labels : DataFrame
-        Label table: columns item, rater, category.
     missing : DataFrame
         Columns item and rater: assigned raters without a label, for example because of "not sure".
     coefficient : callable
         `fleiss_kappa`, `percent_agreement` or another coefficient of a count table.
-    categories : sequence of str
-        The declared categories.
-    level : float
-        Confidence level.
 
     Returns
     -------
     list of IfGiven
         One entry per category; empty if no label is missing.
-
-    Raises
-    ------
-    ValueError
-        If the label table is invalid.
     """
     given = pd.MultiIndex.from_frame(checked_columns(labels, ("item", "rater"), "label table"))
     asked = checked_columns(missing, ("item", "rater"), "table of missing labels").drop_duplicates()

@@ -1,16 +1,16 @@
 """Analyse tables of two raters: prevalence, bias, adjusted kappa, and agreement by category."""
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.agreement._coefficients import Categories, fleiss_kappa, rated
-from analysis.agreement._pairs import NO_COMMON_ITEM, pair_table, pair_tables
+from analysis.agreement._coefficients import Categories, rated
+from analysis.agreement._pairs import NO_COMMON_ITEM, pair_tables
 from analysis.categories import CATEGORIES
-from analysis.intervals import Estimate, Groups, linearised, numbered_groups, wilson
+from analysis.intervals import Estimate, Groups, linearised, paired_difference, wilson
 from analysis.results import Result
 from analysis.tables import Floats, Ratings, positive_category
 
@@ -21,17 +21,10 @@ class TwoByTwo(Result):
 
     The labels come from two raters, or are the first and second label of one rater. Dissimilar stands for the positive
     category, and similar for all other categories.
-
-    Attributes
-    ----------
-    a, d : int
-        Items that both raters call dissimilar, and items that both call similar.
-    b, c : int
-        Items that only the first rater calls dissimilar, and items that only the second calls dissimilar.
     """
 
-    a: int
-    b: int
+    a: int  # items that both raters call dissimilar, and items that both call similar
+    b: int  # items that only the first rater calls dissimilar, and items that only the second calls dissimilar
     c: int
     d: int
 
@@ -64,24 +57,13 @@ def two_by_two_tables(
 ) -> dict[tuple[str, str], TwoByTwo]:
     """Return the two-by-two table of each pair of raters who labelled at least one common item.
 
+    Raises ValueError if the label table is invalid (`analysis.tables.checked_labels`), or `positive` is not one of the
+    categories.
+
     Parameters
     ----------
-    labels : DataFrame
-        Label table: columns item, rater, category; at most one label per (item, rater).
-    categories : sequence of hashable
-        The declared categories.
     positive : hashable, optional
         The positive category of the tables; by default the last of two, required if there are more.
-
-    Returns
-    -------
-    dict of (rater, rater) to TwoByTwo
-        Sorted by rater.
-
-    Raises
-    ------
-    ValueError
-        If the label table is invalid (`analysis.tables.checked_labels`), or `positive` is not one of the categories.
     """
     k = tuple(categories).index(positive_category(categories, positive))
     return {pair: two_by_two(table, k) for pair, table in pair_tables(labels, categories).items()}
@@ -100,7 +82,6 @@ def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 
     Parameters
     ----------
-    table : TwoByTwo
     level : float
         Confidence level. The index is the mean over items that count +1, 0 or -1, and the interval is the interval of
         this mean.
@@ -119,7 +100,10 @@ def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
     >>> round(prevalence_index(TwoByTwo(a=40, b=9, c=6, d=45)).value, 2)
     -0.05
     """
-    return _mean_sign(table.a, table.d, table.n, level)
+    if not table.n:
+        return Estimate(None, reason=NO_COMMON_ITEM)
+    signs = np.repeat([1.0, -1.0, 0.0], [table.a, table.d, table.b + table.c])
+    return linearised((table.a - table.d) / table.n, signs, level)
 
 
 def bias_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
@@ -127,19 +111,21 @@ def bias_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 
     Parameters
     ----------
-    table, level
-        As in `prevalence_index`.
+    level : float
+        Confidence level of Newcombe's paired score interval (`analysis.intervals.paired_difference`).
 
     Returns
     -------
     Estimate
-        In [-1, 1]. Undefined without items. There is no interval if all items have the same value.
+        In [-1, 1]. Undefined without items.
 
     References
     ----------
     .. [1] Byrt, Bishop, Carlin (1993), J. Clin. Epidemiol. 46:423-429, doi:10.1016/0895-4356(93)90018-V
     """
-    return _mean_sign(table.b, table.c, table.n, level)
+    if not table.n:
+        return Estimate(None, reason=NO_COMMON_ITEM)
+    return paired_difference(table.a, table.b, table.c, table.d, level=level)
 
 
 def pabak(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
@@ -147,7 +133,6 @@ def pabak(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 
     Parameters
     ----------
-    table : TwoByTwo
     level : float
         Confidence level. The interval is Wilson's interval of po, transformed in the same way as po. Unlike the
         interval of `brennan_prediger`, which computes the same coefficient, it does not have width 0 for full
@@ -175,41 +160,6 @@ def pabak_of(percent: Estimate, q: int = 2) -> Estimate:
     return _mapped(percent, lambda po: (q * po - 1) / (q - 1), NO_COMMON_ITEM)
 
 
-def scott_pi(ratings: Ratings | TwoByTwo, categories: Categories | None = None, *, level: float = 0.95) -> Estimate:
-    """Compute Scott's pi of two raters [1]_, which is `fleiss_kappa` of their count table.
-
-    Parameters
-    ----------
-    ratings, categories
-        As in `cohen_kappa`, or a TwoByTwo.
-    level : float
-        As in `fleiss_kappa`.
-
-    Returns
-    -------
-    Estimate
-        In [-1, 1]. Undefined without items, or if both raters always use the same category.
-
-    Raises
-    ------
-    ValueError
-        As in `cohen_kappa`.
-
-    References
-    ----------
-    .. [1] Scott (1955), Public Opinion Quarterly 19:321-325, doi:10.1086/266577
-
-    Examples
-    --------
-    >>> round(scott_pi([[20, 5], [10, 15]]).value, 4)
-    0.3939
-    """
-    cells = pair_table(ratings.matrix if isinstance(ratings, TwoByTwo) else ratings, categories)
-    single = np.eye(len(cells))
-    rows = (single[:, None, :] + single[None, :, :]).reshape(-1, len(cells))  # the two labels of an item in cell (i, j)
-    return fleiss_kappa(np.repeat(rows, cells.astype(int).ravel(), axis=0), level=level)
-
-
 def specific_agreement(
     ratings: Ratings | TwoByTwo,
     categories: Categories = CATEGORIES,
@@ -219,7 +169,9 @@ def specific_agreement(
 ) -> dict[Hashable, Estimate]:
     """Compute agreement on each category [1]_: how often another rater of the item also chooses the category.
 
-    The formula is sum r_ik (r_ik - 1) / sum r_ik (r_i - 1). For two raters, it is 2a / (2a + b + c).
+    The formula is sum r_ik (r_ik - 1) / (r_i (r_i - 1)) divided by sum r_ik / r_i: each item has the same weight, as in
+    `percent_agreement`, which is the mean of the specific agreements weighted by the share of each category. For two
+    raters, it is 2a / (2a + b + c).
 
     Parameters
     ----------
@@ -232,7 +184,7 @@ def specific_agreement(
         is a share. The interval is then Wilson's interval of q, transformed in the same way. Otherwise the interval is
         the linearised interval of a ratio of means [2]_ with n_items - 1 degrees of freedom.
     groups : sequence of hashable, one per item, optional
-        As in `fleiss_kappa`; with at least 20 groups, the interval is linearised and cluster-robust.
+        As in `fleiss_kappa`.
 
     Returns
     -------
@@ -260,23 +212,19 @@ def specific_agreement(
 
 
 def _specific(r_k: Floats, r_i: Floats, level: float, groups: Groups | None) -> Estimate:
-    agreeing, pairs = r_k * (r_k - 1), r_k * (r_i - 1)
-    if not pairs.any():
+    agreeing, share = r_k * (r_k - 1) / (r_i * (r_i - 1)), r_k / r_i
+    if not share.any():
         return Estimate(None, reason="this category does not occur on items with two labels")
-    value = float(agreeing.sum() / pairs.sum())
-    estimate = linearised(value, value + (agreeing - value * pairs) / pairs.mean(), level, groups=groups, lowest=0.0)
-    numbers, few_groups = numbered_groups(len(r_i), groups)
-    if (r_i == 2).all() and (numbers is None or estimate.se is None):
-        share = wilson(float((r_k == 2).sum()), float((r_k > 0).sum()), level)
-        return replace(_mapped(share, lambda q: 2 * q / (1 + q)), reason=few_groups)
-    return estimate
 
+    def statistic(weights: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((weights @ agreeing) / (weights @ share))
 
-def _mean_sign(n_plus: int, n_minus: int, n: int, level: float) -> Estimate:
-    if n == 0:
-        return Estimate(None, reason=NO_COMMON_ITEM)
-    signs = np.repeat([1.0, -1.0, 0.0], [n_plus, n_minus, n - n_plus - n_minus])
-    return linearised((n_plus - n_minus) / n, signs, level)
+    if (r_i == 2).all() and groups is None:
+        return _mapped(wilson(float((r_k == 2).sum()), float((r_k > 0).sum()), level), lambda q: 2 * q / (1 + q))
+    value = float(agreeing.sum() / share.sum())
+    terms = value + (agreeing - value * share) / share.mean()
+    return linearised(value, terms, level, groups=groups, statistic=statistic, lowest=0.0)
 
 
 def _mapped(share: Estimate, to: Callable[[float], float], reason: str | None = None) -> Estimate:

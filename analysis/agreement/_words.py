@@ -126,11 +126,6 @@ def band_membership(kappa: Estimate, *, wanted: float = 0.95) -> BandMembership:
 def minority_warning(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> str | None:
     """Return a warning if too few items are informative for a reliable interval of a coefficient; otherwise None.
 
-    Parameters
-    ----------
-    ratings, categories
-        As in `fleiss_kappa`.
-
     Returns
     -------
     str or None

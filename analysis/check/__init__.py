@@ -1,26 +1,27 @@
 """Check benchmark results in a build: are the runs similar, and has a benchmark changed against the baseline?"""
 
 from analysis.check._check import (
-    CHANGED,
-    DEFAULT_RULES,
-    FAIL_ON,
-    FAILED,
-    FOUND,
-    INCONCLUSIVE,
-    MISSING,
-    NOTHING_FOUND,
-    UNDECIDED,
-    Check,
-    CheckedBenchmark,
-    Finding,
-    KnownChange,
-    Rules,
-    check,
+    ALL as ALL,
+    CHANGED as CHANGED,
+    DEFAULT_RULES as DEFAULT_RULES,
+    FAIL_ON as FAIL_ON,
+    FAILED as FAILED,
+    FOUND as FOUND,
+    INCONCLUSIVE as INCONCLUSIVE,
+    MISSING as MISSING,
+    NOTHING_FOUND as NOTHING_FOUND,
+    UNDECIDED as UNDECIDED,
+    Check as Check,
+    CheckedBenchmark as CheckedBenchmark,
+    Finding as Finding,
+    KnownChange as KnownChange,
+    Limit as Limit,
+    Rules as Rules,
+    check as check,
 )
-from analysis.check._document import document
-from analysis.check._known import acknowledge
-
-__all__ = [
-    "CHANGED", "DEFAULT_RULES", "FAILED", "FAIL_ON", "FOUND", "INCONCLUSIVE", "MISSING", "NOTHING_FOUND", "UNDECIDED",
-    "Check", "CheckedBenchmark", "Finding", "KnownChange", "Rules", "acknowledge", "check", "document",
-]  # fmt: skip
+from analysis.check._confirm import confirm as confirm
+from analysis.check._document import document as document, markdown as markdown
+from analysis.check._known import acknowledge as acknowledge
+from analysis.check._machine import ALLOWED as ALLOWED
+from analysis.check._noise import Noise as Noise, noise as noise
+from analysis.check._summary import Summary as Summary, summarise as summarise, to_lines as to_lines

@@ -1,16 +1,14 @@
 """Build the report of a check. The most important findings come first, and the next steps come last."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.check._check import (
     CHANGED,
     FAILED,
-    FOUND,
-    INCONCLUSIVE,
     MISSING,
     N_EXPLAINED,
-    NO_BENCHMARK,
     ONE_PROCESS,
     SPREAD,
     UNDECIDED,
@@ -19,6 +17,7 @@ from analysis.check._check import (
     CheckedBenchmark,
     Finding,
 )
+from analysis.check._summary import limits, summarise
 from analysis.comparison import Change, change_and_interval
 from analysis.document import (
     DASH,
@@ -28,28 +27,31 @@ from analysis.document import (
     Paragraph,
     Section,
     counted,
+    describe_value,
     first_rows,
     listed,
     p_value,
     percent,
-    value_in_words,
+    to_markdown,
 )
 
+NAME = "Benchmark check"
 N_SHOWN = 20  # maximum number of findings of each kind in the list
 LESS = "The JSON output lists all of them."
 
 
-def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title: str = "Benchmark check") -> Document:
+def document(
+    checked: Check, *, commands: Sequence[tuple[str, str]] = (), title: str = NAME, with_result: bool = True
+) -> Document:
     """Build the report of a check.
 
     Parameters
     ----------
-    checked : Check
     commands : sequence of (str, str)
         How to measure several runs with the tools that wrote the files: a sentence, and the shell commands.
-    title : str
     """
-    sections = [Section("Result", (Bullets(tuple(_result(checked))), *_warnings(checked)))]
+    result = (Bullets(tuple(_result(checked))),) if with_result else ()
+    sections = [Section("Result" if with_result else "Details", (*result, *_warnings(checked)))]
     if checked.known:
         sections.append(Section("Known changes", tuple(_known(checked))))
     tested = [change for change in checked.changes if change.p is not None]
@@ -64,7 +66,7 @@ def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title:
         Section(row.name, (Bullets(row.reasons.sentences if row.reasons else ()),), level=3)
         for row in _explained(checked)
     ]
-    sections.append(Section("Options used", (Paragraph(value_in_words(_parameters(checked)), "note"),)))
+    sections.append(Section("Options used", (Paragraph(describe_value(_parameters(checked)), "note"),)))
     steps = tuple(_next_steps(checked))
     blocks: list[Block] = [Bullets(steps)] if steps else []
     if _of_one_process(checked):
@@ -75,63 +77,56 @@ def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title:
     return Document(title, "", "", tuple(sections), kind="benchmark check")
 
 
+def markdown(checked: Check, *, commands: Sequence[tuple[str, str]] = ()) -> str:
+    """Write a check as Markdown: a line of counts, what changed, and everything else in a part that opens on demand.
+
+    The first line always has the form `# Benchmark check: 2 slower, 1 faster, 37 no change`, so that a program can find
+    the comment and update it.
+    """
+    summary = summarise(checked)
+    rows = [(row.name, row.state, row.change or DASH, row.interval or row.remark or DASH) for row in summary.rows]
+    level = f"{100 * (1 - checked.parameters['alpha']):.4g} % CI"
+    blocks: list[Block] = []
+    if rows:
+        blocks.append(first_rows("", ("Benchmark", "Result", "Change", level), rows, numeric=(2,)))
+    blocks.append(Bullets((summary.headline, *summary.sentences)))
+    short = to_markdown(Document(f"{NAME}: {summary.counts}", "", "", (Section("", tuple(blocks)),)))
+    details = to_markdown(replace(document(checked, commands=commands, with_result=False), title=""))
+    return f"{short}\n<details>\n<summary>All benchmarks, details and next steps</summary>\n\n{details}\n</details>\n"
+
+
 def _has_benchmarks(checked: Check) -> bool:
     return bool(checked.benchmarks or checked.only_in_baseline)
 
 
 def _result(checked: Check) -> Iterator[str]:
     """Yield the outcome as one sentence, then the findings."""
-    if not _has_benchmarks(checked):
-        yield NO_BENCHMARK
-        return
-    yield _headline(checked)
-    for kind in (CHANGED, DISSIMILAR):
+    summary = summarise(checked)
+    yield summary.headline
+    for kind in (CHANGED, DISSIMILAR, FAILED):
         findings = [finding for finding in _open(checked) if finding.kind == kind]
         yield from (f"{finding.name}: {finding.words}." for finding in findings[:N_SHOWN])
         if len(findings) > N_SHOWN:
-            yield f"{len(findings) - N_SHOWN} more {'have changed' if kind == CHANGED else 'are dissimilar'}. {LESS}"
+            yield f"{len(findings) - N_SHOWN} more. {LESS}"
     missing = [finding.name for finding in _open(checked) if finding.kind == MISSING]
     if missing:
         yield f"Missing: {counted(len(missing), 'benchmark')} measured only for the baseline ({_named(missing)})."
-    failed = [finding for finding in checked.findings if finding.kind == FAILED]
-    yield from (f"{finding.name}: {finding.words}." for finding in failed[:N_SHOWN])
-    if len(failed) > N_SHOWN:
-        yield f"{len(failed) - N_SHOWN} more benchmarks have failed runs. {LESS}"
-    yield from _undecided(checked)
-    yield from _without_findings(checked)
-
-
-def _headline(checked: Check) -> str:
-    n_found = sum(finding.outcome == FOUND for finding in checked.findings)
-    against = checked.parameters["against_a_baseline"]
-    n = len(checked.changes) if against else len(checked.benchmarks)
-    if n_found:
-        for_the_worse = " for the worse" if against and all(change.worse for change in _findings_of(checked)) else ""
-        predicate = f"changed{for_the_worse}" if against else f"{'has' if n_found == 1 else 'have'} dissimilar runs"
-        return f"{n_found} of {counted(n, 'benchmark')} {predicate}."
-    if checked.outcome == INCONCLUSIVE:
-        kinds = {finding.kind for finding in checked.findings if finding.outcome == INCONCLUSIVE}
-        words = {
-            MISSING: "benchmarks are missing",
-            FAILED: "runs failed",
-            UNDECIDED: "some results could not be decided",
-        }
-        return f"Inconclusive: {' and '.join(words[kind] for kind in words if kind in kinds)}."
-    if not against:
-        return f"The runs are similar for {_n_similar(checked)} of {counted(n, 'benchmark')}."
-    n_known = sum(bool(finding.known) for finding in checked.findings)
-    exception = f" except {counted(n_known, 'known change')}" if n_known else ""
-    return f"No findings in {counted(n, 'benchmark')}{exception}."
+    yield from _not_tested(checked)
+    minor = [change for change in checked.changes if change.has_changed and not change.is_finding]
+    minor = [change for change in minor if not change.is_held_back]
+    if minor:
+        examples = "; ".join(f"{change.name} {change.words}" for change in minor[:3])
+        more = f"; and {len(minor) - 3} more" if len(minor) > 3 else ""
+        yield f"Significant changes that are not findings with the chosen options: {examples}{more}."
+    yield from summary.sentences
+    n_decided = sum(row.verdict is not None for row in checked.benchmarks)
+    if checked.parameters["against_a_baseline"] and n_decided:
+        yield f"For information: the runs are similar for {_n_similar(checked)} of {counted(n_decided, 'benchmark')}."
 
 
 def _open(checked: Check) -> list[Finding]:
     """Return the findings that are not covered by a known change."""
     return [finding for finding in checked.findings if not finding.known]
-
-
-def _findings_of(checked: Check) -> list[Change]:
-    names = {finding.name for finding in _open(checked) if finding.kind == CHANGED}
-    return [change for change in checked.changes if change.name in names]
 
 
 def _known(checked: Check) -> Iterator[Block]:
@@ -157,40 +152,15 @@ def _known(checked: Check) -> Iterator[Block]:
             )
 
 
-def _undecided(checked: Check) -> Iterator[str]:
-    """Yield the undecided benchmarks, grouped by reason."""
+def _not_tested(checked: Check) -> Iterator[str]:
+    """Yield the benchmarks without a decision, grouped by reason."""
+    tested = {change.name for change in checked.changes if change.p is not None}
     by_reason: dict[str, list[str]] = {}
     for finding in _open(checked):
-        if finding.kind == UNDECIDED and finding.name:
+        if finding.kind == UNDECIDED and finding.name and finding.name not in tested:
             by_reason.setdefault(finding.words, []).append(finding.name)
-        elif finding.kind == UNDECIDED:
-            yield finding.words
     for reason, names in list(by_reason.items())[:N_SHOWN]:
         yield f"No decision for {counted(len(names), 'benchmark')} ({reason}): {_named(names)}."
-
-
-def _without_findings(checked: Check) -> Iterator[str]:
-    """Yield further information: changes that are not findings, detectable changes and new benchmarks."""
-    minor = [change for change in checked.changes if change.has_changed and not change.is_finding]
-    if minor:
-        examples = "; ".join(f"{change.name} {change.words}" for change in minor[:3])
-        more = f"; and {len(minor) - 3} more" if len(minor) > 3 else ""
-        yield f"Significant changes that are not findings with the chosen options: {examples}{more}."
-    if checked.only_in_candidate:
-        names = checked.only_in_candidate
-        yield f"New: {counted(len(names), 'benchmark')} measured only for the candidate ({_named(names)})."
-    if checked.parameters["against_a_baseline"] and checked.outcome != INCONCLUSIVE:
-        n_decided = sum(row.verdict is not None for row in checked.benchmarks)
-        if n_decided:
-            of_all = f"{_n_similar(checked)} of {counted(n_decided, 'benchmark')}"
-            yield f"For information: the runs are similar for {of_all}."
-    limits = [(row.smallest_difference.value, row.name) for row in checked.benchmarks]
-    detectable = sorted((value, name) for value, name in limits if value is not None)
-    if detectable:
-        value, name = detectable[-1]
-        middle = detectable[len(detectable) // 2][0]
-        largest = f", or {percent(value)} for the least precise benchmark ({name})" if len(detectable) > 1 else ""
-        yield f"The same number of runs of each version detects a change of {percent(middle)} with 80 % power{largest}."
 
 
 def _warnings(checked: Check) -> Iterator[Block]:
@@ -213,14 +183,20 @@ def _change_table(checked: Check, changes: Sequence[Change]) -> Block:
     for change in ordered:
         value, ends = change_and_interval(change.ratio)
         runs = f"{change.n_baseline} / {change.n_candidate}"
-        verdict = f"{change.verdict} (known)" if change.name in known else change.verdict
-        rows.append((change.name, verdict, value or DASH, ends or DASH, p_value(change.p_holm), runs))
+        verdict = f"{change.outcome} (known)" if change.name in known else change.outcome
+        pairs = None if change.superiority is None else round(100 * change.superiority)
+        row = (change.name, verdict, value or DASH, ends or DASH, p_value(change.p_holm), runs, f"{pairs} %")
+        rows.append((*row, ", ".join(change.weaknesses) or DASH))
     level = f"{100 * (1 - checked.parameters['alpha']):.4g} % CI"
     families = len({change.family for change in changes})
     caption = f"Candidate compared with baseline by a {checked.parameters['test']} test, which uses one number per run."
     caption += " The Holm p is corrected for all benchmarks" + (", separately for each unit." if families > 1 else ".")
-    header = ("Benchmark", "Result", "Change", level, "Holm p", "Runs")
-    return first_rows(caption, header, rows, numeric=(2, 3, 4, 5))
+    caption += (
+        " Lower in pairs is the share of all pairs of runs in which the number of the candidate is lower. "
+        f"{limits(checked.parameters)}"
+    )
+    header = ("Benchmark", "Result", "Change", level, "Holm p", "Runs", "Lower in pairs", "Weak because of")
+    return first_rows(caption, header, rows, numeric=(2, 3, 4, 5, 6))
 
 
 def _of_one_process(checked: Check) -> bool:
@@ -280,7 +256,7 @@ def _explained(checked: Check) -> list[CheckedBenchmark]:
 
 
 def _parameters(checked: Check) -> dict[str, object]:
-    return {name: value for name, value in checked.parameters.items() if value is not None}
+    return {name: value for name, value in checked.parameters.items() if value not in (None, (), False)}
 
 
 def _next_steps(checked: Check) -> Iterator[str]:

@@ -1,11 +1,20 @@
 """Mark known changes: findings that were reviewed and accepted, with a reason and an expiry date."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analysis.categories import DISSIMILAR
-from analysis.check._check import CHANGED, MISSING, NOTHING_FOUND, UNDECIDED, Check, Finding, KnownChange, outcome_of
+from analysis.check._check import (
+    CHANGED,
+    MISSING,
+    NOTHING_FOUND,
+    UNDECIDED,
+    Check,
+    Finding,
+    KnownChange,
+    matches,
+    outcome_of,
+)
 from analysis.comparison import Change
 
 
@@ -18,7 +27,6 @@ def acknowledge(checked: Check, known: Sequence[KnownChange]) -> Check:
 
     Parameters
     ----------
-    checked : Check
     known : sequence of KnownChange
         The first entry that covers a finding is used. Expired entries cover nothing.
 
@@ -41,7 +49,8 @@ def acknowledge(checked: Check, known: Sequence[KnownChange]) -> Check:
     findings: list[Finding] = []
     names: list[list[str]] = [[] for _ in known]
     for finding in checked.findings:
-        place = next((at for at, entry in enumerate(known) if _covers(entry, finding, changes)), None)
+        names_of = (finding.name, *checked.former_names.get(finding.name, ()))
+        place = next((at for at, entry in enumerate(known) if _covers(entry, finding, names_of, changes)), None)
         if place is None:
             findings.append(finding)
             continue
@@ -51,8 +60,9 @@ def acknowledge(checked: Check, known: Sequence[KnownChange]) -> Check:
     return replace(checked, findings=tuple(findings), known=used, outcome=outcome_of(findings))
 
 
-def _covers(entry: KnownChange, finding: Finding, changes: Mapping[str, Change]) -> bool:
-    if entry.is_expired or not finding.name or not _matches(entry.benchmark, finding.name):
+def _covers(entry: KnownChange, finding: Finding, names: Sequence[str], changes: Mapping[str, Change]) -> bool:
+    is_named = any(matches(entry.benchmark, name) for name in names)
+    if entry.is_expired or not finding.name or not is_named:
         return False
     change = changes.get(finding.name)
     is_of_change = finding.kind == CHANGED or (
@@ -62,11 +72,3 @@ def _covers(entry: KnownChange, finding: Finding, changes: Mapping[str, Change])
         return is_of_change or finding.kind in (DISSIMILAR, MISSING)
     value = change.ratio.value if change is not None and is_of_change else None
     return value is not None and abs(value - 1) <= entry.at_most
-
-
-def _matches(pattern: str, name: str) -> bool:
-    """Return whether a name matches a pattern.
-
-    The only wildcard is *, because names of benchmarks can contain brackets and question marks.
-    """
-    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, flags=re.DOTALL) is not None

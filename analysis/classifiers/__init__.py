@@ -11,50 +11,29 @@ from math import inf
 from numpy.typing import ArrayLike
 
 from analysis.classifiers import _heuristic, _kruskal, _same, _spread
-from analysis.classifiers._explain import explain, runs_apart
-from analysis.classifiers._heuristic import heuristic
-from analysis.classifiers._kruskal import kruskal
-from analysis.classifiers._same import same
-from analysis.classifiers._spread import spread
-from analysis.classifiers._verdict import Verdict
+from analysis.classifiers._explain import explain as explain, runs_apart as runs_apart
+from analysis.classifiers._heuristic import heuristic as heuristic
+from analysis.classifiers._kruskal import kruskal as kruskal
+from analysis.classifiers._same import same as same
+from analysis.classifiers._spread import spread as spread
+from analysis.classifiers._verdict import Verdict as Verdict
 from analysis.dissimilarity import MIN_ITERATIONS
 from analysis.runs import Runs
-
-__all__ = [
-    "CLASSIFIERS", "Classifier", "Verdict", "classifier_named", "explain", "heuristic", "kruskal", "runs_apart", "same",
-    "spread",
-]  # fmt: skip
 
 AT = "@"
 
 
 @dataclass(frozen=True)
 class Classifier:
-    """A registered classifier; call it with the runs of a benchmark.
+    """A registered classifier; call it with the runs of a benchmark."""
 
-    Attributes
-    ----------
-    name, title : str
-        Key in `CLASSIFIERS`, and name for use in a sentence.
-    function : callable
-        (runs, **parameters) -> `Verdict`.
-    parameters : mapping
-        All parameters with their values; the first is the threshold of the score.
-    version : int
-        Version number, which is increased whenever a change of the code can change a verdict.
-    needs_nonnegative : bool
-        Whether negative measurements are rejected.
-    min_iterations : int
-        Shorter runs have no verdict.
-    """
-
-    name: str
+    name: str  # key in `CLASSIFIERS`, and name for use in a sentence
     title: str
-    function: Callable[..., Verdict]
-    parameters: Mapping[str, float | bool]
-    version: int
-    needs_nonnegative: bool = False
-    min_iterations: int = MIN_ITERATIONS
+    function: Callable[..., Verdict]  # (runs, **parameters) -> `Verdict`
+    parameters: Mapping[str, float | bool]  # all parameters with their values; the first is the threshold of the score
+    version: int  # version number, which is increased whenever a change of the code can change a verdict
+    needs_nonnegative: bool = False  # whether negative measurements are rejected
+    min_iterations: int = MIN_ITERATIONS  # shorter runs have no verdict
 
     def __call__(self, runs: Sequence[ArrayLike] | Runs, **overrides: float | bool) -> Verdict:
         """Return the verdict on the runs of one benchmark; `overrides` replace parameters of the classifier.
@@ -72,16 +51,13 @@ class Classifier:
     def at(self, threshold: float) -> "Classifier":
         """Return this classifier with another threshold, which becomes part of its name.
 
+        Raises ValueError if the threshold is invalid.
+
         Parameters
         ----------
         threshold : float
             A finite number, at least 0. Runs with a score above the threshold are dissimilar. For the default
             threshold, the result is the classifier itself.
-
-        Raises
-        ------
-        ValueError
-            If the threshold is invalid.
 
         Examples
         --------

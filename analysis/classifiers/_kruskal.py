@@ -17,7 +17,9 @@ BY_CHANCE = "too short: chance alone would put much of the variation between run
 def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: float = 0) -> Verdict:
     """Judge runs dissimilar if epsilon squared [1]_, the effect size of the Kruskal-Wallis test, exceeds a limit.
 
-    The p value is not used. Iterations of a run are not independent, so the test would nearly always reject.
+    The p value is not used. Iterations of a run are not independent, so the test would nearly always reject. Raises
+    ValueError if there are fewer than two runs, a measurement is NaN or infinite (`MeasurementError`), or the limit is
+    NaN.
 
     Parameters
     ----------
@@ -34,11 +36,6 @@ def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: floa
         If all measurements are equal, the score is 0 and the runs are similar. There is no verdict if the runs have
         fewer than 50 iterations, because the score of equally distributed runs is about 1 / n_iterations, which must be
         far below the limit.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two runs, a measurement is NaN or infinite (`MeasurementError`), or the limit is NaN.
 
     References
     ----------

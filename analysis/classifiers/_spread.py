@@ -17,7 +17,9 @@ def spread(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.10, drop: float
 
     maxSpread is (largest - smallest) / mean of the means of the runs.
 
-    The classifier compares only levels, and no patterns over time. It therefore works for runs of any length.
+    The classifier compares only levels, and no patterns over time. It therefore works for runs of any length. Raises
+    ValueError if there are fewer than two runs, a measurement is NaN or infinite (`MeasurementError`), or the limit is
+    NaN.
 
     Parameters
     ----------
@@ -33,11 +35,6 @@ def spread(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.10, drop: float
     -------
     Verdict
         There is no verdict if the mean is not positive.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two runs, a measurement is NaN or infinite (`MeasurementError`), or the limit is NaN.
 
     References
     ----------

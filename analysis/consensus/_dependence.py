@@ -12,15 +12,13 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 from scipy import optimize, special
 
 from analysis.consensus._fisher import all_cells, combinations_of
-from analysis.consensus._latent import RaterRates
-from analysis.consensus._model import PREVALENCE_PRIOR, Theta, by_stratum, fit, rater_priors
-from analysis.consensus._patterns import Floats, Patterns, patterns_of
+from analysis.consensus._model import PREVALENCE_PRIOR, Theta, by_stratum, rater_priors
+from analysis.consensus._patterns import Floats, Patterns
+from analysis.consensus._rates import RaterRates
 from analysis.intervals import Estimate, checked_level
-from analysis.multiple import holm
 from analysis.results import Result
 
 SHARED = "shared errors"
@@ -51,50 +49,29 @@ Loss = Callable[[Floats], tuple[float, Floats]]  # the negative log posterior an
 class Dependence(Result):
     """A model of dependent errors, fitted to the same labels as the independent model.
 
-    Attributes
-    ----------
-    kind : str
-        "shared errors", "items differ in difficulty" or "some items are hard for all raters".
-    raters : tuple
-        The two raters that share errors; empty for the other kinds.
-    strength : float or None
-        Strength of the dependence. For shared errors, the number of shared errors as a share of the largest possible
-        number, in [0, 1]. For difficulty, the standard deviation on the probit scale, >= 0. For hard items, the share
-        of hard items. None if not identified.
-    lr : float or None
-        Twice the gain in log likelihood over the independent model.
-    p : float or None
-        p of the likelihood ratio test of independence. If raters are independent, the parameter is at the limit of its
-        range, so p is half of the chi-squared p with one degree of freedom [1]_.
-    p_holm : float or None
-        p after Holm's correction for all fitted models.
-    prevalence : Estimate
-    rates : tuple of RaterRates
-        Posterior modes with normal intervals on the logit scale.
-    shift : float or None
-        Largest difference of a prevalence or rate from the independent model.
-    reason : str or None
-        Why there is no fit.
-    possible_strength, possible_shift : float or None
-        The largest strength that the labels do not exclude (profile likelihood, one-sided level of 95 %), and the
-        largest difference of a prevalence or rate up to that strength. The search ends at a difficulty of 1, or at half
-        of the items hard. None for shared errors.
-
     References
     ----------
     .. [1] Self, Liang (1987), JASA 82:605-610, doi:10.1080/01621459.1987.10478472
     """
 
-    kind: str
-    raters: tuple[object, ...]
+    kind: str  # "shared errors", "items differ in difficulty" or "some items are hard for all raters"
+    raters: tuple[object, ...]  # the two raters that share errors; empty for the other kinds
+    # Strength of the dependence. For shared errors, the number of shared errors as a share of the largest
+    # possible number, in [0, 1]. For difficulty, the standard deviation on the probit scale, >= 0. For hard
+    # items, the share of hard items. None if not identified.
     strength: float | None
-    lr: float | None
+    lr: float | None  # twice the gain in log likelihood over the independent model
+    # p of the likelihood ratio test of independence. If raters are independent, the parameter is at the limit of
+    # its range, so p is half of the chi-squared p with one degree of freedom [1]_.
     p: float | None
-    p_holm: float | None
     prevalence: Estimate
-    rates: tuple[RaterRates, ...]
-    shift: float | None
-    reason: str | None = None
+    rates: tuple[RaterRates, ...]  # posterior modes with normal intervals on the logit scale
+    shift: float | None  # largest difference of a prevalence or rate from the independent model
+    reason: str | None = None  # why there is no fit
+    raters_of: str = "reviewers"  # "reviewers", or the classifier that was fitted with the reviewers
+    # The largest strength that the labels do not exclude (profile likelihood, one-sided level of 95 %), and the
+    # largest difference of a prevalence or rate up to that strength. The search ends at a difficulty of 1, or at
+    # half of the items hard. None for shared errors.
     possible_strength: float | None = None
     possible_shift: float | None = None
 
@@ -104,38 +81,16 @@ class Dependence(Result):
         return f"{' and '.join(map(str, self.raters))} share errors" if self.raters else self.kind
 
 
-def dependence(
-    labels: pd.DataFrame, verdicts: pd.DataFrame | None = None, *, level: float = 0.95
-) -> tuple[Dependence, ...]:
-    """Fit models of dependent errors, and compare them with independent errors [1]_, [2]_, [3]_.
+def alternatives(patterns: Patterns, mode: Theta, raters_of: str = "reviewers") -> tuple[list[Dependence], int]:
+    """Fit models of dependent errors [1]_, [2]_, [3]_; also return the number of models that could have been fitted.
 
     Shared errors: among items of the same true category, the labels of two raters are still correlated. The model
-    estimates their covariance as a share of the largest possible covariance. This share is the same for dissimilar and
-    similar items.
+    estimates their covariance as a share of the largest possible covariance, the same for both categories. Difficulty:
+    each item has a normal random effect on the probit of a correct label, the same for all raters. Hard items: for a
+    share of the items, the log-odds of a correct label are lower by 2. Rates are averages across all items.
 
-    Difficulty: each item has a random effect on the probit of a correct label. The effect has a normal distribution,
-    and is the same for all raters.
-
-    Hard items: for a share of the items, the log-odds of a correct label are lower by 2.
-
-    The rates of a rater are averages across all items.
-
-    Parameters
-    ----------
-    labels : DataFrame
-        Label table of first labels: columns item, rater, category. The plan must have assigned the reviewers before any
-        label was known.
-    verdicts : DataFrame, optional
-        Verdicts of classifiers, which count as additional raters: columns item, classifier, verdict.
-    level : float
-        Level of the intervals.
-
-    Returns
-    -------
-    tuple of Dependence
-        The models for difficulty, for hard items, and for at most six pairs of raters with the largest residuals, by
-        ascending p. A model is undefined and has a reason if the design does not identify it, or if there are too many
-        label patterns. Empty if no item has two raters.
+    Pairs are fitted by descending residual correlation. The number counts all pairs, because any of them could have
+    had the largest residual. The rates of a model are left out, because `with_rates` adds them where they are needed.
 
     References
     ----------
@@ -143,49 +98,23 @@ def dependence(
     .. [2] Dendukuri, Joseph (2001), Biometrics 57:158-167, doi:10.1111/j.0006-341X.2001.00158.x
     .. [3] Qu, Tan, Kutner (1996), Biometrics 52:797-810, doi:10.2307/2533043
     """
-    patterns = patterns_of(labels, verdicts)
-    if not (patterns.seen.sum(axis=1) >= 2).any() or not patterns.positive.any() or not patterns.negative.any():
-        return ()
-    if patterns.seen.size > MAX_WORK:
-        return ()
-    mode = fit(patterns)
     n = patterns.n.astype(float)
     independent = _unpacked(_packed(mode), patterns)
     base = float(n @ _log_p(patterns, None)(_packed(mode))[0])
-    kinds: list[tuple[int, int] | str] = [DIFFICULTY, HARD, *_pairs(patterns, mode)]
-    found = [_fitted(patterns, mode, which, base, independent, level) for which in kinds]
-    corrected = holm([model.p for model in found])
-    with_holm = [replace(model, p_holm=p) for model, p in zip(found, corrected, strict=True)]
-    return tuple(sorted(with_holm, key=lambda model: 2.0 if model.p is None else model.p))
+    pairs = _pairs(patterns, mode)
+    kinds: list[tuple[int, int] | str] = [DIFFICULTY, HARD, *pairs[:MAX_PAIRS]]
+    found = [_fitted(patterns, mode, which, base, independent, None) for which in kinds]
+    return [replace(model, raters_of=raters_of) for model in found], 2 + len(pairs)
 
 
-def residual_correlations(labels: pd.DataFrame, verdicts: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Compute the observed correlation of each pair of raters, minus the correlation that independence predicts [1]_.
-
-    Parameters
-    ----------
-    labels, verdicts
-        As in `dependence`.
-
-    Returns
-    -------
-    DataFrame
-        One row per pair of raters with common items: columns a, b, n, observed, expected, residual, se. The
-        correlations are correlations of dissimilar labels; `se` is 1 / sqrt(n).
-
-    References
-    ----------
-    .. [1] Qu, Tan, Kutner (1996), Biometrics 52:797-810, doi:10.2307/2533043
-    """
-    patterns = patterns_of(labels, verdicts)
-    columns = ["a", "b", "n", "observed", "expected", "residual", "se"]
-    if not len(patterns.items):
-        return pd.DataFrame([], columns=columns)
-    mode = fit(patterns)
-    rows = []
-    for i, j, n, observed, expected in _correlations(patterns, mode):
-        rows.append((patterns.raters[i], patterns.raters[j], int(n), observed, expected, observed - expected, n**-0.5))
-    return pd.DataFrame(rows, columns=columns)
+def with_rates(model: Dependence, patterns: Patterns, mode: Theta, level: float) -> Dependence:
+    """Fit one model again and add its rates with intervals."""
+    n = patterns.n.astype(float)
+    independent = _unpacked(_packed(mode), patterns)
+    base = float(n @ _log_p(patterns, None)(_packed(mode))[0])
+    i, *j = (patterns.raters.index(rater) for rater in model.raters) if model.raters else (0,)
+    which: tuple[int, int] | str = (i, j[0]) if j else model.kind
+    return replace(_fitted(patterns, mode, which, base, independent, level), raters_of=model.raters_of)
 
 
 def _correlations(patterns: Patterns, mode: Theta) -> list[tuple[int, int, float, float, float]]:
@@ -218,7 +147,7 @@ def _pairs(patterns: Patterns, mode: Theta) -> list[tuple[int, int]]:
     These are the pairs whose residual correlation is largest compared with its standard error.
     """
     ranked = sorted(_correlations(patterns, mode), key=lambda row: -(row[3] - row[4]) * row[2] ** 0.5)
-    return [(i, j) for i, j, *_ in ranked[:MAX_PAIRS]]
+    return [(i, j) for i, j, *_ in ranked]
 
 
 def _packed(theta: Theta) -> Floats:
@@ -298,8 +227,6 @@ def _nodes(
     right : ndarray of float, shape (2, n_raters)
         Share of correct labels among all dissimilar items (Se), and among all similar items (Sp).
     strength : ndarray of float, shape (1,)
-    which
-        As in `_log_p`.
 
     Returns
     -------
@@ -403,13 +330,18 @@ def _log_prior(patterns: Patterns, which: tuple[int, int] | str) -> Callable[[Fl
 
 
 def _fitted(
-    patterns: Patterns, mode: Theta, which: tuple[int, int] | str, base: float, independent: Floats, level: float
+    patterns: Patterns,
+    mode: Theta,
+    which: tuple[int, int] | str,
+    base: float,
+    independent: Floats,
+    level: float | None,
 ) -> Dependence:
     kind, raters = (which, ()) if isinstance(which, str) else (SHARED, tuple(patterns.raters[k] for k in which))
     nothing = Estimate(None, reason="not identified")
     if not _is_identified(patterns, which):
         reason = "not identified by these labels"
-        return Dependence(kind, raters, None, None, None, None, nothing, (), None, reason)
+        return Dependence(kind, raters, None, None, None, nothing, (), None, reason)
     n = patterns.n.astype(float)
     log_p, log_prior = _log_p(patterns, which), _log_prior(patterns, which)
 
@@ -429,17 +361,19 @@ def _fitted(
 
     lr = max(gain(best), 0.0)
     values = _unpacked(best, patterns)
-    low, high = _ends(best, loss, patterns, level)
-    estimates = [Estimate(float(v), low=float(a), high=float(b)) for v, a, b in zip(values, low, high, strict=True)]
-    n_raters = len(patterns.raters)
-    seen = (patterns.n @ patterns.seen).astype(int).tolist()
-    rates = tuple(
-        RaterRates(name, seen[r], estimates[1 + r], estimates[1 + n_raters + r])
-        for r, name in enumerate(patterns.raters)
-    )
+    n_raters, estimates = len(patterns.raters), [Estimate(float(values[0]))]
+    rates: tuple[RaterRates, ...] = ()
+    if level is not None:
+        low, high = _ends(best, loss, patterns, level)
+        estimates = [Estimate(float(v), low=float(a), high=float(b)) for v, a, b in zip(values, low, high, strict=True)]
+        seen = (patterns.n @ patterns.seen).astype(int).tolist()
+        rates = tuple(
+            RaterRates(name, seen[r], estimates[1 + r], estimates[1 + n_raters + r])
+            for r, name in enumerate(patterns.raters)
+        )
     strength, shift = float(_strength(best[-1:], which)[0]), float(np.abs(values - independent).max())
     p = 0.5 * float(special.chdtrc(1, lr)) if lr > 0 else 1.0
-    fitted = Dependence(kind, raters, strength, lr, p, None, estimates[0], rates, shift)
+    fitted = Dependence(kind, raters, strength, lr, p, estimates[0], rates, shift)
     if not isinstance(which, str):
         return fitted
     strongest = _strongest(best, loss, lambda x: gain(x) >= lr - NOT_EXCLUDED, which)

@@ -113,6 +113,15 @@ def prevalence_se(cells: Patterns, expected: Floats, theta: Theta, weight: Float
     return float(np.sqrt((direction**2 / np.maximum(values, _ZERO)).sum()))
 
 
+def parameter_se(cells: Patterns, expected: Floats, theta: Theta) -> Floats:
+    """Return the standard error of each parameter, from labels alone; infinite if labels cannot determine it."""
+    values, vectors, norms = _information(cells, theta, expected)
+    null = values <= _ZERO * max(values.max(initial=0), 1)
+    moved = np.abs(vectors[:, null]).max(axis=1, initial=0) > _IN_NULL_SPACE
+    variances = (vectors[:, ~null] ** 2 / values[~null]).sum(axis=1) / norms**2
+    return np.where(moved, np.inf, np.sqrt(variances))
+
+
 def _information(cells: Patterns, theta: Theta, weight: Floats) -> tuple[Floats, Floats, Floats]:
     """Compute the eigenvalues and eigenvectors of the scaled information, and the scale.
 

@@ -35,10 +35,8 @@ def draws(start: Theta, patterns: Patterns, *, n_sweeps: int, rng: np.random.Gen
     ----------
     start : Theta
         One fit.
-    patterns : Patterns
     n_sweeps : int
         Number of sweeps of each chain that are kept.
-    rng : numpy.random.Generator
 
     Returns
     -------

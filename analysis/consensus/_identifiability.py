@@ -29,37 +29,21 @@ NO_LABELS = pd.DataFrame({"item": [], "rater": [], "category": []}, dtype=object
 
 @dataclass(frozen=True, repr=False)
 class Identifiability(Result):
-    """The result of a check whether the labels of a design can determine the parameters of a latent class model.
+    """The result of a check whether the labels of a design can determine the parameters of a latent class model."""
 
-    Attributes
-    ----------
-    rank : int
-        Rank of the Fisher information: the number of parameters, or combinations of them, that can be estimated.
-    n_parameters : int
-        Number of parameters: one prevalence per stratum, and one sensitivity and one specificity per rater.
-    identified : bool
-        Whether all parameters can be estimated and the data are sufficient.
-    unknown : tuple of str
-        The parameters that cannot be estimated.
-    words : str
-        The result as a sentence.
-    remedies : tuple of str
-        Changes of this design, each of which alone would identify all parameters.
-    prevalence_se : float or None
-        Standard error of the prevalence from the labels alone, without priors (Fisher information at the fit). None for
-        a plan, or if the prevalence is not identified.
-    weak : bool
-        Whether `prevalence_se` exceeds the standard deviation of the prior. In this case, intervals depend on the
-        priors.
-    """
-
+    # Rank of the Fisher information: the number of parameters, or combinations of them, that can be estimated.
     rank: int
+    # Number of parameters: one prevalence per stratum, and one sensitivity and one specificity per rater.
     n_parameters: int
-    identified: bool
-    unknown: tuple[str, ...]
-    words: str
-    remedies: tuple[str, ...] = ()
+    identified: bool  # whether all parameters can be estimated and the data are sufficient
+    unknown: tuple[str, ...]  # the parameters that cannot be estimated
+    words: str  # the result as a sentence
+    remedies: tuple[str, ...] = ()  # changes of this design, each of which alone would identify all parameters
+    # Standard error of the prevalence from the labels alone, without priors (Fisher information at the fit). None
+    # for a plan, or if the prevalence is not identified.
     prevalence_se: float | None = None
+    # Whether `prevalence_se` exceeds the standard deviation of the prior. In this case, intervals depend on the
+    # priors.
     weak: bool = False
 
 
@@ -70,7 +54,7 @@ def identifiability(
 
     Two labels per item are never enough, for any number of reviewers and items: prevalence and all error rates can
     change together without any effect on the labels. For example, with four reviewers, the rank is 8, but there are 9
-    parameters.
+    parameters. Raises ValueError if a table is invalid, or an item is in no stratum or in two.
 
     Parameters
     ----------
@@ -90,11 +74,6 @@ def identifiability(
         The parameters are also not identified if there are no labels, only one category, or fewer items than
         parameters; `words` gives the reason. If there are few items, or if reviewers are hardly better than chance, a
         design can be identified although the labels contain little information. The result is then called weak.
-
-    Raises
-    ------
-    ValueError
-        If a table is invalid, or an item is in no stratum or in two.
 
     References
     ----------
@@ -116,6 +95,8 @@ def identifiability(
 def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: int = 0) -> Identifiability:
     """Check whether a planned design can determine all parameters, before anyone labels items.
 
+    Raises ValueError if `n_classifiers` is negative.
+
     Parameters
     ----------
     blocks : sequence of sequences of str
@@ -127,11 +108,6 @@ def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: i
     -------
     Identifiability
         Not identified if there is no block.
-
-    Raises
-    ------
-    ValueError
-        If `n_classifiers` is negative.
     """
     if n_classifiers < 0:
         raise ValueError(f"n_classifiers must be >= 0, got {n_classifiers}")

@@ -34,13 +34,7 @@ _MAX_LEAP = 64.0  # maximum length of an extrapolation, as a multiple of an EM s
 
 @dataclass(frozen=True)
 class Theta:
-    """The parameters of several fits at once.
-
-    Attributes
-    ----------
-    pi : ndarray of float, shape (n_fits, n_strata)
-    se, sp : ndarray of float, shape (n_fits, n_raters)
-    """
+    """The parameters of several fits at once."""
 
     pi: Floats
     se: Floats

@@ -30,37 +30,19 @@ _RATERS_A_CODE = 20  # 3**20 patterns times 2**31 items fit into 64 bits
 
 @dataclass(frozen=True)
 class Patterns:
-    """Labels of two categories, collapsed to patterns.
+    """Labels of two categories, collapsed to patterns."""
 
-    Attributes
-    ----------
-    raters : tuple
-        Names in the order of the columns: the reviewers, then the classifiers, each sorted.
-    n_reviewers : int
-        Number of raters that are reviewers.
-    strata : tuple
-        Names of the strata; a single stratum by default.
-    positive, negative : ndarray of float, shape (n_patterns, n_raters)
-        1 if the rater's label is dissimilar (`positive`) or similar (`negative`), otherwise 0. Both are 0 if there is
-        no label.
-    stratum : ndarray of int, shape (n_patterns,)
-        Position in `strata`.
-    n : ndarray of int, shape (n_patterns,)
-        Number of items with the pattern.
-    items : Index, length n_items
-    of_item : ndarray of int, shape (n_items,)
-        The pattern of each item.
-    """
-
-    raters: tuple[object, ...]
-    n_reviewers: int
-    strata: tuple[object, ...]
+    raters: tuple[object, ...]  # names in the order of the columns: the reviewers, then the classifiers, each sorted
+    n_reviewers: int  # number of raters that are reviewers
+    strata: tuple[object, ...]  # names of the strata; a single stratum by default
+    # 1 if the rater's label is dissimilar (`positive`) or similar (`negative`), otherwise 0. Both are 0 if there
+    # is no label.
     positive: Floats
     negative: Floats
-    stratum: Ints
-    n: Ints
+    stratum: Ints  # position in `strata`
+    n: Ints  # number of items with the pattern
     items: pd.Index
-    of_item: Ints
+    of_item: Ints  # the pattern of each item
 
     @property
     def seen(self) -> Floats:
@@ -89,10 +71,10 @@ def patterns_of(
 ) -> Patterns:
     """Collapse a label table to patterns. Classifiers with verdicts on the same items count as additional raters.
 
+    Raises ValueError if a table is invalid, or an item is in no stratum or in two.
+
     Parameters
     ----------
-    labels : DataFrame
-        Label table: columns item, rater, category.
     verdicts : DataFrame, optional
         Columns item, classifier, verdict (None if there is no verdict). Items without a label are left out.
     strata : Series indexed by item, optional
@@ -102,11 +84,6 @@ def patterns_of(
     -------
     Patterns
         Items are in order of first appearance. All arrays are empty if there are no labels.
-
-    Raises
-    ------
-    ValueError
-        If a table is invalid, or an item is in no stratum or in two.
     """
     table = checked_labels(labels)
     items = pd.Index(pd.unique(table["item"]), name="item")
@@ -124,10 +101,7 @@ def patterns_of(
 def verdict_table(verdicts: pd.DataFrame | None) -> pd.DataFrame:
     """Convert verdicts to a label table, without items that have no verdict.
 
-    Raises
-    ------
-    ValueError
-        If a column is missing, a verdict is not a category, or a classifier has two verdicts on an item.
+    Raises ValueError if a column is missing, a verdict is not a category, or a classifier has two verdicts on an item.
     """
     if verdicts is None:
         return pd.DataFrame({"item": [], "rater": [], "category": []}, dtype=object)

@@ -1,17 +1,18 @@
 """Estimate sensitivity and specificity of classifiers by comparing them with the latent class."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.consensus import _gibbs
-from analysis.consensus._identifiability import identified, identified_patterns
-from analysis.consensus._latent import RaterRates, check_settings, estimate
-from analysis.consensus._model import EPS, fit, posterior
-from analysis.consensus._patterns import Floats, Ints, Patterns, patterns_of, verdict_table
+from analysis.consensus._fisher import Bools
+from analysis.consensus._identifiability import identified_patterns
+from analysis.consensus._model import EPS, Theta, posterior
+from analysis.consensus._patterns import Floats, Ints, Patterns, verdict_table
 from analysis.intervals import Estimate
+from analysis.results import Result
 
 _N_DRAWS = 400  # number of draws of the reviewers' parameters
 _N_STEPS = 15  # steps of each classifier's chain for each draw
@@ -19,68 +20,54 @@ _TOLERANCE, _MAX_ITERATIONS = 1e-9, 10_000
 _MAX_CELLS = 1_000_000  # maximum number of draws times patterns, to limit memory
 
 
-def classifier_rates(
-    labels: pd.DataFrame,
+@dataclass(frozen=True, repr=False)
+class RaterRates(Result):
+    """Sensitivity and specificity of one rater."""
+
+    rater: object  # name as in the table
+    # Number of items that the rater labelled. For a classifier, number of items whose category the reviewers'
+    # labels determine.
+    n: int
+    # Probability of calling a dissimilar item dissimilar, and probability of calling a similar item similar.
+    sensitivity: Estimate
+    specificity: Estimate
+
+
+def rates_of_classifiers(
+    patterns: Patterns,
+    mode: Theta,
+    drawn: Theta,
+    is_known: Bools,
+    reason: str,
     verdicts: pd.DataFrame,
     *,
-    strata: "pd.Series | None" = None,
-    level: float = 0.90,
-    n_sweeps: int = 1500,
+    level: float,
     rng: np.random.Generator,
 ) -> tuple[RaterRates, ...]:
-    """Estimate sensitivity and specificity of each classifier by two-step maximum likelihood.
+    """Estimate sensitivity and specificity of each classifier by two-step maximum likelihood, sorted by name.
 
-    Step one fits the latent class model to the reviewers alone (`latent_class`). Step two keeps the parameters of this
-    model fixed, because a classifier must not change the truth with which it is compared. It then finds the rates that
-    maximise the likelihood of the verdicts of one classifier, by EM. Each item counts with its posterior probability.
-    With the most probable category instead, both rates would be too low by 0.06 to 0.08.
-
-    The intervals include the uncertainty about the reviewers. For each draw of the reviewers' parameters (Gibbs
-    sampling), a short chain draws the classifier's rates with Beta(1, 1) priors. Verdicts therefore do not influence
-    the reviewers' parameters [1]_.
-
-    Parameters
-    ----------
-    labels : DataFrame
-        Label table of reviewers: columns item, rater, category; any number of labels per item.
-    verdicts : DataFrame
-        Columns item, classifier, verdict (None if there is no verdict). Items without a label are left out.
-    strata, level, n_sweeps, rng
-        As in `latent_class`.
-
-    Returns
-    -------
-    tuple of RaterRates
-        One entry per classifier, sorted by name. Rates are in [0, 1], and their sum may be below 1. Undefined if the
-        reviewers' model is not identified, or if the classifier has no verdict on a labelled item.
-
-    Raises
-    ------
-    ValueError
-        If a table is invalid, an item is in no stratum or in two, or `level` or `n_sweeps` is out of range.
+    The reviewers' fit stays fixed, because a classifier must not change the truth with which it is compared. The rates
+    maximise the likelihood of its verdicts; each item counts with its posterior probability. With the most probable
+    category instead, both rates would be too low by 0.06 to 0.08. For each draw of the reviewers' parameters, a short
+    chain draws the classifier's rates with Beta(1, 1) priors, so that verdicts do not influence the reviewers [1]_.
 
     References
     ----------
     .. [1] Plummer (2015), Statistics and Computing 25:37-43, doi:10.1007/s11222-014-9503-z
     """
-    check_settings(level, n_sweeps)
     table = verdict_table(verdicts)
     names = sorted(pd.unique(verdicts["classifier"]), key=str)
-    patterns = patterns_of(labels, strata=strata)
-    mode = fit(patterns)
-    judgement, is_known = identified(patterns, mode)
     is_identified = identified_patterns(patterns, is_known)
     counts = np.array([_verdict_counts(patterns, table[table["rater"] == name]) * is_identified for name in names])
     counts = counts.reshape(len(names), 2, len(is_identified))
     n = counts.sum(axis=(1, 2)).tolist()
     if not any(n):
-        undefined = Estimate(None, reason="no verdict on a labelled item" if is_identified.any() else judgement.words)
+        undefined = Estimate(None, reason="no verdict on a labelled item" if is_identified.any() else reason)
         return tuple(RaterRates(name, 0, undefined, undefined) for name in names)
     value = two_step(posterior(mode, patterns), counts)
-    reviewers = _gibbs.draws(mode, patterns, n_sweeps=n_sweeps, rng=rng)
-    every = max(len(reviewers.pi) // _N_DRAWS, 1)
-    drawn = _drawn(posterior(reviewers.rows(slice(None, None, every)), patterns), counts, value, rng)
-    return tuple(_rates(name, n[c], value[:, 0, c], drawn[:, :, c], level) for c, name in enumerate(names))
+    every = max(len(drawn.pi) // _N_DRAWS, 1)
+    of_draws = _drawn(posterior(drawn.rows(slice(None, None, every)), patterns), counts, value, rng)
+    return tuple(_rates(name, n[c], value[:, 0, c], of_draws[:, :, c], level) for c, name in enumerate(names))
 
 
 def two_step(q: Floats, counts: Ints) -> Floats:
@@ -170,3 +157,21 @@ def _rates(name: object, n: int, value: Floats, drawn: Floats, level: float) -> 
         undefined = Estimate(None, reason="no verdict on a labelled item")
         return RaterRates(name, 0, undefined, undefined)
     return RaterRates(name, n, *(estimate(float(v), column, level) for v, column in zip(value, drawn, strict=True)))
+
+
+def check_settings(level: float, n_sweeps: int) -> None:
+    """Raise ValueError unless 0 < level < 1 and there are at least 10 Gibbs sweeps."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be within (0, 1), got {level}")
+    if n_sweeps < 10:
+        raise ValueError(f"n_sweeps must be at least 10, got {n_sweeps}")
+
+
+def estimate(value: float, draws: Floats, level: float) -> Estimate:
+    """Return a value with the standard deviation and the equal-tailed interval of its draws.
+
+    If the interval does not contain the value, the interval is extended to the value. This can happen because the value
+    is a mode, which can be at a limit of the range.
+    """
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(value, float(draws.std()), min(float(low), value), max(float(high), value))

@@ -3,81 +3,51 @@
 from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
-from analysis.benchmark import INTERVENTION
-from analysis.contexts._causal import Spread, SpreadComparison, brown_forsythe, compare_spreads
-from analysis.contexts._factors import FactorEffect, LevelEffect, factor_effect, parse_context
+from analysis.benchmark import INTERVENTION as INTERVENTION
+from analysis.contexts._causal import (
+    ContextDispersion as ContextDispersion,
+    DispersionComparison as DispersionComparison,
+    brown_forsythe as brown_forsythe,
+    compare_spreads as compare_spreads,
+)
+from analysis.contexts._factors import (
+    FactorEffect as FactorEffect,
+    LevelEffect as LevelEffect,
+    factor_effect as factor_effect,
+    parse_context as parse_context,
+)
 from analysis.contexts._observer import (
-    Observation,
-    ObservedLevel,
-    ObserverEffect,
-    OverallLevel,
-    SpeedupAtLevel,
-    SpeedupByLevel,
-    as_number,
-    observer_effects,
-    speedup_by_level,
+    Observation as Observation,
+    ObservedLevel as ObservedLevel,
+    ObserverEffect as ObserverEffect,
+    OverallLevel as OverallLevel,
+    SpeedupAtLevel as SpeedupAtLevel,
+    SpeedupByLevel as SpeedupByLevel,
+    as_number as as_number,
+    observer_effects as observer_effects,
+    speedup_by_level as speedup_by_level,
 )
-from analysis.contexts._plan import variant_plan
+from analysis.contexts._plan import variant_plan as variant_plan
 from analysis.contexts._ratios import (
-    MeanRatios,
-    Noise,
-    Quartiles,
-    geometric_mean,
-    mean_ratios,
-    noise_of_runs,
-    paired_ratio,
-    paired_t,
-    quartiles,
-    signed_rank,
-    speedup_in_words,
-    speedups,
+    MeanRatios as MeanRatios,
+    Noise as Noise,
+    Quartiles as Quartiles,
+    describe_speedup as describe_speedup,
+    geometric_mean as geometric_mean,
+    mean_ratios as mean_ratios,
+    noise_of_runs as noise_of_runs,
+    paired_ratio as paired_ratio,
+    paired_t as paired_t,
+    quartiles as quartiles,
+    signed_rank as signed_rank,
+    speedups as speedups,
 )
-from analysis.contexts._results import CausalCheck, Survey, Sweep
-from analysis.contexts._survey import survey
-from analysis.contexts._sweep import Context
+from analysis.contexts._results import CausalCheck as CausalCheck, ContextSurvey as ContextSurvey, Sweep as Sweep
+from analysis.contexts._survey import survey as survey
+from analysis.contexts._sweep import Context as Context
 
 if TYPE_CHECKING:
-    from analysis.contexts._document import document
-    from analysis.contexts._figures import charts
+    from analysis.contexts._document import document as document
+    from analysis.contexts._figures import charts as charts
 
-__all__ = [
-    "INTERVENTION",
-    "CausalCheck",
-    "Context",
-    "FactorEffect",
-    "LevelEffect",
-    "MeanRatios",
-    "Noise",
-    "Observation",
-    "ObservedLevel",
-    "ObserverEffect",
-    "OverallLevel",
-    "Quartiles",
-    "SpeedupAtLevel",
-    "SpeedupByLevel",
-    "Spread",
-    "SpreadComparison",
-    "Survey",
-    "Sweep",
-    "as_number",
-    "brown_forsythe",
-    "charts",
-    "compare_spreads",
-    "document",
-    "factor_effect",
-    "geometric_mean",
-    "mean_ratios",
-    "noise_of_runs",
-    "observer_effects",
-    "paired_ratio",
-    "paired_t",
-    "parse_context",
-    "quartiles",
-    "signed_rank",
-    "speedup_by_level",
-    "speedup_in_words",
-    "speedups",
-    "survey",
-    "variant_plan",
-]  # fmt: skip
 __getattr__ = on_first_use(__name__, {"document": "_document", "charts": "_figures"})

@@ -5,14 +5,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.benchmark import CONTEXT, FASTER, INTERVENTION, SLOWER, VERSION, Benchmark, LeftOut, Sampling
-from analysis.benchmark import natural as by_name
+from analysis.benchmark import (
+    CONTEXT,
+    FASTER,
+    INTERVENTION,
+    SLOWER,
+    VERSION,
+    Benchmark,
+    LeftOut,
+    PerRun,
+    natural as by_name,
+)
 from analysis.bootstrap import bootstrap
 from analysis.comparison import NOT_SHOWN
-from analysis.contexts._causal import compare_spreads, verdict_on
+from analysis.contexts._causal import compare_spreads, outcome_of
 from analysis.contexts._factors import FactorEffect, factor_effect
 from analysis.contexts._observer import SpeedupByLevel, speedup_by_level
+from analysis.contexts._pooled import pooled
 from analysis.contexts._ratios import (
+    describe_speedup,
     geometric_mean,
     mean_ratios,
     noise_of_runs,
@@ -20,7 +31,6 @@ from analysis.contexts._ratios import (
     paired_t,
     quartiles,
     signed_rank,
-    speedup_in_words,
 )
 from analysis.contexts._results import CausalCheck, Sweep
 from analysis.contexts._sweep import (
@@ -28,7 +38,7 @@ from analysis.contexts._sweep import (
     contexts_of,
     factors_of,
     missing_version,
-    verdict,
+    test_outcome,
     with_corrections,
 )
 from analysis.intervals import Estimate
@@ -39,10 +49,10 @@ UP, DOWN = (FASTER, "higher"), (SLOWER, "lower")  # verdicts
 
 
 @dataclass(frozen=True)
-class Options:
+class ContextOptions:
     """The options with which `survey` was called."""
 
-    sampling: Sampling
+    per_run: PerRun
     baseline: str | None
     candidate: str | None
     instrumentation: str | None
@@ -51,7 +61,9 @@ class Options:
     resamples: int
 
 
-def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng: np.random.Generator) -> Sweep | str:
+def sweep(
+    measured: Benchmark, versions: tuple[str, str], options: ContextOptions, rng: np.random.Generator
+) -> Sweep | str:
     """Compare the versions of a benchmark over its contexts; return the reason if a comparison is impossible."""
     if missing := missing_version(measured, versions):
         return missing
@@ -60,7 +72,7 @@ def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng:
         return levels
     try:
         natural = _with_intervention(measured, levels[0]) if len(levels) > 1 else measured
-        contexts, unusable = contexts_of(natural, versions, options.sampling, options.alpha)
+        contexts, unusable = contexts_of(natural, versions, options.per_run, options.alpha)
         causal = _causal(measured, contexts, versions, levels, options) if len(levels) > 1 else None
     except ValueError as nothing_but_warmup:
         return str(nothing_but_warmup)
@@ -96,7 +108,7 @@ def _over_contexts(
     uncorrected: Sequence[Context],
     causal: CausalCheck | None,
     left_out: Sequence[LeftOut],
-    options: Options,
+    options: ContextOptions,
     rng: np.random.Generator,
 ) -> Sweep:
     contexts = with_corrections(uncorrected, options.alpha, measured.better)
@@ -106,9 +118,9 @@ def _over_contexts(
     ratios = above / below
     runs = [context.baseline_runs for context in contexts], [context.candidate_runs for context in contexts]
     speedup = geometric_mean(ratios, level, noise=noise_of_runs(*runs, logs=True))
-    verdicts = [context.verdict for context in contexts]
+    verdicts = [context.outcome for context in contexts]
     bonferroni_verdicts = [
-        verdict(context.speedup, context.p_bonferroni, options.alpha, measured.better) for context in contexts
+        test_outcome(context.speedup, context.p_bonferroni, options.alpha, measured.better) for context in contexts
     ]
     return Sweep(
         measured.name, measured.application, measured.unit, measured.better, *versions,
@@ -118,7 +130,7 @@ def _over_contexts(
         bootstrap=_bootstrap(ratios, options, rng),
         ratio_of_means=paired_ratio(above, below, level),
         mean_ratios=mean_ratios(ratios),
-        words=speedup_in_words(speedup.value or 1.0, measured.better),
+        words=describe_speedup(speedup.value or 1.0, measured.better),
         paired_t=paired_t(above, below, noise=noise_of_runs(*runs)),
         signed_rank=signed_rank(above, below),
         n_faster=_count(verdicts, UP), n_slower=_count(verdicts, DOWN),
@@ -128,6 +140,7 @@ def _over_contexts(
         factors=_factors(contexts, ratios, level),
         by_instrumentation=_by_instrumentation(contexts, measured.better, options.instrumentation, level),
         causal=causal,
+        pooled=pooled(contexts, level),
         left_out=tuple(left_out),
     )  # fmt: skip
 
@@ -136,7 +149,7 @@ def _count(verdicts: Sequence[str | None], kinds: Sequence[str]) -> int:
     return sum(verdict in kinds for verdict in verdicts)
 
 
-def _bootstrap(ratios: Floats, options: Options, rng: np.random.Generator) -> Estimate:
+def _bootstrap(ratios: Floats, options: ContextOptions, rng: np.random.Generator) -> Estimate:
     logs = np.log(ratios)
     return bootstrap(
         lambda weights: np.exp(weights @ logs / len(logs)),
@@ -172,7 +185,7 @@ def _by_instrumentation(
     return speedup_by_level(runs, better=better, level=level) if runs else None
 
 
-def instrumented(measured: Benchmark, by: str, options: Options) -> dict[str, dict[str, dict[str, list[float]]]]:
+def instrumented(measured: Benchmark, by: str, options: ContextOptions) -> dict[str, dict[str, dict[str, list[float]]]]:
     """Group runs by version, level of instrumentation and other factors of the context, with one number per run.
 
     Raise ValueError if a run has only warm-up iterations.
@@ -183,7 +196,7 @@ def instrumented(measured: Benchmark, by: str, options: Options) -> dict[str, di
     for run, version, factors in zip(natural.runs, natural.of(VERSION), factors_of(natural), strict=True):
         if by in factors:
             of_level = runs.setdefault(version, {}).setdefault(factors[by], {})
-            of_level.setdefault(_other_factors(factors, by), []).append(options.sampling.value(run))
+            of_level.setdefault(_other_factors(factors, by), []).append(options.per_run.value(run))
     return runs
 
 
@@ -215,20 +228,22 @@ def _causal(
     free: Sequence[Context],
     versions: tuple[str, str],
     levels: Sequence[str],
-    options: Options,
+    options: ContextOptions,
 ) -> CausalCheck:
-    fixed, _ = contexts_of(_with_intervention(measured, levels[1]), versions, options.sampling, options.alpha)
+    fixed, _ = contexts_of(_with_intervention(measured, levels[1]), versions, options.per_run, options.alpha)
     if not fixed:
         return CausalCheck(
             levels[0], levels[1], reason="no context has runs of both versions with the cause held fixed"
         )
     sides = [
-        compare_spreads([value_of(context) for context in free], [value_of(context) for context in fixed], of=name)
+        compare_spreads(
+            [value_of(context) for context in free], [value_of(context) for context in fixed], quantity=name
+        )
         for name, value_of in (("speed-up", _speedup), ("baseline", _baseline), ("candidate", _candidate))
     ]
     ps = [side.test.p for side in sides]
     corrected = tuple(
-        replace(side, p_holm=p, p_bonferroni=p_bonferroni, verdict=verdict_on(side.free, side.fixed, p, options.alpha))
+        replace(side, p_holm=p, p_bonferroni=p_bonferroni, outcome=outcome_of(side.free, side.fixed, p, options.alpha))
         for side, p, p_bonferroni in zip(sides, holm(ps), bonferroni(ps), strict=True)
     )
     return CausalCheck(levels[0], levels[1], with_corrections(fixed, options.alpha, measured.better), corrected)

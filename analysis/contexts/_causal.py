@@ -1,6 +1,6 @@
 """Check a suspected cause: do contexts still differ when the cause is held fixed?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,50 +14,29 @@ SMALLER, LARGER, NOT_SHOWN = "smaller", "larger", "no difference shown"
 
 
 @dataclass(frozen=True)
-class Spread:
-    """The spread over contexts: how much a number differs between contexts.
+class ContextDispersion:
+    """The spread over contexts: how much a number differs between contexts."""
 
-    Attributes
-    ----------
-    n : int
-        Number of contexts.
-    deviation : float or None
-        Mean absolute deviation of the logarithms from their median, roughly the typical relative deviation.
-    highest_over_lowest : float or None
-    """
-
-    n: int
+    n: int  # number of contexts
+    # Mean absolute deviation of the logarithms from their median, roughly the typical relative deviation.
     deviation: float | None = None
     highest_over_lowest: float | None = None
 
 
 @dataclass(frozen=True)
-class SpreadComparison:
-    """Comparison of the spread over contexts with the suspected cause free, and with the cause held fixed.
+class DispersionComparison:
+    """Comparison of the spread over contexts with the suspected cause free, and with the cause held fixed."""
 
-    Attributes
-    ----------
-    of : str
-        The compared numbers: "speed-up", "baseline" or "candidate".
-    free, fixed : Spread
-    ratio : float or None
-        Deviation with the cause held fixed / deviation with the cause free; None if the deviation with the cause free
-        is 0.
-    test : Test
-        The Brown-Forsythe test of the logarithms.
-    verdict : str or None
-        "smaller", "larger" or "no difference shown" at significance level alpha; None if the test gave no p.
-    p_holm, p_bonferroni : float or None
-        p corrected for the number of comparisons; the verdict then uses Holm's p.
-    """
-
-    of: str
-    free: Spread
-    fixed: Spread
+    quantity: str = field(metadata={"key": "of"})  # the compared numbers: "speed-up", "baseline" or "candidate"
+    free: ContextDispersion
+    fixed: ContextDispersion
+    # Deviation with the cause held fixed / deviation with the cause free; None if the deviation with the cause
+    # free is 0.
     ratio: float | None
-    test: Test
-    verdict: str | None = None
-    p_holm: float | None = None
+    test: Test  # the Brown-Forsythe test of the logarithms
+    # "smaller", "larger" or "no difference shown" at significance level alpha; None if the test gave no p.
+    outcome: str | None = field(default=None, metadata={"key": "verdict"})
+    p_holm: float | None = None  # p corrected for the number of comparisons; the verdict then uses Holm's p
     p_bonferroni: float | None = None
 
 
@@ -101,8 +80,8 @@ def brown_forsythe(x: ArrayLike, y: ArrayLike) -> Test:
 
 
 def compare_spreads(
-    free: ArrayLike, fixed: ArrayLike, *, of: str = "speed-up", alpha: float = 0.05
-) -> SpreadComparison:
+    free: ArrayLike, fixed: ArrayLike, *, quantity: str = "speed-up", alpha: float = 0.05
+) -> DispersionComparison:
     """Compare the spread over contexts with the suspected cause free and with the cause held fixed [1]_.
 
     If the suspected cause is the true cause, holding it fixed makes the contexts equal.
@@ -111,13 +90,12 @@ def compare_spreads(
     ----------
     free, fixed : array_like of float, shape (n_contexts,)
         Speed-ups, or the numbers of one version; the contexts and their number may differ.
-    of : str
+    quantity : str
         What the numbers are: "speed-up", "baseline" or "candidate".
-    alpha : float
 
     Returns
     -------
-    SpreadComparison
+    DispersionComparison
         If a number is not above zero, or if `free` or `fixed` has fewer than three numbers, there is no verdict, and
         `test` contains the reason.
 
@@ -128,19 +106,25 @@ def compare_spreads(
     Examples
     --------
     >>> result = compare_spreads([1.0, 2.0, 4.0, 8.0, 16.0], [2.0, 2.1, 2.2, 2.1, 2.0])
-    >>> result.verdict, round(result.ratio, 3), result.free.highest_over_lowest
+    >>> result.outcome, round(result.ratio, 3), result.free.highest_over_lowest
     ('smaller', 0.035, 16.0)
     """
     sides = series(free, "free"), series(fixed, "fixed")
     if any((side <= 0).any() for side in sides):
-        return SpreadComparison(of, Spread(len(sides[0])), Spread(len(sides[1])), None, Test(None, reason=NOT_POSITIVE))
+        return DispersionComparison(
+            quantity,
+            ContextDispersion(len(sides[0])),
+            ContextDispersion(len(sides[1])),
+            None,
+            Test(None, reason=NOT_POSITIVE),
+        )
     before, after = map(_spread, sides)
     test = brown_forsythe(np.log(sides[0]), np.log(sides[1]))
     ratio = after.deviation / before.deviation if before.deviation and after.deviation is not None else None
-    return SpreadComparison(of, before, after, ratio, test, verdict_on(before, after, test.p, alpha))
+    return DispersionComparison(quantity, before, after, ratio, test, outcome_of(before, after, test.p, alpha))
 
 
-def verdict_on(free: Spread, fixed: Spread, p: float | None, alpha: float) -> str | None:
+def outcome_of(free: ContextDispersion, fixed: ContextDispersion, p: float | None, alpha: float) -> str | None:
     """Return the verdict on two spreads from the p of their test; return None if p or a spread is undefined."""
     if p is None or free.deviation is None or fixed.deviation is None:
         return None
@@ -149,9 +133,9 @@ def verdict_on(free: Spread, fixed: Spread, p: float | None, alpha: float) -> st
     return SMALLER if fixed.deviation < free.deviation else LARGER
 
 
-def _spread(values: Floats) -> Spread:
+def _spread(values: Floats) -> ContextDispersion:
     if not len(values):
-        return Spread(0)
+        return ContextDispersion(0)
     logs = np.log(values)
     deviation = 0.0 if np.ptp(logs) <= TINY else float(np.abs(logs - np.median(logs)).mean())
-    return Spread(len(values), deviation, float(values.max() / values.min()))
+    return ContextDispersion(len(values), deviation, float(values.max() / values.min()))

@@ -7,17 +7,17 @@ from analysis import comparison
 from analysis.contexts import (
     CausalCheck,
     Context,
+    ContextDispersion,
+    ContextSurvey,
+    DispersionComparison,
     FactorEffect,
     Observation,
     ObservedLevel,
     ObserverEffect,
     SpeedupAtLevel,
     SpeedupByLevel,
-    Spread,
-    SpreadComparison,
-    Survey,
     Sweep,
-    speedup_in_words,
+    describe_speedup,
 )
 from analysis.contexts._causal import NOT_SHOWN
 from analysis.contexts._figures import charts, most_dependent
@@ -25,81 +25,71 @@ from analysis.document import (
     DASH,
     N_NAMED,
     Block,
-    Bullets,
     Document,
     Figure,
     Paragraph,
-    Section,
     counted,
+    describe_value,
     estimate,
     first_rows,
     listed,
+    method_report,
     number,
     p_value,
     percent,
     table,
-    value_in_words,
-    words,
 )
 from analysis.intervals import Estimate
 
 N_LEVELS = 4  # maximum number of levels of a factor that the report lists
 
 
-def document(survey: Survey) -> Document:
+def document(survey: ContextSurvey) -> Document:
     """Build the report on measurement contexts.
-
-    Parameters
-    ----------
-    survey : Survey
 
     Returns
     -------
     Document
         A document with the figures from `charts`.
     """
-    names = set(charts(survey))
-    parts: tuple[tuple[str, Iterator[Block]], ...] = (
-        ("In short", _in_short(survey)),
+    sections = (
         (f"{_term(survey).capitalize()} over contexts", _speedups(survey)),
         ("Single contexts", _contexts(survey)),
         ("All estimates and tests", _estimates(survey)),
         ("Factors of the context", _factors(survey)),
         ("Observer effect", _observer(survey)),
         ("Causal check", _causal(survey)),
-        ("Left out", _left_out(survey)),
-        ("Parameters", _parameters(survey)),
     )
-    sections = [
-        Section(title, tuple(block for block in blocks if not isinstance(block, Figure) or block.name in names))
-        for title, blocks in parts
-    ]
     known = any(sweep.better for sweep in survey.benchmarks)
     lead = f"Does the measurement context decide which version looks {'faster' if known else 'higher or lower'}?"
-    return Document("Measurement contexts", lead, "", tuple(part for part in sections if part.blocks), "context report")
+    return method_report(
+        "Measurement contexts",
+        lead,
+        _in_short(survey),
+        sections,
+        _left_out(survey),
+        survey.parameters,
+        kind="context report",
+        figures=charts(survey),
+    )
 
 
-def _in_short(survey: Survey) -> Iterator[Block]:
+def _in_short(survey: ContextSurvey) -> Iterator[str]:
     observed = list(_observer_in_short(survey.observer)) if survey.observer else []
     if not survey.benchmarks and not observed:
-        yield Paragraph(
+        yield (
             "No benchmark could be compared; the reasons are listed below. A comparison needs runs of two versions in "
             "several contexts, so each run needs a version and a context."
         )
-        return
-    compared = (
-        [
-            _overview(survey),
-            _depends(survey),
-            _over_all(survey),
-            *_cause_in_short(survey),
-            _inflated(survey),
-            _advice(survey),
-        ]
-        if survey.benchmarks
-        else []
-    )
-    yield Bullets(tuple(sentence for sentence in (*observed, *compared) if sentence))
+    yield from observed
+    if survey.benchmarks:
+        yield _overview(survey)
+        yield from _pooled(survey)
+        yield _depends(survey)
+        yield _over_all(survey)
+        yield from _cause_in_short(survey)
+        yield _inflated(survey)
+        yield _advice(survey)
 
 
 def _observer_in_short(observation: Observation) -> Iterator[str]:
@@ -127,7 +117,7 @@ def _observer_in_short(observation: Observation) -> Iterator[str]:
         )
 
 
-def _overview(survey: Survey) -> str:
+def _overview(survey: ContextSurvey) -> str:
     sizes = [len(sweep.contexts) for sweep in survey.benchmarks]
     first = survey.benchmarks[0]
     versions = f"{first.candidate} (candidate) against {first.baseline} (baseline)"
@@ -145,7 +135,7 @@ def _overview(survey: Survey) -> str:
     )
 
 
-def _meaning(survey: Survey) -> str:
+def _meaning(survey: ContextSurvey) -> str:
     """Explain what a ratio above 1 means."""
     known = [bool(sweep.better) for sweep in survey.benchmarks]
     faster = f"A {_term(survey)} above 1 means that the candidate is faster, for times and for rates."
@@ -160,27 +150,66 @@ def _meaning(survey: Survey) -> str:
     return f"The better direction is unknown, so {higher}"
 
 
-def _depends(survey: Survey) -> str:
+def _depends(survey: ContextSurvey) -> str:
     varied = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
-    straddling = [sweep for sweep in varied if sweep.quartiles.straddles]
     if not varied:
         return "One context cannot show how much the result depends on the context."
-    if not straddling:
-        return f"All contexts show the same direction: no benchmark has {_term(survey)}s on both sides of 1."
-    in_both_directions = [sweep for sweep in straddling if sweep.both_directions]
-    text = (
-        f"For {len(straddling)} of {counted(len(varied), 'benchmark')}, the context decides which version looks "
-        f"{_words(varied)[0]}, because {_term(survey)}s lie on both sides of 1."
+    tested = [sweep for sweep in varied if sweep.pooled.interaction.p is not None]
+    straddling = [sweep for sweep in varied if sweep.quartiles.straddles]
+    sides = (
+        f"{_term(survey).capitalize()}s lie on both sides of 1 for {len(straddling) or 'none'} of "
+        f"{counted(len(varied), 'benchmark')}"
     )
-    if in_both_directions:
+    if not tested:
+        return f"{sides}. Whether noise explains this cannot be tested: {varied[0].pooled.interaction.reason}."
+    depends = [sweep for sweep in tested if _is_small(sweep.pooled.interaction_holm, survey)]
+    test = "test of interaction of version and context, Holm"
+    if not depends:
         return (
-            f"{text} For {len(in_both_directions)} of these benchmarks, noise of the runs does not explain this: if "
-            "each context is tested separately, some contexts show the candidate "
-            f"{' and others '.join(_words(in_both_directions))} ({_names(in_both_directions)})."
+            f"No benchmark shows that the {_term(survey)} depends on the context ({test}). {sides}, which noise of the "
+            "runs can explain."
         )
-    return (
-        f"{text} For each of these benchmarks, noise of the runs can explain this if each context is tested separately."
+    text = (
+        f"For {len(depends)} of {counted(len(tested), 'benchmark')}, the {_term(survey)} depends on the context more "
+        f"than noise of the runs explains ({test}: {listed([sweep.name for sweep in most_dependent(depends)])})."
     )
+    in_both_directions = [sweep for sweep in depends if sweep.both_directions]
+    if in_both_directions:
+        text += (
+            f" For {len(in_both_directions)} of these benchmarks, the context decides which version is better: some "
+            f"contexts show the candidate {' and others '.join(_describe(in_both_directions))} "
+            f"({_names(in_both_directions)})."
+        )
+    return f"{text} {sides}."
+
+
+def _pooled(survey: ContextSurvey) -> Iterator[str]:
+    """Yield the verdict over all contexts as strata, which comes first."""
+    known = [sweep for sweep in survey.benchmarks if sweep.pooled.speedup.value is not None]
+    if not known:
+        return
+    if len(survey.benchmarks) == 1:
+        (sweep,) = known
+        result = (
+            "no significant difference"
+            if sweep.pooled.outcome == comparison.NOT_SHOWN
+            else describe_speedup(sweep.pooled.speedup.value or 1.0, sweep.better)
+        )
+        p = p_value(sweep.pooled.test.p)
+        yield f"Pooled over these contexts: {result} ({_term(survey)} {ratio(sweep.pooled.speedup)}; p = {p})."
+        return
+    parts = []
+    for verdict in ("faster", "slower", "higher", "lower"):
+        names = [f"{sweep.name} {ratio(sweep.pooled.speedup)}" for sweep in known if sweep.pooled.outcome == verdict]
+        if names:
+            parts.append(f"the candidate is {verdict} for {counted(len(names), 'benchmark')} ({listed(names)})")
+    n_not_shown = sum(sweep.pooled.outcome == comparison.NOT_SHOWN for sweep in known)
+    parts += [f"there is no significant difference for {counted(n_not_shown, 'benchmark')}"] if n_not_shown else []
+    yield f"Pooled over these contexts (Holm): {'; '.join(parts)}."
+
+
+def _is_small(p: float | None, survey: ContextSurvey) -> bool:
+    return p is not None and p <= float(str(survey.parameters["alpha"]))
 
 
 def _counted_effects(effects: Sequence[ObserverEffect]) -> str:
@@ -191,19 +220,20 @@ def _counted_effects(effects: Sequence[ObserverEffect]) -> str:
     return f"{len(effects)} versions of {counted(n_benchmarks, 'benchmark')}"
 
 
-def _over_all(survey: Survey) -> str:
+def _over_all(survey: ContextSurvey) -> str:
     if len(survey.benchmarks) == 1:
         (sweep,) = survey.benchmarks
         p = "" if sweep.paired_t.p is None else f"; paired t test: p = {p_value(sweep.paired_t.p)}"
-        return f"Across all contexts, {sweep.words}: {_term(survey)} {ratio(sweep.speedup)}{p}."
+        result = "no significant difference" if sweep.outcome == comparison.NOT_SHOWN else sweep.words
+        return f"Over contexts like these, {result}: {_term(survey)} {ratio(sweep.speedup)}{p}."
     parts = []
     for verdict in ("faster", "slower", "higher", "lower", comparison.NOT_SHOWN):
-        sweeps = [sweep for sweep in survey.benchmarks if sweep.verdict == verdict]
+        sweeps = [sweep for sweep in survey.benchmarks if sweep.outcome == verdict]
         if sweeps:
             names = f" ({_names(sweeps)})" if verdict != comparison.NOT_SHOWN else ""
             shown = "not shown to differ" if verdict == comparison.NOT_SHOWN else verdict
             parts.append(f"{shown} in {len(sweeps)}{names}")
-    n_untested = sum(sweep.verdict is None for sweep in survey.benchmarks)
+    n_untested = sum(sweep.outcome is None for sweep in survey.benchmarks)
     parts += [f"not tested in {n_untested} with one context"] if n_untested else []
     return (
         "Across all contexts (paired t test, Holm's correction for the number of benchmarks), the candidate is "
@@ -211,20 +241,20 @@ def _over_all(survey: Survey) -> str:
     )
 
 
-def _inflated(survey: Survey) -> str:
+def _inflated(survey: ContextSurvey) -> str:
     inflated = [sweep for sweep in survey.benchmarks if sweep.mean_ratios.both_faster]
     if not inflated:
         return ""
     means = inflated[0].mean_ratios
     return (
         f"Do not report the plain mean of the ratios. For {counted(len(inflated), 'benchmark')}, this mean makes each "
-        f"version look {_words(inflated)[0]} than the other. For {inflated[0].name}, it is "
+        f"version look {_describe(inflated)[0]} than the other. For {inflated[0].name}, it is "
         f"{number(means.of_candidate)} for the candidate and {number(means.of_baseline)} for the baseline. The "
         "geometric mean has no such bias."
     )
 
 
-def _advice(survey: Survey) -> str:
+def _advice(survey: ContextSurvey) -> str:
     if survey.n_straddling:
         return (
             "Do not judge these benchmarks by a single context. Measure both versions in many random contexts, and "
@@ -236,7 +266,7 @@ def _advice(survey: Survey) -> str:
     return "Report the geometric mean with its interval over contexts. The result holds only for the measured contexts."
 
 
-def _speedups(survey: Survey) -> Iterator[Block]:
+def _speedups(survey: ContextSurvey) -> Iterator[Block]:
     if not survey.benchmarks:
         return
     term = _term(survey).capitalize()
@@ -260,14 +290,14 @@ def _speedup_row(sweep: Sweep) -> tuple[Any, ...]:
     at = sweep.quartiles
     middle, mark = f"{number(at.q1)} {number(at.median)} {number(at.q3)}", "↔" if at.straddles else ""
     ends = (at.n, number(at.lowest), middle, number(at.highest), mark)
-    verdict = sweep.verdict or f"not tested: {sweep.paired_t.reason}"
-    return sweep.name, *ends, ratio(sweep.speedup), _short(sweep.words), p_value(sweep.t_holm), verdict
+    verdict = sweep.outcome or f"not tested: {sweep.paired_t.reason}"
+    return sweep.name, *ends, ratio(sweep.speedup), _short(sweep.words), p_value(sweep.paired_t_p_holm), verdict
 
 
-def _contexts(survey: Survey) -> Iterator[Block]:
+def _contexts(survey: ContextSurvey) -> Iterator[Block]:
     if not survey.benchmarks:
         return
-    up, down = (word.capitalize() for word in _words(survey.benchmarks))
+    up, down = (word.capitalize() for word in _describe(survey.benchmarks))
     term = _term(survey)
     yield first_rows(
         "Number of contexts that show a change when each context is tested separately (Welch's test of its runs, "
@@ -276,7 +306,7 @@ def _contexts(survey: Survey) -> Iterator[Block]:
         ("Benchmark", f"{up} (Holm)", f"{down} (Holm)", f"{up} (Bonferroni)", f"{down} (Bonferroni)", "No change shown",
          "Not tested", "Both directions"),
         [(sweep.name, sweep.n_faster, sweep.n_slower, sweep.n_faster_bonferroni, sweep.n_slower_bonferroni,
-                     sweep.n_not_shown, sweep.n_untested, value_in_words(sweep.both_directions))
+                     sweep.n_not_shown, sweep.n_untested, describe_value(sweep.both_directions))
          for sweep in most_dependent(survey.benchmarks)],
         (1, 2, 3, 4, 5, 6),
     )  # fmt: skip
@@ -307,13 +337,13 @@ def _extremes(sweep: Sweep) -> list[tuple[Sweep, Context]]:
 def _context_row(row: tuple[Sweep, Context]) -> tuple[Any, ...]:
     sweep, context = row
     runs = f"{len(context.baseline_runs)} and {len(context.candidate_runs)}"
-    in_words = _short(speedup_in_words(context.speedup.value, sweep.better)) if context.speedup.value else DASH
+    in_words = _short(describe_speedup(context.speedup.value, sweep.better)) if context.speedup.value else DASH
     ps = map(p_value, (context.test.p, context.p_holm, context.p_bonferroni))
-    verdict = context.verdict or f"not tested: {context.test.reason}"
+    verdict = context.outcome or f"not tested: {context.test.reason}"
     return sweep.name, context.name, ratio(context.speedup), in_words, runs, *ps, verdict
 
 
-def _estimates(survey: Survey) -> Iterator[Block]:
+def _estimates(survey: ContextSurvey) -> Iterator[Block]:
     if not survey.benchmarks:
         return
     yield first_rows(
@@ -330,14 +360,14 @@ def _estimates(survey: Survey) -> Iterator[Block]:
         "Do the versions differ over these contexts? Two tests of the difference in each context, corrected for the "
         "number of benchmarks.",
         ("Benchmark", "Paired t p", "Holm", "Bonferroni", "Signed rank p", "Holm", "Bonferroni"),
-        [(sweep.name, *map(p_value, (sweep.paired_t.p, sweep.t_holm, sweep.t_bonferroni, sweep.signed_rank.p,
+        [(sweep.name, *map(p_value, (sweep.paired_t.p, sweep.paired_t_p_holm, sweep.t_bonferroni, sweep.signed_rank.p,
                                               sweep.rank_holm, sweep.rank_bonferroni)))
          for sweep in most_dependent(survey.benchmarks)],
         (1, 2, 3, 4, 5, 6),
     )  # fmt: skip
 
 
-def _factors(survey: Survey) -> Iterator[Block]:
+def _factors(survey: ContextSurvey) -> Iterator[Block]:
     """Build the section on the factors of the context that are associated with the speed-up."""
     rows = [(sweep, factor) for sweep in survey.benchmarks for factor in sweep.factors]
     if not rows:
@@ -371,7 +401,7 @@ def _factor_row(row: tuple[Sweep, FactorEffect]) -> tuple[Any, ...]:
     return sweep.name, factor.name, len(factor.levels), *map(percent, shares), *map(p_value, ps), levels
 
 
-def _observer(survey: Survey) -> Iterator[Block]:
+def _observer(survey: ContextSurvey) -> Iterator[Block]:
     """Build the section on instrumentation: its effect on one version, and on the verdict on two versions."""
     observation = survey.observer
     if observation is None:
@@ -406,11 +436,11 @@ def _observed_row(effect: ObserverEffect, level: ObservedLevel | None) -> tuple[
     if level is None:
         return *first_cells, effect.least, DASH, f"undefined: {effect.reason}", *[DASH] * 5
     ps = map(p_value, (level.test.p, level.p_holm, level.p_bonferroni))
-    verdict = level.verdict or f"not tested: {level.test.reason}"
+    verdict = level.outcome or f"not tested: {level.test.reason}"
     return *first_cells, level.level, level.n_contexts, ratio(level.ratio), level.words or DASH, *ps, verdict
 
 
-def _speedups_by_level(survey: Survey, by: str) -> Iterator[Block]:
+def _speedups_by_level(survey: ContextSurvey, by: str) -> Iterator[Block]:
     compared = [(sweep, sweep.by_instrumentation) for sweep in survey.benchmarks if sweep.by_instrumentation]
     if not compared:
         return
@@ -438,19 +468,19 @@ def _speedup_level_row(row: tuple[Sweep, SpeedupByLevel, SpeedupAtLevel | None])
     outside = {True: "yes", False: "no", None: f"unknown: {level.reason}"}[level.exceeds]
     against = number(level.against_least)
     return (
-        sweep.name, level.level, level.n_contexts, ratio(level.speedup), level.verdict or "not tested", against, span,
+        sweep.name, level.level, level.n_contexts, ratio(level.speedup), level.outcome or "not tested", against, span,
         outside,
     )  # fmt: skip
 
 
-def _causal(survey: Survey) -> Iterator[Block]:
+def _causal(survey: ContextSurvey) -> Iterator[Block]:
     """Build the section that shows whether contexts still differ when the suspected cause is held fixed."""
     checks = [(sweep, sweep.causal) for sweep in survey.benchmarks if sweep.causal]
     if not checks:
         return
     firsts = [(sweep, check.comparisons[0]) for sweep, check in checks if check.comparisons]
     yield from (
-        Paragraph(f"{sweep.name}: {_cause_in_words(compared, _term(survey))}") for sweep, compared in firsts[:N_LEVELS]
+        Paragraph(f"{sweep.name}: {_describe_cause(compared, _term(survey))}") for sweep, compared in firsts[:N_LEVELS]
     )
     rows = [(sweep, check, compared) for sweep, check in checks for compared in check.comparisons or (None,)]
     yield first_rows(
@@ -468,36 +498,36 @@ def _causal(survey: Survey) -> Iterator[Block]:
     yield Figure("intervention", words_of_figure)
 
 
-def _cause_in_words(compared: SpreadComparison, term: str) -> str:
-    if compared.verdict is None:
+def _describe_cause(compared: DispersionComparison, term: str) -> str:
+    if compared.outcome is None:
         return f"the spreads of the {term} cannot be compared: {compared.test.reason}."
     free, fixed = percent(compared.free.deviation), percent(compared.fixed.deviation)
     effect = {
         "smaller": "contexts differ less with the suspected cause held fixed, so it explains part of the variation",
         "larger": "contexts differ more with the suspected cause held fixed, so holding it fixed adds variation",
         "no difference shown": "the spread is not smaller with the suspected cause held fixed; look for another cause",
-    }[compared.verdict]
+    }[compared.outcome]
     return (
         f"{effect} (spread of the {term}: {free} with the cause free, {fixed} held fixed; "
         f"p = {p_value(compared.p_holm)} with Holm's correction)."
     )
 
 
-def _causal_row(row: tuple[Sweep, CausalCheck, SpreadComparison | None], term: str) -> tuple[Any, ...]:
+def _causal_row(row: tuple[Sweep, CausalCheck, DispersionComparison | None], term: str) -> tuple[Any, ...]:
     sweep, check, compared = row
     if compared is None:
         return sweep.name, *[DASH] * 8, f"undefined: {check.reason}"
     ps = map(p_value, (compared.test.p, compared.p_holm, compared.p_bonferroni))
-    verdict = compared.verdict or f"undefined: {compared.test.reason}"
-    of = term if compared.of == "speed-up" else compared.of
+    verdict = compared.outcome or f"undefined: {compared.test.reason}"
+    of = term if compared.quantity == "speed-up" else compared.quantity
     return sweep.name, of, *_spread(compared.free), *_spread(compared.fixed), *ps, verdict
 
 
-def _spread(spread: Spread) -> tuple[str, str]:
+def _spread(spread: ContextDispersion) -> tuple[str, str]:
     return percent(spread.deviation), number(spread.highest_over_lowest)
 
 
-def _cause_in_short(survey: Survey) -> Iterator[str]:
+def _cause_in_short(survey: ContextSurvey) -> Iterator[str]:
     """Yield sentences on the factor most associated with the speed-up, and on the effect of the suspected cause."""
     pairs = [(sweep, factor) for sweep in survey.benchmarks for factor in sweep.factors]
     significant = [pair for pair in pairs if pair[1].share and _is_shown(pair[1], survey)]
@@ -510,17 +540,17 @@ def _cause_in_short(survey: Survey) -> Iterator[str]:
         )
     for sweep in survey.benchmarks:
         for side in sweep.causal.comparisons[:1] if sweep.causal else ():
-            if side.verdict is not None:
-                changed = f"makes the spread of the {_term(survey)} {side.verdict}"
+            if side.outcome is not None:
+                changed = f"makes the spread of the {_term(survey)} {side.outcome}"
                 effect = (
-                    f"shows no effect on the spread of the {_term(survey)}" if side.verdict == NOT_SHOWN else changed
+                    f"shows no effect on the spread of the {_term(survey)}" if side.outcome == NOT_SHOWN else changed
                 )
                 p = p_value(side.p_holm)
                 yield f"For {sweep.name}, holding the suspected cause fixed {effect} (p = {p}, Holm)."
 
 
-def _is_shown(factor: FactorEffect, survey: Survey) -> bool:
-    return factor.p_holm is not None and factor.p_holm <= float(str(survey.parameters["alpha"]))
+def _is_shown(factor: FactorEffect, survey: ContextSurvey) -> bool:
+    return _is_small(factor.p_holm, survey)
 
 
 def ratio(statistic: Estimate) -> str:
@@ -528,7 +558,7 @@ def ratio(statistic: Estimate) -> str:
     return estimate(statistic, as_percent=False)
 
 
-def _left_out(survey: Survey) -> Iterator[Block]:
+def _left_out(survey: ContextSurvey) -> Iterator[Block]:
     if survey.left_out:
         yield first_rows("Benchmarks.", ("Benchmark", "Reason"), [(row.name, row.reason) for row in survey.left_out])
     rows = [(sweep.name, entry.name, entry.reason) for sweep in survey.benchmarks for entry in sweep.left_out]
@@ -538,12 +568,7 @@ def _left_out(survey: Survey) -> Iterator[Block]:
         )
 
 
-def _parameters(survey: Survey) -> Iterator[Block]:
-    rows = [(words(name), value_in_words(value)) for name, value in survey.parameters.items()]
-    yield table("All options and their values.", ("Option", "Value"), rows)
-
-
-def _words(sweeps: Sequence[Sweep]) -> tuple[str, str]:
+def _describe(sweeps: Sequence[Sweep]) -> tuple[str, str]:
     """Return the words for a ratio above 1 and for a ratio below 1."""
     known = {bool(sweep.better) for sweep in sweeps}
     if len(known) == 2:
@@ -551,7 +576,7 @@ def _words(sweeps: Sequence[Sweep]) -> tuple[str, str]:
     return ("faster", "slower") if known == {True} else ("higher", "lower")
 
 
-def _term(survey: Survey) -> str:
+def _term(survey: ContextSurvey) -> str:
     """Return "speed-up" as the name of the ratio if the better direction is known, otherwise "ratio"."""
     return "speed-up" if all(sweep.better for sweep in survey.benchmarks) else "ratio"
 

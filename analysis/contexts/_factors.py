@@ -24,33 +24,18 @@ class LevelEffect:
 
 @dataclass(frozen=True)
 class FactorEffect:
-    """Association of the speed-up with the levels of a factor.
-
-    Attributes
-    ----------
-    name : str
-    n_contexts : int
-        Number of contexts with a known level.
-    levels : tuple of LevelEffect
-        In order of first appearance.
-    test : KruskalWallis
-        Test of the logarithms of the speed-ups by level. Its epsilon2 is the share of the variation of ranks that lies
-        between the levels.
-    share : float or None
-        eta squared: the share of the variation (sum of squares) of the logarithms that lies between the levels.
-    share_by_chance : float or None
-        (levels - 1) / (contexts - 1): the average share if the factor has no effect.
-    p_holm, p_bonferroni : float or None
-        p corrected for the number of factors of the benchmark.
-    """
+    """Association of the speed-up with the levels of a factor."""
 
     name: str
-    n_contexts: int
-    levels: tuple[LevelEffect, ...]
+    n_contexts: int  # number of contexts with a known level
+    levels: tuple[LevelEffect, ...]  # in order of first appearance
+    # Test of the logarithms of the speed-ups by level. Its epsilon2 is the share of the variation of ranks that
+    # lies between the levels.
     test: KruskalWallis
+    # eta squared: the share of the variation (sum of squares) of the logarithms that lies between the levels.
     share: float | None = None
-    share_by_chance: float | None = None
-    p_holm: float | None = None
+    share_by_chance: float | None = None  # (levels - 1) / (contexts - 1): the average share if the factor has no effect
+    p_holm: float | None = None  # p corrected for the number of factors of the benchmark
     p_bonferroni: float | None = None
 
 
@@ -70,9 +55,10 @@ def parse_context(text: str) -> dict[str, str]:
 def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level: float = 0.95) -> FactorEffect:
     """Test whether the speed-up depends on the levels of a factor, and compute how much the levels explain.
 
+    Raises ValueError if the numbers of levels and ratios differ.
+
     Parameters
     ----------
-    name : str
     ratios : array_like of float, shape (n_contexts,)
     levels : sequence of str
         The level in each context; contexts with an unknown level ("") are left out.
@@ -84,11 +70,6 @@ def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level:
     FactorEffect
         No p and no shares if a ratio is not above zero, or if there are fewer than two levels. The same applies if each
         level occurs in only one context, because the variation between contexts of the same level is then unknown.
-
-    Raises
-    ------
-    ValueError
-        If the numbers of levels and ratios differ.
 
     Examples
     --------

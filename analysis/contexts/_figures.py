@@ -7,10 +7,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.contexts import CausalCheck, Context, ObserverEffect, SpeedupByLevel, Survey, Sweep, as_number
+from analysis.contexts import CausalCheck, Context, ContextSurvey, ObserverEffect, SpeedupByLevel, Sweep, as_number
 from analysis.contexts._observer import by_size
 from analysis.document import shortened
-from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
+from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, heading, names_axis
 from analysis.runs import Floats
 
 LIGHT = "#c9d0da"
@@ -21,12 +21,8 @@ MARKS = {"faster": "triangle-up", "slower": "triangle-down", "no significant cha
 UNKNOWN = {"higher": "triangle-up", "lower": "triangle-down"}  # the verdicts if the better direction is unknown
 
 
-def charts(survey: Survey) -> dict[str, Chart]:
+def charts(survey: ContextSurvey) -> dict[str, Chart]:
     """Draw each figure of a survey that has data; return a dict from the name of the figure to the figure.
-
-    Parameters
-    ----------
-    survey : Survey
 
     Returns
     -------
@@ -60,7 +56,7 @@ def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
     return sorted(sweeps, key=order, reverse=True)
 
 
-def violins(survey: Survey) -> Chart | None:
+def violins(survey: ContextSurvey) -> Chart | None:
     """Draw the speed-ups of each benchmark over its contexts, and a line at 1; return None if nothing varies."""
     varied = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
     drawn = most_dependent(varied)[:N_ROWS]
@@ -93,11 +89,10 @@ def violins(survey: Survey) -> Chart | None:
         f"↔: which version is {above} depends on the context",
     ]
     what = "Speed-up" if all(sweep.better for sweep in drawn) else "Ratio"
-    heading = alt.TitleParams(f"{what} over contexts", subtitle=lines, anchor="start", fontSize=12, offset=8)
-    return alt.layer(*layers, title=heading).properties(width=420, height=34 * len(drawn)).configure_view(stroke=None)
+    return framed(layers, f"{what} over contexts", lines).properties(width=420, height=34 * len(drawn))
 
 
-def contexts_sorted(survey: Survey) -> Chart | None:
+def contexts_sorted(survey: ContextSurvey) -> Chart | None:
     """Draw the contexts of some benchmarks by increasing speed-up, with intervals from their runs."""
     varied = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
     sweeps = most_dependent(varied)[:N_PANELS]
@@ -105,7 +100,7 @@ def contexts_sorted(survey: Survey) -> Chart | None:
     return _panels([_sorted(sweep, names[sweep.name]) for sweep in sweeps])
 
 
-def densities(survey: Survey) -> Chart | None:
+def densities(survey: ContextSurvey) -> Chart | None:
     """Draw densities of the measured values of both versions across all contexts; return None if nothing varies."""
     varying = [sweep for sweep in survey.benchmarks if len(sweep.contexts) >= FEW and _varies(sweep)]
     sweeps = most_dependent(varying)[:N_PANELS]
@@ -113,7 +108,7 @@ def densities(survey: Survey) -> Chart | None:
     return _panels([_densities(sweep, names[sweep.name]) for sweep in sweeps])
 
 
-def intervention(survey: Survey) -> Chart | None:
+def intervention(survey: ContextSurvey) -> Chart | None:
     """Draw speed-ups with the suspected cause free and held fixed; return None if no runs have a cause held fixed."""
     checks = [(sweep, sweep.causal) for sweep in most_dependent(survey.benchmarks) if sweep.causal]
     panels = [(sweep, causal) for sweep, causal in checks if causal.contexts][:N_PANELS]
@@ -121,7 +116,7 @@ def intervention(survey: Survey) -> Chart | None:
     return _panels([_intervention(sweep, names[sweep.name], causal) for sweep, causal in panels])
 
 
-def observer_effect(survey: Survey) -> Chart | None:
+def observer_effect(survey: ContextSurvey) -> Chart | None:
     """Draw the values at each level of instrumentation, divided by the values at the lowest level.
 
     Return None if the report does not compare levels.
@@ -136,7 +131,7 @@ def observer_effect(survey: Survey) -> Chart | None:
     return _panels([_observer_effect(names[benchmark], versions, by) for (_, benchmark), versions in panels])
 
 
-def speedup_by_instrumentation(survey: Survey) -> Chart | None:
+def speedup_by_instrumentation(survey: ContextSurvey) -> Chart | None:
     """Draw the speed-up by level of instrumentation, and the range that noise explains.
 
     Return None if the report does not compare levels.
@@ -162,10 +157,6 @@ def _panels(charts: Sequence[Chart]) -> Chart | None:
         return None
     grid = alt.concat(*charts, columns=min(2, len(charts)), spacing={"row": 30, "column": 40})
     return grid.configure_view(stroke=None).configure_legend(orient="top", symbolSize=120)
-
-
-def _titled(name: str, subtitle: str) -> Any:
-    return alt.TitleParams(name, subtitle=subtitle, anchor="start", fontSize=12, limit=WIDTH + 20, offset=8)
 
 
 def _scale(ends: Sequence[tuple[float, float]]) -> Any:
@@ -244,16 +235,19 @@ def _sorted(sweep: Sweep, name: str) -> Chart:
         base.transform_filter("isValid(datum.low)")
         .mark_rule(color=SOFT)
         .encode(y=_speedup("low", scale, sweep), y2="high:Q"),
+        base.transform_filter("!isValid(datum.low)")
+        .mark_text(text="↕", fontSize=22, color=SOFT)
+        .encode(y=_speedup("speedup", scale, sweep)),
         base.mark_point(color=INK, filled=True, opacity=1, size=28).encode(
             y=_speedup("speedup", scale, sweep), shape=shape
         ),
-        title=_titled(name, f"{how_many}; lines: intervals from their runs"),
+        title=heading(name, f"{how_many}; lines: intervals from their runs; ↕: no finite interval"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 
 def _context_rows(contexts: Sequence[Context]) -> pd.DataFrame:
     """Return one row per context: its speed-up, its interval, and the verdict for this context alone."""
-    rows = [(at.speedup.value, at.speedup.low, at.speedup.high, at.verdict or "not tested") for at in contexts]
+    rows = [(at.speedup.value, at.speedup.low, at.speedup.high, at.outcome or "not tested") for at in contexts]
     table = pd.DataFrame(rows, columns=["speedup", "low", "high", "alone"])
     return table.astype({"speedup": float, "low": float, "high": float})
 
@@ -299,7 +293,7 @@ def _densities(sweep: Sweep, name: str) -> Chart:
             color=alt.Color("version:N", scale=shades, title=None, legend=_LINES),
             strokeDash=alt.StrokeDash("version:N", scale=dashes, title=None, legend=_LINES),
         ),
-        title=_titled(name, f"baseline {versions[sweep.baseline]}, candidate {versions[sweep.candidate]}"),
+        title=heading(name, f"baseline {versions[sweep.baseline]}, candidate {versions[sweep.candidate]}"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 
@@ -347,7 +341,7 @@ def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:
         _line_at_one(scale, sweep),
         *lines,
         points.encode(shape=alt.Shape("sweep:N", title=None, sort=None, scale=shapes)),
-        title=_titled(name, f"cause held fixed: {causal.fixed[:N_LETTERS] or 'runs without a level'}"),
+        title=heading(name, f"cause held fixed: {causal.fixed[:N_LETTERS] or 'runs without a level'}"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 
@@ -390,7 +384,7 @@ def _observer_effect(name: str, versions: Sequence[ObserverEffect], by: str) -> 
         .mark_rule(color=SOFT)
         .encode(y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q"),
         marks.encode(y=y, shape=shape),
-        title=_titled(name, "lines: intervals; dotted: no effect"),
+        title=heading(name, "lines: intervals; dotted: no effect"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 
@@ -415,7 +409,7 @@ def _by_instrumentation(sweep: Sweep, name: str, speedups: SpeedupByLevel) -> Ch
         base.mark_point(color=INK, filled=True, opacity=1, size=70).encode(
             y=_speedup("speedup", scale, sweep), shape=shape
         ),
-        title=_titled(name, "grey: range of single runs at the lowest level"),
+        title=heading(name, "grey: range of single runs at the lowest level"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 

@@ -1,7 +1,7 @@
 """Measure the observer effect: compare each version at each level of instrumentation with the lowest level."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from analysis.contexts._ratios import NOT_POSITIVE, TINY, geometric_mean, series
 from analysis.intervals import Estimate
 from analysis.multiple import bonferroni, holm
 from analysis.runs import Floats
-from analysis.samples import NO_VARIATION, Test, change_in_words, welch
+from analysis.samples import NO_VARIATION, Test, describe_change, welch
 from analysis.two_samples import ratio_of_means
 
 NONE = ("", "0", "none", "off", "no", "without", "base", "baseline")  # names of levels that mean no instrumentation
@@ -26,162 +26,88 @@ ONE_BENCHMARK = "an interval needs at least two benchmarks"
 
 @dataclass(frozen=True)
 class ObservedLevel:
-    """One version of a benchmark at one level of instrumentation, compared with the lowest level.
-
-    Attributes
-    ----------
-    level : str
-    n_contexts : int
-        Number of contexts that were measured both at this level and at the lowest level.
-    ratio : Estimate
-        Value at this level / value at the lowest level. If there is one context, this is the ratio of the means of runs
-        with Fieller's interval; otherwise, it is the geometric mean over contexts with Student's interval.
-    words : str or None
-        The ratio with its direction, such as "12 % slower".
-    test : Test
-        Welch's test of the runs in one context, or a t test of the logarithms over contexts.
-    p_holm, p_bonferroni : float or None
-        p corrected for all levels of all versions and benchmarks.
-    verdict : str or None
-        "faster", "slower" ("higher", "lower" if the better direction is unknown) or "no significant change".
-    """
+    """One version of a benchmark at one level of instrumentation, compared with the lowest level."""
 
     level: str
-    n_contexts: int
+    n_contexts: int  # number of contexts that were measured both at this level and at the lowest level
+    # Value at this level / value at the lowest level. If there is one context, this is the ratio of the means of
+    # runs with Fieller's interval; otherwise, it is the geometric mean over contexts with Student's interval.
     ratio: Estimate
-    words: str | None
-    test: Test
-    p_holm: float | None = None
+    words: str | None  # the ratio with its direction, such as "12 % slower"
+    test: Test  # Welch's test of the runs in one context, or a t test of the logarithms over contexts
+    p_holm: float | None = None  # p corrected for all levels of all versions and benchmarks
     p_bonferroni: float | None = None
-    verdict: str | None = None
+    # "faster", "slower" ("higher", "lower" if the better direction is unknown) or "no significant change".
+    outcome: str | None = field(default=None, metadata={"key": "verdict"})
 
 
 @dataclass(frozen=True)
 class ObserverEffect:
-    """One version of a benchmark over the levels of instrumentation.
+    """One version of a benchmark over the levels of instrumentation."""
 
-    Attributes
-    ----------
-    benchmark, application, version, better : str
-        The version is "" if unknown.
-    least : str
-        The lowest level, which all other levels are compared with.
-    levels : tuple of ObservedLevel
-        The other levels.
-    reason : str or None
-        Why there are no other levels; None if there are.
-    """
-
-    benchmark: str
+    benchmark: str  # the version is "" if unknown
     application: str
     version: str
     better: str
-    least: str
-    levels: tuple[ObservedLevel, ...]
-    reason: str | None = None
+    least: str  # the lowest level, which all other levels are compared with
+    levels: tuple[ObservedLevel, ...]  # the other levels
+    reason: str | None = None  # why there are no other levels; None if there are
 
 
 @dataclass(frozen=True)
 class OverallLevel:
-    """The effect of one level of instrumentation across all benchmarks with the same better direction.
-
-    Attributes
-    ----------
-    level, better : str
-    n_benchmarks : int
-    ratio : Estimate
-        Geometric mean of the ratios of the benchmarks, with Student's interval over benchmarks; if there is only one
-        benchmark, its own ratio and interval.
-    words : str or None
-    """
+    """The effect of one level of instrumentation across all benchmarks with the same better direction."""
 
     level: str
     better: str
     n_benchmarks: int
+    # Geometric mean of the ratios of the benchmarks, with Student's interval over benchmarks; if there is only
+    # one benchmark, its own ratio and interval.
     ratio: Estimate
     words: str | None
 
 
 @dataclass(frozen=True)
 class Observation:
-    """The effect of instrumentation on the benchmarks of a suite.
+    """The effect of instrumentation on the benchmarks of a suite."""
 
-    Attributes
-    ----------
-    by : str
-        The factor whose levels are degrees of instrumentation.
-    effects : tuple of ObserverEffect
-        One entry for each benchmark and version that has levels of the factor.
-    overall : tuple of OverallLevel
-    n_shown : int
-        Number of `effects` with a significant change at any level.
-    n_compared, n_changing : int
-        Number of benchmarks with two versions at several levels, and number of these benchmarks whose verdict depends
-        on the level.
-    """
-
-    by: str
-    effects: tuple[ObserverEffect, ...]
+    by: str  # the factor whose levels are degrees of instrumentation
+    effects: tuple[ObserverEffect, ...]  # one entry for each benchmark and version that has levels of the factor
     overall: tuple[OverallLevel, ...]
-    n_shown: int
+    n_shown: int  # number of `effects` with a significant change at any level
+    # Number of benchmarks with two versions at several levels, and number of these benchmarks whose verdict
+    # depends on the level.
     n_compared: int
     n_changing: int
 
 
 @dataclass(frozen=True)
 class SpeedupAtLevel:
-    """The speed-up at one level of instrumentation.
-
-    Attributes
-    ----------
-    level : str
-    n_contexts : int
-        Number of contexts that were measured both at this level and at the lowest level.
-    speedup : Estimate
-        Geometric mean over these contexts.
-    against_least : float or None
-        This speed-up / the speed-up at the lowest level in the same contexts.
-    low, high : float or None
-        Inter-run range: the speed-ups that single runs at the lowest level could have shown in these contexts.
-    exceeds : bool or None
-        Whether the speed-up lies outside the range, so noise of runs does not explain it. None if unknown.
-    verdict : str or None
-        Verdict of the test of the two versions at this level; None if there is no test.
-    reason : str or None
-        Why `exceeds` is unknown.
-    """
+    """The speed-up at one level of instrumentation."""
 
     level: str
-    n_contexts: int
-    speedup: Estimate
-    against_least: float | None = None
+    n_contexts: int  # number of contexts that were measured both at this level and at the lowest level
+    speedup: Estimate  # geometric mean over these contexts
+    against_least: float | None = None  # this speed-up / the speed-up at the lowest level in the same contexts
+    # Inter-run range: the speed-ups that single runs at the lowest level could have shown in these contexts.
     low: float | None = None
     high: float | None = None
+    # Whether the speed-up lies outside the range, so noise of runs does not explain it. None if unknown.
     exceeds: bool | None = None
-    verdict: str | None = None
-    reason: str | None = None
+    # verdict of the test of the two versions at this level; None if there is no test
+    outcome: str | None = field(default=None, metadata={"key": "verdict"})
+    reason: str | None = None  # why `exceeds` is unknown
 
 
 @dataclass(frozen=True)
 class SpeedupByLevel:
-    """The speed-up at each level of instrumentation, in order from the lowest level.
-
-    Attributes
-    ----------
-    least : str or None
-    levels : tuple of InstrumentationLevel
-    n_exceeding : int
-    changes : bool
-        Whether levels with a verdict have different verdicts on the two versions.
-    reason : str or None
-        Why no levels can be compared.
-    """
+    """The speed-up at each level of instrumentation, in order from the lowest level."""
 
     least: str | None
     levels: tuple[SpeedupAtLevel, ...] = ()
     n_exceeding: int = 0
-    changes: bool = False
-    reason: str | None = None
+    changes: bool = False  # whether levels with a verdict have different verdicts on the two versions
+    reason: str | None = None  # why no levels can be compared
 
 
 def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level: float = 0.95) -> SpeedupByLevel:
@@ -189,7 +115,8 @@ def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level:
 
     The inter-run range contains all speed-ups between a run of one version and a run of the other version. If there are
     several contexts, each end of the range is a geometric mean over the contexts. The range is wide on purpose, so that
-    noise of the runs does not explain a speed-up outside it.
+    noise of the runs does not explain a speed-up outside it. Raises ValueError if a number is not above 0, a cell has
+    no runs, or `better` is invalid.
 
     Parameters
     ----------
@@ -208,11 +135,6 @@ def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level:
         `exceeds` if it has no context in common with the lowest level, or if these contexts have only one run of each
         version at the lowest level.
 
-    Raises
-    ------
-    ValueError
-        If a number is not above 0, a cell has no runs, or `better` is invalid.
-
     References
     ----------
     .. [1] Mytkowicz, Sweeney, Hauswirth, Diwan (2008), Technical Report CU-CS-1042-08, University of Colorado
@@ -230,10 +152,10 @@ def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level:
     levels = [_speedup_at(name, runs[name], least, better, level) for name in ordered]
     ps = holm([_versions_differ(runs[name]).p for name in ordered])
     decided = tuple(
-        replace(at, verdict=_verdict(at.speedup, p, 1 - level, "higher" if better else ""))
+        replace(at, outcome=_verdict(at.speedup, p, 1 - level, "higher" if better else ""))
         for at, p in zip(levels, ps, strict=True)
     )
-    verdicts = {at.verdict for at in decided if at.verdict}
+    verdicts = {at.outcome for at in decided if at.outcome}
     return SpeedupByLevel(ordered[0], decided, sum(at.exceeds is True for at in decided), len(verdicts) > 1)
 
 
@@ -295,7 +217,7 @@ def observer_effects(
         for at in effect.levels:
             p_holm, p_bonferroni = next(corrected)
             verdict = _verdict(at.ratio, p_holm, alpha, effect.better)
-            levels.append(replace(at, p_holm=p_holm, p_bonferroni=p_bonferroni, verdict=verdict))
+            levels.append(replace(at, p_holm=p_holm, p_bonferroni=p_bonferroni, outcome=verdict))
         decided.append(replace(effect, levels=tuple(levels)))
     return tuple(decided)
 
@@ -320,7 +242,7 @@ def over_all(effects: Sequence[ObserverEffect], alpha: float) -> tuple[OverallLe
             ratio = of_one[0] if len(of_one) == 1 else replace(_over_versions(of_one), reason=ONE_BENCHMARK)
         else:
             ratio = geometric_mean([_over_versions(versions).value or 1.0 for versions in ratios], 1 - alpha)
-        rows.append(OverallLevel(level, better, len(ratios), ratio, _in_words(ratio, better)))
+        rows.append(OverallLevel(level, better, len(ratios), ratio, _describe(ratio, better)))
     return tuple(rows)
 
 
@@ -341,7 +263,7 @@ def _observed(
 ) -> ObservedLevel:
     """Compare a level with the lowest level, by runs if there is one context, and otherwise over common contexts."""
     shared = [context for context in own if context in least]
-    a, b = ([np.array(side[context], dtype=np.float64) for context in shared] for side in (own, least))
+    a, b = ([np.sort(np.array(side[context], dtype=np.float64)) for context in shared] for side in (own, least))
     if not shared:
         missing = "no context in common with the lowest level"
         return ObservedLevel(level, 0, Estimate(None, reason=missing), None, Test(None, reason=missing))
@@ -354,7 +276,7 @@ def _observed(
     else:
         ratios = np.array([x.mean() / y.mean() for x, y in zip(a, b, strict=True)])
         ratio, test = geometric_mean(ratios, 1 - alpha), _log_t(ratios)
-    return ObservedLevel(level, len(shared), ratio, _in_words(ratio, better), test)
+    return ObservedLevel(level, len(shared), ratio, _describe(ratio, better), test)
 
 
 def _log_t(ratios: Floats) -> Test:
@@ -366,8 +288,8 @@ def _log_t(ratios: Floats) -> Test:
     return Test(float(result.pvalue), float(result.statistic))
 
 
-def _in_words(ratio: Estimate, better: str) -> str | None:
-    return None if ratio.value is None else change_in_words(ratio.value, better, who="it").removeprefix("it is ")
+def _describe(ratio: Estimate, better: str) -> str | None:
+    return None if ratio.value is None else describe_change(ratio.value, better, who="it").removeprefix("it is ")
 
 
 def _verdict(ratio: Estimate, p: float | None, alpha: float, better: str) -> str | None:
@@ -421,7 +343,7 @@ def _repeated(cell: tuple[ArrayLike, ArrayLike]) -> bool:
 
 
 def _runs(side: ArrayLike) -> Floats:
-    values = series(side, "runs")
+    values = np.sort(series(side, "runs"))
     if not len(values) or values.min() <= 0:
         raise ValueError(f"runs must be above 0, with at least one in every context, got {values}")
     return values

@@ -23,7 +23,10 @@ def variant_plan(
 ) -> pd.DataFrame:
     """Plan runs over contexts in random order [1]_.
 
-    The contexts are all combinations of factor levels, or a random selection of the combinations.
+    The contexts are all combinations of factor levels, or a random selection of the combinations. Raises ValueError if
+    there is no other factor, a factor has no level, a repeated level, or a level that a context cannot contain (spaces,
+    commas, equals signs), a factor has the name of a column, `n` or `runs` is out of range, or the plan would have more
+    than 200 000 rows.
 
     Parameters
     ----------
@@ -45,13 +48,6 @@ def variant_plan(
         One row per run, in the order of execution: order (from 1), benchmark (if any), one column per
         factor, context ("env=0 link=b", as result files should carry it), run (from 0, within benchmark, version,
         intervention and context) and seed, which `attrs` holds too.
-
-    Raises
-    ------
-    ValueError
-        If there is no other factor, a factor has no level, a repeated level, or a level that a context cannot contain
-        (spaces, commas, equals signs), a factor has the name of a column, `n` or `runs` is out of range, or the plan
-        would have more than 200 000 rows.
 
     References
     ----------

@@ -10,7 +10,7 @@ from scipy import stats
 from analysis.benchmark import in_direction
 from analysis.intervals import Estimate
 from analysis.runs import Floats
-from analysis.samples import NO_VARIATION, Test, change_in_words
+from analysis.samples import NO_VARIATION, Test, describe_change
 
 NOT_POSITIVE = "a number is not above zero, so it has no logarithm"
 NO_CONTEXTS = "no contexts"
@@ -22,27 +22,18 @@ TINY = 1e-12  # smaller relative differences are rounding errors
 class Quartiles:
     """Quartiles of the speed-ups of the contexts.
 
-    Attributes
-    ----------
-    n : int
-        Number of contexts.
-    lowest, q1, median, q3, highest : float or None
-        None if there are no contexts.
-    straddles : bool
-        Whether lowest < 1 < highest, so that the context decides which version looks faster [1]_.
-
     References
     ----------
     .. [1] Mytkowicz, Diwan, Hauswirth, Sweeney (2009), ASPLOS XIV, 265-276, doi:10.1145/1508244.1508275
     """
 
-    n: int
-    lowest: float | None = None
+    n: int  # number of contexts
+    lowest: float | None = None  # None if there are no contexts
     q1: float | None = None
     median: float | None = None
     q3: float | None = None
     highest: float | None = None
-    straddles: bool = False
+    straddles: bool = False  # whether lowest < 1 < highest, so that the context decides which version looks faster [1]_
 
 
 @dataclass(frozen=True)
@@ -50,21 +41,13 @@ class MeanRatios:
     """Mean speed-ups of the candidate and of the baseline.
 
     Noise inflates both means, so neither is a valid estimate.
-
-    Attributes
-    ----------
-    of_candidate : float or None
-        Mean speed-up of the candidate.
-    of_baseline : float or None
-        Mean speed-up of the baseline. The product of both means is at least 1; it is 1 only if the ratios do not vary.
-    both_faster : bool
-        Whether each version seems faster than the other.
-    reason : str or None
     """
 
-    of_candidate: float | None
+    of_candidate: float | None  # mean speed-up of the candidate
+    # Mean speed-up of the baseline. The product of both means is at least 1; it is 1 only if the ratios do not
+    # vary.
     of_baseline: float | None = None
-    both_faster: bool = False
+    both_faster: bool = False  # whether each version seems faster than the other
     reason: str | None = None
 
 
@@ -87,6 +70,8 @@ class Noise:
 def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower") -> Floats:
     """Compute the speed-up of the candidate in each context; a value above 1 means that the candidate is faster.
 
+    Raises ValueError if the shapes differ, a number is not finite and above 0, or `better` is invalid.
+
     Parameters
     ----------
     baseline, candidate : array_like of float, shape (n_contexts,)
@@ -99,11 +84,6 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
     Returns
     -------
     ndarray of float, shape (n_contexts,)
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, a number is not finite and above 0, or `better` is invalid.
 
     Examples
     --------
@@ -118,17 +98,17 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
     return a / b if better == "lower" else b / a
 
 
-def speedup_in_words(speedup: float, better: str = "lower") -> str:
+def describe_speedup(speedup: float, better: str = "lower") -> str:
     """Describe a speed-up > 0 as a change of the measured value.
 
     The value is a time if `better` is "lower", and a rate if `better` is "higher".
 
     Examples
     --------
-    >>> speedup_in_words(1.25), speedup_in_words(0.8), speedup_in_words(1.25, "higher")
+    >>> describe_speedup(1.25), describe_speedup(0.8), describe_speedup(1.25, "higher")
     ('the candidate is 20 % faster', 'the candidate is 25 % slower', 'the candidate is 25 % faster')
     """
-    return change_in_words(1 / speedup if better == "lower" else speedup, better)
+    return describe_change(1 / speedup if better == "lower" else speedup, better)
 
 
 def quartiles(ratios: ArrayLike) -> Quartiles:
@@ -152,7 +132,6 @@ def geometric_mean(ratios: ArrayLike, level: float = 0.95, *, noise: Noise | Non
     Parameters
     ----------
     ratios : array_like of float, shape (n_contexts,)
-    level : float
     noise : Noise, optional
         Noise of the runs in the mean logarithm. The interval is then at least as long as this noise alone requires.
 
@@ -187,13 +166,12 @@ def geometric_mean(ratios: ArrayLike, level: float = 0.95, *, noise: Noise | Non
 def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     """Compute mean(x) / mean(y) of pairs with Fieller's interval [1]_.
 
-    Contexts with larger numbers have more weight.
+    Contexts with larger numbers have more weight. Raises ValueError if the shapes differ or a number is not finite.
 
     Parameters
     ----------
     x, y : array_like of float, shape (n_contexts,)
         One pair per context, in the same unit.
-    level : float
 
     Returns
     -------
@@ -201,11 +179,6 @@ def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
         Undefined if there are no pairs, or if the mean of `y` is zero. A single pair has no interval. There is also no
         interval if `y` varies so much that its mean may be zero at this level, because the ratio then has no limit. If
         the pairs do not vary, the interval has zero width.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ or a number is not finite.
 
     References
     ----------
@@ -235,7 +208,10 @@ def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
         return Estimate(ratio, reason="the contexts differ so much that the interval has no limit")
     root = float(np.sqrt(max(0.0, middle**2 - leading * (ratio**2 - t2 * v_a))))
     se = float(residuals.std(ddof=1) / np.sqrt(len(a)))
-    return Estimate(ratio, se, float((middle - root) / leading), float((middle + root) / leading))
+    low, high = float((middle - root) / leading), float((middle + root) / leading)
+    if ratio > 0 and low <= 0:  # a ratio of times is above 0
+        return Estimate(ratio, se, reason="no finite interval: the contexts are few or differ too much")
+    return Estimate(ratio, se, low, high)
 
 
 def mean_ratios(ratios: ArrayLike) -> MeanRatios:
@@ -287,7 +263,7 @@ def noise_of_runs(
     >>> noise_of_runs([[1.0, 3.0], [2.0, 2.0]], [[2.0, 2.0], [2.0, 2.0]])
     Noise(se=0.5, df=1.0)
     """
-    cells = [np.asarray(runs, dtype=np.float64) for side in (baseline, candidate) for runs in side]
+    cells = [np.sort(np.asarray(runs, dtype=np.float64)) for side in (baseline, candidate) for runs in side]
     if min(map(len, cells)) < 2:
         return None
     squares = np.array([runs.var(ddof=1) / len(runs) / (runs.mean() ** 2 if logs else 1.0) for runs in cells])

@@ -11,23 +11,23 @@ from analysis.benchmark import (
     Advance,
     Benchmark,
     LeftOut,
-    Sampling,
+    PerRun,
     canonical,
     two_versions,
     unwatched,
 )
 from analysis.comparison import NOT_SHOWN
-from analysis.contexts._benchmark import Options, instrumented, sweep
+from analysis.contexts._benchmark import ContextOptions, instrumented, sweep
 from analysis.contexts._observer import Observation, observer_effects, over_all
-from analysis.contexts._results import Survey, Sweep
-from analysis.contexts._sweep import verdict
+from analysis.contexts._results import ContextSurvey, Sweep
+from analysis.contexts._sweep import test_outcome
 from analysis.multiple import bonferroni, holm
 
 
 def survey(
     benchmarks: Sequence[Benchmark],
     *,
-    sampling: Sampling = EVERY_ITERATION,
+    per_run: PerRun = EVERY_ITERATION,
     baseline: str | None = None,
     candidate: str | None = None,
     instrumentation: str | None = None,
@@ -36,7 +36,7 @@ def survey(
     seed: int = 1,
     resamples: int = 2000,
     advance: Advance = unwatched,
-) -> Survey:
+) -> ContextSurvey:
     """Check whether the measurement context decides if the candidate looks faster or slower [1]_ [2]_.
 
     Parameters
@@ -44,7 +44,7 @@ def survey(
     benchmarks : sequence of Benchmark
         Runs with the conditions `version` and `context`. A context written "k=v k2=v2" has the factors k and k2; every
         further condition except `intervention` is also a factor of the context.
-    sampling : Sampling
+    per_run : PerRun
         How to summarise each run as one number. The number of a version in a context is the mean over its runs.
     baseline, candidate : str, optional
         The two versions to compare, which are the same for all benchmarks; see `two_versions`.
@@ -67,7 +67,7 @@ def survey(
 
     Returns
     -------
-    Survey
+    ContextSurvey
         A benchmark without two versions, or without a context that has both versions, is left out and the reason is
         stated. Exception: if the observer effect is requested, one version is sufficient.
 
@@ -90,7 +90,7 @@ def survey(
     [0.91, 1.09]
     """
     _check(alpha, resamples)
-    options = Options(sampling, baseline, candidate, instrumentation, held_fixed, alpha, resamples)
+    options = ContextOptions(per_run, baseline, candidate, instrumentation, held_fixed, alpha, resamples)
     rng = np.random.default_rng(seed)
     benchmarks = canonical(benchmarks)
     versions = two_versions(benchmarks, baseline, candidate)
@@ -104,7 +104,7 @@ def survey(
             left_out.append(LeftOut(measured.name, result))
         advance(done + 1, len(benchmarks))
     sweeps = _corrected(uncorrected, alpha)
-    return Survey(
+    return ContextSurvey(
         sweeps,
         sum(row.quartiles.straddles for row in sweeps),
         sum(row.both_directions for row in sweeps),
@@ -118,7 +118,9 @@ def survey(
     )
 
 
-def _observation(benchmarks: Sequence[Benchmark], options: Options) -> tuple[Observation | None, set[tuple[str, str]]]:
+def _observation(
+    benchmarks: Sequence[Benchmark], options: ContextOptions
+) -> tuple[Observation | None, set[tuple[str, str]]]:
     """Compute the observer effect on each version, and return it with the benchmarks for which it is defined."""
     by = options.instrumentation
     if by is None:
@@ -134,7 +136,7 @@ def _observation(benchmarks: Sequence[Benchmark], options: Options) -> tuple[Obs
             key = (measured.application, measured.name, version)
             runs[key], better[key] = levels, measured.better
     effects = observer_effects(runs, better, options.alpha)
-    n_shown = sum(any(at.verdict not in (None, NOT_SHOWN) for at in effect.levels) for effect in effects)
+    n_shown = sum(any(at.outcome not in (None, NOT_SHOWN) for at in effect.levels) for effect in effects)
     observed = {(effect.application, effect.benchmark) for effect in effects if effect.levels}
     return Observation(by, effects, over_all(effects, options.alpha), n_shown, 0, 0), observed
 
@@ -154,10 +156,10 @@ def _check(alpha: float, resamples: int) -> None:
         raise ValueError(f"resamples must be at least 1, got {resamples}")
 
 
-def _parameters(options: Options, seed: int) -> dict[str, object]:
+def _parameters(options: ContextOptions, seed: int) -> dict[str, object]:
     return {
-        "warmup": options.sampling.warmup,
-        "aggregate": options.sampling.aggregate,
+        "warmup": options.per_run.warmup,
+        "aggregate": options.per_run.aggregate,
         "baseline": options.baseline,
         "candidate": options.candidate,
         "instrumentation": options.instrumentation,
@@ -171,11 +173,24 @@ def _parameters(options: Options, seed: int) -> dict[str, object]:
 def _corrected(sweeps: Sequence[Sweep], alpha: float) -> tuple[Sweep, ...]:
     """Correct the p values for the number of benchmarks."""
     t, rank = [row.paired_t.p for row in sweeps], [row.signed_rank.p for row in sweeps]
+    together = holm([row.pooled.test.p for row in sweeps]), holm([row.pooled.interaction.p for row in sweeps])
+    sweeps = [
+        replace(
+            row,
+            pooled=replace(
+                row.pooled,
+                p_holm=p,
+                interaction_holm=p_interaction,
+                outcome=test_outcome(row.pooled.speedup, p, alpha, row.better),
+            ),
+        )
+        for row, p, p_interaction in zip(sweeps, *together, strict=True)
+    ]
     columns = zip(sweeps, holm(t), bonferroni(t), holm(rank), bonferroni(rank), strict=True)
     return tuple(
         replace(
-            row, t_holm=t_holm, t_bonferroni=t_bonferroni, rank_holm=rank_holm, rank_bonferroni=rank_bonferroni,
-            verdict=verdict(row.ratio_of_means, t_holm, alpha, row.better),
+            row, paired_t_p_holm=t_holm, t_bonferroni=t_bonferroni, rank_holm=rank_holm,
+            rank_bonferroni=rank_bonferroni, outcome=test_outcome(row.ratio_of_means, t_holm, alpha, row.better),
         )
         for row, t_holm, t_bonferroni, rank_holm, rank_bonferroni in columns
     )  # fmt: skip

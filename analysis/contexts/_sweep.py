@@ -1,7 +1,7 @@
 """Group the runs of a benchmark by context and version."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from analysis.benchmark import (
     VERSION,
     Benchmark,
     LeftOut,
-    Sampling,
+    PerRun,
     in_direction,
     is_factor,
     natural,
@@ -25,44 +25,28 @@ from analysis.samples import Test, welch
 from analysis.two_samples import ratio_of_means
 
 NO_CONTEXT = "no context given"
+NO_FINITE_INTERVAL = "no finite interval: the runs are few or vary too much"
 
 
 @dataclass(frozen=True)
 class Context:
-    """The runs of both versions of a benchmark in one measurement context.
-
-    Attributes
-    ----------
-    name : str
-    factors : mapping of str to str
-        The known factors of the context.
-    baseline_runs, candidate_runs : tuple of float
-        One number per run.
-    baseline, candidate : float
-        Means of the runs.
-    speedup : Estimate
-        Speed-up of the candidate, computed from the means. If both versions have at least two runs, it has Fieller's
-        interval for independent runs.
-    test : Test
-        Welch's test of the run values.
-    p_holm, p_bonferroni : float or None
-        p corrected for the number of contexts of the benchmark.
-    verdict : str or None
-        "faster" or "slower" ("higher" or "lower" if the better direction is unknown) or "no significant change"
-        in this context alone, by Holm's p; None if there is no test.
-    """
+    """The runs of both versions of a benchmark in one measurement context."""
 
     name: str
-    factors: Mapping[str, str]
-    baseline_runs: tuple[float, ...]
+    factors: Mapping[str, str]  # the known factors of the context
+    baseline_runs: tuple[float, ...]  # one number per run
     candidate_runs: tuple[float, ...]
-    baseline: float
+    baseline: float  # means of the runs
     candidate: float
+    # Speed-up of the candidate, computed from the means. If both versions have at least two runs, it has
+    # Fieller's interval for independent runs.
     speedup: Estimate
-    test: Test
-    p_holm: float | None = None
+    test: Test  # Welch's test of the run values
+    p_holm: float | None = None  # p corrected for the number of contexts of the benchmark
     p_bonferroni: float | None = None
-    verdict: str | None = None
+    # "faster" or "slower" ("higher" or "lower" if the better direction is unknown) or "no significant change" in
+    # this context alone, by Holm's p; None if there is no test.
+    outcome: str | None = field(default=None, metadata={"key": "verdict"})
 
 
 def missing_version(measured: Benchmark, versions: tuple[str, str]) -> str | None:
@@ -73,7 +57,7 @@ def missing_version(measured: Benchmark, versions: tuple[str, str]) -> str | Non
 
 
 def contexts_of(
-    measured: Benchmark, versions: tuple[str, str], sampling: Sampling, alpha: float
+    measured: Benchmark, versions: tuple[str, str], per_run: PerRun, alpha: float
 ) -> tuple[list[Context], list[LeftOut]]:
     """Return the contexts with runs of both versions, sorted by name, and the contexts that are left out.
 
@@ -87,7 +71,7 @@ def contexts_of(
             cells.setdefault(name, ([], []))[versions.index(version)].append(run)
     contexts, left_out = [], []
     for name in sorted(cells, key=natural):
-        values = [sampling.values([measured.runs[run] for run in side]) for side in cells[name]]
+        values = [per_run.values([measured.runs[run] for run in side]) for side in cells[name]]
         reason = _why_undefined(values, versions)
         if reason:
             left_out.append(LeftOut(name, reason))
@@ -105,13 +89,13 @@ def with_corrections(contexts: Sequence[Context], alpha: float, better: str) -> 
             context,
             p_holm=p_holm,
             p_bonferroni=p_bonferroni,
-            verdict=verdict(context.speedup, p_holm, alpha, better),
+            outcome=test_outcome(context.speedup, p_holm, alpha, better),
         )
         for context, p_holm, p_bonferroni in zip(contexts, holm(ps), bonferroni(ps), strict=True)
     )
 
 
-def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> str | None:
+def test_outcome(speedup: Estimate, p: float | None, alpha: float, better: str) -> str | None:
     """Return the verdict on the candidate from the p of its test; return None if p is undefined."""
     if p is None or speedup.value is None:
         return None
@@ -156,20 +140,22 @@ def _why_undefined(values: Sequence[Floats], versions: tuple[str, str]) -> str |
 def _context(
     name: str, factors: Mapping[str, str], values: tuple[Floats, Floats], better: str, alpha: float
 ) -> Context:
-    a, b = values
+    a, b = np.sort(values[0]), np.sort(values[1])  # another order of the runs changes not even the last digit
     means = float(np.mean(a)), float(np.mean(b))
     above, below = (a, b) if better == "lower" else (b, a)
     interval = ratio_of_means(above, below, 1 - alpha)
     (value,) = speedups(means[:1], means[1:], better=better)
     reason = _why(interval, min(len(a), len(b)))
-    speedup = Estimate(float(value), interval.se, interval.low, interval.high, reason)
-    return Context(name, factors, tuple(a.tolist()), tuple(b.tolist()), *means, speedup, welch(a, b))
+    low, high = interval.low, interval.high
+    if low is not None and low <= 0:  # a ratio of times is above 0
+        low, high, reason = None, None, NO_FINITE_INTERVAL
+    speedup = Estimate(float(value), interval.se, low, high, reason)
+    runs = tuple(values[0].tolist()), tuple(values[1].tolist())
+    return Context(name, factors, *runs, *means, speedup, welch(a, b))
 
 
 def _why(interval: Estimate, n_runs: int) -> str | None:
     """Return why an interval is missing, in words for a report on contexts."""
     if interval.low is not None:
         return interval.reason
-    return (
-        "an interval needs at least two runs" if n_runs < 2 else "the runs vary so much that the interval has no limit"
-    )
+    return "an interval needs at least two runs" if n_runs < 2 else NO_FINITE_INTERVAL

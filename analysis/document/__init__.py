@@ -4,38 +4,44 @@ Helpers for figures are in `analysis.document.figures`; only that module loads A
 """
 
 from analysis.document._content import (
-    DASH,
-    N_NAMED,
-    N_ROWS,
-    Block,
-    Bullets,
-    Document,
-    Figure,
-    Paragraph,
-    Section,
-    Table,
-    clean,
-    counted,
-    estimate,
-    first_rows,
-    interval,
-    listed,
-    number,
-    p_value,
-    percent,
-    table,
-    value_in_words,
-    words,
+    DASH as DASH,
+    N_NAMED as N_NAMED,
+    N_ROWS as N_ROWS,
+    Block as Block,
+    Bullets as Bullets,
+    Document as Document,
+    Figure as Figure,
+    Marked as Marked,
+    Paragraph as Paragraph,
+    Section as Section,
+    Statistic as Statistic,
+    Table as Table,
+    clean as clean,
+    counted as counted,
+    describe_value as describe_value,
+    estimate as estimate,
+    first_rows as first_rows,
+    interval as interval,
+    listed as listed,
+    number as number,
+    p_value as p_value,
+    percent as percent,
+    plain_number as plain_number,
+    readable_name as readable_name,
+    sentence as sentence,
+    share as share,
+    table as table,
 )
-from analysis.document._html import to_html
-from analysis.document._json import plain, to_json
-from analysis.document._latex import to_latex
-from analysis.document._markdown import to_markdown
-from analysis.document._names import shortened
-from analysis.document._text import to_text
-
-__all__ = [
-    "DASH", "N_NAMED", "N_ROWS", "Block", "Bullets", "Document", "Figure", "Paragraph", "Section", "Table", "clean",
-    "counted", "estimate", "first_rows", "interval", "listed", "number", "p_value", "percent", "plain", "shortened",
-    "table", "to_html", "to_json", "to_latex", "to_markdown", "to_text", "value_in_words", "words",
-]  # fmt: skip
+from analysis.document._html import to_html as to_html
+from analysis.document._json import (
+    IF_KNOWN as IF_KNOWN,
+    inline as inline,
+    json_values as json_values,
+    read_back as read_back,
+    to_json as to_json,
+)
+from analysis.document._latex import to_latex as to_latex
+from analysis.document._markdown import to_markdown as to_markdown
+from analysis.document._method import method_report as method_report
+from analysis.document._names import shortened as shortened
+from analysis.document._text import to_text as to_text

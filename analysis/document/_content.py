@@ -5,7 +5,8 @@ The content does not depend on the format. All texts are plain text, and each re
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # imported only for types, because the module loads SciPy
@@ -92,10 +93,69 @@ class Document:
     appendix: tuple[Section, ...] = ()
 
 
-def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> Table:
-    """Build a table from values of any type; None becomes a dash."""
-    cells = tuple(tuple(DASH if cell is None else str(cell) for cell in row) for row in rows)
-    return Table(caption, tuple(header), cells, frozenset(numeric))
+@dataclass(frozen=True)
+class Statistic:
+    """A table cell with a statistic and its interval; if one of them is missing, a note below the table says why."""
+
+    estimate: "Estimate"
+    as_percent: bool
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A table cell with a text that a note below the table explains; without a note if `note` is empty."""
+
+    text: str
+    note: str
+
+
+def share(statistic: "Estimate") -> Statistic:
+    """Return a cell that shows a statistic as a percentage."""
+    return Statistic(statistic, True)
+
+
+def plain_number(statistic: "Estimate") -> Statistic:
+    """Return a cell that shows a statistic as a number."""
+    return Statistic(statistic, False)
+
+
+def table(
+    caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = (), *, name: str = ""
+) -> Table:
+    """Build a table. Each reason and each note appears once, below the table.
+
+    Parameters
+    ----------
+    rows : sequence of sequences
+        Cells are texts, numbers, None (a dash), `Marked` texts, or results of `share` and `plain_number`.
+    name : str
+        Name of the table, used in file names and references.
+    """
+    marks: dict[str, str] = {}
+    cells = tuple(tuple(_cell(cell, marks) for cell in row) for row in rows)
+    notes = tuple(f"{mark} {reason[:1].upper()}{reason[1:]}." for reason, mark in marks.items())
+    return Table(caption, tuple(header), cells, frozenset(numeric), notes, name)
+
+
+def _cell(cell: Any, marks: dict[str, str]) -> str:
+    if isinstance(cell, Marked):
+        return _with_mark(cell.text, cell.note, marks)
+    if not isinstance(cell, Statistic):
+        return DASH if cell is None else str(cell)
+    known = cell.estimate
+    if known.value is not None and known.low is not None:
+        is_one_sided = (known.reason or "").startswith("one-sided")
+        return _with_mark(estimate(known, as_percent=cell.as_percent), known.reason if is_one_sided else None, marks)
+    value = percent(known.value) if cell.as_percent else number(known.value)
+    return _with_mark(value, known.reason, marks)
+
+
+def _with_mark(text: str, note: str | None, marks: dict[str, str]) -> str:
+    """Add the letter of a note to a text: (a), (b), ..., (aa)."""
+    if not note:
+        return text
+    n = len(marks)
+    return f"{text} {marks.setdefault(note, f'({ascii_lowercase[n % 26] * (n // 26 + 1)})')}"
 
 
 def first_rows(
@@ -140,6 +200,11 @@ def percent(share: float | None) -> str:
     return DASH if share is None else f"{100 * share:.1f} %".replace("-", "−")
 
 
+def sentence(text: str) -> str:
+    """Turn a clause into a sentence: start it with a capital letter and end it with a full stop."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """Format a number with a fixed number of decimals and a real minus sign; None becomes a dash."""
     return DASH if value is None else f"{value:.{digits}f}".replace("-", "−")
@@ -182,44 +247,50 @@ def p_value(p: float | None) -> str:
     return DASH if p is None else f"{p:.2g}"
 
 
-def words(name: str) -> str:
+def readable_name(name: str) -> str:
     """Convert an identifier to plain words.
 
     Examples
     --------
-    >>> words("balanced_accuracy")
+    >>> readable_name("balanced_accuracy")
     'balanced accuracy'
     """
     return name.replace("_", " ")
 
 
-def value_in_words(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """Format a parameter in plain words.
 
     Examples
     --------
-    >>> value_in_words({"theta": 0.25, "keep_mean": True}), value_in_words(False), value_in_words("core")
+    >>> describe_value({"theta": 0.25, "keep_mean": True}), describe_value(False), describe_value("core")
     ('theta = 0.25, keep mean = yes', 'no', 'core')
     """
     if isinstance(value, Mapping):
-        return ", ".join(f"{words(str(name))} = {value_in_words(entry)}" for name, entry in value.items())
+        return ", ".join(f"{readable_name(str(name))} = {describe_value(entry)}" for name, entry in value.items())
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(value_in_words, value))
+        return ", ".join(map(describe_value, value))
     return DASH if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def clean(value: Any) -> Any:
-    """Remove the characters that XML forbids from texts, lists and dictionaries.
+    """Replace characters that XML forbids or that turn the direction of writing, in texts and in all texts in a value.
 
-    Such characters would make figures unreadable.
+    The former would make figures unreadable; the latter would show a text in another order than it is written.
     """
     if isinstance(value, str):
         return _NOT_XML.sub("\ufffd", value)
     if isinstance(value, dict):
         return {clean(name): clean(entry) for name, entry in value.items()}
-    return [clean(entry) for entry in value] if isinstance(value, list) else value
+    if isinstance(value, (list, tuple)):
+        return type(value)(clean(entry) for entry in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{field.name: clean(getattr(value, field.name)) for field in fields(value)})
+    return value
 
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile(
+    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)

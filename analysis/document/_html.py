@@ -16,7 +16,6 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
 
     Parameters
     ----------
-    document : Document
     figures : mapping of str to str
         SVG text by name of figure; missing figures are left out.
     """

@@ -1,28 +1,152 @@
-"""Convert results to plain values for JSON. An undefined number becomes null and has a reason; it is never NaN."""
+"""Convert results to plain values for JSON, and back. An undefined number becomes null with a reason, never NaN."""
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+IF_KNOWN = {"if known": True}  # metadata of a field that JSON leaves out as long as its value is None
+_PREFIX = "prefix"
 
 
-def plain(value: Any) -> Any:
+def inline(prefix: str = "") -> Mapping[str, Any]:
+    """Return metadata of a field whose entries stand among those of the other fields, after a common prefix."""
+    return {_PREFIX: prefix}
+
+
+def json_values(value: Any) -> Any:
     """Convert a dataclass or mapping, and all values in it, to dictionaries of numbers, texts and None.
 
     Examples
     --------
     >>> from analysis.intervals import wilson
-    >>> plain(wilson(0, 0))
+    >>> json_values(wilson(0, 0))
     {'value': None, 'se': None, 'low': None, 'high': None, 'reason': 'no observations'}
     """
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return dict(_entries(value))
     if isinstance(value, Mapping):
-        return {str(name): plain(entry) for name, entry in value.items()}
+        return {str(name): json_values(entry) for name, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
+        return [json_values(entry) for entry in value]
     return value
+
+
+def _entries(value: Any) -> Iterator[tuple[str, Any]]:
+    for field in fields(value):
+        entry = getattr(value, field.name)
+        if _PREFIX in field.metadata:
+            for name, of_name in ({} if entry is None else json_values(entry)).items():
+                yield f"{field.metadata[_PREFIX]}{name}", of_name
+        elif entry is not None or "if known" not in field.metadata:
+            yield key_of(field), json_values(entry)
+
+
+def key_of(field: Field[Any]) -> str:
+    """Return the key of a field in JSON. A field that was renamed has its earlier name as `key` in its metadata."""
+    return str(field.metadata.get("key", field.name))
+
+
+def read_back(kind: Any, value: Any, place: str = "") -> Any:
+    """Convert plain values back to a type, by the types of its fields: the reverse of `json_values`.
+
+    A missing field takes its default, or None if its type allows None; fields that the type does not have are ignored.
+    Raises ValueError that names the place if a value does not fit.
+
+    Examples
+    --------
+    >>> from analysis.intervals import Estimate
+    >>> read_back(Estimate, {"value": 0.5, "low": 0.25, "high": 0.75})
+    Estimate(0.5, 0.25 to 0.75)
+    """
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        if value is None and NoneType in parts:
+            return None
+        (kind,) = (part for part in parts if part is not NoneType)
+        return read_back(kind, value, place)
+    if is_dataclass(kind) and isinstance(kind, type):
+        _expect(value, Mapping, "an object", place)
+        found = {field.name: _field(kind, field, value, place) for field in fields(kind) if field.init}
+        return kind(**found)
+    if origin is tuple:
+        _expect(value, (list, tuple), "a list", place)
+        return tuple(read_back(parts[0], entry, f"{place}[{at}]") for at, entry in enumerate(value))
+    if origin is not None and issubclass(origin, Mapping):
+        _expect(value, Mapping, "an object", place)
+        return {name: read_back(parts[1], entry, f"{place}.{name}") for name, entry in value.items()}
+    if kind in _SIMPLE:
+        allowed, described = _SIMPLE[kind]
+        _expect(value, allowed, described, place)
+    return value
+
+
+_SIMPLE: Mapping[Any, tuple[Any, str]] = {
+    bool: (bool, "true or false"),
+    int: (int, "a whole number"),
+    float: ((int, float), "a number"),
+    str: (str, "a text"),
+}  # fmt: skip
+
+
+def _expect(value: Any, kinds: Any, described: str, place: str) -> None:
+    if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
+        raise ValueError(f"{place or 'the content'} must be {described}, not {value!r:.60}")
+
+
+def _field(kind: Any, field: Field[Any], value: Mapping[str, Any], place: str) -> Any:
+    """Read one field of a dataclass from the entries of the dataclass."""
+    of_field, key = _hints(kind)[field.name], key_of(field)
+    inside = f"{place}.{key}".removeprefix(".")
+    if _PREFIX in field.metadata:
+        entries = _inline_entries(kind, field, value)
+        return None if not entries and NoneType in get_args(of_field) else read_back(of_field, entries, place)
+    if key in value:
+        return read_back(of_field, value[key], inside)
+    if field.default is not MISSING:
+        return field.default
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    if NoneType in get_args(of_field):
+        return None
+    raise ValueError(f"{inside} is missing")
+
+
+def _inline_entries(kind: Any, field: Field[Any], value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries of an inline field: its own fields, or all that no other field has if it is a mapping."""
+    prefix, of_field = field.metadata[_PREFIX], _hints(kind)[field.name]
+    inner = _inner(of_field)
+    names = _names(inner) if inner else None
+    taken = _names(kind)
+    return {
+        name.removeprefix(prefix): entry
+        for name, entry in value.items()
+        if (name in names if names is not None else name.startswith(prefix) and name not in taken)
+    }
+
+
+def _inner(kind: Any) -> Any:
+    """Return the dataclass that a type is or allows, or None."""
+    return next((part for part in (kind, *get_args(kind)) if is_dataclass(part)), None)
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+@cache
+def _names(kind: Any) -> frozenset[str]:
+    """Return the names of all entries of a dataclass except those of inline mappings."""
+    names: set[str] = set()
+    for field in fields(kind):
+        of_field = _hints(kind)[field.name]
+        inner = _inner(of_field)
+        names |= (_names(inner) if inner else set()) if _PREFIX in field.metadata else {key_of(field)}
+    return frozenset(names)
 
 
 def to_json(content: Mapping[str, Any]) -> str:

@@ -42,7 +42,6 @@ def to_latex(document: Document, figures: Collection[str] | None = None) -> dict
 
     Parameters
     ----------
-    document : Document
     figures : collection of str, optional
         Names of the figures that exist as figures/NAME.pdf; other figures are left out. The default is all figures.
 

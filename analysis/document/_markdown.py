@@ -11,7 +11,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$!&@])")
 
 def to_markdown(document: Document) -> str:
     """Render a document as Markdown; link figures as `figures/NAME.svg` and escape external texts."""
-    parts = [f"# {_escaped(document.title)}", _escaped(document.lead)]
+    parts = [f"# {_escaped(document.title)}" if document.title else "", _escaped(document.lead)]
     parts += [f"**{_escaped(document.interim)}**"] if document.interim else []
     parts += [text for section in document.sections for text in _section(section)]
     if document.appendix:
@@ -22,7 +22,8 @@ def to_markdown(document: Document) -> str:
 
 
 def _section(section: Section) -> Iterator[str]:
-    yield f"{'#' * section.level} {_escaped(section.title)}"
+    if section.title:
+        yield f"{'#' * section.level} {_escaped(section.title)}"
     for block in section.blocks:
         yield from _block(block)
 

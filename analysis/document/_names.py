@@ -12,7 +12,7 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
     """Shorten names to at most `width` characters so that different names stay different.
 
     Names that fit are not changed. A longer name keeps the parts that occur in the fewest other names, and then as many
-    neighbouring parts as fit. If names are still equal, they get numbers.
+    neighbouring parts as fit. If names are still equal, they get numbers. Raises ValueError if the width is below 8.
 
     Parameters
     ----------
@@ -26,11 +26,6 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
     dict of str to str
         Name -> short name of at most `width` characters. Different names have different short names. (A million names
         that differ only in removed parts would need more characters for their number.)
-
-    Raises
-    ------
-    ValueError
-        If the width is below 8.
 
     Examples
     --------

@@ -20,10 +20,6 @@ def to_text(document: Document) -> str:
     texts are wrapped, and names are shortened but stay different. If some columns still do not fit, they follow below,
     and the names are repeated.
 
-    Parameters
-    ----------
-    document : Document
-
     Returns
     -------
     str

@@ -26,20 +26,12 @@ PNG_SCALE = 2.0
 def render(chart: Chart, form: str) -> bytes:
     """Render a figure as a file, without a browser and without network access.
 
+    Raises ValueError if the form is unknown.
+
     Parameters
     ----------
-    chart : Chart
     form : str
         "svg", "png" (twice the size on screen) or "pdf".
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        If the form is unknown.
     """
     if form == "svg":
         return to_svg(chart).encode()
@@ -59,6 +51,18 @@ def to_svg(chart: Chart) -> str:
 def svg_to_pdf(svg: str) -> bytes:
     """Convert a figure from SVG text to PDF for LaTeX."""
     return vl_convert.svg_to_pdf(svg)
+
+
+def heading(title: str, subtitle: str | Sequence[str] = (), **more: Any) -> alt.TitleParams:
+    """Build the title of a figure or panel, with lines below it; empty lines are left out."""
+    lines = [subtitle] if isinstance(subtitle, str) else subtitle
+    below = {"subtitle": written} if (written := clean([line for line in lines if line])) else {}
+    return alt.TitleParams(clean(title), **{"anchor": "start", "fontSize": 12, "offset": 10, **below, **more})
+
+
+def framed(layers: Sequence[Any], title: str, subtitle: str | Sequence[str] = ()) -> alt.LayerChart:
+    """Put the layers of a figure together below its title, without a frame around the marks."""
+    return alt.layer(*layers, title=heading(title, subtitle)).configure_view(stroke=None)
 
 
 def names_axis(names: Sequence[str | Sequence[str]], **more: Any) -> alt.Axis:

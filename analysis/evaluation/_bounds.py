@@ -35,22 +35,14 @@ class Extremes(Result):
 
 @dataclass(frozen=True, repr=False)
 class Bounds(Result):
-    """The best and the worst results of a classifier across all possible decisions on the split items.
+    """The best and the worst results of a classifier across all possible decisions on the split items."""
 
-    Attributes
-    ----------
-    dropped : Estimate
-        Share of items that the consensus "agreed only" leaves out because they are split.
-    worst, best : Confusion
-        Confusion matrices if the category of each split item is the opposite of the verdict (worst), or equals the
-        verdict (best).
-    sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy, youden : Extremes
-        Smallest and largest value of the statistic of all items if split items can have any category.
-    """
-
-    dropped: Estimate
+    dropped: Estimate  # share of items that the consensus "agreed only" leaves out because they are split
+    # Confusion matrices if the category of each split item is the opposite of the verdict (worst), or equals the
+    # verdict (best).
     worst: Confusion
     best: Confusion
+    # Smallest and largest value of the statistic of all items if split items can have any category.
     sensitivity: Extremes
     specificity: Extremes
     precision: Extremes
@@ -72,7 +64,8 @@ def bounds(
     """Compute how much the split items could change the results of a classifier on the agreed items.
 
     The bounds assume nothing about the split items, so they are wide if many items are split. The bounds apply to these
-    items and are not confidence intervals.
+    items and are not confidence intervals. Raises ValueError if the lengths differ, an item is in a Series twice, or a
+    value is not a category.
 
     Parameters
     ----------
@@ -80,11 +73,6 @@ def bounds(
         The category of each agreed item, None for each split item.
     verdicts : sequence of str or None, or Series indexed by item
         The verdict on the same items. None: no verdict; such items are only used for `dropped`.
-    categories : sequence of hashable
-        The declared categories.
-    positive : hashable, optional
-        The positive category; by default the last of two (dissimilar), required if there are more. Texts and names of
-        fields call it dissimilar.
     level : float
         Confidence level of the interval around each bound.
 
@@ -92,11 +80,6 @@ def bounds(
     -------
     Bounds
         A bound is undefined only if the statistic is undefined for all possible categories of the split items.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ, an item is in a Series twice, or a value is not a category.
 
     Examples
     --------

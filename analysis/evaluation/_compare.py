@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from analysis.categories import CATEGORIES, DISSIMILAR, SIMILAR
 from analysis.evaluation._confusion import Confusion
-from analysis.evaluation._inputs import Categories, Declared, absent_words, check_categories, matched
-from analysis.intervals import Estimate, wilson
+from analysis.evaluation._inputs import Categories, Declared, absence_reasons, check_categories, matched
+from analysis.intervals import Estimate, paired_difference, wilson
 from analysis.results import Result
 from analysis.tables import positive_category
 
@@ -49,54 +49,28 @@ class McNemar(Result):
 
 @dataclass(frozen=True, repr=False)
 class AgainstMajority(Result):
-    """Comparison of a classifier with the majority rule, which gives every item the most frequent category.
+    """Comparison of a classifier with the majority rule, which gives every item the most frequent category."""
 
-    Attributes
-    ----------
-    category : str
-        The category that the rule gives to every item.
-    accuracy : Estimate
-        Share of items on which the rule is right.
-    difference : Estimate
-        Accuracy of the classifier minus accuracy of the rule, in [-1, 1].
-    mcnemar : McNemar
-        Test of equal accuracy; `b` counts the items on which only the classifier is right.
-    verdict : str
-        "better", "worse" or "cannot tell", by the mid-p value.
-    """
-
-    category: str
-    accuracy: Estimate
-    difference: Estimate
-    mcnemar: McNemar
-    verdict: str
+    category: str  # the category that the rule gives to every item
+    accuracy: Estimate  # share of items on which the rule is right
+    difference: Estimate  # accuracy of the classifier minus accuracy of the rule, in [-1, 1]
+    mcnemar: McNemar  # test of equal accuracy; `b` counts the items on which only the classifier is right
+    verdict: str  # "better", "worse" or "cannot tell", by the mid-p value
 
 
 @dataclass(frozen=True, repr=False)
 class PairedShares(Result):
-    """The proportions of correct verdicts of two classifiers on the same items.
+    """The proportions of correct verdicts of two classifiers on the same items."""
 
-    Attributes
-    ----------
-    n, both, only_a, only_b, neither : int
-        Number of items, and numbers of items on which both classifiers, only one, or neither is right.
-    a, b : Estimate
-        Share of items on which each classifier is right, with Wilson's interval.
-    difference : Estimate
-        a - b, in [-1, 1].
-    mcnemar : McNemar
-        Test of equal accuracy; b and c of the test are `only_a` and `only_b`.
-    """
-
-    n: int
+    n: int  # number of items, and numbers of items on which both classifiers, only one, or neither is right
     both: int
     only_a: int
     only_b: int
     neither: int
-    a: Estimate
+    a: Estimate  # share of items on which each classifier is right, with Wilson's interval
     b: Estimate
-    difference: Estimate
-    mcnemar: McNemar
+    difference: Estimate  # a - b, in [-1, 1]
+    mcnemar: McNemar  # test of equal accuracy; b and c of the test are `only_a` and `only_b`
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,7 +143,6 @@ def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMaj
 
     Parameters
     ----------
-    confusion : Confusion
     level : float
         Level of the intervals; the test is at 1 - level.
 
@@ -253,7 +226,7 @@ def compare(
     rows = [row for row in zip(truth, *called, strict=True) if None not in row]
     true = np.array([t for t, _, _ in rows], dtype=object)
     right_a, right_b = (np.array([row[0] == row[k] for row in rows], dtype=bool) for k in (1, 2))
-    all_items, absent = np.ones(len(rows), dtype=bool), absent_words(categories, positive)
+    all_items, absent = np.ones(len(rows), dtype=bool), absence_reasons(categories, positive)
     overall, dissimilar, similar = (
         _paired_shares(right_a[chosen], right_b[chosen], reason, level)
         for chosen, reason in (
@@ -263,65 +236,6 @@ def compare(
         )
     )
     return Comparison(overall, dissimilar, similar, len(truth) - len(rows))
-
-
-def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, level: float = 0.95) -> Estimate:
-    """Estimate the difference between two proportions of the same items.
-
-    The interval is Newcombe's paired score interval (method 10) [1]_.
-
-    Parameters
-    ----------
-    both, only_a, only_b, neither : int
-        Numbers of items with the property in both, in only one, or in neither.
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    Estimate
-        (only_a - only_b) / n in [-1, 1]. There is an interval even if all items agree. Undefined if there are no items.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative or `level` is not within (0, 1).
-
-    References
-    ----------
-    .. [1] Newcombe (1998), Statistics in Medicine 17:2635-2650,
-       doi:10.1002/(SICI)1097-0258(19981130)17:22<2635::AID-SIM954>3.0.CO;2-C
-
-    Examples
-    --------
-    >>> difference = paired_difference(59, 6, 16, 80)
-    >>> round(difference.value, 4), round(difference.low, 4), round(difference.high, 4)
-    (-0.0621, -0.1186, -0.0046)
-    """
-    n = both + only_a + only_b + neither
-    a, b = wilson(both + only_a, n, level), wilson(both + only_b, n, level)
-    if a.ends is None or b.ends is None:
-        return Estimate(None, reason=a.reason)
-    (pa, la, ua), (pb, lb, ub) = a.ends, b.ends
-    phi = _phi(both, only_a, only_b, neither)
-    below = (pa - la) ** 2 - 2 * phi * (pa - la) * (ub - pb) + (ub - pb) ** 2
-    above = (ua - pa) ** 2 - 2 * phi * (ua - pa) * (pb - lb) + (pb - lb) ** 2
-    value = (only_a - only_b) / n
-    # Rounding can make a sum of squares negative, and the published interval can exceed the range.
-    low, high = value - max(below, 0.0) ** 0.5, value + max(above, 0.0) ** 0.5
-    return Estimate(value, low=max(low, -1.0), high=min(high, 1.0))
-
-
-def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
-    """Return the correlation (phi) of the two properties, which the interval needs.
-
-    A positive correlation includes the published continuity correction.
-    """
-    n = both + only_a + only_b + neither
-    product = float(both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)
-    excess = both * neither - only_a * only_b
-    corrected = max(excess - n / 2, 0.0) if excess > 0 else excess
-    return float(corrected / product**0.5) if product else 0.0
 
 
 def _paired_shares(right_a: NDArray[np.bool_], right_b: NDArray[np.bool_], reason: str, level: float) -> PairedShares:

@@ -1,19 +1,25 @@
 """Compute the confusion matrix of a classifier and rates such as sensitivity."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.bootstrap import N_DRAWS, percentile_interval
+from analysis.bootstrap import N_DRAWS, bootstrap, percentile_interval
 from analysis.categories import CATEGORIES
 from analysis.evaluation._inputs import Categories, Declared, check_categories, matched
-from analysis.intervals import Estimate, wilson
+from analysis.intervals import LEAST_GROUPS, Estimate, Groups, clustered_share, group_numbers, wilson
 from analysis.results import Result
 from analysis.tables import positive_category
 
 NO_ITEM = "no item has both a consensus and a verdict"
+LEAST_FOR_MCC = 20  # the bootstrap interval of the MCC of fewer items covers too little
+
+
+ORDER = ("tp", "fp", "fn", "tn")
+CELLS = {(True, True): 0, (False, True): 1, (True, False): 2, (False, False): 3}  # (truth, verdict) to place in `ORDER`
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,6 +33,9 @@ class Confusion(Result):
         called similar (fn) and similar items called similar (tn).
     n_without_verdict : int
         Number of consensus items without a verdict; they are not in the matrix.
+    by_group : tuple of (int, int, int, int)
+        The same four numbers for each group of related items, such as an application; empty if no groups were given.
+        With groups, the rates have cluster intervals (`analysis.intervals.clustered_share`) instead of Wilson's.
     """
 
     tp: int
@@ -34,6 +43,7 @@ class Confusion(Result):
     fn: int
     tn: int
     n_without_verdict: int = 0
+    by_group: tuple[tuple[int, int, int, int], ...] = field(default=(), repr=False)
 
     @property
     def n(self) -> int:
@@ -41,8 +51,22 @@ class Confusion(Result):
         return self.tp + self.fp + self.fn + self.tn
 
 
+@dataclass(frozen=True, repr=False)
+class PredictiveValues(Result):
+    """Precision and negative predictive value at a chosen prevalence."""
+
+    prevalence: float
+    precision: Estimate
+    npv: Estimate
+
+
 def confusion_matrix(
-    consensus: Categories, verdicts: Categories, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
+    consensus: Categories,
+    verdicts: Categories,
+    *,
+    groups: Groups | None = None,
+    categories: Declared = CATEGORIES,
+    positive: Hashable | None = None,
 ) -> Confusion:
     """Count the verdicts on the items of each category, as a confusion matrix.
 
@@ -53,6 +77,9 @@ def confusion_matrix(
     verdicts : sequence of str or None, or Series indexed by item
         The verdict on the same items; None or a missing value means no verdict. Two Series are matched by item,
         sequences by position.
+    groups : sequence of hashable, or Series indexed by item, optional
+        The group of each item of the consensus, such as its application, in the same order or by item. Intervals then
+        allow for groups of related items.
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
@@ -77,19 +104,32 @@ def confusion_matrix(
     positive = positive_category(categories, positive)
     check_categories("consensus", truth, categories)
     check_categories("verdicts", [v for v in called if v is not None], categories)
-    cells = [(t == positive, v == positive) for t, v in zip(truth, called, strict=True) if v is not None]
-    return Confusion(
-        tp=cells.count((True, True)),
-        fp=cells.count((False, True)),
-        fn=cells.count((True, False)),
-        tn=cells.count((False, False)),
-        n_without_verdict=called.count(None),
-    )
+    of_group: list[object] = [None] * len(truth)
+    if isinstance(groups, pd.Series) and isinstance(consensus, pd.Series):
+        of_group = list(groups.reindex(consensus.index))
+    elif groups is not None:
+        of_group = list(groups)
+    if len(of_group) != len(truth):
+        raise ValueError(f"groups has {len(of_group)} entries for {len(truth)} items")
+    rows = [
+        (CELLS[t == positive, v == positive], group)
+        for t, v, group in zip(truth, called, of_group, strict=True)
+        if v is not None
+    ]
+    cells = [cell for cell, _ in rows]
+    by_group: tuple[tuple[int, int, int, int], ...] = ()
+    if groups is not None and rows:
+        numbers, m = group_numbers(len(rows), [group for _, group in rows])
+        table = np.bincount(numbers * 4 + np.array(cells), minlength=4 * m).reshape(m, 4)
+        by_group = tuple((tp, fp, fn, tn) for tp, fp, fn, tn in table.tolist())
+    tp, fp, fn, tn = (cells.count(cell) for cell in range(4))
+    return Confusion(tp, fp, fn, tn, called.count(None), by_group)
 
 
 def always(confusion: Confusion) -> Confusion:
     """Return the confusion matrix of the rule "always dissimilar" on the same items, as a baseline."""
-    return Confusion(tp=confusion.tp + confusion.fn, fp=confusion.fp + confusion.tn, fn=0, tn=0)
+    by_group = tuple((tp + fn, fp + tn, 0, 0) for tp, fp, fn, tn in confusion.by_group)
+    return Confusion(tp=confusion.tp + confusion.fn, fp=confusion.fp + confusion.tn, fn=0, tn=0, by_group=by_group)
 
 
 def sensitivity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
@@ -97,12 +137,12 @@ def sensitivity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 
     The share is undefined if no item is dissimilar.
     """
-    return _share(confusion.tp, confusion.tp + confusion.fn, level, "no item is dissimilar")
+    return _share(confusion, "tp", "fn", level, "no item is dissimilar")
 
 
 def specificity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     """Return the share of similar items called similar, with Wilson's interval; undefined if no item is similar."""
-    return _share(confusion.tn, confusion.tn + confusion.fp, level, "no item is similar")
+    return _share(confusion, "tn", "fp", level, "no item is similar")
 
 
 def precision(confusion: Confusion, *, level: float = 0.95) -> Estimate:
@@ -110,7 +150,7 @@ def precision(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 
     Precision depends on the prevalence. It is undefined if no item is called dissimilar.
     """
-    return _share(confusion.tp, confusion.tp + confusion.fp, level, "no item was called dissimilar")
+    return _share(confusion, "tp", "fp", level, "no item was called dissimilar")
 
 
 def npv(confusion: Confusion, *, level: float = 0.95) -> Estimate:
@@ -118,12 +158,12 @@ def npv(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 
     The value is undefined if no item is called similar.
     """
-    return _share(confusion.tn, confusion.tn + confusion.fn, level, "no item was called similar")
+    return _share(confusion, "tn", "fn", level, "no item was called similar")
 
 
 def accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     """Return the share of items whose verdict equals the consensus, with Wilson's interval."""
-    return _share(confusion.tp + confusion.tn, confusion.n, level, NO_ITEM)
+    return _share(confusion, "tp tn", "fp fn", level, NO_ITEM)
 
 
 def prevalence(confusion: Confusion, *, level: float = 0.95) -> Estimate:
@@ -131,7 +171,67 @@ def prevalence(confusion: Confusion, *, level: float = 0.95) -> Estimate:
 
     Prevalence affects precision, and is equal to the accuracy of the rule "always dissimilar".
     """
-    return _share(confusion.tp + confusion.fn, confusion.n, level, NO_ITEM)
+    return _share(confusion, "tp fn", "fp tn", level, NO_ITEM)
+
+
+def predictive_values(confusion: Confusion, prevalence: float, *, level: float = 0.95) -> PredictiveValues:
+    """Compute precision and negative predictive value at a prevalence that the reader chooses.
+
+    Bayes' rule combines sensitivity, specificity and the prevalence: after a verdict dissimilar, the odds of a
+    dissimilar item are multiplied by the likelihood ratio sensitivity / (1 - specificity). The interval of a likelihood
+    ratio combines the intervals of both rates (MOVER on the logarithm [1]_). Raises ValueError if the prevalence is not
+    within (0, 1).
+
+    Parameters
+    ----------
+    prevalence : float
+        Share of dissimilar items among the items to which the classifier will be applied, in (0, 1).
+
+    Returns
+    -------
+    PredictiveValues
+        Undefined if no item is dissimilar or no item is similar.
+
+    References
+    ----------
+    .. [1] Zou, Donner (2008), Statistics in Medicine 27:1693-1702, doi:10.1002/sim.3095
+
+    Examples
+    --------
+    >>> predictive_values(Confusion(tp=90, fp=20, fn=10, tn=80), 0.1).precision
+    Estimate(0.3333, 0.2553 to 0.4292)
+    """
+    if not 0 < prevalence < 1:
+        raise ValueError(f"prevalence must be within (0, 1), got {prevalence}")
+    found, cleared = sensitivity(confusion, level=level), specificity(confusion, level=level)
+    missed, alarmed = _complement(found), _complement(cleared)
+    odds = prevalence / (1 - prevalence)
+    return PredictiveValues(prevalence, _odds_as_share(found, alarmed, odds), _odds_as_share(cleared, missed, 1 / odds))
+
+
+def _complement(share: Estimate) -> Estimate:
+    value, low, high = (None if x is None else 1 - x for x in (share.value, share.high, share.low))
+    return Estimate(value, low=low, high=high, reason=share.reason)
+
+
+def _odds_as_share(above: Estimate, below: Estimate, odds: float) -> Estimate:
+    """Return o / (1 + o) for o = odds * above / below, with the interval of the ratio."""
+    if above.value is None or below.value is None:
+        return Estimate(None, reason=above.reason or below.reason)
+    if above.value == below.value == 0:
+        return Estimate(None, reason="no item has this verdict")
+    value = odds * above.value / (odds * above.value + below.value)
+    if above.ends is None or below.ends is None:
+        return Estimate(value, reason=above.reason or below.reason)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b = (np.log(np.array(ends)) for ends in (above.ends, below.ends))
+        down = np.hypot(a[0] - a[1], b[2] - b[0]) if np.isfinite([a[0], b[0]]).all() else np.inf
+        up = np.hypot(a[2] - a[0], b[0] - b[1]) if np.isfinite([a[0], b[0]]).all() else np.inf
+        # If a rate is 0, the ratio is 0 or infinite. Its other end then combines the ends of both intervals.
+        low = a[0] - b[0] - down if np.isfinite(down) else (a[1] - b[2] if below.value == 0 else -np.inf)
+        high = a[0] - b[0] + up if np.isfinite(up) else (a[2] - b[1] if above.value == 0 else np.inf)
+    low, high = (float(1 / (1 + np.exp(-(end + np.log(odds))))) for end in (low, high))
+    return Estimate(value, low=low, high=high)
 
 
 def f1(confusion: Confusion, *, level: float = 0.95) -> Estimate:
@@ -143,16 +243,9 @@ def f1(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     ----------
     .. [1] Takahashi et al. (2022), Applied Intelligence 52:4961-4972, doi:10.1007/s10489-021-02635-5
     """
-    q = _share(
-        confusion.tp,
-        confusion.tp + confusion.fp + confusion.fn,
-        level,
-        "no item is dissimilar or was called dissimilar",
-    )
-    if q.ends is None:
-        return q
-    value, low, high = (2 * x / (1 + x) for x in q.ends)
-    return Estimate(value, low=low, high=high)
+    q = _share(confusion, "tp", "fp fn", level, "no item is dissimilar or was called dissimilar")
+    value, low, high = (None if x is None else 2 * x / (1 + x) for x in (q.value, q.low, q.high))
+    return Estimate(value, low=low, high=high, reason=q.reason)
 
 
 def balanced_accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
@@ -171,7 +264,8 @@ def balanced_accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     """
     a, b = sensitivity(confusion, level=level), specificity(confusion, level=level)
     if a.ends is None or b.ends is None:
-        return Estimate(None, reason=a.reason or b.reason)
+        value = None if a.value is None or b.value is None else (a.value + b.value) / 2
+        return Estimate(value, reason=a.reason or b.reason)
     (a_value, a_low, a_high), (b_value, b_low, b_high) = a.ends, b.ends
     value = (a_value + b_value) / 2
     below = ((a_value - a_low) ** 2 + (b_value - b_low) ** 2) ** 0.5 / 2
@@ -189,10 +283,8 @@ def youden(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     .. [1] Youden (1950), Cancer 3:32-35, doi:10.1002/1097-0142(1950)3:1<32::AID-CNCR2820030106>3.0.CO;2-3
     """
     balanced = balanced_accuracy(confusion, level=level)
-    if balanced.ends is None:
-        return balanced
-    value, low, high = (2 * x - 1 for x in balanced.ends)
-    return Estimate(value, low=low, high=high)
+    value, low, high = (None if x is None else 2 * x - 1 for x in (balanced.value, balanced.low, balanced.high))
+    return Estimate(value, low=low, high=high, reason=balanced.reason)
 
 
 def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAWS, level: float = 0.95) -> Estimate:
@@ -214,7 +306,8 @@ def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAW
     -------
     Estimate
         In [-1, 1]; 0 for verdicts that are independent of the consensus. Undefined if all items or all verdicts have
-        the same category. Undefined draws are left out, and `reason` states how many.
+        the same category. Undefined draws are left out, and `reason` states how many. If the confusion matrix has
+        groups, whole groups are drawn. There is no interval for fewer than 20 items.
 
     Raises
     ------
@@ -239,11 +332,20 @@ def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAW
     if not all(of_margins.values()):
         return Estimate(None, reason=NO_ITEM if not confusion.n else min(of_margins, key=lambda why: of_margins[why]))
     cells = np.array([confusion.tp, confusion.fp, confusion.fn, confusion.tn])
+    if confusion.n < LEAST_FOR_MCC:
+        reason = f"fewer than {LEAST_FOR_MCC} items ({confusion.n}): no interval"
+        return Estimate(float(_matthews(cells[None])[0]), reason=reason)
+    if confusion.by_group:
+        table = np.array(confusion.by_group, dtype=float)
+        if len(table) < LEAST_GROUPS:
+            reason = f"fewer than {LEAST_GROUPS} groups ({len(table)}): no interval"
+            return Estimate(float(_matthews(cells[None])[0]), reason=reason)
+        return bootstrap(lambda w: _matthews(w @ table), len(table), rng=rng, n_draws=n_draws, level=level)
     draws = rng.multinomial(confusion.n, cells / confusion.n, size=n_draws)
     return percentile_interval(float(_matthews(cells[None])[0]), _matthews(draws), level)
 
 
-def _matthews(cells: NDArray[np.int64]) -> NDArray[np.float64]:
+def _matthews(cells: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Matthews' correlation for each row (tp, fp, fn, tn); NaN if a row or column of the matrix is empty."""
     tp, fp, fn, tn = cells.T.astype(float)
     margins = (tp + fn) * (fp + tn) * (tp + fp) * (fn + tn)
@@ -252,5 +354,15 @@ def _matthews(cells: NDArray[np.int64]) -> NDArray[np.float64]:
     return values
 
 
-def _share(x: int, n: int, level: float, reason: str) -> Estimate:
-    return wilson(x, n, level) if n else Estimate(None, reason=reason)
+def _share(confusion: Confusion, with_property: str, without: str, level: float, reason: str) -> Estimate:
+    """Return the share of items in the first cells among the items in all cells; spaces separate names."""
+    x, rest = (sum(getattr(confusion, cell) for cell in names.split()) for names in (with_property, without))
+    if not x + rest:
+        return Estimate(None, reason=reason)
+    if not confusion.by_group:
+        return wilson(x, x + rest, level)
+    table = np.array(confusion.by_group, dtype=float)
+    x_g, rest_g = (
+        table[:, [ORDER.index(cell) for cell in names.split()]].sum(axis=1) for names in (with_property, without)
+    )
+    return clustered_share(x_g, x_g + rest_g, level)

@@ -15,23 +15,15 @@ class Cuts:
     """All cuts of a set of items, in order of the threshold. A cut divides the items by a threshold.
 
     The first cut calls all items dissimilar, and the last cut calls all items similar.
-
-    Attributes
-    ----------
-    theta : ndarray of float, shape (n_cuts,)
-        Thresholds in ascending order; an item is called dissimilar if its score > theta. Thresholds are midpoints
-        between neighbouring scores, except that the first is just below the lowest score and the last is the highest
-        score.
-    fp, fn : ndarray of int, shape (n_cuts,)
-        Number of similar items called dissimilar, and number of dissimilar items called similar.
-    n_dissimilar, n_similar : int
-        Number of items by category.
     """
 
+    # Thresholds in ascending order; an item is called dissimilar if its score > theta. Thresholds are midpoints
+    # between neighbouring scores, except that the first is just below the lowest score and the last is the
+    # highest score.
     theta: Floats
-    fp: Ints
+    fp: Ints  # number of similar items called dissimilar, and number of dissimilar items called similar
     fn: Ints
-    n_dissimilar: int
+    n_dissimilar: int  # number of items by category
     n_similar: int
 
     @property

@@ -23,8 +23,6 @@ def balanced_folds(
         Index of each item's group, from 0 without gaps.
     n_folds : int
         Number of folds, from 1 to the number of groups, so no fold is empty.
-    rng : Generator
-        Random generator for the order of groups of equal size.
 
     Returns
     -------

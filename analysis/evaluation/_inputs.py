@@ -46,10 +46,7 @@ def scored(
 ) -> Scored:
     """Match items with their scores; leave out the items whose score is None or NaN, and count them.
 
-    Raises
-    ------
-    ValueError
-        If the lengths differ, `truth` contains an unknown category, or a score is not a finite number.
+    Raises ValueError if the lengths differ, `truth` contains an unknown category, or a score is not a finite number.
     """
     positive = positive_category(categories, positive)
     true, values = matched({"truth": truth, "scores": scores})
@@ -57,10 +54,10 @@ def scored(
     numbers = as_floats("scores", values)
     valid = ~np.isnan(numbers)
     dissimilar = np.array([category == positive for category in true], dtype=bool)
-    return Scored(dissimilar[valid], numbers[valid], int((~valid).sum()), absent_words(categories, positive))
+    return Scored(dissimilar[valid], numbers[valid], int((~valid).sum()), absence_reasons(categories, positive))
 
 
-def absent_words(categories: Declared, positive: Hashable) -> tuple[str, str]:
+def absence_reasons(categories: Declared, positive: Hashable) -> tuple[str, str]:
     """Return two reasons why a statistic can be undefined: no positive items, or no other items."""
     negatives = [category for category in categories if category != positive]
     return f"no item is {positive}", f"no item is {' or '.join(map(str, negatives))}"
@@ -69,12 +66,8 @@ def absent_words(categories: Declared, positive: Hashable) -> tuple[str, str]:
 def matched(columns: dict[str, Any]) -> list[list[Any]]:
     """Return the columns as lists of equal length; a missing column gives None. The first column defines the items.
 
-    If the first column and another column are both Series, match the two by item, otherwise by position.
-
-    Raises
-    ------
-    ValueError
-        If an item is in a Series twice, or the lengths differ.
+    If the first column and another column are both Series, match the two by item, otherwise by position. Raises
+    ValueError if an item is in a Series twice, or the lengths differ.
     """
     first_name, first = next(iter(columns.items()))
     lists = []

@@ -21,76 +21,43 @@ NO_VARIATION = "all items contribute equally: no standard error"
 
 @dataclass(frozen=True, repr=False)
 class Roc(Result):
-    """The receiver operating characteristic (ROC): one point for each threshold.
+    """The receiver operating characteristic (ROC): one point for each threshold."""
 
-    Attributes
-    ----------
-    threshold : tuple of float
-        Thresholds in descending order. An item is called dissimilar if score > threshold, so the first threshold calls
-        no item dissimilar and the last threshold calls all items dissimilar.
-    sensitivity, false_positive_rate : tuple of float
-        The points, from (0, 0) to (1, 1); false_positive_rate is 1 - specificity.
-    n_dissimilar, n_similar, n_without_score : int
-        Number of items with a score by category, and number of items without a score.
-    reason : str or None
-        Why there are no points.
-    """
-
+    # Thresholds in descending order. An item is called dissimilar if score > threshold, so the first threshold
+    # calls no item dissimilar and the last threshold calls all items dissimilar.
     threshold: tuple[float, ...]
-    sensitivity: tuple[float, ...]
+    sensitivity: tuple[float, ...]  # the points, from (0, 0) to (1, 1); false_positive_rate is 1 - specificity
     false_positive_rate: tuple[float, ...]
-    n_dissimilar: int
+    n_dissimilar: int  # number of items with a score by category, and number of items without a score
     n_similar: int
     n_without_score: int = 0
-    reason: str | None = None
+    reason: str | None = None  # why there are no points
 
 
 @dataclass(frozen=True, repr=False)
 class PrecisionRecall(Result):
-    """Precision against recall (sensitivity): one point for each threshold that calls at least one item dissimilar.
+    """Precision against recall (sensitivity): one point for each threshold that calls at least one item dissimilar."""
 
-    Attributes
-    ----------
-    threshold, recall, precision : tuple of float
-        Sorted from the highest to the lowest threshold. At the lowest threshold, all items are called dissimilar, so
-        precision is equal to prevalence.
-    prevalence : float or None
-        Share of dissimilar items, which is the precision of a score that is independent of the consensus.
-    n_without_score : int
-        Number of items that were left out.
-    reason : str or None
-        Why there are no points.
-    """
-
+    # Sorted from the highest to the lowest threshold. At the lowest threshold, all items are called dissimilar,
+    # so precision is equal to prevalence.
     threshold: tuple[float, ...]
     recall: tuple[float, ...]
     precision: tuple[float, ...]
+    # Share of dissimilar items, which is the precision of a score that is independent of the consensus.
     prevalence: float | None
-    n_without_score: int = 0
-    reason: str | None = None
+    n_without_score: int = 0  # number of items that were left out
+    reason: str | None = None  # why there are no points
 
 
 @dataclass(frozen=True, repr=False)
 class AucComparison(Result):
-    """Comparison of the areas under the ROC curves of two scores on the same items.
+    """Comparison of the areas under the ROC curves of two scores on the same items."""
 
-    Attributes
-    ----------
-    a, b : Estimate
-        The areas on the items with both scores.
-    difference : Estimate
-        a - b with the standard error of the paired difference, in [-1, 1].
-    p : float or None
-        Two-sided p value of equal areas; None if the difference has no standard error.
-    n, n_without_score : int
-        Number of items with both scores, and number of other items.
-    """
-
-    a: Estimate
+    a: Estimate  # the areas on the items with both scores
     b: Estimate
-    difference: Estimate
-    p: float | None
-    n: int
+    difference: Estimate  # a - b with the standard error of the paired difference, in [-1, 1]
+    p: float | None  # Two-sided p value of equal areas; None if the difference has no standard error
+    n: int  # number of items with both scores, and number of other items
     n_without_score: int
 
 
@@ -99,6 +66,8 @@ def roc(
 ) -> Roc:
     """Compute sensitivity and 1 - specificity at every threshold.
 
+    Raises ValueError if the lengths differ, a value is not a category, or a score is not a finite number.
+
     Parameters
     ----------
     truth : sequence of str, or Series indexed by item
@@ -106,21 +75,11 @@ def roc(
     scores : sequence of float or None, or Series indexed by item
         A larger score means more dissimilar. Series are matched by item. Items with score None or NaN are left
         out and counted. Equal scores give one point.
-    categories : sequence of hashable
-        The declared categories.
-    positive : hashable, optional
-        The positive category; by default the last of two (dissimilar), required if there are more. Texts and names of
-        fields call it dissimilar.
 
     Returns
     -------
     Roc
         The curve has no points if the items with a score have only one category.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ, a value is not a category, or a score is not a finite number.
 
     Examples
     --------
@@ -144,20 +103,12 @@ def precision_recall(
 ) -> PrecisionRecall:
     """Compute precision and recall at every threshold that calls at least one item dissimilar.
 
-    Parameters
-    ----------
-    truth, scores, categories, positive
-        As in `roc`.
+    Raises ValueError as in `roc`.
 
     Returns
     -------
     PrecisionRecall
         The curve has no points if the items with a score have only one category.
-
-    Raises
-    ------
-    ValueError
-        As in `roc`.
 
     Examples
     --------
@@ -225,10 +176,10 @@ def average_precision(
 ) -> Estimate:
     """Compute average precision: the mean precision over thresholds, weighted by the gain in recall.
 
+    Raises ValueError as in `roc`.
+
     Parameters
     ----------
-    truth, scores, categories, positive
-        As in `roc`.
     level : float
         Confidence level. The interval is normal on the logit scale, with n_dissimilar as the number of trials [1]_.
 
@@ -237,11 +188,6 @@ def average_precision(
     Estimate
         In (0, 1]. A random score has the prevalence as average precision. Undefined if the items with a score have only
         one category. There is no interval if the value is 1.
-
-    Raises
-    ------
-    ValueError
-        As in `roc`.
 
     References
     ----------
@@ -274,7 +220,7 @@ def compare_auc(
 ) -> AucComparison:
     """Compare the areas under the ROC curves of two scores on the same items.
 
-    The test is the paired test of DeLong et al. [1]_.
+    The test is the paired test of DeLong et al. [1]_. Raises ValueError as in `roc`.
 
     Parameters
     ----------
@@ -282,8 +228,6 @@ def compare_auc(
         The category of each item.
     scores_a, scores_b : sequence of float or None, or Series indexed by item
         As in `roc`; items without both scores are left out.
-    categories, positive
-        As in `roc`.
     level : float
         Confidence level; the interval of the difference is normal, truncated at -1 and 1.
 
@@ -293,11 +237,6 @@ def compare_auc(
         Undefined if the areas are undefined. If both scores rank the items equally, the difference is 0, p = 1, and
         there
         is no standard error.
-
-    Raises
-    ------
-    ValueError
-        As in `roc`.
 
     References
     ----------

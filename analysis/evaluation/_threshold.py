@@ -20,43 +20,25 @@ EQUAL_LOSS = 1e-12  # relative tolerance: smaller differences between losses are
 
 @dataclass(frozen=True, repr=False)
 class ThresholdChoice(Result):
-    """A threshold that was chosen from items, and its results on these items and on held-out items.
+    """A threshold that was chosen from items, and its results on these items and on held-out items."""
 
-    Attributes
-    ----------
-    criterion : str
-        Description of the optimised criterion.
-    fixed, at_fixed : float, Confusion
-        The fixed reference threshold, which was not chosen from these items, and its confusion matrix.
-    n_without_score : int
-        Number of items without a score.
-    theta_in_sample, in_sample : float or None, Confusion or None
-        The best threshold for all items, and its confusion matrix on the same items.
-    theta : tuple of float
-        The threshold chosen for each fold, without the items of that fold.
-    theta_low, theta_median, theta_high : float or None
-        Smallest, median and largest of these thresholds.
-    out_of_fold : Confusion or None
-        Confusion matrix if each item is judged by the threshold that was chosen without the items of its fold.
-    optimism : float or None
-        Youden's index in sample minus Youden's index out of fold. This is the bias from choosing and scoring a
-        threshold on the same items.
-    reason : str or None
-        Why values are missing, or how the result differs from the request, for example because there are fewer folds.
-    """
-
-    criterion: str
-    fixed: float
+    criterion: str  # description of the optimised criterion
+    fixed: float  # the fixed reference threshold, which was not chosen from these items, and its confusion matrix
     at_fixed: Confusion
-    n_without_score: int
-    theta_in_sample: float | None = None
+    n_without_score: int  # number of items without a score
+    theta_in_sample: float | None = None  # the best threshold for all items, and its confusion matrix on the same items
     in_sample: Confusion | None = None
-    theta: tuple[float, ...] = ()
-    theta_low: float | None = None
+    theta: tuple[float, ...] = ()  # the threshold chosen for each fold, without the items of that fold
+    theta_low: float | None = None  # Smallest, median and largest of these thresholds
     theta_median: float | None = None
     theta_high: float | None = None
+    # Confusion matrix if each item is judged by the threshold that was chosen without the items of its fold.
     out_of_fold: Confusion | None = None
+    # Youden's index in sample minus Youden's index out of fold. This is the bias from choosing and scoring a
+    # threshold on the same items.
     optimism: float | None = None
+    # Why values are missing, or how the result differs from the request, for example because there are fewer
+    # folds.
     reason: str | None = None
 
 
@@ -65,66 +47,11 @@ class CostRange(Result):
     """The range of cost ratios c_FN / c_FP at which a threshold has the lowest cost.
 
     c_FN is the cost of a missed dissimilar item, and c_FP is the cost of a false alarm.
-
-    Attributes
-    ----------
-    low : float or None
-        None if there is no such ratio; `reason` says why.
-    high : float or None
-        None if `low` is None, or if there is no upper limit because no item is missed.
-    reason : str or None
     """
 
-    low: float | None
-    high: float | None
+    low: float | None  # None if there is no such ratio; `reason` says why
+    high: float | None  # None if `low` is None, or if there is no upper limit because no item is missed
     reason: str | None = None
-
-
-def threshold_sweep(
-    truth: Categories, scores: Scores, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
-) -> pd.DataFrame:
-    """Compute the results of all thresholds, with one row for each way to divide the items in two.
-
-    Parameters
-    ----------
-    truth, scores, categories, positive
-        As in `roc`.
-
-    Returns
-    -------
-    DataFrame
-        Columns theta, tp, fp, fn, tn, sensitivity, specificity, youden. An item is called dissimilar if its score >
-        theta. theta is ascending. Each theta is the midpoint of neighbouring scores, except that the first is just
-        below the lowest score and the last is the highest score. Sensitivity or specificity is None in all rows if no
-        scored item has the category. There are no rows if no item has a score.
-
-    Raises
-    ------
-    ValueError
-        As in `roc`.
-
-    Examples
-    --------
-    >>> threshold_sweep(["dissimilar", "similar", "dissimilar"], [0.75, 0.25, 0.5])[["theta", "tp", "fp"]][1:]
-       theta  tp  fp
-    1  0.375   2   0
-    2  0.625   1   0
-    3  0.750   0   0
-    """
-    items = scored(truth, scores, categories, positive)
-    at = cuts(items.dissimilar, items.scores)
-    undefined = np.full(len(at.theta), None, dtype=object)
-    sensitivity = at.tp / at.n_dissimilar if at.n_dissimilar else undefined
-    specificity = at.tn / at.n_similar if at.n_similar else undefined
-    has_both_categories = at.n_dissimilar and at.n_similar
-    return pd.DataFrame(
-        {
-            "theta": at.theta, "tp": at.tp, "fp": at.fp, "fn": at.fn, "tn": at.tn,
-            "sensitivity": sensitivity,
-            "specificity": specificity,
-            "youden": sensitivity + specificity - 1 if has_both_categories else undefined,
-        }
-    )  # fmt: skip
 
 
 def cross_validated_threshold(
@@ -142,16 +69,13 @@ def cross_validated_threshold(
     """Choose the threshold on some items and score it on the other items.
 
     If the same items are used for both, Youden's index is too high by about 0.12 with 60 items and 0.03 with 586.
+    Raises ValueError as in `roc`, or if `folds`, `fixed` or `cost_ratio` is out of range.
 
     Parameters
     ----------
-    truth, scores, categories, positive
-        As in `roc`.
     groups : sequence of hashable, or Series indexed by item, optional
         The application of each item. All items of an application are in the same fold, so a threshold is scored on
         held-out applications. Items without a group form one group. If None, every item is a group.
-    rng : Generator
-        Random generator for the order of groups of equal size.
     folds : int
         Number of folds, >= 2. The folds are balanced by category (`balanced_folds`).
     fixed : float
@@ -166,11 +90,6 @@ def cross_validated_threshold(
     ThresholdChoice
         Out-of-fold results are undefined if there are fewer than two groups. All results except the fixed reference are
         undefined if the items with a score have only one category.
-
-    Raises
-    ------
-    ValueError
-        As in `roc`, or if `folds`, `fixed` or `cost_ratio` is out of range.
     """
     _check_options(folds, fixed, cost_ratio)
     items, group = _grouped(truth, scores, groups, categories, positive)
@@ -198,12 +117,11 @@ def cost_range(
 ) -> CostRange:
     """Compute the range of cost ratios at which theta has the lowest cost of all thresholds.
 
-    The cost of a threshold is ratio x fn + fp.
+    The cost of a threshold is ratio x fn + fp. Raises ValueError as in `roc`, or if theta is NaN or `tolerance`
+    negative or not finite.
 
     Parameters
     ----------
-    truth, scores, categories, positive
-        As in `roc`.
     theta : float
         A threshold; items are called dissimilar if their score > theta.
     tolerance : float
@@ -216,11 +134,6 @@ def cost_range(
         The range of ratios, which is valid for the prevalence of these items. The limits belong to the range, except 0.
         The limits are None if another threshold is better at every ratio > 0, or if the items with a score have only
         one category.
-
-    Raises
-    ------
-    ValueError
-        As in `roc`, or if theta is NaN or `tolerance` negative or not finite.
 
     Notes
     -----

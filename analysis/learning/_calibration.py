@@ -15,20 +15,11 @@ MAX_BINS, PER_BIN = 10, 20
 
 @dataclass(frozen=True, repr=False)
 class Bin(Result):
-    """A group of items with similar predicted probabilities.
-
-    Attributes
-    ----------
-    n : int
-    probability : float
-        Mean probability of dissimilar.
-    share : Estimate
-        Share of dissimilar items, with Wilson's interval.
-    """
+    """A group of items with similar predicted probabilities."""
 
     n: int
-    probability: float
-    share: Estimate
+    probability: float  # mean probability of dissimilar
+    share: Estimate  # share of dissimilar items, with Wilson's interval
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,6 +69,8 @@ def calibration(
 ) -> Calibration:
     """Compare predicted probabilities with the categories of the items.
 
+    Raises ValueError if there are no items, or a probability is not within [0, 1].
+
     Parameters
     ----------
     dissimilar : ndarray of bool, shape (n,)
@@ -85,18 +78,6 @@ def calibration(
         Probability of dissimilar, from models that were not fitted on these items.
     group : ndarray of int, shape (n,)
         Number of each item's application.
-    rng : Generator
-    n_draws : int
-    level : float
-
-    Returns
-    -------
-    Calibration
-
-    Raises
-    ------
-    ValueError
-        If there are no items, or a probability is not within [0, 1].
 
     Examples
     --------

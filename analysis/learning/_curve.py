@@ -1,4 +1,4 @@
-"""Compute how performance depends on the number of labels, and the expected gain from more labels."""
+"""Compute how performance depends on the number of labels."""
 
 from dataclasses import dataclass
 
@@ -7,49 +7,33 @@ from numpy.typing import NDArray
 
 from analysis.bootstrap import percentile_interval
 from analysis.intervals import Estimate
-from analysis.learning._arena import area_by_groups
+from analysis.learning._compare import area_by_groups
 from analysis.learning._logistic import Floats
 from analysis.learning._validation import Examples, choose
 from analysis.results import Result
 
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 REPEATS, N_DRAWS, N_FOLDS = 5, 500, 3
+LEAST_FOR_SLOPE = 150  # below this number of labels, the slope is mostly noise
 
 
 @dataclass(frozen=True, repr=False)
 class CurvePoint(Result):
-    """Performance of models fitted to a part of the training labels.
+    """Performance of models fitted to a part of the training labels."""
 
-    Attributes
-    ----------
-    n : int
-        Mean number of labels in a training set, over folds and repeats.
-    auc : Estimate
-        Out-of-fold area under the ROC curve, averaged over repeats. The interval comes from resampled applications.
-    """
-
-    n: int
+    n: int  # mean number of labels in a training set, over folds and repeats
+    # Out-of-fold area under the ROC curve, averaged over repeats. The interval comes from resampled applications.
     auc: Estimate
 
 
 @dataclass(frozen=True, repr=False)
 class LearningCurve(Result):
-    """Performance by number of labels.
+    """Performance by number of labels."""
 
-    Attributes
-    ----------
-    points : tuple of CurvePoint
-        By increasing number of labels, up to all labels.
-    more : int
-        Number of additional labels for which `gain` is computed.
-    gain : Estimate
-        Expected gain in area from `more` labels, extrapolated along a line in 1 / sqrt(n) through the points. The
-        interval comes from resampled applications.
-    """
-
-    points: tuple[CurvePoint, ...]
-    more: int
-    gain: Estimate
+    points: tuple[CurvePoint, ...]  # by increasing number of labels, up to all labels
+    # Change of the area when the number of labels doubles: the slope of a line through the points, by the binary
+    # logarithm of their sizes. The interval comes from resampled applications. It says nothing about larger numbers.
+    slope: Estimate
 
 
 def learning_curve(
@@ -58,20 +42,14 @@ def learning_curve(
     *,
     rng: np.random.Generator,
     monotone: bool = True,
-    more: int = 200,
     level: float = 0.95,
 ) -> LearningCurve:
     """Fit models to parts of the training applications, and score all models on the same held-out folds.
 
     Parameters
     ----------
-    examples : Examples
     fold : ndarray of int, shape (n,)
         The outer folds.
-    rng : Generator
-    monotone : bool
-    more : int
-    level : float
 
     Returns
     -------
@@ -98,13 +76,11 @@ def learning_curve(
         for n, area in zip(sizes, areas, strict=True)
     )
     if len(points) < 3:
-        return LearningCurve(
-            points, more, Estimate(None, reason="fewer than three sizes have labels of both categories")
-        )
-    n_now = np.array(sizes)
-    line = np.polynomial.polynomial.polyfit(n_now**-0.5, np.array(areas), 1)[1]
-    gains = line * ((n_now[-1] + more) ** -0.5 - n_now[-1] ** -0.5)
-    return LearningCurve(points, more, percentile_interval(float(gains[0]), gains[1:], level))
+        return LearningCurve(points, Estimate(None, reason="fewer than three sizes have labels of both categories"))
+    if len(fold) < LEAST_FOR_SLOPE:
+        return LearningCurve(points, Estimate(None, reason=f"fewer than {LEAST_FOR_SLOPE} labels ({len(fold)})"))
+    slopes = np.polynomial.polynomial.polyfit(np.log2(sizes), np.array(areas), 1)[1]
+    return LearningCurve(points, percentile_interval(float(slopes[0]), slopes[1:], level))
 
 
 def _scored(

@@ -18,7 +18,8 @@ from analysis.document import (
     percent,
     table,
 )
-from analysis.learning._arena import Arena, Difference
+from analysis.learning._ceiling import Ceiling
+from analysis.learning._compare import Arena, Difference
 from analysis.learning._curve import LearningCurve
 from analysis.learning._interventions import Response
 from analysis.learning._learn import LEARNED, Learned
@@ -31,18 +32,13 @@ NOT_FOR = (
 
 
 def document(learned: Learned) -> Document:
-    """Build the report on a learned classifier.
-
-    Parameters
-    ----------
-    learned : Learned
-    """
+    """Build the report on a learned classifier."""
     sections = (
         Section("In short", (Bullets(tuple(_in_short(learned))), *_warnings(learned.warnings))),
         *arena_sections(learned.arena),
         Section("Calibration: are the probabilities right?", tuple(_calibration(learned))),
         Section("The model", tuple(_model(learned))),
-        Section("Would more labels help?", tuple(_curve(learned.curve))),
+        Section("Area by number of labels", tuple(_curve(learned.curve))),
         Section("Method", tuple(_method(learned))),
     )
     lead = f"A classifier learned from {learned.n_labels} labels of {learned.n_items} items. Target: {learned.target}"
@@ -50,14 +46,7 @@ def document(learned: Learned) -> Document:
 
 
 def arena_document(arena: Arena, target: str) -> Document:
-    """Build the report that compares all classifiers on one consensus, without a learned classifier.
-
-    Parameters
-    ----------
-    arena : Arena
-    target : str
-        Name of the consensus.
-    """
+    """Build the report that compares all classifiers on one consensus, without a learned classifier."""
     lead = (
         f"{arena.n} items of {arena.n_applications} applications; {arena.n_dissimilar} are dissimilar. Target: {target}"
     )
@@ -111,9 +100,11 @@ def arena_sections(arena: Arena) -> tuple[Section, ...]:
 
 def _in_short(learned: Learned) -> Iterator[str]:
     own = next(row for row in learned.arena.standings if row.name == LEARNED)
+    if learned.useless is not None:
+        yield f"These features do not predict the labels: {learned.useless}."
     yield (
         f"On held-out applications, the learned classifier reaches an area under the ROC curve of "
-        f"{estimate(own.auc_by_application, as_percent=False)}; 0.5 is chance."
+        f"{estimate(own.auc_by_application, as_percent=False)}; 0.5 is chance.{_limit(learned.ceiling, 'auc')}"
     )
     old = [row for row in learned.arena.differences if not row.b.startswith(LEARNED)]
     if old:
@@ -121,10 +112,32 @@ def _in_short(learned: Learned) -> Iterator[str]:
         yield _against_best(best)
     always = learned.arena.standings[-1]
     yield (
-        f"At the chosen threshold, the learned classifier is right on {estimate(own.accuracy)} of the items; the rule "
-        f'"{always.name}" is right on {percent(always.accuracy.value)}.'
+        f"At the chosen threshold, the learned classifier agrees with the labels on {estimate(own.accuracy)} of the "
+        f'items; the rule "{always.name}" agrees on {percent(always.accuracy.value)}.'
+        f"{_limit(learned.ceiling, 'accuracy')}"
     )
+    for name, share in learned.nearly_verdicts:
+        yield f"The labels are nearly the verdicts of {name} ({percent(share)}). Were they made with it?"
+    variant = next((row for row in learned.arena.differences if row.b.startswith(LEARNED)), None)
+    if variant is not None and learned.model.monotone and variant.difference.value is not None:
+        cost = -variant.difference.value
+        what = f"costs {number(cost)}" if cost > 0 else f"gains {number(-cost)}"
+        yield f"Requiring coefficients of at least 0 {what} of the area, compared with a model without this rule."
     yield f"Formula: {learned.model.formula}."
+
+
+def _limit(found: Ceiling | None, name: str) -> str:
+    """Say the best result that the errors in the labels allow; return "" if it is unknown."""
+    if found is None or found.error.value is None:
+        return ""
+    if name == "auc":
+        best = f"an area of {estimate(found.auc, as_percent=False)}"
+    else:
+        best = f"an accuracy of {estimate(found.accuracy)}"
+    return (
+        f" No classifier can reach more than {best} on these labels, because about {percent(found.error.value)} of "
+        f"them are wrong (from {found.n_retests} retests, if errors are independent)."
+    )
 
 
 def _against_best(row: Difference) -> str:
@@ -191,17 +204,19 @@ def _curve(curve: LearningCurve) -> Iterator[Block]:
     rows = [(point.n, estimate(point.auc, as_percent=False)) for point in curve.points]
     yield table("Out-of-fold area under the ROC curve by number of training labels.", ("labels", "AUC"), rows, (0,))
     yield Figure("learning-curve", "Out-of-fold area by number of training labels.")
-    yield Paragraph(_gain(curve))
+    yield Paragraph(_slope(curve))
 
 
-def _gain(curve: LearningCurve) -> str:
-    gain = curve.gain
-    if gain.value is None or gain.low is None or gain.high is None:
-        return f"The gain from more labels cannot be estimated: {gain.reason}."
-    ends = f"{number(gain.value)} ({interval(gain, as_percent=False)})"
-    if gain.low > 0:
-        return f"{curve.more} more labels would help. The expected (extrapolated) gain in area is {ends}."
-    return f"{curve.more} more labels would not help significantly. The expected gain in area is {ends}."
+def _slope(curve: LearningCurve) -> str:
+    slope = curve.slope
+    if slope.value is None:
+        return f"The slope of the curve is not printed: {slope.reason}."
+    way = "rises" if slope.value >= 0 else "falls"
+    ends = "" if slope.ends is None else f" (95 % interval of the change: {interval(slope, as_percent=False)})"
+    return (
+        f"Within these numbers of labels, the area {way} by {number(abs(slope.value))} per doubling of the "
+        f"labels{ends}. The curve does not show what more labels would do."
+    )
 
 
 def _method(learned: Learned) -> Iterator[Block]:
@@ -224,12 +239,7 @@ def _method(learned: Learned) -> Iterator[Block]:
 
 
 def habit_sections(found: Habits) -> tuple[Section, ...]:
-    """Build the sections that explain why reviewers disagree. The report on agreement also contains these sections.
-
-    Parameters
-    ----------
-    found : Habits
-    """
+    """Build the sections that explain why reviewers disagree. The report on agreement also contains these sections."""
     blocks: list[Block] = [Bullets(tuple(habit.sentence for habit in found.habits))]
     blocks.append(Paragraph(_alike(found)))
     estimated = [habit for habit in found.habits if not habit.reason]
@@ -279,12 +289,7 @@ def _alike(found: Habits) -> str:
 
 
 def dose_document(rows: Sequence[Response]) -> Document:
-    """Build the report on the known changes that each classifier and each reviewer detects.
-
-    Parameters
-    ----------
-    rows : sequence of Response
-    """
+    """Build the report on the known changes that each classifier and each reviewer detects."""
     raters = list(dict.fromkeys((row.rater, row.is_reviewer) for row in rows))
     sections = []
     for kind in dict.fromkeys(row.kind for row in rows):

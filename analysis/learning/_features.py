@@ -38,24 +38,13 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature of items. A larger value means that the runs of the item are more dissimilar.
+    """A feature of items. A larger value means that the runs of the item are more dissimilar."""
 
-    Attributes
-    ----------
-    name, title : str
-        Key in `FEATURES`, and display name.
-    source : str
-        The classifier whose verdict contains the feature.
-    value : callable
-        `Evidence` -> float, or None if missing.
-    of_score : callable or None
-        Function of the score, if the feature depends only on the score of the verdict.
-    """
-
-    name: str
+    name: str  # key in `FEATURES`, and display name
     title: str
-    source: str
-    value: Callable[[Evidence], float | None]
+    source: str  # the classifier whose verdict contains the feature
+    value: Callable[[Evidence], float | None]  # `Evidence` -> float, or None if missing
+    # Function of the score, if the feature depends only on the score of the verdict.
     of_score: Callable[[float], float] | None = None
 
     @property
@@ -73,10 +62,6 @@ def run_against_rest(pairs: Floats) -> float:
     ----------
     pairs : ndarray of float, shape (k(k-1)/2,)
         Values of a measure for all pairs i < j in row order.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.document import clean
 from analysis.document.figures import INK, SOFT, Chart, names_axis
 from analysis.intervals import Estimate
-from analysis.learning._arena import Arena
+from analysis.learning._compare import Arena
 from analysis.learning._interventions import Response
 from analysis.learning._learn import Learned
 from analysis.learning._reviewers import Habits, aspect_title

@@ -17,33 +17,22 @@ from analysis.tables import checked_columns, in_name_order
 NOISE, SLOWDOWN, DRIFT, BIMODAL, WARMUP = "noise alone", "slowdown", "drift", "two levels", "warm-up left in"
 AMOUNTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 KINDS = (NOISE, SLOWDOWN, DRIFT, BIMODAL, WARMUP)
+# kinds of the demo study, which were made by measuring
+MEASURED_KINDS = ("cold start", "competing process", "drifting level", "environment size", "garbage collection off")
 N_RUNS, MAX_CHANGED = 10, 5
 PER_APPLICATION = 20
 
 
 @dataclass(frozen=True, repr=False)
 class Intervened(Result):
-    """A simulated benchmark with a known change, or with noise only.
-
-    Attributes
-    ----------
-    benchmark, application : str
-    runs : ndarray of float, shape (n_runs, n_iterations)
-        Measurements in seconds.
-    kind : str
-        One of `KINDS`.
-    amount : float
-        Size of the change as a share of the level of the runs; 0 for noise alone.
-    changed : tuple of int
-        The runs that were changed, counted from 0.
-    """
+    """A simulated benchmark with a known change, or with noise only."""
 
     benchmark: str
     application: str
-    runs: Floats
-    kind: str
-    amount: float
-    changed: tuple[int, ...]
+    runs: Floats  # measurements in seconds
+    kind: str  # one of `KINDS`
+    amount: float  # size of the change as a share of the level of the runs; 0 for noise alone
+    changed: tuple[int, ...]  # the runs that were changed, counted from 0
 
 
 def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int = 1000) -> Iterator[Intervened]:
@@ -57,10 +46,10 @@ def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int =
     - Two levels: the run switches at random between its level and a raised level.
     - A warm-up left in the data starts at (1 + 10 amount) times the level and decreases within a tenth of the run.
 
+    Raises ValueError if `n_items` or `n_iterations` is too small.
+
     Parameters
     ----------
-    n_items : int
-    rng : Generator
     n_iterations : int
         Iterations of each run, at least 50.
 
@@ -68,11 +57,6 @@ def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int =
     ------
     Intervened
         Kinds, amounts (1 to 50 %) and numbers of changed runs take turns, so all are equally frequent.
-
-    Raises
-    ------
-    ValueError
-        If `n_items` or `n_iterations` is too small.
     """
     if n_items < 1 or n_iterations < 50:
         raise ValueError(f"n_items must be at least 1 and n_iterations at least 50, got {n_items} and {n_iterations}")
@@ -119,52 +103,40 @@ def _change(kind: str, amount: float, n: int, rng: np.random.Generator) -> Float
 
 @dataclass(frozen=True, repr=False)
 class Response(Result):
-    """How often a rater calls items with one kind and amount of change dissimilar.
-
-    Attributes
-    ----------
-    kind : str
-    amount : float
-    rater : str
-    is_reviewer : bool
-    n : int
-        Number of items that the rater judged.
-    dissimilar : Estimate
-        Share of items called dissimilar, with Wilson's interval.
-    """
+    """How often a rater calls items with one kind and amount of change dissimilar."""
 
     kind: str
     amount: float
     rater: str
     is_reviewer: bool
-    n: int
-    dissimilar: Estimate
+    n: int  # number of items that the rater judged
+    dissimilar: Estimate  # share of items called dissimilar, with Wilson's interval
 
 
 def dose_response(
-    known: pd.DataFrame, verdicts: pd.DataFrame, labels: pd.DataFrame | None = None, *, level: float = 0.95
+    known: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    labels: pd.DataFrame | None = None,
+    *,
+    n_runs: Mapping[str, int] | None = None,
+    level: float = 0.95,
 ) -> tuple[Response, ...]:
     """Return how often each rater calls items dissimilar, by kind and amount of change.
+
+    Raises ValueError if a column is missing, a benchmark has two interventions or is not an item, or a run or a kind of
+    intervention is unknown.
 
     Parameters
     ----------
     known : DataFrame
         Columns benchmark, run, intervention, amount: one row per changed run. All other items have only noise.
-    verdicts : DataFrame
-        Columns item, classifier, verdict.
-    labels : DataFrame, optional
-        First labels: columns item, rater, category.
-    level : float
+    n_runs : mapping of str to int, optional
+        Number of runs of each item; runs are counted from 0.
 
     Returns
     -------
     tuple of Response
         Sorted by kind (noise alone first), amount, and rater (classifiers before reviewers).
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or a benchmark has two interventions.
 
     Examples
     --------
@@ -183,11 +155,7 @@ def dose_response(
     if labels is not None:
         judged += [(str(r.item), str(r.rater), r.category, True) for r in labels.itertuples()]
     rows = pd.DataFrame(judged, columns=["item", "rater", "category", "reviewer"]).dropna(subset=["category"])
-    if len(rows) and not set(of_item) & set(rows["item"]):
-        raise ValueError(
-            "no item has the name of a benchmark in the table of interventions, for example "
-            f"{next(iter(of_item), '')!r}"
-        )
+    _check_known(table, set(verdicts["item"].astype(str)) | set(rows["item"]), n_runs or {})
     dose = [of_item.get(item, (NOISE, 0.0)) for item in rows["item"]]
     rows = rows.assign(kind=[kind for kind, _ in dose], amount=[amount for _, amount in dose])
     kinds = [NOISE, *[kind for kind in in_name_order(set(rows["kind"])) if kind != NOISE]]
@@ -197,6 +165,22 @@ def dose_response(
         share = wilson(int((own["category"] == DISSIMILAR).sum()), n, level)
         result.append(Response(str(kind), float(str(amount)), str(rater), bool(is_reviewer), n, share))
     return tuple(sorted(result, key=lambda row: (kinds.index(row.kind), row.amount)))
+
+
+def _check_known(table: pd.DataFrame, items: set[str], n_runs: Mapping[str, int]) -> None:
+    """Raise ValueError if a benchmark, a run or a kind is unknown; otherwise, it would count as noise alone."""
+    for place, row in enumerate(table.itertuples(), start=1):
+        name, kind = str(row.benchmark), str(row.intervention)
+        if name not in items:
+            raise ValueError(f"row {place}: the benchmark {name!r} is not an item with verdicts or labels")
+        if kind not in (*KINDS, *MEASURED_KINDS):
+            raise ValueError(
+                f"row {place}: unknown intervention {kind!r}. Choose from: {', '.join((*KINDS, *MEASURED_KINDS))}"
+            )
+        number = pd.to_numeric(pd.Series([row.run]), errors="coerce").iloc[0]
+        if not number >= 0 or number != int(number) or number >= n_runs.get(name, np.inf):
+            of = f" of the {n_runs[name]} runs of {name!r}, which are counted from 0" if name in n_runs else ""
+            raise ValueError(f"row {place}: {row.run!r} is not the number of a run{of}")
 
 
 HABITS = {"R1": {"m1": 2.0}, "R2": {"m5": 2.0}, "R3": {"m1": 0.7, "m5": 0.7, "spread": 0.7}, "R4": {"spread": 2.0}}
@@ -211,25 +195,14 @@ def simulate_labels(
 ) -> pd.DataFrame:
     """Simulate labels of reviewers who weigh the measures in a known way.
 
+    Raises ValueError if there are fewer reviewers than `per_item`.
+
     Parameters
     ----------
-    features : DataFrame
-        Indexed by item.
-    rng : Generator
     weights : mapping of str to mapping of str to float
         Reviewer -> measure -> change of the log-odds of dissimilar per standard deviation of the measure.
     per_item : int
         Number of reviewers per item. All sets of this many reviewers take turns.
-
-    Returns
-    -------
-    DataFrame
-        Label table: columns item, rater, category.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer reviewers than `per_item`.
     """
     if not 1 <= per_item <= len(weights):
         raise ValueError(f"per_item must be within 1..{len(weights)}, the number of reviewers, got {per_item}")

@@ -11,8 +11,9 @@ from analysis.bootstrap import N_DRAWS, percentile_interval
 from analysis.categories import CATEGORIES
 from analysis.evaluation import auc
 from analysis.intervals import Estimate
-from analysis.learning._arena import Arena, Contestant, compete, contestants_of
 from analysis.learning._calibration import Calibration, calibration
+from analysis.learning._ceiling import Ceiling, ceiling
+from analysis.learning._compare import Arena, Contestant, Standing, compete, contestants_of
 from analysis.learning._curve import LearningCurve, learning_curve
 from analysis.learning._features import DEFAULT_FEATURES, FEATURES
 from analysis.learning._logistic import fit_logistic
@@ -31,71 +32,48 @@ from analysis.results import Result
 
 LEARNED, PLAIN, MONOTONE = "learned", "learned, plain", "learned, monotone"
 LEAK = 0.98  # a single feature with at least this area under the ROC curve probably contains the answer
+NEARLY = 0.95  # labels that equal so many verdicts of a classifier were probably made with it
+CHANCE = 0.5
 N_REFITS, N_PARTITIONS = 200, 10
 
 
 @dataclass(frozen=True, repr=False)
 class Coefficient(Result):
-    """The contribution of a feature to a model.
-
-    Attributes
-    ----------
-    feature, title : str
-    value : Estimate
-        Change of the log-odds per standard deviation of the feature. The interval comes from refits with the same
-        penalty on resampled applications.
-    """
+    """The contribution of a feature to a model."""
 
     feature: str
     title: str
+    # Change of the log-odds per standard deviation of the feature. The interval comes from refits with the same
+    # penalty on resampled applications.
     value: Estimate
 
 
 @dataclass(frozen=True, repr=False)
 class Learned(Result):
-    """A learned model and the results of its evaluation.
+    """A learned model and the results of its evaluation."""
 
-    Attributes
-    ----------
-    model : Model
-        Fitted on all items.
-    n_items, n_labels, n_dissimilar, n_applications, n_left_out : int
-        `n_left_out` is the number of rows that have a category but lack a feature.
-    target : str
-        Name of the target.
-    arena : Arena
-        The out-of-fold results of the learned model and all other classifiers on the same items.
-    calibration : Calibration
-        Calibration of the out-of-fold probabilities.
-    coefficients : tuple of Coefficient
-        Largest first.
-    curve : LearningCurve
-    partitions : tuple of float
-        Areas under the ROC curve of the learned model if items are divided into folds in other ways. They show how much
-        the result depends on the folds.
-    folds : OutOfFold
-    table : DataFrame
-        One row per item with all numbers from which arena and calibration can be recomputed.
-    warnings : tuple of str
-    seed : int
-    """
-
-    model: Model
-    n_items: int
+    model: Model  # fitted on all items
+    n_items: int  # `n_left_out` is the number of rows that have a category but lack a feature
     n_labels: int
     n_dissimilar: int
     n_applications: int
     n_left_out: int
-    target: str
-    arena: Arena
-    calibration: Calibration
-    coefficients: tuple[Coefficient, ...]
+    target: str  # name of the target
+    arena: Arena  # the out-of-fold results of the learned model and all other classifiers on the same items
+    calibration: Calibration  # calibration of the out-of-fold probabilities
+    coefficients: tuple[Coefficient, ...]  # largest first
     curve: LearningCurve
+    # Areas under the ROC curve of the learned model if items are divided into folds in other ways. They show how
+    # much the result depends on the folds.
     partitions: tuple[float, ...]
     folds: OutOfFold
-    table: pd.DataFrame
+    table: pd.DataFrame  # one row per item with all numbers from which arena and calibration can be recomputed
     warnings: tuple[str, ...]
     seed: int
+    useless: str | None = None  # why the features do not predict the labels; None if they do
+    # Classifiers whose verdicts are nearly the labels, with the share of equal ones.
+    nearly_verdicts: tuple[tuple[str, float], ...] = ()
+    ceiling: Ceiling | None = None  # the best results that errors in the labels allow; None without retests
 
 
 def learn(
@@ -112,10 +90,15 @@ def learn(
     name: str = "model",
     target: str = "the consensus",
     background: Mapping[str, Any] | None = None,
+    retests: tuple[int, int] | None = None,
+    n_agreeing: int = 1,
     n_draws: int = N_DRAWS,
     level: float = 0.95,
 ) -> Learned:
     """Learn a classifier, and compare its out-of-fold scores with the scores of all other classifiers.
+
+    Raises TooFew if there are fewer than 60 items, 10 items of a category, or 5 applications. Raises ValueError if a
+    feature is unknown, an item has no application, or the cost ratio or the name is invalid.
 
     Parameters
     ----------
@@ -129,8 +112,6 @@ def learn(
         Verdicts of the classifiers to compare with: columns item, classifier, verdict and score.
     seed : int
         Random seed of folds and draws.
-    names : sequence of str
-        The features to use.
     monotone : bool
         Require coefficients >= 0, so that a larger dissimilarity never makes an item more similar. The comparison also
         contains the other variant.
@@ -138,22 +119,12 @@ def learn(
         Cost of a missed dissimilar item divided by the cost of a false alarm.
     warmup : float
         Part of each run that was left out of the features.
-    name, target : str
+    retests : (int, int), optional
+        Number of retests in which a reviewer changed the label, and number of all retests, for the ceiling.
+    n_agreeing : int
+        Number of equal labels that an item of the target has (`analysis.learning.ceiling`).
     background : mapping, optional
         Plain values to store in the model file, such as hashes and versions.
-    n_draws : int
-    level : float
-
-    Returns
-    -------
-    Learned
-
-    Raises
-    ------
-    TooFew
-        If there are fewer than 60 items, 10 items of a category, or 5 applications.
-    ValueError
-        If a feature is unknown, an item has no application, or the cost ratio or the name is invalid.
 
     References
     ----------
@@ -216,7 +187,42 @@ def learn(
         learning_curve(examples, folds, rng=rng, monotone=monotone, level=level),
         partitions, validated, _table(examples, validated, other, other_name, others),
         tuple(_warnings(examples, truth_words)), seed,
+        _useless(standing, arena.standings[-1], cost_ratio), _nearly_verdicts(examples, others, standing, arena),
+        None if retests is None else ceiling(*retests, float(examples.dissimilar.mean()), n_agreeing=n_agreeing,
+                                             level=level),
     )  # fmt: skip
+
+
+def _useless(own: Standing, always: Standing, cost_ratio: float) -> str | None:
+    """Return why the learned classifier is no better than a rule without features; None if it is."""
+    area = own.auc_by_application
+    if area.low is None or area.low <= CHANCE:
+        ends = "no interval" if area.ends is None else f"interval {area.low:.3f} to {area.high:.3f}"
+        return f"the area under the ROC curve is not above chance ({CHANCE}; {ends})"
+    if cost_ratio == 1 and (own.accuracy.value or 0.0) <= (always.accuracy.value or 0.0):
+        return f'the learned classifier agrees with the labels no more often than the rule "{always.name}"'
+    return None
+
+
+def _nearly_verdicts(
+    examples: Examples, others: Sequence[Contestant], own: Standing, arena: Arena
+) -> tuple[tuple[str, float], ...]:
+    """Return the classifiers with which the labels may have been made.
+
+    These are the classifiers whose verdicts equal at least 95 % of the labels, or whose scores have a larger area under
+    the ROC curve than the upper end of the learned one.
+    """
+    areas = {row.name: row.auc.value for row in arena.standings}
+    found = []
+    for contestant in others:
+        judged = np.isfinite(contestant.verdicts)
+        if not judged.any():
+            continue
+        equal = float((contestant.verdicts[judged] == examples.dissimilar[judged]).mean())
+        area, limit = areas.get(contestant.name), own.auc_by_application.high
+        if equal >= NEARLY or (area is not None and limit is not None and area > limit):
+            found.append((contestant.name, equal))
+    return tuple(found)
 
 
 def _out_of_fold(name: str, validated: OutOfFold) -> Contestant:
@@ -284,7 +290,7 @@ def _table(
     for contestant in others:
         columns |= {
             f"{contestant.name} score": contestant.score,
-            f"{contestant.name} verdict": words(contestant.called),
+            f"{contestant.name} verdict": words(contestant.verdicts),
         }
     return pd.DataFrame(columns)
 

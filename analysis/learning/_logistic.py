@@ -18,13 +18,7 @@ AT_BOUND, RIDGE, SMALLEST_STEP = 1e-10, 1e-12, 1e-12
 
 @dataclass(frozen=True, repr=False)
 class Logistic(Result):
-    """A fitted model in units of the features: log-odds = intercept + x @ coefficients.
-
-    Attributes
-    ----------
-    intercept : float
-    coefficients : ndarray of float, shape (n_features,)
-    """
+    """A fitted model in units of the features: log-odds = intercept + x @ coefficients."""
 
     intercept: float
     coefficients: Floats
@@ -55,12 +49,13 @@ def fit_logistic(
     """Fit a logistic regression by Newton's method.
 
     The fit minimises the mean log loss plus penalty / 2 times the sum of squared coefficients [1]_. The monotone
-    variant projects each step onto the coefficients >= 0 [2]_.
+    variant projects each step onto the coefficients >= 0 [2]_. Raises ValueError if the shapes differ or the penalty is
+    negative.
 
     Parameters
     ----------
     x : ndarray of float, shape (n_items, n_features)
-        Standardised features (`Scale`), because the penalty is the same for all features. The intercept is not
+        Standardised features (`Standardiser`), because the penalty is the same for all features. The intercept is not
         penalised.
     dissimilar : ndarray of bool, shape (n_items,)
     penalty : float
@@ -72,15 +67,6 @@ def fit_logistic(
         Weight of each item.
     start : Logistic, optional
         Starting point, such as the fit for a similar penalty. It does not affect the result.
-
-    Returns
-    -------
-    Logistic
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ or the penalty is negative.
 
     References
     ----------
@@ -136,20 +122,14 @@ def fit_logistic(
 
 
 @dataclass(frozen=True, repr=False)
-class Scale(Result):
-    """The mean and the standard deviation of each feature over the training items of a model.
+class Standardiser(Result):
+    """The mean and the standard deviation of each feature over the training items of a model."""
 
-    Attributes
-    ----------
-    mean, sd : ndarray of float, shape (n_features,)
-        Standard deviation; 1 for a feature without variation.
-    """
-
-    mean: Floats
+    mean: Floats  # standard deviation; 1 for a feature without variation
     sd: Floats
 
     @classmethod
-    def of(cls, x: Floats) -> "Scale":
+    def of(cls, x: Floats) -> "Standardiser":
         """Compute the scale from features of shape (n_items, n_features)."""
         sd = x.std(axis=0)
         return cls(x.mean(axis=0), np.where(sd > 1e-12, sd, 1.0))

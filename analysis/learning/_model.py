@@ -24,16 +24,9 @@ class ModelError(ValueError):
 
 @dataclass(frozen=True)
 class Term:
-    """A feature in a model, which adds coefficient x (value - mean) / sd to the log-odds.
+    """A feature in a model, which adds coefficient x (value - mean) / sd to the log-odds."""
 
-    Attributes
-    ----------
-    feature, version : str
-        A name in `FEATURES`, and the version of the feature that the model was fitted with.
-    mean, sd, coefficient : float
-    """
-
-    feature: str
+    feature: str  # A name in `FEATURES`, and the version of the feature that the model was fitted with
     version: str
     mean: float
     sd: float
@@ -42,33 +35,17 @@ class Term:
 
 @dataclass(frozen=True)
 class Model:
-    """A logistic model of the probability that an item is dissimilar.
+    """A logistic model of the probability that an item is dissimilar."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the model; its verdicts belong to the classifier `learned:NAME`.
-    monotone : bool
-        Whether all coefficients are at least 0.
-    terms : tuple of Term
-    intercept, threshold : float
-        An item is dissimilar if its probability exceeds the threshold.
-    penalty, cost_ratio : float
-        Settings of the fit.
-    warmup : float
-        Iterations or share of each run that were left out of the features as warm-up.
-    training : mapping
-        How the model was trained, as plain values, for example counts, hashes of the data, seed and performance.
-    """
-
-    name: str
-    monotone: bool
+    name: str  # name of the model; its verdicts belong to the classifier `learned:NAME`
+    monotone: bool  # whether all coefficients are at least 0
     terms: tuple[Term, ...]
-    intercept: float
+    intercept: float  # an item is dissimilar if its probability exceeds the threshold
     threshold: float
-    penalty: float
+    penalty: float  # settings of the fit
     cost_ratio: float = 1.0
-    warmup: float = 0.0
+    warmup: float = 0.0  # iterations or share of each run that were left out of the features as warm-up
+    # How the model was trained, as plain values, for example counts, hashes of the data, seed and performance.
     training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -108,7 +85,6 @@ class Model:
 
         Parameters
         ----------
-        verdicts : iterable of Evidence
         **background
             n_runs, n_iterations and n_left_out of the verdict.
 
@@ -154,20 +130,8 @@ class Model:
 def model_from_text(text: str) -> Model:
     """Read a model file, and reject it if any value is missing, unknown or inconsistent.
 
-    Parameters
-    ----------
-    text : str
-        Result of `Model.to_text`.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    ModelError
-        If the text is not JSON, a name is missing, unknown or duplicate, a value has the wrong type or range, a
-        feature or its version is unknown, or the formula does not match the numbers.
+    Raises ModelError if the text is not JSON, a name is missing, unknown or duplicate, a value has the wrong type or
+    range, a feature or its version is unknown, or the formula does not match the numbers.
     """
     try:
         content = json.loads(text, object_pairs_hook=_no_name_twice, parse_constant=_no_constant)

@@ -14,7 +14,7 @@ from analysis.categories import CATEGORIES, DISSIMILAR
 from analysis.evaluation import auc
 from analysis.intervals import Estimate, checked_level
 from analysis.learning._features import DEFAULT_FEATURES, FEATURES
-from analysis.learning._logistic import Floats, Scale, fit_logistic
+from analysis.learning._logistic import Floats, Standardiser, fit_logistic
 from analysis.learning._validation import cross_validate, examples_of
 from analysis.results import Result
 from analysis.tables import in_name_order
@@ -30,33 +30,19 @@ NOT_ESTIMATED = Estimate(None, reason="not estimated")
 
 @dataclass(frozen=True, repr=False)
 class Habit(Result):
-    """The measures that predict the labels of one reviewer.
-
-    Attributes
-    ----------
-    reviewer : str
-    n : int
-        Number of first labels on items with all features.
-    share : float
-        Share of dissimilar labels.
-    joint : mapping of str to Estimate
-        Feature -> change of the log-odds of dissimilar per standard deviation, in the model of all reviewers. The
-        interval is robust to correlated labels on the same item.
-    own : mapping of str to Estimate
-        The same change from a regression on this reviewer's labels alone, with an interval from resampled applications.
-    auc : Estimate
-        How well all measures together predict the labels on held-out applications.
-    reason : str or None
-        Why nothing was estimated for this reviewer; None if there are estimates.
-    """
+    """The measures that predict the labels of one reviewer."""
 
     reviewer: str
-    n: int
-    share: float | None
+    n: int  # number of first labels on items with all features
+    share: float | None  # share of dissimilar labels
+    # Feature -> change of the log-odds of dissimilar per standard deviation, in the model of all reviewers. The
+    # interval is robust to correlated labels on the same item.
     joint: Mapping[str, Estimate] = field(default_factory=dict)
+    # The same change from a regression on this reviewer's labels alone, with an interval from resampled
+    # applications.
     own: Mapping[str, Estimate] = field(default_factory=dict)
-    auc: Estimate = NOT_ESTIMATED
-    reason: str | None = None
+    auc: Estimate = NOT_ESTIMATED  # how well all measures together predict the labels on held-out applications
+    reason: str | None = None  # why nothing was estimated for this reviewer; None if there are estimates
 
     @property
     def sentence(self) -> str:
@@ -78,33 +64,17 @@ class Habit(Result):
 
 @dataclass(frozen=True, repr=False)
 class Habits(Result):
-    """The measures that predict the labels of all reviewers, and a test of equal weights.
-
-    Attributes
-    ----------
-    features : tuple of str
-    habits : tuple of Habit
-        In order of name.
-    n_items, n_labels : int
-        Number of items and number of labels in the model of all reviewers.
-    correlation : float or None
-        Residual correlation of two labels on the same item.
-    statistic, p : float or None
-        Wald's test of the hypothesis that all reviewers weigh the measures equally.
-    df : int
-    reason : str or None
-        Why there is no model of all reviewers.
-    """
+    """The measures that predict the labels of all reviewers, and a test of equal weights."""
 
     features: tuple[str, ...]
-    habits: tuple[Habit, ...]
-    n_items: int
+    habits: tuple[Habit, ...]  # in order of name
+    n_items: int  # number of items and number of labels in the model of all reviewers
     n_labels: int
-    correlation: float | None = None
-    statistic: float | None = None
+    correlation: float | None = None  # residual correlation of two labels on the same item
+    statistic: float | None = None  # Wald's test of the hypothesis that all reviewers weigh the measures equally
     p: float | None = None
     df: int = 0
-    reason: str | None = None
+    reason: str | None = None  # why there is no model of all reviewers
 
 
 def aspect_title(feature: str) -> str:
@@ -123,17 +93,12 @@ def habits(
 ) -> Habits:
     """Estimate which measures predict each reviewer's labels, and test whether all reviewers weigh them equally.
 
+    Raises ValueError if a measure is not in the table.
+
     Parameters
     ----------
-    labels : DataFrame
-        First labels: columns item, rater, category.
-    features : DataFrame
-        Indexed by item.
-    applications : Series of str, indexed by item
-    rng : Generator
     names : sequence of str
         The measures; a few uncorrelated measures give the clearest result.
-    level : float
 
     Returns
     -------
@@ -141,11 +106,6 @@ def habits(
         Reviewers with fewer than 50 labels are left out of all models. The model of all reviewers is a logistic
         regression with a term for each reviewer and measure. It is fitted by generalised estimating equations with
         items as clusters and exchangeable correlation [1]_.
-
-    Raises
-    ------
-    ValueError
-        If a measure is not in the table.
 
     References
     ----------
@@ -159,7 +119,7 @@ def habits(
     counts = known["rater"].value_counts()
     enough = [rater for rater in in_name_order(counts.index) if counts[rater] >= MIN_LABELS]
     used = known[known["rater"].isin(enough)].sort_values(["item", "rater"]).reset_index(drop=True)
-    scale = Scale.of(values.loc[used["item"].unique()].to_numpy(dtype=np.float64)) if len(used) else None
+    scale = Standardiser.of(values.loc[used["item"].unique()].to_numpy(dtype=np.float64)) if len(used) else None
     joint, fields = _joint(used, values, scale, enough, names, level)
     result = []
     for rater in in_name_order(labels["rater"].unique()):
@@ -179,7 +139,7 @@ def habits(
 def _joint(
     used: pd.DataFrame,
     values: pd.DataFrame,
-    scale: Scale | None,
+    scale: Standardiser | None,
     raters: Sequence[str],
     names: Sequence[str],
     level: float,
@@ -239,7 +199,7 @@ def _joint(
 def _own(
     own: pd.DataFrame,
     values: pd.DataFrame,
-    scale: Scale,
+    scale: Standardiser,
     applications: pd.Series,
     names: Sequence[str],
     rng: np.random.Generator,
@@ -275,17 +235,3 @@ def _predictable(
     except ValueError as error:
         return Estimate(None, reason=str(error))
     return auc([CATEGORIES[int(value)] for value in found.dissimilar], score)
-
-
-def habits_of(content: Mapping[str, Any]) -> Habits:
-    """Rebuild `Habits` from plain values (`analysis.document.plain`)."""
-    read = [
-        Habit(**{
-            **habit,
-            "joint": {name: Estimate(**value) for name, value in habit["joint"].items()},
-            "own": {name: Estimate(**value) for name, value in habit["own"].items()},
-            "auc": Estimate(**habit["auc"]),
-        })
-        for habit in content["habits"]
-    ]  # fmt: skip
-    return Habits(**{**content, "features": tuple(content["features"]), "habits": tuple(read)})

@@ -27,7 +27,6 @@ def rank_next(
     ----------
     candidates : sequence of str
         Items without labels.
-    applications : mapping of str to str
     uncertainty : mapping of str to float, or None
         1 - |2 p - 1|, where p is the probability of dissimilar from a model fitted on other items; 1 is most uncertain.
         None if there is no model.
@@ -68,12 +67,10 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
     Each batch gives one set of weights. Items that were labelled earlier have weight 1. The random items of the batch
     represent all other items. Each random item therefore has the weight (unlabelled items) / (random items of the
     batch). The weights are then averaged over the batches; a batch counts in proportion to its number of random items
-    [1]_.
+    [1]_. Raises ValueError if an item occurs twice, there are more items than `n_items`, or no item is random.
 
     Parameters
     ----------
-    n_items : int
-        Number of all items.
     batches : sequence of (sequence of str, sequence of str)
         The new random items and the chosen items of each batch, in order. The choice must not depend on the random
         order of items that are not yet drawn, not even for ties.
@@ -83,11 +80,6 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
     dict of str to float
         Item -> weight. The sum of the weights is `n_items`. Items that were chosen after the last random item have
         weight 0.
-
-    Raises
-    ------
-    ValueError
-        If an item occurs twice, there are more items than `n_items`, or no item is random.
 
     References
     ----------
@@ -118,23 +110,15 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
 
 @dataclass(frozen=True, repr=False)
 class WeightedEstimates(Result):
-    """Estimates that combine random and chosen items.
+    """Estimates that combine random and chosen items."""
 
-    Attributes
-    ----------
-    n_items, n_random, n_without : int
-        Number of items with at least two labels. Of these items, the number drawn at random, and the number with weight
-        0 because no random item was drawn after they were chosen.
-    n_labels : int
-    share, percent, kappa : Estimate
-        Mean share of dissimilar labels per item, percent agreement, and Fleiss' kappa.
-    """
-
+    # Number of items with at least two labels. Of these items, the number drawn at random, and the number with
+    # weight 0 because no random item was drawn after they were chosen.
     n_items: int
     n_random: int
     n_without: int
     n_labels: int
-    share: Estimate
+    share: Estimate  # mean share of dissimilar labels per item, percent agreement, and Fleiss' kappa
     percent: Estimate
     kappa: Estimate
 
@@ -229,29 +213,19 @@ def _design_factor(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence
 
 @dataclass(frozen=True, repr=False)
 class SelectionStep(Result):
-    """The results of a simulation for one number of labels, averaged over repeats.
+    """The results of a simulation for one number of labels, averaged over repeats."""
 
-    Attributes
-    ----------
-    n : int
-        Number of labels.
-    auc_random, auc_chosen : float
-        Area under the ROC curve on held-out applications, for models fitted on random items, and for models fitted on
-        chosen and random items.
-    prevalence_labelled, prevalence_random, prevalence_weighted : float
-        Mean error of the estimated share of dissimilar items from all labelled items, from random items only, and from
-        weighted items.
-    rmse_random, rmse_weighted : float
-        Root mean squared error of `prevalence_random` and of `prevalence_weighted`.
-    """
-
-    n: int
+    n: int  # number of labels
+    # Area under the ROC curve on held-out applications, for models fitted on random items, and for models fitted
+    # on chosen and random items.
     auc_random: float
     auc_chosen: float
+    # Mean error of the estimated share of dissimilar items from all labelled items, from random items only, and
+    # from weighted items.
     prevalence_labelled: float
     prevalence_random: float
     prevalence_weighted: float
-    rmse_random: float
+    rmse_random: float  # root mean squared error of `prevalence_random` and of `prevalence_weighted`
     rmse_weighted: float
 
 
@@ -269,20 +243,12 @@ def simulate_selection(
 
     Parameters
     ----------
-    examples : Examples
-        One row per item.
-    disagreement : mapping of str to float
-    rng : Generator
     n_first, n_next : int
         Number of random items at the start, and size of each batch.
     random_share : float
         Share of random items in each batch, in (0, 1].
     n_repeats : int
         Number of repeats, each with new random items and a third of the applications held out.
-
-    Returns
-    -------
-    tuple of SelectionStep
     """
     results: dict[int, list[Floats]] = {}
     for _ in range(n_repeats):
@@ -351,11 +317,6 @@ def _one_selection(
 def disagreement_of(verdicts: pd.DataFrame) -> dict[str, float]:
     """Return, for each item, the share of pairs of classifiers whose verdicts differ.
 
-    Parameters
-    ----------
-    verdicts : DataFrame
-        Columns item, classifier, verdict.
-
     Examples
     --------
     >>> table = pd.DataFrame({"item": "a", "classifier": list("xyz"), "verdict": ["similar", "similar", "dissimilar"]})
@@ -375,22 +336,16 @@ def disagreement_of(verdicts: pd.DataFrame) -> dict[str, float]:
 def uncertainties(examples: Examples, features: pd.DataFrame, *, rng: np.random.Generator) -> dict[str, float]:
     """Fit a model to the labelled items, and return how uncertain the model is about each item in the table.
 
+    Raises TooFew as `cross_validate`.
+
     Parameters
     ----------
     examples : Examples
         The labelled items.
     features : DataFrame
         Indexed by item, with the columns of the examples. Items with missing values are left out.
-
-    Returns
     ------- dict of str to float
         Item -> 1 - |2 p - 1|, where p is the probability of dissimilar.
-    rng : Generator
-
-    Raises
-    ------
-    TooFew
-        As `cross_validate`.
     """
     if examples.why_too_few:
         raise TooFew(examples.why_too_few)

@@ -17,15 +17,12 @@ TARGETS = {
 def label_table(answers: pd.DataFrame) -> pd.DataFrame:
     """Return the first labels that count, in the columns item, rater and category.
 
+    Raises ValueError as `analysis.tables.with_defaults`.
+
     Parameters
     ----------
     answers : DataFrame
         Columns item, reviewer, label; optionally kind and assignment (`analysis.tables.with_defaults`).
-
-    Raises
-    ------
-    ValueError
-        As `analysis.tables.with_defaults`.
     """
     first = first_of(with_defaults(answers))
     counted = first.loc[first["kind"].isin(COUNTED_KINDS), ["item", "rater", "category"]]
@@ -35,22 +32,17 @@ def label_table(answers: pd.DataFrame) -> pd.DataFrame:
 def target_of(answers: pd.DataFrame, consensus: str = AGREED) -> pd.DataFrame:
     """Return the categories that a model learns from: one row per item with a consensus, or one row per label.
 
+    Raises ValueError if the target is unknown, or the answer table is invalid.
+
     Parameters
     ----------
     answers : DataFrame
         As for `label_table`. Answers of the kinds third and adjudicated count for the majority.
-    consensus : str
-        A name in `TARGETS`.
 
     Returns
     -------
     DataFrame
         Columns item and category. With "labels" there is one row per label, so an item may have several rows.
-
-    Raises
-    ------
-    ValueError
-        If the target is unknown, or the answer table is invalid.
 
     Examples
     --------
@@ -76,3 +68,15 @@ def target_of(answers: pd.DataFrame, consensus: str = AGREED) -> pd.DataFrame:
         table = majority(labels, third[["item", "rater", "category"]], decisions)
     found = table["category"].dropna()
     return pd.DataFrame({"item": found.index.astype(object), "category": found.to_numpy(dtype=object)})
+
+
+def retest_counts(answers: pd.DataFrame) -> tuple[int, int]:
+    """Return the number of hidden retests in which a reviewer changed the label, and the number of all retests.
+
+    Raises ValueError as `analysis.tables.with_defaults`.
+    """
+    first = first_of(with_defaults(answers))
+    counted = first[first["kind"].isin(COUNTED_KINDS)].drop_duplicates(["item", "rater"])
+    again = first[first["kind"] == "retest"].drop_duplicates(["item", "rater"])
+    pairs = counted.merge(again, on=["item", "rater"], suffixes=("", "_again"))
+    return int((pairs["category"] != pairs["category_again"]).sum()), len(pairs)

@@ -10,7 +10,7 @@ from scipy import special
 
 from analysis.categories import CATEGORIES, DISSIMILAR
 from analysis.evaluation import balanced_folds
-from analysis.learning._logistic import Bools, Floats, Logistic, Scale, fit_logistic
+from analysis.learning._logistic import Bools, Floats, Logistic, Standardiser, fit_logistic
 from analysis.results import Result
 
 PENALTIES = tuple(
@@ -26,24 +26,14 @@ class TooFew(ValueError):
 
 @dataclass(frozen=True)
 class Examples:
-    """Training data of a model, with one row per item or per label.
-
-    Attributes
-    ----------
-    items, applications : tuple of str
-    dissimilar : ndarray of bool, shape (n,)
-    x : ndarray of float, shape (n, n_features)
-    features : tuple of str
-    n_left_out : int
-        Number of rows that have a category but lack a feature.
-    """
+    """Training data of a model, with one row per item or per label."""
 
     items: tuple[str, ...]
     applications: tuple[str, ...]
     dissimilar: Bools
     x: Floats
     features: tuple[str, ...]
-    n_left_out: int = 0
+    n_left_out: int = 0  # number of rows that have a category but lack a feature
 
     @property
     def group(self) -> NDArray[np.intp]:
@@ -85,25 +75,20 @@ class Examples:
 def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str], applications: pd.Series) -> Examples:
     """Match the categories and the features of the same items.
 
+    Raises ValueError if a feature is not in the table, an item has no application, or a category is neither similar nor
+    dissimilar.
+
     Parameters
     ----------
     truth : DataFrame
         Columns item and category; an item may have several rows, one per label.
     features : DataFrame
         Indexed by item, one column per feature.
-    names : sequence of str
-        The features to use.
-    applications : Series of str, indexed by item
 
     Returns
     -------
     Examples
         Sorted by item. Rows of items that lack a feature are left out and counted.
-
-    Raises
-    ------
-    ValueError
-        If a feature is not in the table, an item has no application, or a category is neither similar nor dissimilar.
     """
     unknown = [name for name in names if name not in features.columns]
     if unknown or not names:
@@ -133,21 +118,12 @@ def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str
 
 @dataclass(frozen=True, repr=False)
 class Chosen(Result):
-    """A fitted model, and the penalty and the threshold that the inner folds chose.
+    """A fitted model, and the penalty and the threshold that the inner folds chose."""
 
-    Attributes
-    ----------
-    scale : Scale
-    model : Logistic
-    penalty : float
-    threshold : float
-        Items with a higher probability are called dissimilar.
-    """
-
-    scale: Scale
+    scale: Standardiser
     model: Logistic
     penalty: float
-    threshold: float
+    threshold: float  # items with a higher probability are called dissimilar
 
     def leaning(self, x: Floats) -> Floats:
         """Return the log-odds of dissimilar without the intercept, from unscaled features."""
@@ -160,29 +136,18 @@ class Chosen(Result):
 
 @dataclass(frozen=True, repr=False)
 class OutOfFold(Result):
-    """Predictions for items of held-out applications.
-
-    Attributes
-    ----------
-    fold : ndarray of int, shape (n,)
-    score : ndarray of float, shape (n,)
-        Log-odds without the intercept, relative to the mean item of the training folds. The ROC curve uses this score.
-        The intercept is left out because it depends on the share of dissimilar items in the training folds, which is
-        low if the held-out fold has many dissimilar items. With the intercept, the area of pure noise would be below
-        0.5.
-    probability, threshold : ndarray of float, shape (n,)
-    called : ndarray of bool, shape (n,)
-        probability > threshold.
-    penalties : tuple of float
-        The penalty of each outer fold.
-    """
+    """Predictions for items of held-out applications."""
 
     fold: NDArray[np.intp]
+    # Log-odds without the intercept, relative to the mean item of the training folds. The ROC curve uses this
+    # score. The intercept is left out because it depends on the share of dissimilar items in the training folds,
+    # which is low if the held-out fold has many dissimilar items. With the intercept, the area of pure noise
+    # would be below 0.5.
     score: Floats
     probability: Floats
     threshold: Floats
-    called: Bools
-    penalties: tuple[float, ...]
+    called: Bools  # probability > threshold
+    penalties: tuple[float, ...]  # the penalty of each outer fold
 
 
 def cross_validate(
@@ -195,29 +160,17 @@ def cross_validate(
 ) -> OutOfFold:
     """Compute out-of-fold scores by nested cross-validation [1]_.
 
-    The inner folds choose the penalty and the threshold. The outer folds are used only for scoring.
+    The inner folds choose the penalty and the threshold. The outer folds are used only for scoring. Raises TooFew with
+    fewer than 60 items, 10 of a category or 5 applications. Raises ValueError if an application is in two folds.
 
     Parameters
     ----------
-    examples : Examples
     rng : Generator
         Random generator for the assignment of applications to folds.
-    monotone : bool
     cost_ratio : float
         Cost of a missed dissimilar item divided by the cost of a false alarm; 1 maximises accuracy.
     folds : ndarray of int, shape (n,), optional
         The outer folds, such as from `outer_folds`; drawn by default.
-
-    Returns
-    -------
-    OutOfFold
-
-    Raises
-    ------
-    TooFew
-        With fewer than 60 items, 10 of a category or 5 applications.
-    ValueError
-        If an application is in two folds.
 
     References
     ----------
@@ -262,17 +215,8 @@ def choose(
 
     Parameters
     ----------
-    training : Examples
-    rng : Generator
-    monotone : bool
-    cost_ratio : float
-    n_folds : int
     penalties : sequence of float
         The penalties to choose from, from strong to weak.
-
-    Returns
-    -------
-    Chosen
     """
     group, y = training.group, training.dissimilar
     fold = balanced_folds(y, group, min(n_folds, int(group.max()) + 1), rng)
@@ -282,7 +226,7 @@ def choose(
         if y[inside].all() or not y[inside].any():  # learning needs both categories
             odds[:, outside] = special.logit((y[inside].sum() + 0.5) / (inside.sum() + 1))
             continue
-        scale = Scale.of(training.x[inside])
+        scale = Standardiser.of(training.x[inside])
         x, held_out = scale.apply(training.x[inside]), scale.apply(training.x[outside])
         model = None
         for p, penalty in enumerate(penalties):
@@ -290,7 +234,7 @@ def choose(
             odds[p, outside] = model.intercept + model.leaning(held_out)
     losses = np.logaddexp(0.0, np.where(y, -odds, odds)).mean(axis=1)
     best = int(losses.argmin())
-    scale = Scale.of(training.x)
+    scale = Standardiser.of(training.x)
     model = fit_logistic(scale.apply(training.x), y, penalties[best], monotone=monotone)
     return Chosen(scale, model, penalties[best], best_threshold(y, special.expit(odds[best]), cost_ratio))
 
@@ -307,7 +251,6 @@ def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) ->
     probability : ndarray of float, shape (n,)
     cost_ratio : float
         Cost of a missed dissimilar item divided by the cost of a false alarm.
-
 
     Returns
     -------

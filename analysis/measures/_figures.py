@@ -32,8 +32,6 @@ def schematic_pairs(
     ----------
     pairs : mapping of str to (ndarray, ndarray)
         Title -> two runs.
-    measures : sequence of str
-        Names in `MEASURES`.
     theta : float or None
         Threshold to draw; None for no threshold and no marks.
     unit : str or None
@@ -62,46 +60,38 @@ def means(values: Mapping[str, float], *, theta: float | None) -> Chart:
     return _bars(values, theta).configure_view(stroke=None)
 
 
-def measures_by_application(table: pd.DataFrame, *, theta: float | None) -> Chart:
+def measures_by_application(table: pd.DataFrame, *, theta: float | None, keep_order: bool = False) -> Chart:
     """Draw a heat map of the mean of each measure by application (the paper's Figure 2).
 
     Parameters
     ----------
-    table : DataFrame
-        Result of `mean_measures`.
     theta : float or None
         Threshold above which means are marked; None for no marks.
+    keep_order : bool
+        Whether rows keep the order of the table. By default, the row with the largest median is at the top.
 
     Returns
     -------
     Chart
-        A heat map with the largest median of means at the top.
+        A heat map with one row per application.
     """
     names = [f"{name or 'no application'} ({n})" for name, n in zip(table["application"], table["n"], strict=True)]
     values = table[measures_of(table)].set_axis(pd.Index(names))
-    return _heat_map(values, theta, "Applications (number of benchmarks)")
+    return _heat_map(values, theta, "Applications (number of benchmarks)", keep_order=keep_order)
 
 
-def measures_by_benchmark(table: pd.DataFrame, application: str, *, theta: float | None) -> Chart:
+def measures_by_benchmark(
+    table: pd.DataFrame, application: str, *, theta: float | None, keep_order: bool = False
+) -> Chart:
     """Draw a heat map of the mean of each measure for the benchmarks of one application (the paper's Figure 3).
 
-    Parameters
-    ----------
-    table : DataFrame
-        As for `mean_measures`.
-    application : str
-    theta : float or None
-
-    Raises
-    ------
-    ValueError
-        If the table has no benchmark of this application.
+    Raises ValueError if the table has no benchmark of this application.
     """
     rows = table[table["application"] == application]
     if not len(rows):
         raise ValueError(f"no benchmark has the application {application!r}")
     values = rows[measures_of(table)].set_axis(pd.Index(_without_common_start(list(rows["benchmark"]))))
-    return _heat_map(values, theta, f"Benchmarks of {application or 'no application'}")
+    return _heat_map(values, theta, f"Benchmarks of {application or 'no application'}", keep_order=keep_order)
 
 
 def pair_matrix(
@@ -181,13 +171,14 @@ def _bars(
     return alt.layer(*layers).properties(width=width, height=alt.Step(17))
 
 
-def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:
+def _heat_map(values: pd.DataFrame, theta: float | None, title: str, *, keep_order: bool) -> Chart:
     """Draw a heat map with one row per entry of the index and one column per measure.
 
-    The row with the largest median is at the top.
+    The row with the largest median is at the top, unless the rows keep their order.
     """
-    values = values.astype(float)
-    ordered = values.iloc[np.argsort(-values.median(axis=1).fillna(0).to_numpy(), kind="stable")]
+    ordered = values.astype(float)
+    if not keep_order:
+        ordered = ordered.iloc[np.argsort(-ordered.median(axis=1).fillna(0).to_numpy(), kind="stable")]
     names = [str(name).split("#") for name in ordered.index]
     titles = [_in_two_lines(title_of(str(name))) for name in ordered.columns]
     padding = 18 if len(titles[0]) > 1 else 4  # space for two lines of text

@@ -26,11 +26,6 @@ def measure_table(verdicts: pd.DataFrame) -> pd.DataFrame:
 def mean_measures(table: pd.DataFrame) -> pd.DataFrame:
     """Return the mean of each measure over the benchmarks of each application.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Result of `measure_table`.
-
     Returns
     -------
     DataFrame

@@ -9,43 +9,31 @@ from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
 from analysis.order._compare import (
-    Comparison,
-    Side,
-    delta_percent,
-    interval_case,
-    smallest_p,
+    Comparison as Comparison,
+    Side as Side,
+    delta_percent as delta_percent,
+    interval_case as interval_case,
+    min_attainable_p as min_attainable_p,
 )
-from analysis.order._failures import Dropped, drop_failed
-from analysis.order._medians import median_interval
-from analysis.order._positions import After, Placed, after_predecessor, position_trend, predecessors
-from analysis.order._survey import Survey, survey
-from analysis.order._systems import Conclusion, conclusion, count_flags, flag
+from analysis.order._failures import Dropped as Dropped, drop_failed as drop_failed
+from analysis.order._medians import median_interval as median_interval
+from analysis.order._positions import (
+    After as After,
+    Placed as Placed,
+    after_predecessor as after_predecessor,
+    position_trend as position_trend,
+    predecessors as predecessors,
+)
+from analysis.order._survey import OrderSurvey as OrderSurvey, survey as survey
+from analysis.order._systems import (
+    Conclusion as Conclusion,
+    conclusion as conclusion,
+    count_flags as count_flags,
+    flag as flag,
+)
 
 if TYPE_CHECKING:
-    from analysis.order._document import document
-    from analysis.order._figures import charts
+    from analysis.order._document import document as document
+    from analysis.order._figures import charts as charts
 
-__all__ = [
-    "After",
-    "Comparison",
-    "Conclusion",
-    "Dropped",
-    "Placed",
-    "Side",
-    "Survey",
-    "after_predecessor",
-    "charts",
-    "conclusion",
-    "count_flags",
-    "delta_percent",
-    "document",
-    "drop_failed",
-    "flag",
-    "interval_case",
-    "median_interval",
-    "position_trend",
-    "predecessors",
-    "smallest_p",
-    "survey",
-]  # fmt: skip
 __getattr__ = on_first_use(__name__, {"document": "_document", "charts": "_figures"})

@@ -1,7 +1,7 @@
 """Compare the runs of a benchmark in fixed order with its runs in random order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import frexp, isfinite, ldexp
 
@@ -12,7 +12,7 @@ from analysis.intervals import Estimate
 from analysis.multiple import bonferroni, holm
 from analysis.order._medians import COMPAT, PUBLISHED_LEVEL, median_interval
 from analysis.runs import Floats
-from analysis.samples import KruskalWallis, change_in_words, kruskal
+from analysis.samples import KruskalWallis, describe_change, kruskal
 from analysis.spread import cv
 
 RED_FLAG, UNLIKELY, EXAMINE = 1, 2, 3
@@ -20,54 +20,19 @@ RED_FLAG, UNLIKELY, EXAMINE = 1, 2, 3
 
 @dataclass(frozen=True)
 class Side:
-    """The runs of a benchmark in one of the two orders.
+    """The runs of a benchmark in one of the two orders."""
 
-    Attributes
-    ----------
-    values : tuple of float
-        One number per run, in the benchmark's unit.
-    mean : float
-    variation : Estimate
-        The coefficient of variation.
-    median : Estimate
-        Median with an interval at the confidence level of the survey.
-    """
-
-    values: tuple[float, ...]
+    values: tuple[float, ...]  # one number per run, in the benchmark's unit
     mean: float
-    variation: Estimate
-    median: Estimate
+    variation: Estimate  # the coefficient of variation
+    median: Estimate  # median with an interval at the confidence level of the survey
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of one test that compares fixed and random order for one version of a benchmark.
+    """The result of one test that compares fixed and random order for one version of a benchmark."""
 
-    Attributes
-    ----------
-    benchmark, application, version, unit, better : str
-        The version is "" if unknown.
-    fixed, random : Side
-    test : KruskalWallis
-    smallest_p : float
-        The smallest p that this number of runs can reach, which is the p if the values of both orders do not overlap
-        and no values are equal.
-    p_bonferroni, p_holm : float or None
-        p corrected for all tests of the survey.
-    differs, differs_holm, differs_uncorrected : bool
-        Whether p < alpha / |T| (Bonferroni), whether the corrected p < alpha (Holm), and whether p < alpha.
-    delta_percent : Estimate
-        (mean fixed - mean random) / mean fixed, in percent.
-    change : str or None
-        The change in words: random order compared with fixed order.
-    case : int or None
-        Result of `interval_case`.
-    published_case : int
-        The case that the published tool reports. The tool has its own ranks and rule, and uses 95 % intervals for each
-        test.
-    """
-
-    benchmark: str
+    benchmark: str  # the version is "" if unknown
     application: str
     version: str
     unit: str
@@ -75,15 +40,19 @@ class Comparison:
     fixed: Side
     random: Side
     test: KruskalWallis
-    smallest_p: float
-    p_bonferroni: float | None
+    # The smallest p that this number of runs can reach, which is the p if the values of both orders do not
+    # overlap and no values are equal.
+    min_attainable_p: float = field(metadata={"key": "smallest_p"})
+    p_bonferroni: float | None  # p corrected for all tests of the survey
     p_holm: float | None
-    differs: bool
+    differs: bool  # whether p < alpha / |T| (Bonferroni), whether the corrected p < alpha (Holm), and whether p < alpha
     differs_holm: bool
     differs_uncorrected: bool
-    delta_percent: Estimate
-    change: str | None
-    case: int | None
+    delta_percent: Estimate  # (mean fixed - mean random) / mean fixed, in percent
+    change: str | None  # the change in words: random order compared with fixed order
+    case: int | None  # result of `interval_case`
+    # The case that the published tool reports. The tool has its own ranks and rule, and uses 95 % intervals for
+    # each test.
     published_case: int
 
 
@@ -146,8 +115,6 @@ def interval_case(fixed: Estimate, random: Estimate, *, compat: str | None = Non
 
     Parameters
     ----------
-    fixed, random : Estimate
-        Results of `median_interval`.
     compat : str, optional
         "ordersage": use the rule of the tool published with [1]_. By this rule, a median that equals a limit of the
         other interval is outside the interval, unless the interval of the random order has the higher upper limit.
@@ -182,14 +149,14 @@ def interval_case(fixed: Estimate, random: Estimate, *, compat: str | None = Non
 
 
 @lru_cache(maxsize=1024)  # cached, because a suite has few different numbers of runs
-def smallest_p(n_fixed: int, n_random: int) -> float:
+def min_attainable_p(n_fixed: int, n_random: int) -> float:
     """Compute the smallest p that `kruskal` can reach for two samples of these sizes.
 
     The samples that give this p do not overlap and have no equal values.
 
     Examples
     --------
-    >>> round(smallest_p(3, 3), 4)
+    >>> round(min_attainable_p(3, 3), 4)
     0.0495
     """
     p = kruskal([np.arange(n_fixed), np.arange(n_random) + n_fixed]).p
@@ -198,7 +165,7 @@ def smallest_p(n_fixed: int, n_random: int) -> float:
 
 def compared(cells: Sequence[Cell], *, alpha: float, ci_level: float, compat: str | None) -> tuple[Comparison, ...]:
     """Run one test per cell, correct p for the number of tests, and compute intervals at `ci_level`."""
-    tests = [kruskal([cell.fixed, cell.random]) for cell in cells]
+    tests = [kruskal([np.sort(cell.fixed), np.sort(cell.random)]) for cell in cells]
     p = [test.p for test in tests]
     return tuple(
         _comparison(cell, test, corrected, alpha=alpha, n_tests=len(cells), ci_level=ci_level, compat=compat)
@@ -223,14 +190,14 @@ def _comparison(
 ) -> Comparison:
     fixed, random = (_side(values, ci_level, compat) for values in (cell.fixed, cell.random))
     published = [median_interval(values, PUBLISHED_LEVEL, compat=COMPAT[0]) for values in (cell.fixed, cell.random)]
-    delta = delta_percent(cell.fixed, cell.random)
+    delta = delta_percent(np.sort(cell.fixed), np.sort(cell.random))
     p_bonferroni, p_holm = corrected
     change = None
     if delta.value is not None:
-        change = change_in_words(random.mean / fixed.mean, cell.better, who="the random order")
+        change = describe_change(random.mean / fixed.mean, cell.better, who="the random order")
     return Comparison(
         cell.benchmark, cell.application, cell.version, cell.unit, cell.better, fixed, random, test,
-        smallest_p=smallest_p(len(cell.fixed), len(cell.random)),
+        min_attainable_p=min_attainable_p(len(cell.fixed), len(cell.random)),
         p_bonferroni=p_bonferroni,
         p_holm=p_holm,
         differs=below(test.p, alpha / n_tests),
@@ -244,8 +211,9 @@ def _comparison(
 
 
 def _side(values: Floats, level: float, compat: str | None) -> Side:
-    median = median_interval(values, level, compat=compat)
-    return Side(tuple(map(float, values)), _mean(values), cv(values), median)
+    ordered = np.sort(values)  # another order of the runs changes not even the last digit
+    median = median_interval(ordered, level, compat=compat)
+    return Side(tuple(map(float, values)), _mean(ordered), cv(ordered), median)
 
 
 def _mean(values: Floats) -> float:

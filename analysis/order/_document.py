@@ -1,6 +1,6 @@
 """Build the report on the order of benchmarks: sentences, tables and figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from analysis.document import (
@@ -11,19 +11,17 @@ from analysis.document import (
     Document,
     Figure,
     Paragraph,
-    Section,
     counted,
     first_rows,
     listed,
+    method_report,
     number,
     p_value,
     percent,
     table,
-    value_in_words,
-    words,
 )
 from analysis.intervals import Estimate
-from analysis.order import Comparison, Placed, Side, Survey, count_flags
+from analysis.order import Comparison, OrderSurvey, Placed, Side, count_flags
 from analysis.order._compare import RED_FLAG
 from analysis.order._figures import by_least_p, by_p
 from analysis.order._medians import PUBLISHED_LEVEL
@@ -51,30 +49,36 @@ PUBLISHED_READ = (
     f"The column As published has the case by the rule of the published tool, which uses {100 * PUBLISHED_LEVEL:g} % "
     "intervals for each single test."
 )
+SOURCE = (
+    "Each run counts as one value, which summarises the iterations after the warm-up. The tests are Kruskal-Wallis "
+    "tests, corrected for ties. Medians have exact, distribution-free intervals from order statistics. Source: "
+    "Duplyakin et al. (2023), Avoiding the Ordering Trap in Systems Performance Measurement, USENIX ATC '23."
+)
 
 
-def document(survey: Survey) -> Document:
-    """Build the report on the order of benchmarks.
-
-    Parameters
-    ----------
-    survey : Survey
-    """
-    sections = [Section("In short", (Bullets(tuple(_in_short(survey))),))]
+def document(survey: OrderSurvey) -> Document:
+    """Build the report on the order of benchmarks."""
+    sections: list[tuple[str, Iterable[Block]]] = []
     if survey.tests:
-        sections.append(Section("Fixed against random order", tuple(_tests(survey))))
-        sections.append(Section("Medians in both orders", tuple(_medians(survey))))
+        sections.append(("Fixed against random order", _tests(survey)))
+        sections.append(("Medians in both orders", _medians(survey)))
     if survey.conclusions:
-        sections.append(Section("Two versions", tuple(_conclusions(survey))))
+        sections.append(("Two versions", _conclusions(survey)))
     if survey.positions:
-        sections.append(Section("Position and previous benchmark (weaker tests)", tuple(_positions(survey))))
-    sections.append(Section("Left out", tuple(_left_out(survey))))
-    sections.append(Section("Method", tuple(_parameters(survey))))
-    lead = "Do the values of a benchmark change when the benchmarks run in a different order?"
-    return Document("Order of benchmarks", lead, "", tuple(sections), kind="order report")
+        sections.append(("Position and previous benchmark (weaker tests)", _positions(survey)))
+    return method_report(
+        "Order of benchmarks",
+        "Do the values of a benchmark change when the benchmarks run in a different order?",
+        _in_short(survey),
+        sections,
+        _left_out(survey),
+        survey.parameters,
+        kind="order report",
+        source=(Paragraph(SOURCE),),
+    )
 
 
-def _in_short(survey: Survey) -> Iterator[str]:
+def _in_short(survey: OrderSurvey) -> Iterator[str]:
     if not survey.tests:
         yield (
             "No benchmark was measured both in fixed and in random order, so the two orders cannot be compared. "
@@ -103,7 +107,7 @@ def _in_short(survey: Survey) -> Iterator[str]:
         )
 
 
-def _verdict(survey: Survey) -> str:
+def _verdict(survey: OrderSurvey) -> str:
     n_differing = sum(test.differs for test in survey.tests)
     verdict = (
         "Order matters" if survey.matters else "No effect of order was found, which does not prove that there is none"
@@ -114,7 +118,7 @@ def _verdict(survey: Survey) -> str:
     )
 
 
-def _uncorrected(survey: Survey) -> Iterator[str]:
+def _uncorrected(survey: OrderSurvey) -> Iterator[str]:
     n_small, expected = sum(test.differs_uncorrected for test in survey.tests), survey.alpha * survey.n_tests
     yield (
         f"Without a correction, {n_small} would be below α = {survey.alpha:g}; if order never mattered, {expected:.2g} "
@@ -122,14 +126,14 @@ def _uncorrected(survey: Survey) -> Iterator[str]:
     )
 
 
-def _affected(survey: Survey) -> Iterator[str]:
+def _affected(survey: OrderSurvey) -> Iterator[str]:
     for test in [test for test in by_p(survey) if test.differs][:N_NAMED]:
         change = test.change or f"Δ% is undefined ({test.delta_percent.reason})"
         case = "" if test.case is None else f", case {CASES[test.case]}"
         yield f"{survey.title(test)}: {change} (p = {p_value(test.test.p)}{case})."
 
 
-def _red_flags(survey: Survey) -> Iterator[str]:
+def _red_flags(survey: OrderSurvey) -> Iterator[str]:
     """Describe the red flags with the requested intervals, and the red flags that the paper's method would raise."""
     flagged = [survey.title(test) for test in by_p(survey) if test.case == RED_FLAG]
     published = [survey.title(test) for test in by_p(survey) if test.published_case == RED_FLAG]
@@ -155,8 +159,8 @@ def _red_flags(survey: Survey) -> Iterator[str]:
         )
 
 
-def _too_few(survey: Survey) -> Iterator[str]:
-    n_unable = sum(test.smallest_p >= (survey.threshold or 0) for test in survey.tests)
+def _too_few(survey: OrderSurvey) -> Iterator[str]:
+    n_unable = sum(test.min_attainable_p >= (survey.threshold or 0) for test in survey.tests)
     if n_unable:
         yield (
             f"{counted(n_unable, 'test')} cannot find an effect: with so few runs, p cannot be below α / |T|, even if "
@@ -164,7 +168,7 @@ def _too_few(survey: Survey) -> Iterator[str]:
         )
 
 
-def _versions_in_short(survey: Survey) -> Iterator[str]:
+def _versions_in_short(survey: OrderSurvey) -> Iterator[str]:
     if survey.conclusions:
         counts = count_flags(survey.conclusions)
         first, n = survey.conclusions[0], len(survey.conclusions)
@@ -176,7 +180,7 @@ def _versions_in_short(survey: Survey) -> Iterator[str]:
         )
 
 
-def _positions_in_short(survey: Survey) -> Iterator[str]:
+def _positions_in_short(survey: OrderSurvey) -> Iterator[str]:
     if not survey.n_position_tests:
         return
     limit = survey.position_threshold or 0
@@ -198,8 +202,8 @@ def _strongest(row: Placed) -> tuple[Test, str]:
         return row.trend, row.change or "no trend"
     low, high = row.groups[0], row.groups[-1]
     return row.after, (
-        f"median {_with_unit(low.median, row)} {_predecessor_in_words(low.before)}, {_with_unit(high.median, row)} "
-        f"{_predecessor_in_words(high.before)}"
+        f"median {_with_unit(low.median, row)} {_describe_predecessor(low.before)}, {_with_unit(high.median, row)} "
+        f"{_describe_predecessor(high.before)}"
     )
 
 
@@ -207,11 +211,11 @@ def _with_unit(value: float, row: Placed) -> str:
     return f"{_value(value)} {row.unit}".strip()
 
 
-def _predecessor_in_words(before: str) -> str:
+def _describe_predecessor(before: str) -> str:
     return f"after {before}" if before else "at the start of a run"
 
 
-def _tests(survey: Survey) -> Iterator[Block]:
+def _tests(survey: OrderSurvey) -> Iterator[Block]:
     tests, alpha = survey.tests, survey.alpha
     rows = [
         ("Bonferroni", f"p < α / |T| = {survey.threshold:.3g}", sum(t.differs for t in tests)),
@@ -240,7 +244,7 @@ def _tests(survey: Survey) -> Iterator[Block]:
     yield Figure("order-differences", "Difference of the means. Dark bars with ▲ have p below α / |T|.")
 
 
-def _test_row(test: Comparison, survey: Survey) -> tuple[Any, ...]:
+def _test_row(test: Comparison, survey: OrderSurvey) -> tuple[Any, ...]:
     return (
         survey.title(test), len(test.fixed.values), len(test.random.values), p_value(test.test.p),
         p_value(test.p_bonferroni), p_value(test.p_holm), number(test.test.epsilon2),
@@ -248,7 +252,7 @@ def _test_row(test: Comparison, survey: Survey) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _medians(survey: Survey) -> Iterator[Block]:
+def _medians(survey: OrderSurvey) -> Iterator[Block]:
     ranks = (
         " The intervals use ranks that are one too high, as in the published tool."
         if survey.parameters["compat"]
@@ -274,7 +278,7 @@ def _medians(survey: Survey) -> Iterator[Block]:
     yield Figure("order-medians", "Runs, median and interval of each order. Each panel shows one test in its own unit.")
 
 
-def _conclusions(survey: Survey) -> Iterator[Block]:
+def _conclusions(survey: OrderSurvey) -> Iterator[Block]:
     order = ("red flag", "amber", None, "same")
     ranked = sorted(survey.conclusions, key=lambda row: order.index(row.flag))
     first = ranked[0]
@@ -297,7 +301,7 @@ def _conclusions(survey: Survey) -> Iterator[Block]:
     )  # fmt: skip
 
 
-def _positions(survey: Survey) -> Iterator[Block]:
+def _positions(survey: OrderSurvey) -> Iterator[Block]:
     yield Paragraph(
         "These tests do not use runs in fixed order. Trend is Kendall's tau-b of values over positions, from −1 to 1 "
         "(preferred to Spearman's correlation because many runs share a position). Before is the Kruskal-Wallis test "
@@ -317,7 +321,7 @@ def _positions(survey: Survey) -> Iterator[Block]:
     )
 
 
-def _position_row(row: Placed, survey: Survey) -> tuple[Any, ...]:
+def _position_row(row: Placed, survey: OrderSurvey) -> tuple[Any, ...]:
     strongest, effect = _strongest(row)
     differs = strongest.p is not None and strongest.p < survey.alpha
     return (
@@ -327,9 +331,7 @@ def _position_row(row: Placed, survey: Survey) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _left_out(survey: Survey) -> Iterator[Block]:
-    if not survey.dropped and not survey.left_out:
-        yield Paragraph("Nothing was left out. The report uses every benchmark and every run.")
+def _left_out(survey: OrderSurvey) -> Iterator[Block]:
     if survey.dropped:
         yield first_rows(
             "Runs in which a benchmark failed. In fixed order, the whole run is dropped, because the failure changes "
@@ -347,18 +349,6 @@ def _left_out(survey: Survey) -> Iterator[Block]:
     if survey.left_out:
         rows = [(row.name, row.reason) for row in survey.left_out]
         yield first_rows("Left-out benchmarks and runs, with the reason.", ("What", "Reason"), rows)
-
-
-def _parameters(survey: Survey) -> Iterator[Block]:
-    rows = [(words(name), value_in_words(value)) for name, value in survey.parameters.items()]
-    yield table("All options and their values.", ("Option", "Value"), rows)
-    yield Paragraph(
-        "Each run counts as one value, which summarises the iterations after the warm-up. The tests are "
-        "Kruskal-Wallis tests, corrected for ties. Medians have exact, distribution-free intervals from order "
-        "statistics. Source: Duplyakin et al. (2023), Avoiding the Ordering Trap in Systems Performance Measurement, "
-        "USENIX ATC '23.",
-        "note",
-    )
 
 
 def _short(change: str | None) -> str | None:

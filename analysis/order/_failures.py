@@ -16,30 +16,16 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Dropped:
-    """A run in which at least one benchmark failed.
+    """A run in which at least one benchmark failed."""
 
-    Attributes
-    ----------
-    run, order_type, version, context : str
-        "" if unknown.
-    failed : tuple of str
-        Benchmarks that failed in this run.
-    reasons : tuple of str
-        One reason per failed benchmark; may be "".
-    whole : bool
-        Whether the values of all other benchmarks in this run are dropped as well.
-    n_values : int
-        Number of values that are dropped.
-    """
-
-    run: str
+    run: str  # "" if unknown
     order_type: str
     version: str
     context: str
-    failed: tuple[str, ...]
-    reasons: tuple[str, ...]
-    whole: bool
-    n_values: int
+    failed: tuple[str, ...]  # benchmarks that failed in this run
+    reasons: tuple[str, ...]  # one reason per failed benchmark; may be ""
+    whole: bool  # whether the values of all other benchmarks in this run are dropped as well
+    n_values: int  # number of values that are dropped
 
 
 def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple[Dropped, ...], tuple[LeftOut, ...]]:

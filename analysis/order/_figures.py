@@ -8,9 +8,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.document import clean, counted, shortened
-from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
-from analysis.order import Comparison, Placed, Side, Survey
+from analysis.document import counted, shortened
+from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, heading, names_axis
+from analysis.order import Comparison, OrderSurvey, Placed, Side
 
 LEAST_P = 1e-30  # smaller p values are drawn at this value
 MOST_ROWS, MOST_PANELS, COLUMNS = 40, 12, 3
@@ -25,7 +25,7 @@ BOTH, ONE, NEITHER = "below α / |T|", "below α only", "not below α"
 OUTCOMES = (BOTH, ONE, NEITHER)
 
 
-def charts(survey: Survey) -> dict[str, Chart]:
+def charts(survey: OrderSurvey) -> dict[str, Chart]:
     """Draw each figure that has data; return a dict from the file name of the figure to the figure."""
     charts: dict[str, Chart] = {}
     if survey.tests:
@@ -39,7 +39,7 @@ def charts(survey: Survey) -> dict[str, Chart]:
     return charts
 
 
-def p_values(survey: Survey) -> Chart:
+def p_values(survey: OrderSurvey) -> Chart:
     """Draw the p values of all tests in ascending order, with lines at alpha / |T| and alpha."""
     tests = by_p(survey)[:MOST_ROWS]
     rows = pd.DataFrame({"row": range(len(tests)), "p": [_p(test) for test in tests], "outcome": _outcomes(tests)})
@@ -47,12 +47,12 @@ def p_values(survey: Survey) -> Chart:
     y = alt.Y("row:O", title=None, axis=_names(tests, survey))
     points = alt.Chart(rows).mark_point(color=INK, size=70, opacity=1).encode(x=x, y=y, **_marks(survey))
     subtitle = _cut("smallest p values", len(tests), survey.n_tests)
-    return _finished(
+    return framed(
         [*_thresholds(survey, "x"), points], "Fixed against random order: p of each test", subtitle
     ).properties(width=420, height=alt.Step(22))
 
 
-def p_by_effect(survey: Survey) -> Chart:
+def p_by_effect(survey: OrderSurvey) -> Chart:
     """Draw the p and the effect size of each test.
 
     A small p together with a small effect means that there are many runs.
@@ -73,11 +73,11 @@ def p_by_effect(survey: Survey) -> Chart:
     y = _p_axis(alt.Y, survey, "p:Q", reverse=True)
     points = alt.Chart(rows).mark_point(color=INK, size=60, opacity=1).encode(x=x, y=y, **_marks(survey))
     subtitle = "each mark is a test; p decreases upwards, and the effect increases to the right"
-    chart = _finished([*_thresholds(survey, "y"), points], "p and effect size of each test", subtitle)
+    chart = framed([*_thresholds(survey, "y"), points], "p and effect size of each test", subtitle)
     return chart.properties(width=420, height=280)
 
 
-def differences(survey: Survey) -> Chart:
+def differences(survey: OrderSurvey) -> Chart:
     """Draw the difference between the means, sorted by size.
 
     The difference is fixed minus random order, in percent of the fixed order.
@@ -110,10 +110,10 @@ def differences(survey: Survey) -> Chart:
         "right of 0, values are smaller in random order; dark bars with ▲ have p below α / |T|",
         *([_cut("largest differences", len(tests), len(with_difference))] if len(tests) < len(with_difference) else []),
     ]
-    return _finished(layers, "Difference of the means", subtitle).properties(width=420, height=alt.Step(22))
+    return framed(layers, "Difference of the means", subtitle).properties(width=420, height=alt.Step(22))
 
 
-def medians(survey: Survey) -> Chart:
+def medians(survey: OrderSurvey) -> Chart:
     """Draw the runs, the median and the interval of each order, one panel per test, smallest p first."""
     tests = by_p(survey)[:MOST_PANELS]
     subtitle = [
@@ -125,7 +125,7 @@ def medians(survey: Survey) -> Chart:
     return _grid(panels, "Medians in fixed and in random order", subtitle)
 
 
-def positions(survey: Survey) -> Chart:
+def positions(survey: OrderSurvey) -> Chart:
     """Draw the runs by position, one panel per benchmark, smallest p first."""
     ranked = by_least_p(survey)
     rows = ranked[:MOST_PANELS]
@@ -138,12 +138,12 @@ def positions(survey: Survey) -> Chart:
     return _grid(panels, "Values over the position in the run", subtitle)
 
 
-def by_p(survey: Survey) -> list[Comparison]:
+def by_p(survey: OrderSurvey) -> list[Comparison]:
     """Sort the tests by p, smallest first."""
     return sorted(survey.tests, key=lambda test: (1.0 if test.test.p is None else test.test.p, test.benchmark))
 
 
-def by_least_p(survey: Survey) -> list[Placed]:
+def by_least_p(survey: OrderSurvey) -> list[Placed]:
     """Sort the benchmarks by the smallest p of their weaker tests, smallest p first."""
     return sorted(survey.positions, key=lambda row: (_least(row), row.benchmark))
 
@@ -172,7 +172,7 @@ _ROOMY = alt.Scale(zero=False, padding=6)  # marks stay inside the frame, so tha
 _POWERS = "datum.value == 1 ? '1' : format(datum.value, '.0e')"
 
 
-def _p_axis(kind: Any, survey: Survey, field: str, *, reverse: bool = False) -> Any:
+def _p_axis(kind: Any, survey: OrderSurvey, field: str, *, reverse: bool = False) -> Any:
     """Build a logarithmic axis for p with ticks at powers of ten; the axis ends at `LEAST_P`."""
     least = min([*(_p(test) for test in survey.tests), survey.threshold or 1.0, 0.01])
     lowest = floor(log10(least))
@@ -186,7 +186,7 @@ def _p_axis(kind: Any, survey: Survey, field: str, *, reverse: bool = False) -> 
     )
 
 
-def _marks(survey: Survey) -> dict[str, Any]:
+def _marks(survey: OrderSurvey) -> dict[str, Any]:
     """Return the encoding of test outcomes as marks that differ in shape and fill."""
     present = [outcome for outcome in OUTCOMES if outcome in _outcomes(survey.tests)]
     shapes = dict(zip(OUTCOMES, ("triangle-up", "diamond", "circle"), strict=True))
@@ -202,7 +202,7 @@ def _marks(survey: Survey) -> dict[str, Any]:
     }
 
 
-def _thresholds(survey: Survey, axis: str) -> list[alt.Chart]:
+def _thresholds(survey: OrderSurvey, axis: str) -> list[alt.Chart]:
     """Draw labelled lines at alpha / |T| (dashed) and at alpha (dotted)."""
     kind = alt.X if axis == "x" else alt.Y
     scaled = _p_axis(kind, survey, "p:Q", reverse=axis == "y")
@@ -292,18 +292,10 @@ def _middle(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _panel_title(name: str, below: str) -> alt.TitleParams:
-    return alt.TitleParams(
-        clean(name),
-        subtitle=below,
-        anchor="start",
-        frame="group",
-        fontSize=11,
-        subtitleFontSize=10,
-        limit=230,
-    )
+    return heading(name, below, frame="group", fontSize=11, subtitleFontSize=10, limit=230)
 
 
-def _names(tests: Sequence[Comparison], survey: Survey) -> alt.Axis:
+def _names(tests: Sequence[Comparison], survey: OrderSurvey) -> alt.Axis:
     """Build an axis at positions 0, 1, 2, ... with the names of the tests."""
     names = [survey.title(test) for test in tests]
     short = shortened(names, LONGEST)
@@ -313,14 +305,6 @@ def _names(tests: Sequence[Comparison], survey: Survey) -> alt.Axis:
 def _grid(panels: list[Chart], title: str, subtitle: Sequence[str]) -> Chart:
     # align panels by their frames ("flush"), so that wide labels do not move a panel
     grid = alt.concat(
-        *panels, columns=COLUMNS, spacing={"row": 84, "column": 86}, bounds="flush", title=_title(title, subtitle)
+        *panels, columns=COLUMNS, spacing={"row": 84, "column": 86}, bounds="flush", title=heading(title, subtitle)
     )
     return grid.resolve_scale(x="independent", y="independent", shape="independent").configure_view(stroke=None)
-
-
-def _finished(layers: list[Any], title: str, subtitle: str | Sequence[str]) -> Any:
-    return alt.layer(*layers, title=_title(title, subtitle)).configure_view(stroke=None)
-
-
-def _title(title: str, subtitle: str | Sequence[str]) -> alt.TitleParams:
-    return alt.TitleParams(title, subtitle=subtitle, anchor="start", fontSize=12, offset=14)

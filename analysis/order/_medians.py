@@ -19,14 +19,13 @@ def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | Non
 
     The interval goes from the j-th smallest to the j-th largest value. The coverage of this interval is at least 1 - 2
     P(B < j) for any distribution, where B is binomial (n, 1/2). j is the largest number for which this is at least
-    `level`.
+    `level`. Raises ValueError if `values` is not a one-dimensional series of finite numbers, or `level` or `compat` is
+    invalid.
 
     Parameters
     ----------
     values : array_like of float, shape (n_values,)
         Independent values in any unit, such as one per run.
-    level : float
-        Confidence level, in (0, 1).
     compat : str, optional
         "ordersage": use the ranks of the tool published with [2]_. The tool treats ranks of the normal approximation,
         which start at 1, as if they started at 0, so both limits are one value too high. The tool gives an interval for
@@ -37,11 +36,6 @@ def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | Non
     Estimate
         In the unit of `values`. Undefined if there are no values. If n is too small for the level, there is a reason
         instead of an interval. If all values are equal, the interval has zero width.
-
-    Raises
-    ------
-    ValueError
-        If `values` is not a one-dimensional series of finite numbers, or `level` or `compat` is invalid.
 
     References
     ----------

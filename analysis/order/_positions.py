@@ -39,40 +39,21 @@ class After:
 
 @dataclass(frozen=True)
 class Placed:
-    """The results of the two weaker tests for one version of a benchmark. Runs in fixed order are left out.
-
-    Attributes
-    ----------
-    benchmark, application, version, unit, better : str
-    positions, values : tuple of float
-        One entry per run with a known position.
-    before : tuple of str
-        The previous benchmark in the same run; "" if there is none.
-    trend : Test
-        Trend of values over positions; the statistic is Kendall's tau-b.
-    change : str or None
-        Direction of the trend in words; None if there is no trend.
-    after : KruskalWallis
-        Test of values by previous benchmark.
-    groups : tuple of After
-        Groups of the test by previous benchmark, in order of the median.
-    trend_bonferroni, trend_holm, after_bonferroni, after_holm : float or None
-        p corrected for both tests of all benchmarks.
-    """
+    """The results of the two weaker tests for one version of a benchmark. Runs in fixed order are left out."""
 
     benchmark: str
     application: str
     version: str
     unit: str
     better: str
-    positions: tuple[float, ...]
-    before: tuple[str, ...]
+    positions: tuple[float, ...]  # one entry per run with a known position
+    before: tuple[str, ...]  # the previous benchmark in the same run; "" if there is none
     values: tuple[float, ...]
-    trend: Test
-    change: str | None
-    after: KruskalWallis
-    groups: tuple[After, ...]
-    trend_bonferroni: float | None = None
+    trend: Test  # trend of values over positions; the statistic is Kendall's tau-b
+    change: str | None  # direction of the trend in words; None if there is no trend
+    after: KruskalWallis  # test of values by previous benchmark
+    groups: tuple[After, ...]  # groups of the test by previous benchmark, in order of the median
+    trend_bonferroni: float | None = None  # p corrected for both tests of all benchmarks
     trend_holm: float | None = None
     after_bonferroni: float | None = None
     after_holm: float | None = None
@@ -82,7 +63,7 @@ def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
     """Test with Kendall's tau-b [1]_ (two-sided) whether values increase or decrease with the position.
 
     The p of Kendall's tau-b is corrected for ties, unlike the p of Spearman's rank correlation. Ties are frequent,
-    because many runs share a position.
+    because many runs share a position. Raises ValueError if the numbers of positions and values differ.
 
     Parameters
     ----------
@@ -94,11 +75,6 @@ def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
     Test
         The statistic is tau-b in [-1, 1], which is positive if values are larger at later positions. No p if there are
         fewer than three runs, or if all runs have the same position; p is 1 if all values are equal.
-
-    Raises
-    ------
-    ValueError
-        If the numbers of positions and values differ.
 
     References
     ----------
@@ -125,6 +101,8 @@ def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
 def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalWallis:
     """Test whether values depend on the previous benchmark [1]_.
 
+    Raises ValueError if the numbers of predecessors and values differ.
+
     Parameters
     ----------
     before : sequence of hashable, one per run
@@ -135,11 +113,6 @@ def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalW
     -------
     KruskalWallis
         Test over the previous benchmarks that precede at least two runs; no p if there are fewer than two of them.
-
-    Raises
-    ------
-    ValueError
-        If the numbers of predecessors and values differ.
 
     References
     ----------
@@ -203,7 +176,7 @@ def placed(
         yield Placed(
             benchmark.name, benchmark.application, version, benchmark.unit, benchmark.better,
             tuple(at), tuple(before[run] or "" for run in runs), tuple(map(float, values[runs])),
-            trend, _in_words(trend.statistic, benchmark.better), after_predecessor(names, values[behind]),
+            trend, _describe(trend.statistic, benchmark.better), after_predecessor(names, values[behind]),
             tuple(sorted((After(str(n), len(g), middle(np.sort(g))) for n, g in groups.items()), key=_median)),
         )  # fmt: skip
 
@@ -260,7 +233,7 @@ def _median(group: After) -> float:
     return group.median
 
 
-def _in_words(tau: float | None, better: str) -> str | None:
+def _describe(tau: float | None, better: str) -> str | None:
     if not tau:
         return None
     return f"{in_direction(tau < 0, better)} the later it runs"

@@ -16,7 +16,7 @@ from analysis.benchmark import (
     Advance,
     Benchmark,
     LeftOut,
-    Sampling,
+    PerRun,
     by_level,
     canonical,
     two_versions,
@@ -31,7 +31,7 @@ from analysis.runs import Floats
 
 
 @dataclass(frozen=True)
-class Survey:
+class OrderSurvey:
     """The result of `survey`: whether order matters for these benchmarks.
 
     Attributes
@@ -103,7 +103,7 @@ class _Readings:
 def survey(
     benchmarks: Sequence[Benchmark],
     *,
-    sampling: Sampling = EVERY_ITERATION,
+    per_run: PerRun = EVERY_ITERATION,
     alpha: float = 0.05,
     ci_level: float | None = None,
     compat: str | None = None,
@@ -111,7 +111,7 @@ def survey(
     candidate: str | None = None,
     seed: int = 1,
     advance: Advance = unwatched,
-) -> Survey:
+) -> OrderSurvey:
     """Test whether the order of benchmarks matters, which is the case if any p is below alpha / |T| [1]_.
 
     Parameters
@@ -119,7 +119,7 @@ def survey(
     benchmarks : sequence of Benchmark
         Runs with the condition order_type ("fixed" or "random"), and with run, order_position and version if known.
         Each version and each context is tested separately; a context is part of the name, as in `NAME @ CONTEXT`.
-    sampling : Sampling
+    per_run : PerRun
         How to summarise each run as one number.
     alpha : float
         Significance level of all tests together, in (0, 1).
@@ -136,7 +136,7 @@ def survey(
 
     Returns
     -------
-    Survey
+    OrderSurvey
         `left_out` lists the benchmarks that cannot be tested, with the reason.
 
     Raises
@@ -168,10 +168,10 @@ def survey(
     parts = [part for benchmark in usable for part in by_level(benchmark, (CONTEXT, ALTERED))]
     readings = _Readings(left_out=[*lost, *([LeftOut("conclusions on two versions", no_pair)] if no_pair else [])])
     for done, (benchmark, before) in enumerate(zip(parts, predecessors(parts), strict=True), 1):
-        _read(benchmark, before, sampling, pair, readings)
+        _read(benchmark, before, per_run, pair, readings)
         advance(done, len(parts))
     parameters = {
-        "warmup": sampling.warmup, "aggregate": sampling.aggregate, "alpha": alpha, "ci_level": ci_level,
+        "warmup": per_run.warmup, "aggregate": per_run.aggregate, "alpha": alpha, "ci_level": ci_level,
         "compat": compat,
         "baseline": pair[0] if pair else baseline, "candidate": pair[1] if pair else candidate, "seed": seed,
     }  # fmt: skip
@@ -204,10 +204,10 @@ def _answer(
     *,
     alpha: float,
     level: float,
-) -> Survey:
+) -> OrderSurvey:
     positions, n = corrected(readings.positions), len(tests)
     p = [p for row in positions for p in (row.trend.p, row.after.p) if p is not None]
-    return Survey(
+    return OrderSurvey(
         tests=tests,
         n_tests=n,
         alpha=alpha,
@@ -229,13 +229,13 @@ def _answer(
 def _read(
     benchmark: Benchmark,
     before: Sequence[str | None],
-    sampling: Sampling,
+    per_run: PerRun,
     pair: tuple[str, str] | None,
     readings: _Readings,
 ) -> None:
     """Add the possible tests of a benchmark to `readings`, and the reasons why other tests are impossible."""
     try:
-        values = sampling.values(benchmark.runs)
+        values = per_run.values(benchmark.runs)
     except ValueError as error:  # no iteration is left after the warm-up
         readings.left_out.append(LeftOut(benchmark.name, str(error)))
         return

@@ -7,7 +7,7 @@ from math import isfinite
 from analysis.benchmark import in_direction
 from analysis.intervals import Estimate
 from analysis.order._compare import Comparison, Side
-from analysis.samples import change_in_words
+from analysis.samples import describe_change
 
 UNDECIDED = "undecided"
 SAME, AMBER, RED = "same", "amber", "red flag"
@@ -15,35 +15,21 @@ SAME, AMBER, RED = "same", "amber", "red flag"
 
 @dataclass(frozen=True)
 class Conclusion:
-    """The conclusions about two versions of a benchmark in fixed and in random order.
-
-    Attributes
-    ----------
-    benchmark, application, baseline, candidate : str
-    fixed, random : str or None
-        Conclusion about the candidate; see `conclusion`.
-    ratio_fixed, ratio_random : Estimate
-        Median of candidate / median of baseline; undefined if the baseline is <= 0 or the candidate < 0.
-    change_fixed, change_random : str or None
-        The ratios in words.
-    flag : str or None
-        Result of `flag`.
-    reason : str or None
-        Why there is no flag.
-    """
+    """The conclusions about two versions of a benchmark in fixed and in random order."""
 
     benchmark: str
     application: str
     baseline: str
     candidate: str
-    fixed: str | None
+    fixed: str | None  # conclusion about the candidate; see `conclusion`
     random: str | None
+    # Median of candidate / median of baseline; undefined if the baseline is <= 0 or the candidate < 0.
     ratio_fixed: Estimate
     ratio_random: Estimate
-    change_fixed: str | None
+    change_fixed: str | None  # the ratios in words
     change_random: str | None
-    flag: str | None
-    reason: str | None
+    flag: str | None  # result of `flag`
+    reason: str | None  # why there is no flag
 
 
 def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower") -> str | None:
@@ -53,8 +39,6 @@ def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower"
 
     Parameters
     ----------
-    baseline, candidate : Estimate
-        Results of `median_interval`.
     better : str
         "lower" for times, "higher" for rates, "" if unknown.
 
@@ -79,11 +63,6 @@ def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower"
 
 def flag(fixed: str | None, random: str | None) -> str | None:
     """Compare the conclusions from the two orders [1]_.
-
-    Parameters
-    ----------
-    fixed, random : str or None
-        Results of `conclusion`.
 
     Returns
     -------
@@ -132,15 +111,15 @@ def _conclusions(tests: dict[tuple[str, str, str], Comparison], pair: tuple[str,
         flagged = flag(fixed, random)
         yield Conclusion(
             benchmark, application, *pair, fixed, random, ratio_fixed, ratio_random,
-            change_fixed=_in_words(ratio_fixed, a.better),
-            change_random=_in_words(ratio_random, a.better),
+            change_fixed=_describe(ratio_fixed, a.better),
+            change_random=_describe(ratio_random, a.better),
             flag=flagged,
             reason="too few runs for the interval of a median" if flagged is None else None,
         )  # fmt: skip
 
 
-def _in_words(ratio: Estimate, better: str) -> str | None:
-    return None if ratio.value is None else change_in_words(ratio.value, better)
+def _describe(ratio: Estimate, better: str) -> str | None:
+    return None if ratio.value is None else describe_change(ratio.value, better)
 
 
 def _ratio(baseline: Side, candidate: Side) -> Estimate:

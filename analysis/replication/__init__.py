@@ -5,22 +5,20 @@ from typing import TYPE_CHECKING
 from analysis._lazy import on_first_use
 
 if TYPE_CHECKING:
-    from analysis.replication._claims import OUTCOMES, Claim, claims_of_labels
-    from analysis.replication._document import document
-    from analysis.replication._figures import charts
-    from analysis.replication._measured import READINGS, Measured, measure
-    from analysis.replication._survey import Replication, survey
+    from analysis.replication._claims import OUTCOMES as OUTCOMES, Claim as Claim, claims_of_labels as claims_of_labels
+    from analysis.replication._document import document as document
+    from analysis.replication._figures import charts as charts
+    from analysis.replication._measured import READINGS as READINGS, Measured as Measured, measure as measure
+    from analysis.replication._survey import LabelScope as LabelScope, Replication as Replication, survey as survey
+    from analysis.replication._tables import paper_tables as paper_tables
 
-__all__ = [
-    "OUTCOMES", "READINGS", "Claim", "Measured", "Replication", "charts", "claims_of_labels", "document", "measure",
-    "survey",
-]  # fmt: skip
 
 _PLACES = {
     "_claims": ("OUTCOMES", "Claim", "claims_of_labels"),
     "_document": ("document",),
     "_figures": ("charts",),
     "_measured": ("READINGS", "Measured", "measure"),
-    "_survey": ("Replication", "survey"),
+    "_survey": ("LabelScope", "Replication", "survey"),
+    "_tables": ("paper_tables",),
 }
 __getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

@@ -6,8 +6,9 @@ from typing import Any
 
 from analysis.document import number, percent
 
-REPRODUCED, BY_CONSTRUCTION, DIFFERS, UNKNOWN, NOT_APPLICABLE = OUTCOMES = (
-    "reproduced", "reproduced by construction", "differs", "cannot be known", "cannot apply",
+REPRODUCED, CONSISTENT, FOLLOWS, BY_CONSTRUCTION, DIFFERS, MISPRINT, UNKNOWN, NOT_APPLICABLE = OUTCOMES = (
+    "reproduced", "consistent under assumptions", "follows from the paper's counts", "reproduced by construction",
+    "differs", "misprint", "cannot be known", "cannot apply",
 )  # fmt: skip
 
 N_ITEMS, N_AGREED, N_AGREED_DISSIMILAR = 586, 324, 189
@@ -24,48 +25,31 @@ CELLS = {
     "tn": "similar, called similar",
 }  # fmt: skip
 OTHER_LABELS = "The labels give a different number."
-MISPRINT = "The paper prints 568 in one place, a misprint for 586."
+MISPRINT_568 = "The paper prints 568 in one place, a misprint for 586."
+NOT_IN_TEXT = "The table of the paper gives this number, and its text does not."
 SPECIFICITY = "112 of 135 is 82.96 %, which the paper prints as 83 % (section 1) and as 82 % (section 4.2)."
 LOWEST_NOTE = "This is the lowest pair in Table 1, but the text of the paper says that R1 and R2 agree least."
-LOWEST_PAIR = (
-    "The text says that the first and the second reviewer agree least. In Table 1, R1 and R4 have the lowest "
-    "agreement (35 %), so the paper contradicts itself."
+BANDS = (
+    "The bands of Landis and Koch: below 0 poor, up to .2 slight, .4 fair, .6 moderate, .8 substantial, 1 almost "
+    "perfect. We give the band of both ends of the 95 % interval."
 )
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of the paper.
+    """One claim of the paper."""
 
-    Attributes
-    ----------
-    where : str
-        Section, table or figure of the paper.
-    claim : str
-    paper, ours : str
-        The number or words in the paper, and our result.
-    outcome : str
-        One of `OUTCOMES`.
-    why : str
-        Why our result differs or is unknown, why it agrees, or where the paper contradicts itself.
-    """
-
-    where: str
+    where: str  # Section, table or figure of the paper
     claim: str
-    paper: str
+    paper: str  # the number or words in the paper, and our result
     ours: str
-    outcome: str
-    why: str = ""
+    outcome: str  # one of `OUTCOMES`
+    why: str = ""  # why our result differs or is unknown, why it agrees, or where the paper contradicts itself
 
     @property
     def agrees(self) -> bool:
         """Return whether our result agrees with the paper."""
-        return self.outcome in (REPRODUCED, BY_CONSTRUCTION)
-
-    @property
-    def is_contradiction(self) -> bool:
-        """Return whether the text of the paper contradicts its own table."""
-        return self.why == LOWEST_PAIR
+        return self.outcome in (REPRODUCED, CONSISTENT, FOLLOWS, BY_CONSTRUCTION)
 
 
 def claims_of_labels(content: Mapping[str, Any], *, by_construction: bool = False) -> list[Claim]:
@@ -77,10 +61,6 @@ def claims_of_labels(content: Mapping[str, Any], *, by_construction: bool = Fals
         The numbers of a report, as returned by `analysis.report.summarise`.
     by_construction : bool
         Whether the labels were generated from the counts printed in the paper.
-
-    Returns
-    -------
-    list of Claim
     """
     return [*_Rows(content, by_construction)]
 
@@ -103,9 +83,9 @@ class _Rows:
         ends = f"{number(kappa['low'])} to {number(kappa['high'])}: {' to '.join(dict.fromkeys(map(str, bands)))}"
         yield self._claim(
             "2.2", "Fleiss' kappa of 0.1 is “slight”", "slight", ends if kappa["low"] is not None else None,
-            bands == ["slight", "slight"], "We give both ends of the 95 % interval, in the words of Landis and Koch.",
+            bands == ["slight", "slight"], BANDS, follows=True,
         )  # fmt: skip
-        yield self._count("4.1", "items", N_ITEMS, consensus["n_items"], MISPRINT)
+        yield self._count("4.1", "items", N_ITEMS, consensus["n_items"], MISPRINT_568)
         yield self._count("4.1", "agreed items", N_AGREED, consensus["agreed"])
         yield self._count("4.1", "agreed, dissimilar", N_AGREED_DISSIMILAR, consensus["agreed_dissimilar"])
         yield self._count("4.1", "agreed, similar", N_AGREED - N_AGREED_DISSIMILAR,
@@ -113,7 +93,7 @@ class _Rows:
         yield self._share("4.1", "percent agreement", 55, agreement["percent"]["value"])
         value = kappa["value"]
         yield self._claim("4.1", "Fleiss' kappa", "0.1", None if value is None else f"{value:.5f}",
-                          value is not None and round(value, 1) == 0.1)  # fmt: skip
+                          value is not None and round(value, 1) == 0.1, follows=True)  # fmt: skip
 
     def _pairs(self) -> Iterator[Claim]:
         values = {tuple(sorted((pair["a"], pair["b"]))): pair["percent"]["value"]
@@ -133,15 +113,13 @@ class _Rows:
         )
         for (a, b), paper in PAIRS_IN_PERCENT.items():
             lowest = LOWEST_NOTE if (a, b) == ("R1", "R4") else ""
-            why = _joined(lowest, named)
+            why = joined(lowest, named)
             yield self._share("4.1, Table 1", f"{a} – {b}", paper, of_paper.get((a, b)), why)
         known = {pair: value for pair, value in of_paper.items() if value is not None}
         if known:
-            a, b = min(known, key=lambda pair: known[pair])
-            ours = f"{a} and {b} ({percent(known[a, b])})"
-            agrees = {a, b} == {"R1", "R2"}
-            outcome = REPRODUCED if agrees else DIFFERS
-            yield Claim("4.1", "Pair with the lowest agreement (text)", "R1 and R2", ours, outcome, LOWEST_PAIR)
+            a, b = max(known, key=lambda pair: known[pair])
+            yield self._claim("4.1", "Pair with the highest agreement", "R2 and R4 (77 %)",
+                              f"{a} and {b} ({percent(known[a, b])})", {a, b} == {"R2", "R4"}, named)  # fmt: skip
 
     def _classifier(self, name: str) -> Iterator[Claim]:
         where, cells = CONFUSION[name]
@@ -155,29 +133,45 @@ class _Rows:
         section = where.partition(",")[0]
         if name == "same":
             yield self._share(section, f"{name} specificity", 83, row["specificity"]["value"], SPECIFICITY)
+            yield self._share(section, f"{name} sensitivity", 27.5, row["sensitivity"]["value"], NOT_IN_TEXT)
         else:
             yield self._share(section, f"{name} sensitivity", 92, row["sensitivity"]["value"])
+            yield self._share(section, f"{name} specificity", 39, row["specificity"]["value"], NOT_IN_TEXT)
 
     def _count(self, where: str, claim: str, paper: int, ours: int, why: str = "") -> Claim:
         return self._claim(where, claim, str(paper), str(ours), paper == ours, why)
 
-    def _share(self, where: str, claim: str, paper: int, ours: float | None, why: str = "") -> Claim:
+    def _share(self, where: str, claim: str, paper: float, ours: float | None, why: str = "") -> Claim:
         text = None if ours is None else f"{100 * ours:.2f} %"
-        return self._claim(where, claim, f"{paper} %", text, ours is not None and round(100 * ours) == paper, why)
+        digits = 0 if paper == int(paper) else 1
+        agrees = ours is not None and round(100 * ours, digits) == paper
+        return self._claim(where, claim, f"{paper:g} %", text, agrees, why, follows="Table 1" not in where)
 
-    def _claim(self, where: str, claim: str, paper: str, ours: str | None, agrees: bool, why: str = "") -> Claim:
+    def _claim(
+        self,
+        where: str,
+        claim: str,
+        paper: str,
+        ours: str | None,
+        agrees: bool,
+        why: str = "",
+        *,
+        follows: bool = False,
+    ) -> Claim:
+        """Build a claim about labels; `follows` says that the paper's other counts determine this number."""
         if ours is None:
-            return Claim(where, claim, paper, "–", UNKNOWN, _joined("The labels do not give this number.", why))
+            return Claim(where, claim, paper, "–", UNKNOWN, joined("The labels do not give this number.", why))
         n_items = self.content["consensus"]["n_items"]
         if n_items < N_ITEMS:
-            part = _joined(f"The labels cover only {n_items} of the {N_ITEMS} items.", why)
-            return Claim(where, claim, paper, ours, REPRODUCED if agrees else UNKNOWN, part)
+            part = joined(f"The labels cover only {n_items} of the {N_ITEMS} items.", why)
+            return Claim(where, claim, paper, ours, UNKNOWN, part)
         if not agrees:
-            return Claim(where, claim, paper, ours, DIFFERS, _joined(OTHER_LABELS, why))
-        return Claim(where, claim, paper, ours, BY_CONSTRUCTION if self.by_construction else REPRODUCED, why)
+            return Claim(where, claim, paper, ours, DIFFERS, joined(OTHER_LABELS, why))
+        made = FOLLOWS if follows else BY_CONSTRUCTION
+        return Claim(where, claim, paper, ours, made if self.by_construction else REPRODUCED, why)
 
 
-def _joined(*sentences: str) -> str:
+def joined(*sentences: str) -> str:
     return " ".join(filter(None, sentences))
 
 

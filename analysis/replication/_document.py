@@ -1,6 +1,6 @@
 """Build the report on a replication: text, tables and figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analysis.document import (
     DASH,
@@ -10,6 +10,7 @@ from analysis.document import (
     Figure,
     Paragraph,
     Section,
+    Table,
     counted,
     estimate,
     interval,
@@ -27,13 +28,19 @@ SOURCE = (
     "Bauer et al. (2023), Searching for the Ground Truth: Assessing the Similarity of Benchmarking Runs, ICPE '23 "
     "Companion, doi:10.1145/3578245.3584693"
 )
-PLURAL = {DIFFERS: "differ"}
 MEANINGS = (
     "Reproduced: the measurements or the reviewers' labels give the result of the paper.",
+    "Consistent under assumptions: our result agrees if the assumptions that are named hold.",
+    "Follows from the paper's counts: other numbers of the paper determine this number, and they agree with it.",
     "Reproduced by construction: the labels were generated from the paper's numbers, or the claim is a definition.",
-    "Differs: our result differs from the paper's; the last column gives the reason.",
+    "Differs: our result differs from the paper's, and the reason is given.",
+    "Misprint: the paper contradicts itself, or a formula as printed cannot give its results.",
     "Cannot be known: the claim needs the reviewers' labels, an unpublished definition, or missing benchmarks.",
     "Cannot apply: the claim is about other measurements.",
+)
+SHARES = (
+    "A share is reproduced if the 95 % interval of ours lies within 5 percentage points of the paper's share (two "
+    "one-sided tests). It differs if p is below 0.05 and the difference is above 5 percentage points."
 )
 STEADY = (
     "The classes are those of Traini et al. (2023), doi:10.1007/s10664-022-10247-x, who used change-point detection. "
@@ -42,18 +49,20 @@ STEADY = (
 )
 
 
-def document(replication: Replication, *, has_figure_4: bool = True) -> Document:
+def document(replication: Replication, *, has_figure_4: bool = True, tables: Sequence[Table] = ()) -> Document:
     """Build the report on a replication: claims, figures, the effect of choices, and an external criterion.
 
     Parameters
     ----------
-    replication : Replication
     has_figure_4 : bool
         Whether a figure with the runs of `replication.drawn` exists.
+    tables : sequence of Table
+        Tables 1 to 3 in the layout of the paper (see `paper_tables`).
     """
     sections = [
         Section("In short", tuple(_short(replication))),
         Section("Claim by claim", tuple(_claims(replication))),
+        *([Section("Tables 1 to 3 of the paper", tuple(tables))] if tables else []),
         Section("Figures", tuple(_figures(replication, has_figure_4))),
         Section("Effect of the choices", tuple(_choices(replication))),
     ]
@@ -82,7 +91,7 @@ def _short(replication: Replication) -> Iterator[Block]:
             f"{counted(scope.n_applications, 'application')}. Claims about the paper's data cannot apply to these "
             "measurements. The results of the measures and classifiers are shown for comparison."
         )
-    outcomes = ", ".join(f"{n} {PLURAL.get(name, name)}" for name, n in found.items())
+    outcomes = ", ".join(f"{name} {n}" for name, n in found.items())
     items = [what, f"Of {len(replication.claims)} claims: {outcomes}."]
     items += [
         f"{claim.claim} ({claim.where}): {claim.ours}." for claim in replication.claims if claim.outcome == DIFFERS
@@ -103,17 +112,22 @@ def _short(replication: Replication) -> Iterator[Block]:
 
 
 def _claims(replication: Replication) -> Iterator[Block]:
-    header = ("Where", "Claim", "Paper", "Ours", "Outcome", "Why")
+    header = ("Where", "Claim and paper", "Ours and why", "Outcome")
     rows = [
-        (claim.where, claim.claim[0].upper() + claim.claim[1:], claim.paper, claim.ours, claim.outcome, claim.why)
+        (
+            claim.where,
+            f"{claim.claim[0].upper() + claim.claim[1:]}: {claim.paper}",
+            f"{claim.ours}. {claim.why}".strip().removeprefix("–. "),
+            claim.outcome,
+        )
         for claim in replication.claims
     ]
-    yield table("Claims of the paper and our results.", header, rows)
+    yield table("Claims of the paper, our results with the reason, and the outcome.", header, rows)
     outcomes = {claim.outcome for claim in replication.claims}
     shown = [text for text in MEANINGS if text.partition(":")[0].lower() in outcomes]
     yield Bullets(tuple(shown))
     if replication.scope.is_paper:
-        yield Paragraph(ASSUMPTION, "note")
+        yield Paragraph(f"{SHARES} {ASSUMPTION}", "note")
 
 
 def _figures(replication: Replication, has_figure_4: bool) -> Iterator[Block]:
@@ -124,9 +138,11 @@ def _figures(replication: Replication, has_figure_4: bool) -> Iterator[Block]:
     )
     if not replication.applications:
         return
-    yield Figure("figure-2", "Figure 2: mean of each measure by application.")
+    yield Figure(
+        "figure-2", "Figure 2: mean of each measure by application, sorted by the mean of M1 to M5 (largest first)."
+    )
     focus = replication.focus or "one application"
-    text = f"Figure 3: means of the measures for each benchmark of {focus}."
+    text = f"Figure 3: means of the measures for each benchmark of {focus}, sorted by the mean of M1 to M5."
     if replication.numbers:
         text += f" We assume that B1 to B{N_OF_FOCUS} are in alphabetical order."
     yield Figure("figure-3", text)
@@ -135,8 +151,22 @@ def _figures(replication: Replication, has_figure_4: bool) -> Iterator[Block]:
         which = (
             f"{number_of}, {replication.drawn}" if number_of else f"{replication.drawn}, the most dissimilar benchmark"
         )
-        yield Figure("figure-4", f"Figure 4: all runs of {which}. The paper refers to the last {N_LAST} measurements.")
+        yield Figure(
+            "figure-4",
+            f"Figure 4: all runs of {which}. The paper refers to the last {N_LAST} measurements.{_waves(replication)}",
+        )
     yield Figure("thresholds", "Share of benchmarks called dissimilar, by threshold θ of the heuristic.")
+
+
+def _waves(replication: Replication) -> str:
+    """Describe the wave pattern of each run of the benchmark in Figure 4."""
+    drawn = next(one for one in replication.benchmarks if one.name == replication.drawn)
+    if not drawn.waves:
+        return ""
+    runs = ", ".join(
+        f"run {at}: {wave.share:.2f} ({wave.by_chance:.2f} by chance)" for at, wave in enumerate(drawn.waves, start=1)
+    )
+    return f" Share of the variance in waves of 50 to 500 iterations: {runs}."
 
 
 def _choices(replication: Replication) -> Iterator[Block]:
@@ -184,7 +214,7 @@ def _of(count: int, n: int) -> str:
 
 
 def _joint_row(row: Joint) -> tuple[object, ...]:
-    return TITLES[row.a], TITLES[row.b], row.both, row.only_a, row.only_b, row.neither, row.n_differ
+    return TITLES[row.first], TITLES[row.second], row.both, row.only_a, row.only_b, row.neither, row.n_differ
 
 
 def _steady(replication: Replication) -> Iterator[Block]:

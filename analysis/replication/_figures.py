@@ -8,8 +8,9 @@ import pandas as pd
 
 from analysis import measures, schemes
 from analysis.document.figures import INK, SOFT, Chart
+from analysis.replication._checks import FIGURE_1_SEED
 from analysis.replication._measured import MEASURE_NAMES, OF_HEURISTIC, usual_threshold
-from analysis.replication._survey import FIGURE_1_SEED, PUBLISHED_SHARES, TITLES, Replication
+from analysis.replication._survey import PUBLISHED_SHARES, TITLES, Replication
 
 
 def charts(replication: Replication) -> Mapping[str, Chart]:
@@ -29,7 +30,7 @@ def charts(replication: Replication) -> Mapping[str, Chart]:
             for row in replication.applications
         ]
     )
-    found["figure-2"] = measures.measures_by_application(by_application, theta=theta)
+    found["figure-2"] = measures.measures_by_application(by_application, theta=theta, keep_order=True)
     focus = replication.focus
     rows = [
         {
@@ -37,10 +38,10 @@ def charts(replication: Replication) -> Mapping[str, Chart]:
             "benchmark": f"{replication.numbers.get(benchmark.name, '')} {benchmark.benchmark}".strip(),
             **{name: benchmark.means[name] for name in MEASURE_NAMES},
         }
-        for benchmark in replication.benchmarks
+        for benchmark in sorted(replication.benchmarks, key=lambda one: -(one.overall or 0.0))
         if benchmark.application == focus and benchmark.means
     ]
-    found["figure-3"] = measures.measures_by_benchmark(pd.DataFrame(rows), str(focus), theta=theta)
+    found["figure-3"] = measures.measures_by_benchmark(pd.DataFrame(rows), str(focus), theta=theta, keep_order=True)
     found["thresholds"] = _thresholds(replication)
     return found
 

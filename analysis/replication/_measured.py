@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
 
 from analysis.benchmark import Benchmark
 from analysis.classifiers import CLASSIFIERS, Verdict
-from analysis.dissimilarity import MEASURES
-from analysis.runs import Runs
+from analysis.dissimilarity import MEASURES, compression_without_limits, cosine_with_sum
+from analysis.replication._waves import Wave, waves
+from analysis.runs import Floats, Runs
 
 MEASURE_NAMES = ("m1", "m2", "m3", "m3_with_mean", "m4", "m5")
 OF_HEURISTIC = {
@@ -20,47 +22,48 @@ SAME = "same"
 READINGS = (*OF_HEURISTIC, SAME)
 LINKAGES: tuple[Literal["average", "single", "complete"], ...] = ("average", "single", "complete")
 N_LAST = 500
+N_MEASURES = 3  # two runs are dissimilar if so many of the five measures are above the threshold
+FOCUS = "HdrHistogram/HdrHistogram"  # example application of the paper
 DIGITS = 12  # numbers are rounded, because their last bits depend on the number of processors
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The size of a benchmark, its measures and its classifier scores.
-
-    Attributes
-    ----------
-    name, application, benchmark : str
-    n_runs : int
-    n_iterations : tuple of int
-        Number of iterations of the shortest and of the longest run.
-    means, lowest, highest : mapping of str to float
-        Measure (m1 to m5, m3_with_mean) -> mean, smallest and largest value over all pairs of runs; empty if the
-        heuristic cannot judge the benchmark.
-    heights : mapping of str to float
-        Linkage (average, single, complete) -> height of the last merge; empty if SAME cannot judge the benchmark.
-    n_last_differ : int or None
-        Number of pairs of runs with M5 above 0.25 in their last 500 measurements; None if a run has 500 or fewer
-        measurements.
-    reasons : mapping of str to str
-        Classifier -> reason why it cannot judge the benchmark.
-    """
+    """The size of a benchmark, its measures and its classifier scores."""
 
     name: str
     application: str
     benchmark: str
     n_runs: int
-    n_iterations: tuple[int, int]
+    n_iterations: tuple[int, int]  # number of iterations of the shortest and of the longest run
+    # Measure (m1 to m5, m3_with_mean) -> mean, smallest and largest value over all pairs of runs; empty if the
+    # heuristic cannot judge the benchmark.
     means: Mapping[str, float] = field(default_factory=dict)
     lowest: Mapping[str, float] = field(default_factory=dict)
     highest: Mapping[str, float] = field(default_factory=dict)
+    # Linkage (average, single, complete) -> height of the last merge; empty if SAME cannot judge the benchmark.
     heights: Mapping[str, float] = field(default_factory=dict)
+    # Number of pairs of runs that are dissimilar by the rule of the paper (three of five measures above 0.25).
+    n_differ: int | None = None
+    # The same for the last 500 measurements, and the number of pairs with M5 above 0.25 there. Only for benchmarks of
+    # the example application; None if a run has 500 or fewer measurements.
     n_last_differ: int | None = None
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    n_last_differ_m5: int | None = None
+    n_above_1: int = 0  # number of pairs with M2 above 1 before it is limited to [0, 1], and the largest such M2
+    highest_m2: float | None = None
+    lowest_m4_printed: float | None = None  # smallest M4 of a pair by the formula as printed, with the sum of the norms
+    waves: tuple[Wave, ...] = ()  # wave pattern of each run; only for benchmarks of the example application
+    reasons: Mapping[str, str] = field(default_factory=dict)  # classifier -> reason why it cannot judge the benchmark
 
     @property
     def n_pairs(self) -> int:
         """Return the number of pairs of runs."""
         return self.n_runs * (self.n_runs - 1) // 2
+
+    @property
+    def overall(self) -> float | None:
+        """Return the mean of the five measures, by which figures and tables are sorted; None if there are none."""
+        return fmean(self.means[name] for name in OF_HEURISTIC["heuristic"]) if self.means else None
 
     def score(self, classifier: str) -> float | None:
         """Return the score that a classifier compares with its threshold; None if it cannot judge the benchmark."""
@@ -85,10 +88,6 @@ def usual_threshold(classifier: str) -> float:
 def measure(benchmark: Benchmark) -> Measured:
     """Compute the measures and scores of one benchmark, which takes tens of milliseconds.
 
-    Parameters
-    ----------
-    benchmark : Benchmark
-
     Returns
     -------
     Measured
@@ -101,6 +100,8 @@ def measure(benchmark: Benchmark) -> Measured:
         runs = Runs(benchmark.values)
     except ValueError as error:
         return Measured(*facts, size, reasons=dict.fromkeys(READINGS, str(error)))
+    unlimited = compression_without_limits(runs)
+    runs.computed["m2"] = np.clip(unlimited, 0, 1)  # M2 is slow, and the classifiers need it too
     verdicts, reasons = {}, {}
     for name in READINGS:
         try:
@@ -109,7 +110,11 @@ def measure(benchmark: Benchmark) -> Measured:
                 reasons[name] = str(verdicts[name].reason)
         except ValueError as error:  # SAME rejects negative measurements
             reasons[name] = str(error)
-    pairs = {} if "heuristic" in reasons else {name: MEASURES[name].of_pairs(runs) for name in MEASURE_NAMES}
+    if "heuristic" in reasons:
+        return Measured(*facts, size, heights={} if SAME in reasons else _heights(verdicts[SAME]), reasons=reasons)
+    pairs = {name: MEASURES[name].of_pairs(runs) for name in MEASURE_NAMES}
+    is_example = benchmark.application == FOCUS
+    last = _pairs_of_last(benchmark) if is_example and size[0] > N_LAST else None
     return Measured(
         *facts,
         size,
@@ -117,7 +122,13 @@ def measure(benchmark: Benchmark) -> Measured:
         lowest={name: _rounded(values.min()) for name, values in pairs.items()},
         highest={name: _rounded(values.max()) for name, values in pairs.items()},
         heights={} if SAME in reasons else _heights(verdicts[SAME]),
-        n_last_differ=_n_last_differ(benchmark) if size[0] > N_LAST else None,
+        n_differ=_n_differ(pairs),
+        n_last_differ=None if last is None else _n_differ(last),
+        n_last_differ_m5=None if last is None else int((last["m5"] > usual_threshold("heuristic")).sum()),
+        n_above_1=int((unlimited > 1).sum()),
+        highest_m2=_rounded(unlimited.max()),
+        lowest_m4_printed=_rounded(cosine_with_sum(runs).min()),
+        waves=waves(runs.values) if is_example else (),
         reasons=reasons,
     )
 
@@ -129,9 +140,15 @@ def _heights(same: Verdict) -> dict[str, float]:
     return {linkage: _rounded(hierarchy.linkage(distances, method=linkage)[-1, 2]) for linkage in LINKAGES}
 
 
-def _n_last_differ(benchmark: Benchmark) -> int:
+def _pairs_of_last(benchmark: Benchmark) -> dict[str, Floats]:
     last = Runs([run[-N_LAST:] for run in benchmark.values])
-    return int((MEASURES["m5"].of_pairs(last) > usual_threshold("heuristic")).sum())
+    return {name: MEASURES[name].of_pairs(last) for name in OF_HEURISTIC["heuristic"]}
+
+
+def _n_differ(pairs: Mapping[str, Floats]) -> int:
+    """Return how many pairs of runs have at least three of the five measures above the threshold."""
+    above = sum(pairs[name] > usual_threshold("heuristic") for name in OF_HEURISTIC["heuristic"])
+    return int((np.asarray(above) >= N_MEASURES).sum())
 
 
 def _rounded(value: float) -> float:

@@ -1,15 +1,19 @@
-"""Compute a report from labels and verdicts: all numbers as JSON, and a document that shows the same numbers."""
+"""Compute a report from labels and verdicts: all numbers, typed, and a document that shows the same numbers."""
 
-from analysis.report._differences import Difference, differences
-from analysis.report._figures import draw
-from analysis.report._registry import registry
-from analysis.report._render import PICTURES, to_html, to_latex, to_markdown
-from analysis.report._resampling import Resampling
-from analysis.report._sections import document
-from analysis.report._summary import Provenance, summarise
-from analysis.report._wide import wide
-
-__all__ = [
-    "PICTURES", "Difference", "Provenance", "Resampling", "differences", "document", "draw", "registry", "summarise",
-    "to_html", "to_latex", "to_markdown", "wide",
-]  # fmt: skip
+from analysis.report._agreement import PICTURES as PICTURES
+from analysis.report._differences import (
+    DEFINITIONS as DEFINITIONS,
+    ReportDifference as ReportDifference,
+    defined_anew as defined_anew,
+    differences as differences,
+)
+from analysis.report._document import (
+    document as document,
+    to_html as to_html,
+    to_latex as to_latex,
+    to_markdown as to_markdown,
+)
+from analysis.report._figures import draw as draw
+from analysis.report._report import PAPER as PAPER, Published as Published, Report as Report, summarise as summarise
+from analysis.report._settings import Provenance as Provenance, Resampling as Resampling, registry as registry
+from analysis.report._tables import paper_tables as paper_tables, wide as wide

@@ -7,10 +7,33 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+DEFINITIONS, OLDEST_DEFINITIONS = "0.2", "0.1"  # reports of the oldest definitions do not name them
+# Numbers that are defined otherwise since a version: what they are called, and their places.
+DEFINED_ANEW: Mapping[str, Mapping[str, re.Pattern[str]]] = {
+    "0.2": {
+        "specific agreement": re.compile(r"agreement\.specific\."),
+        "intervals of agreement and kappa": re.compile(
+            r"(agreement|course\.(calibration|selection))\.(?!(pairs|retest)\[\d+\]\.percent|leniency(?!\.pairs\[)|order).*"
+            r"\.(se|low|high|reason|band_low|band_high)$"
+        ),
+        "the test of equal agreement of all pairs": re.compile(r"agreement\.(homogeneity|pair_equality)($|\.|\[)"),
+        "agreement with third labels": re.compile(r"agreement\.by_labels_used\[1\]"),
+        "intervals of classifiers by application": re.compile(
+            r"classifiers(\.|\[).*(\.(se|low|high|reason)|\.by_group(\[\d+\])*)$"
+        ),
+        "corrected p values of two classifiers": re.compile(r"comparisons\[\d+\]\.\w+\.p_holm$"),
+    }
+}
+# since definitions 0.2, kappa of a group of fewer than 10 items is withheld
+WITHHELD_IN_SMALL_GROUPS = re.compile(
+    r"agreement\.(by_(application|date|position|time_quartile|axis_rule)|confidence\.by_confidence)\[\d+\]\.kappa\.value$"
+)
 ROUNDING = 1e-15  # a smaller number is a rounding error of 0
 
 # time and versions can differ, and published numbers are not computed
-NOT_COMPARED = re.compile(r"(study\.(reported_utc|chain)|versions|published|agreement\.by_time_on_task)($|[.\[])")
+NOT_COMPARED = re.compile(
+    r"(definitions|study\.(reported_utc|chain)|versions|published|agreement\.by_time_on_task)($|[.\[])"
+)
 QUARTILES = "agreement.by_time_quartile"  # replaced by_time_on_task (thirds), together with another interval of kappa
 WITH_QUARTILES = re.compile(
     rf"{QUARTILES}|agreement\.(pairs|retest)\[\d+\]\.cohen_kappa\.(se|low|high|reason|warning)$"
@@ -40,7 +63,7 @@ OF_LATER_FORM = re.compile(
 
 
 @dataclass(frozen=True)
-class Difference:
+class ReportDifference:
     """A place where two reports differ, and both values. A value is None if its report lacks this place."""
 
     place: str
@@ -50,20 +73,18 @@ class Difference:
 
 def differences(
     reported: Mapping[str, Any], recomputed: Mapping[str, Any], *, tolerance: float = 1e-9
-) -> list[Difference]:
+) -> list[ReportDifference]:
     """Return the places where two reports differ.
 
     Parameters
     ----------
-    reported, recomputed : mapping
-        The result of `summarise`, or the same mapping read from JSON.
     tolerance : float
         Largest relative difference at which two numbers count as equal. Processors may differ in the last digits. A
         number below 1e-15 counts as 0 because it is a rounding error.
 
     Returns
     -------
-    list of Difference
+    list of ReportDifference
         In the order of the reported numbers. Time and versions are not compared. Of reasons and warnings, only their
         presence is compared, not their wording. A report of an earlier form lacks the parameter `show_rejected`. In
         such a report, numbers that are now computed or withheld differently are not compared either: the latent class
@@ -72,7 +93,7 @@ def differences(
     Examples
     --------
     >>> differences({"agreement": {"percent": 0.5}}, {"agreement": {"percent": 0.6}})
-    [Difference(place='agreement.percent', reported=0.5, recomputed=0.6)]
+    [ReportDifference(place='agreement.percent', reported=0.5, recomputed=0.6)]
     """
     ours, theirs = dict(_leaves(recomputed)), dict(_leaves(reported))
     places = [*theirs, *(place for place in ours if place not in theirs)]
@@ -82,15 +103,33 @@ def differences(
         places = [place for place in places if not (NOT_GIVEN.match(place) or place.startswith("agreement.if_given"))]
     if not any(map(LATER_STATES.match, theirs)):
         places = [place for place in places if not LATER_STATES.match(place)]
+    anew = defined_anew(reported)
+    places = [place for place in places if not any(pattern.match(place) for pattern in anew.values())]
+    if anew:
+        places = [
+            place for place in places if not (WITHHELD_IN_SMALL_GROUPS.match(place) and ours.get(place, "") is None)
+        ]
     if is_of_earlier_form(reported):
         places = [place for place in places if not OF_LATER_FORM.match(place)]
     return [
-        Difference(place, theirs.get(place), ours.get(place))
+        ReportDifference(place, theirs.get(place), ours.get(place))
         for place in places
         if not NOT_COMPARED.match(place)
         and not (place in ours and place in theirs and _same(theirs[place], ours[place], tolerance))
         and not (EXPLANATION.match(place) and isinstance(theirs.get(place), str) and isinstance(ours.get(place), str))
     ]
+
+
+def defined_anew(reported: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
+    """Return the numbers that are defined otherwise since the report was made: names, and patterns of their places."""
+    version = _version(reported.get("definitions", OLDEST_DEFINITIONS))
+    return {
+        name: pattern for since, of in DEFINED_ANEW.items() if version < _version(since) for name, pattern in of.items()
+    }
+
+
+def _version(text: Any) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", str(text)))
 
 
 def is_of_earlier_form(report: Mapping[str, Any]) -> bool:

@@ -6,47 +6,50 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from analysis.agreement import PairAgreement
 from analysis.classifiers import classifier_named
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis, to_svg
-from analysis.learning import habit_charts, habits_of
+from analysis.intervals import Estimate
+from analysis.learning import habit_charts
 from analysis.measures import measures_by_application
-from analysis.report._wording import row_title
+from analysis.report._classifiers import Classifier, Scores
+from analysis.report._report import Report
+from analysis.report._settings import row_title
 
 RATES = ("sensitivity", "specificity", "accuracy")
 MAX_STEPS = 200  # maximum number of points of a curve; more points would be invisible
 
 
-def draw(content: Mapping[str, Any]) -> dict[str, str]:
+def draw(report: Report) -> dict[str, str]:
     """Draw each figure of a report that has data; return a dict from the name of the figure to its SVG text."""
     charts = {
-        "classifiers": classifier_rates(content),
-        "pair-agreement": pair_agreement(content),
-        "pair-heat-map": pair_heat_map(content),
-        "label-strip": label_strip(content),
-        "residual-correlations": residual_correlations(content),
-        "measures-by-application": measure_figure(content),
-        "roc": roc(content),
-        "precision-recall": precision_recall(content),
-        **(habit_charts(habits_of(content["reviewers_follow"])) if "reviewers_follow" in content else {}),
+        "classifiers": classifier_rates(report),
+        "pair-agreement": pair_agreement(report.agreement.pairs, report.agreement.percent),
+        "pair-heat-map": pair_heat_map(report),
+        "label-strip": label_strip(report),
+        "residual-agreement": residual_agreement(report),
+        "measures-by-application": measure_figure(report),
+        "roc": roc(report),
+        "precision-recall": precision_recall(report),
+        **(habit_charts(report.reviewers_follow) if report.reviewers_follow else {}),
     }
     return {name: to_svg(chart) for name, chart in charts.items() if chart is not None}
 
 
-def classifier_rates(content: Mapping[str, Any]) -> Chart | None:
+def classifier_rates(report: Report) -> Chart | None:
     """Draw sensitivity, specificity and accuracy of each classifier with intervals.
 
     Return None if there are no agreed items.
     """
     rows, rules = [], []
-    for name, row in content["classifiers"].items():
+    for name, row in report.classifiers.items():
         for rate in RATES:
-            if row[rate]["value"] is not None:
-                limits = {end: row[rate][end] for end in ("value", "low", "high")}
+            value: Estimate = getattr(row.rates.shares, rate)
+            if value.value is not None:
+                limits = {"value": value.value, "low": value.low, "high": value.high}
                 rows.append({"classifier": row_title(name), "rate": rate, **limits})
-        if row["n"]:
-            rules.append(
-                {"classifier": row_title(name), "rate": "accuracy", "value": row["baseline"]["accuracy"]["value"]}
-            )
+        if row.rates.n:
+            rules.append({"classifier": row_title(name), "rate": "accuracy", "value": row.baseline.accuracy.value})
     if not rows:
         return None
     y = alt.Y("classifier:N", title=None, sort=None, axis=alt.Axis(labelLimit=0))
@@ -70,31 +73,30 @@ def classifier_rates(content: Mapping[str, Any]) -> Chart | None:
     return drawn
 
 
-def measure_figure(content: Mapping[str, Any], classifier: str = "heuristic") -> Chart | None:
+def measure_figure(report: Report, classifier: str = "heuristic") -> Chart | None:
     """Draw the measures of a classifier by application; return None if there are no measures."""
-    rows = content["measures"].get(classifier)
+    rows = report.measures.get(classifier)
     if not rows:
         return None
     known = classifier_named(classifier)
-    table = pd.DataFrame([{"application": row["application"], "n": row["n"], **row["means"]} for row in rows])
-    return measures_by_application(table, theta=known.parameters.get("theta") if known else None)
+    table = pd.DataFrame([{"application": row.application, "n": row.n, **row.means} for row in rows])
+    return measures_by_application(table, theta=known.parameters["theta"] if known else None)
 
 
-def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
+def pair_agreement(pairs: Sequence[PairAgreement], total: Estimate) -> Chart | None:
     """Draw the agreement of each pair of reviewers with its interval; return None if there are no pairs."""
-    pairs = content["agreement"]["pairs"]
     if not pairs:
         return None
     rows = pd.DataFrame(
         {
-            "pair": [f"{pair['a']} – {pair['b']} (n = {pair['n']})" for pair in pairs],
-            "value": [pair["percent"]["value"] for pair in pairs],
-            "low": [pair["percent"]["low"] for pair in pairs],
-            "high": [pair["percent"]["high"] for pair in pairs],
+            "pair": [f"{pair.a} – {pair.b} (n = {pair.n})" for pair in pairs],
+            "value": [pair.percent.value for pair in pairs],
+            "low": [pair.percent.low for pair in pairs],
+            "high": [pair.percent.high for pair in pairs],
         }
     )
     base = alt.Chart(rows).encode(y=alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=0)))
-    overall = alt.Chart(pd.DataFrame({"value": [content["agreement"]["percent"]["value"]]}))
+    overall = alt.Chart(pd.DataFrame({"value": [total.value]}))
     chart = alt.layer(
         overall.mark_rule(color=SOFT, strokeDash=[4, 3]).encode(x=_share("value:Q")),
         base.mark_rule(color=INK).encode(x=_share("low:Q"), x2="high:Q"),
@@ -104,10 +106,10 @@ def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
     return drawn
 
 
-def pair_heat_map(content: Mapping[str, Any]) -> Chart | None:
+def pair_heat_map(report: Report) -> Chart | None:
     """Draw the percent agreement of every pair as a matrix; return None if there are fewer than three reviewers."""
-    pairs = content["agreement"]["pairs"]
-    names = list(dict.fromkeys(name for pair in pairs for name in (pair["a"], pair["b"])))
+    pairs = report.agreement.pairs
+    names = list(dict.fromkeys(name for pair in pairs for name in (pair.a, pair.b)))
     if len(names) < 3:
         return None
     order = sorted(names)
@@ -115,11 +117,11 @@ def pair_heat_map(content: Mapping[str, Any]) -> Chart | None:
         {
             "a": order.index(a),
             "b": order.index(b),
-            "value": pair["percent"]["value"],
-            "text": f"{100 * pair['percent']['value']:.0f}",
+            "value": pair.percent.value,
+            "text": f"{100 * (pair.percent.value or 0):.0f}",
         }
         for pair in pairs
-        for a, b in ((pair["a"], pair["b"]), (pair["b"], pair["a"]))
+        for a, b in ((pair.a, pair.b), (pair.b, pair.a))
     ]
     axis = names_axis(order, orient="left")
     x = alt.X("a:O", title=None, axis=names_axis(order, orient="top", labelAngle=-40))
@@ -133,22 +135,22 @@ def pair_heat_map(content: Mapping[str, Any]) -> Chart | None:
     return drawn
 
 
-def label_strip(content: Mapping[str, Any]) -> Chart | None:
+def label_strip(report: Report) -> Chart | None:
     """Draw the labels of all reviewers, with items sorted from all similar to all dissimilar.
 
     Return None if there are no labels.
     """
-    disputed = content["agreement"].get("disputed")
-    if not disputed or not disputed["patterns"]:
+    disputed = report.agreement.disputed
+    if not disputed.patterns:
         return None
-    patterns = sorted(disputed["patterns"], key=lambda row: (_share_dissimilar(row["labels"]), row["labels"]))
+    patterns = sorted(disputed.patterns, key=lambda row: (_share_dissimilar(row.labels), row.labels))
     rows, begin = [], 0
     for pattern in patterns:
-        for at, letter in enumerate(pattern["labels"]):
+        for at, letter in enumerate(pattern.labels):
             if letter != "-":
-                ends = {"begin": begin, "end": begin + pattern["n"]}
+                ends = {"begin": begin, "end": begin + pattern.n}
                 rows.append({"reviewer": at, "label": {"d": "dissimilar", "s": "similar"}[letter], **ends})
-        begin += pattern["n"]
+        begin += pattern.n
     colour = alt.Scale(domain=["similar", "dissimilar"], range=["#d5dae2", INK])
     chart = (
         alt.Chart(pd.DataFrame(rows))
@@ -160,7 +162,7 @@ def label_strip(content: Mapping[str, Any]) -> Chart | None:
                 scale=alt.Scale(domain=[0, begin], nice=False),
             ),
             x2="end:Q",
-            y=alt.Y("reviewer:O", title=None, axis=names_axis(disputed["reviewers"])),
+            y=alt.Y("reviewer:O", title=None, axis=names_axis(disputed.reviewers)),
             color=alt.Color("label:N", title=None, scale=colour),
         )
     )
@@ -172,26 +174,26 @@ def _share_dissimilar(labels: str) -> float:
     return labels.count("d") / max(labels.count("d") + labels.count("s"), 1)
 
 
-def residual_correlations(content: Mapping[str, Any]) -> Chart | None:
-    """Draw the residual correlations of the latent class model.
+def residual_agreement(report: Report) -> Chart | None:
+    """Draw observed minus expected agreement of each pair of raters.
 
     Return None if the model was not fitted or is not identified.
     """
-    latent = content["consensus"]["latent"]
-    if not latent.get("residuals") or not latent["identifiability"]["identified"]:
+    latent = report.consensus.latent
+    if not latent.fitted or not latent.fitted.pair_fits or not latent.identifiability.identified:
         return None
-    rows = pd.DataFrame(latent["residuals"])
-    rows = pd.DataFrame(
+    rows = pd.DataFrame([
         {
-            "pair": [f"{a} – {b}" for a, b in zip(rows["a"], rows["b"], strict=True)],
-            "value": rows["residual"],
-            "low": rows["residual"] - 2 * rows["se"],
-            "high": rows["residual"] + 2 * rows["se"],
+            "pair": f"{row.a} – {row.b}",
+            "value": row.observed - row.expected,
+            "low": row.observed - row.expected - 2 * (row.observed * (1 - row.observed) / row.n) ** 0.5,
+            "high": row.observed - row.expected + 2 * (row.observed * (1 - row.observed) / row.n) ** 0.5,
         }
-    )
+        for row in latent.fitted.pair_fits
+    ])  # fmt: skip
     y = alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=0))
     base = alt.Chart(rows)
-    title = "observed minus expected correlation"
+    title = "observed minus expected agreement"
     chart = alt.layer(
         alt.Chart(pd.DataFrame({"value": [0]}))
         .mark_rule(color=SOFT, strokeDash=[4, 3])
@@ -203,34 +205,36 @@ def residual_correlations(content: Mapping[str, Any]) -> Chart | None:
     return drawn
 
 
-def roc(content: Mapping[str, Any]) -> Chart | None:
+def roc(report: Report) -> Chart | None:
     """Draw the ROC curve of each classifier in its own panel; return None if no classifier has scores."""
     curves, points, chance = [], [], []
-    for name, row, scores in _scored(content):
-        curves += _steps(name, scores["roc"]["false_positive_rate"], scores["roc"]["sensitivity"])
+    for name, row, scores in _scored(report):
+        curves += _steps(name, scores.roc.false_positive_rate, scores.roc.sensitivity)
         chance += [{"classifier": name, "x": end, "y": end} for end in (0, 1)]
-        if row["sensitivity"]["value"] is not None and row["specificity"]["value"] is not None:
-            points.append({"classifier": name, "x": 1 - row["specificity"]["value"], "y": row["sensitivity"]["value"]})
+        rates = row.rates.shares
+        if rates.sensitivity.value is not None and rates.specificity.value is not None:
+            points.append({"classifier": name, "x": 1 - rates.specificity.value, "y": rates.sensitivity.value})
     return _curves(curves, points, chance, ("false alarms (similar items called dissimilar)", "sensitivity"))
 
 
-def precision_recall(content: Mapping[str, Any]) -> Chart | None:
+def precision_recall(report: Report) -> Chart | None:
     """Draw precision against sensitivity, one panel per classifier; return None if no classifier has scores."""
     curves, points, chance = [], [], []
-    for name, row, scores in _scored(content):
-        curves += _steps(name, scores["precision_recall"]["recall"], scores["precision_recall"]["precision"])
-        share = scores["precision_recall"]["prevalence"]
+    for name, row, scores in _scored(report):
+        curves += _steps(name, scores.precision_recall.recall, scores.precision_recall.precision)
+        share = scores.precision_recall.prevalence
         chance += [{"classifier": name, "x": end, "y": share} for end in (0, 1)]
-        if row["sensitivity"]["value"] is not None and row["precision"]["value"] is not None:
-            points.append({"classifier": name, "x": row["sensitivity"]["value"], "y": row["precision"]["value"]})
+        rates = row.rates.shares
+        if rates.sensitivity.value is not None and rates.precision.value is not None:
+            points.append({"classifier": name, "x": rates.sensitivity.value, "y": rates.precision.value})
     return _curves(curves, points, chance, ("sensitivity", "precision"))
 
 
-def _scored(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+def _scored(report: Report) -> Iterator[tuple[str, Classifier, Scores]]:
     """Yield name, numbers and score numbers of each classifier whose scores give a curve."""
-    for name, row in content["classifiers"].items():
-        if row["scores"] and row["scores"]["roc"]["threshold"]:
-            yield name, row, row["scores"]
+    for name, row in report.classifiers.items():
+        if row.scores and row.scores.roc.threshold:
+            yield name, row, row.scores
 
 
 def _steps(name: str, x: Sequence[float], y: Sequence[float]) -> list[dict[str, Any]]:

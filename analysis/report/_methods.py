@@ -1,30 +1,43 @@
-"""Write a paragraph for the methods section of a paper, based on the parameters of the report."""
+"""What a paper about the study needs: a paragraph on methods, and the GRRAS and STARD 2015 checklists."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING
 
-from analysis.document import value_in_words
+from analysis.document import Block, Section, counted, describe_value, table
 
-Content = Mapping[str, Any]
+if TYPE_CHECKING:
+    from analysis.report._agreement import Agreement
+    from analysis.report._report import PlanFacts, Report
+
+Answer = Callable[["Report"], str]
+
+AUTHOR = "(author)"
+# sections that a report has only if there are data for them
+OPTIONAL = {
+    "Classifiers against each consensus",
+    "Scores and thresholds",
+    "Comparison of classifiers",
+    "Course of the study",
+}
 
 
-def methods(content: Content) -> str:
+def methods(report: "Report") -> str:
     """Write a methods paragraph that describes only what this report computed."""
-    return " ".join(_sentences(content))
+    return " ".join(_sentences(report))
 
 
-def _sentences(content: Content) -> Iterator[str]:
-    agreement, level = content["agreement"], f"{100 * content['parameters']['level']:g} %"
-    question = content["study"]["question"]
+def _sentences(report: "Report") -> Iterator[str]:
+    agreement, level = report.agreement, f"{100 * report.parameters.level:g} %"
+    question = report.study.question
     blind = "without access to other reviewers' answers, names of benchmarks, or verdicts"
     clause = f", for the question “{question}”, {blind}" if question else ""
-    n_reviewers = len(agreement["leniency"]["raters"])
+    n_reviewers = len(agreement.leniency.raters)
     yield (
-        f"{_counted(n_reviewers, 'reviewer')} classified {_counted(agreement['n_items'], 'benchmark')} as "
-        f"similar or dissimilar{clause}; {_counted(agreement['n_labels'], 'first label')} entered the "
+        f"{counted(n_reviewers, 'reviewer')} classified {counted(agreement.n_items, 'benchmark')} as "
+        f"similar or dissimilar{clause}; {counted(agreement.n_labels, 'first label')} entered the "
         "analysis."
     )
-    yield from _plan(content["plan"], sum(row["n"] for row in agreement["retest"]))
+    yield from _plan(report.plan_facts, sum(row.n for row in agreement.retest))
     coefficients = (
         "We report percent agreement and Fleiss' kappa with Gwet's linearised standard errors (t distribution over "
         "items). We also report Krippendorff's alpha, Gwet's AC1 and the Brennan-Prediger coefficient. For pairs of "
@@ -36,100 +49,240 @@ def _sentences(content: Content) -> Iterator[str]:
         "treated as fixed, so the intervals describe further items that the same reviewers would label."
     )
     yield from _tests(agreement)
-    decided = content["consensus"]
+    decided = report.consensus
     yield (
-        f"The consensus is the category of the {decided['agreed']} items whose first labels (two or more) were all "
-        f"equal; {decided['split']} items were split."
+        f"The consensus is the category of the {decided.agreed} items whose first labels (two or more) were all "
+        f"equal; {decided.split} items were split."
     )
-    yield from _classifiers(content)
-    yield from _resampling(content)
+    yield from _classifiers(report)
+    yield from _resampling(report)
 
 
-def _plan(plan: Content | None, n_retests: int) -> Iterator[str]:
-    if not plan or "per_item" not in plan:
+def _plan(plan: "PlanFacts | None", n_retests: int) -> Iterator[str]:
+    if not plan or plan.per_item is None:
         return
-    seed = f" (seed {plan['seed']})" if "seed" in plan else ""  # an anonymised study has no seed
-    if plan.get("paper"):
+    seed = "" if plan.seed is None else f" (seed {plan.seed})"  # an anonymised study has no seed
+    if plan.paper:
         yield f"Items were split at random into parts, and each part was assigned to one pair of reviewers{seed}."
         return
-    yield f"Each item was assigned to {plan['per_item']} reviewers in balanced blocks within applications{seed}."
-    if plan.get("overlap"):
-        yield f"{100 * plan['overlap']:g} % of the items were assigned to all reviewers."
-    if plan.get("retest"):
-        given = f"{_counted(n_retests, 'pair')} of first and second labels" if n_retests else "no second label"
+    yield f"Each item was assigned to {plan.per_item} reviewers in balanced blocks within applications{seed}."
+    if plan.overlap:
+        yield f"{100 * plan.overlap:g} % of the items were assigned to all reviewers."
+    if plan.retest:
+        given = f"{counted(n_retests, 'pair')} of first and second labels" if n_retests else "no second label"
         yield (
-            f"Each reviewer was asked to label {_counted(plan['retest'], 'item')} a second time under another code; "
+            f"Each reviewer was asked to label {counted(plan.retest, 'item')} a second time under another code; "
             f"{given} entered the analysis."
         )
 
 
-def _tests(agreement: Content) -> Iterator[str]:
+def _tests(agreement: "Agreement") -> Iterator[str]:
     """Yield the tests of agreement in this report."""
     made = []
-    if agreement["homogeneity"]["p"] is not None:
-        made.append("Pearson's chi-square test of equal agreement of all pairs (items with exactly two labels)")
-    if agreement["chance_test"]["p"] is not None:
+    if agreement.pair_equality and agreement.pair_equality.p is not None:
+        made.append("a Wald test of equal agreement of all pairs (linearised item terms, F distribution)")
+    if agreement.chance_test.p is not None:
         made.append("a test of kappa = 0 with the null standard error of Fleiss, Nee and Landis")
-    if agreement["leniency"]["overall"]["p"] is not None:
-        made.append(f"a {agreement['leniency']['overall']['test']} test of equal leniency (conditional logit on items)")
-    if agreement["leniency"]["pairs"]:
+    if agreement.leniency.overall.p is not None:
+        made.append(f"a {agreement.leniency.overall.test} test of equal leniency (conditional logit on items)")
+    if agreement.leniency.pairs:
         made.append("McNemar's mid-p test of the leniency of two reviewers, with Holm's correction")
-    if agreement["retest"]:
+    if agreement.retest:
         made.append("McNemar's mid-p test of drift between test and retest, with Holm's correction")
-    if (agreement["order"] or {}).get("matters") is not None:
+    if agreement.order and agreement.order.matters is not None:
         made.append("tests of trend over each reviewer's item order, with Bonferroni's correction")
     if made:
         yield f"Tests: {'; '.join(made)}."
 
 
-def _classifiers(content: Content) -> Iterator[str]:
-    settings = content["parameters"].get("verdicts", {})
+def _classifiers(report: "Report") -> Iterator[str]:
+    settings = report.parameters.verdicts or {}
     comparisons = [
-        f"{name} ({'; '.join(map(value_in_words, settings[name]))})" if settings.get(name) else str(name)
-        for name in content["classifiers"]
+        f"{name} ({'; '.join(map(describe_value, settings[name]))})" if settings.get(name) else str(name)
+        for name in report.classifiers
     ]
     if not comparisons:
         return
     holm = " with Holm's correction" if len(comparisons) > 1 else ""
-    resampled = content["parameters"]["resampling"]["n_bootstrap"]
+    resampled = report.parameters.resampling.n_bootstrap
     mcc = "Matthews' correlation has a bootstrap interval over items. " if resampled else ""
-    scored = any(row["scores"] for row in content["classifiers"].values())
+    scored = any(row.scores for row in report.classifiers.values())
     auc = "Areas under the ROC curve have DeLong's standard error. " if scored else ""
     between = "; the same test compares the classifiers with each other" if len(comparisons) > 1 else ""
     yield (
         f"Classifiers were compared with the consensus (positive category: dissimilar): {', '.join(comparisons)}. "
-        "Sensitivity, specificity, precision and accuracy have Wilson intervals; balanced accuracy has a "
-        f"square-and-add interval. {mcc}{auc}The reference is the majority rule, which gives every item the most "
+        "Their rates have intervals clustered by application, or Wilson intervals if no application is known. "
+        f"{mcc}{auc}The reference is the majority rule, which gives every item the most "
         "frequent "
         f"category of the agreed items, compared by McNemar's mid-p test{holm}{between}."
     )
 
 
-def _resampling(content: Content) -> Iterator[str]:
-    resampling, latent = content["parameters"].get("resampling"), content["consensus"]["latent"]
-    if resampling and resampling["n_bootstrap"]:
-        yield f"Bootstrap intervals come from {resampling['n_bootstrap']} draws of items (seed {resampling['seed']})."
-    if not (resampling and resampling["n_sweeps"]):
+def _resampling(report: "Report") -> Iterator[str]:
+    resampling, latent = report.parameters.resampling, report.consensus.latent
+    if resampling and resampling.n_bootstrap:
+        yield f"Bootstrap intervals come from {resampling.n_bootstrap} draws of items (seed {resampling.seed})."
+    if not (resampling and resampling.n_sweeps):
         return
-    if not latent["identifiability"]["identified"]:
+    if not latent.identifiability.identified:
         yield "A latent class model is not reported because these labels do not identify it."
         return
     yield "A latent class model with conditional independence was fitted by EM."
-    tests = latent["misfit"]
-    if any(test["p"] is not None for test in (tests["reviewers"], *tests["with_classifier"].values())):
+    if not latent.fitted:
+        return
+    if latent.fitted.state.p is not None:
         yield (
-            f"Its fit was tested with {resampling['n_misfit']} simulated data sets (seed {resampling['seed']}), "
-            "for the reviewers alone and with each classifier as an additional rater."
+            "Independent errors were tested at a joint level of 0.05, for the reviewers alone and with each "
+            "classifier: by likelihood ratio tests against models of dependent errors, corrected for all models, and "
+            "by leaving out each rater in turn (parametric bootstrap, "
+            f"{resampling.n_misfit} draws, seed {resampling.seed})."
         )
-    if latent["prevalence"]["value"] is not None:
+    if latent.fitted.prevalence.value is not None:
         yield (
-            f"Its {100 * latent['level']:g} % credible intervals come from a Gibbs sampler ({resampling['n_sweeps']} "
-            f"sweeps in each of four chains, seed {resampling['seed']})."
+            f"Its {100 * latent.fitted.level:g} % credible intervals come from a Gibbs sampler ({resampling.n_sweeps} "
+            f"sweeps in each of four chains, seed {resampling.seed})."
         )
-    elif latent["state"]["state"] == "rejected":
+    elif latent.fitted.state.state == "rejected":
         yield "The model was rejected, so its numbers are withheld."
 
 
-def _counted(n: int, noun: str) -> str:
-    """Return a number with its noun: 1 item, 2 items."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+def checklist_sections(report: "Report", titles: Collection[str]) -> Iterator[Section]:
+    """Yield the GRRAS checklist and, if there are classifiers, the STARD checklist.
+
+    `titles` are the titles of the sections in the report. An answer names no other section.
+    """
+    yield Section("GRRAS checklist", tuple(_table(report, titles, "grras", GRRAS_TITLE, GRRAS)))
+    if report.classifiers:
+        yield Section("STARD checklist", tuple(_table(report, titles, "stard", STARD_TITLE, STARD)))
+
+
+def _table(
+    report: "Report", titles: Collection[str], name: str, title: str, items: tuple[tuple[str, str, str | Answer], ...]
+) -> Iterator[Block]:
+    answers = [(number, what, where if isinstance(where, str) else where(report)) for number, what, where in items]
+    rows = [(number, what, _in_report(where, titles)) for number, what, where in answers]
+    yield table(
+        f"{title} The author of the paper must fill in each item with the answer “{AUTHOR}”.",
+        ("Item", "Requirement", "Answer"),
+        rows,
+        name=name,
+    )
+
+
+def _in_report(answer: str, titles: Collection[str]) -> str:
+    """Return an answer of a checklist without the sections that this report does not have."""
+    places = [place for place in answer.split("; ") if place.partition(" (")[0] not in OPTIONAL.difference(titles)]
+    return "; ".join(places) or "Not in this report"
+
+
+def _where_question(report: "Report") -> str:
+    question = report.study.question
+    return f"Question to the reviewers: “{question}”" if question else AUTHOR
+
+
+def _where_sample(report: "Report") -> str:
+    decided = report.consensus
+    return f"{decided.n_items} items, see In short. Sampling of items: {AUTHOR}"
+
+
+def _where_reviewers(report: "Report") -> str:
+    return f"{len(report.agreement.leniency.raters)} reviewers. Experience of reviewers: {AUTHOR}"
+
+
+def _where_plan(report: "Report") -> str:
+    return "Methods; Parameters and provenance (plan, seed)" if report.plan else AUTHOR
+
+
+def _where_blind(report: "Report") -> str:
+    return "Methods: reviewers did not see other answers, names or verdicts" if report.study.question else AUTHOR
+
+
+def _where_n_labels(report: "Report") -> str:
+    agreement, decided = report.agreement, report.consensus
+    return (
+        f"{agreement.n_labels} first labels on {agreement.n_items} items; {decided.incomplete} items have "
+        "fewer than two labels. See Consensus and items left out"
+    )
+
+
+def _where_retest(report: "Report") -> str:
+    return "Reviewers (test and retest)" if report.agreement.retest else "Not measured"
+
+
+def _where_thresholds(report: "Report") -> str:
+    scored = any(row.scores for row in report.classifiers.values())
+    return "Scores and thresholds (fixed, in sample, out of fold)" if scored else "No scores"
+
+
+def _where_indeterminate(report: "Report") -> str:
+    n = sum(row.rates.n_without_verdict for row in report.classifiers.values())
+    return f"{n} agreed items without a verdict were left out. See Confusion matrices"
+
+
+def _where_course(report: "Report") -> str:
+    return "Course of the study" if report.course else AUTHOR
+
+
+GRRAS_TITLE = "Guidelines for Reporting Reliability and Agreement Studies (Kottner et al. 2011)."
+GRRAS: tuple[tuple[str, str, str | Answer], ...] = (
+    ("1", "The title or abstract says that reliability or agreement was studied", AUTHOR),
+    ("2", "The measurement is named and described", _where_question),
+    ("3", "The subject population of interest", AUTHOR),
+    ("4", "The rater population of interest", _where_reviewers),
+    ("5", "What is known about reliability and agreement, and the reason for the study", AUTHOR),
+    ("6", "How the numbers of raters, subjects and replicate observations were chosen", AUTHOR),
+    ("7", "How subjects and raters were sampled", _where_sample),
+    ("8", "How the measurements were made: time between them, conditions and blinding", _where_blind),
+    ("9", "Whether measurements were made independently", _where_plan),
+    ("10", "The statistical analysis", "Methods"),
+    ("11", "Numbers of raters, subjects and replicate observations", _where_n_labels),
+    ("12", "Characteristics of the raters and subjects", "Agreement by group; Reviewers"),
+    (
+        "13",
+        "Estimates of reliability and agreement with their uncertainty",
+        "In short; Overall agreement; Agreement of pairs",
+    ),
+    ("14", "Practical relevance of the results", AUTHOR),
+    ("15", "Detailed results, if possible online", "report.json, labels.csv and the appendix"),
+)
+STARD_TITLE = "Standards for Reporting of Diagnostic Accuracy, STARD 2015 (Bossuyt et al. 2015), for classifiers."
+STARD: tuple[tuple[str, str, str | Answer], ...] = (
+    ("1", "The title names at least one measure of accuracy", AUTHOR),
+    ("2", "Structured abstract", "In short"),
+    ("3", "Background and intended use of the index test", AUTHOR),
+    ("4", "Objectives and hypotheses", AUTHOR),
+    ("5", "Whether data were collected before or after the tests", _where_course),
+    ("6", "Eligibility of items", AUTHOR),
+    ("7", "On what basis items were identified", AUTHOR),
+    ("8", "Where and when items were identified", AUTHOR),
+    ("9", "Whether items are a consecutive, random or convenience series", AUTHOR),
+    ("10a", "The index tests, in enough detail to repeat them", "Methods; Confusion matrices (computed with)"),
+    ("10b", "The reference standard, in enough detail to repeat it", "Methods; Consensus and items left out"),
+    ("11", "Why this reference standard was chosen", AUTHOR),
+    ("12a", "Thresholds of the index tests, and whether they were fixed in advance", _where_thresholds),
+    ("12b", "Which result of the reference standard counts as positive", "Methods: dissimilar"),
+    (
+        "13a",
+        "Whether the index tests were run with knowledge of the reference standard",
+        "No: classifiers use only the measurements",
+    ),
+    ("13b", "Whether reviewers knew the results of the index tests", _where_blind),
+    ("14", "How measures of accuracy were estimated and compared", "Methods"),
+    ("15", "How indeterminate results were handled", _where_indeterminate),
+    ("16", "How missing data were handled", "Consensus and items left out; Overall agreement"),
+    ("17", "How accuracy varies, and whether this was analysed as planned", "Classifiers against each consensus"),
+    ("18", "Intended sample size, and how it was determined", AUTHOR),
+    ("19", "Flow of items", "In short; Consensus and items left out"),
+    ("20", "Characteristics of items", "Agreement by group"),
+    ("21a", "Distribution of severity of the condition", AUTHOR),
+    ("21b", "Distribution of alternative diagnoses", AUTHOR),
+    ("22", "Time and interventions between index test and reference standard", _where_course),
+    ("23", "Cross tabulation of index test and reference standard", "Confusion matrices"),
+    ("24", "Estimates of accuracy and their precision", "Classifiers against the majority rule"),
+    ("25", "Adverse events", "Not applicable"),
+    ("26", "Limitations, bias, uncertainty, generalisability", f"Latent class; {AUTHOR}"),
+    ("27", "Implications for practice", AUTHOR),
+    ("28", "Registration", AUTHOR),
+    ("29", "Where readers can find the full protocol", "Parameters and provenance"),
+    ("30", "Sources of funding", AUTHOR),
+)

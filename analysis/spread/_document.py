@@ -1,6 +1,6 @@
 """Build the report on the spread of runs: sentences, tables and figures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
@@ -8,35 +8,32 @@ from analysis.document import (
     DASH,
     N_NAMED,
     Block,
-    Bullets,
     Document,
     Figure,
     Paragraph,
-    Section,
     Table,
     counted,
     estimate,
     first_rows,
     interval,
     listed,
+    method_report,
     number,
     p_value,
     percent,
     table,
-    value_in_words,
-    words,
 )
 from analysis.intervals import Estimate
 from analysis.spread import (
     BUCKETS,
     BucketRow,
+    ContextSpread,
     Detection,
-    Environment,
     EnvironmentPair,
     Part,
     Score,
+    SpreadSurvey,
     SuiteTime,
-    Survey,
     Variant,
 )
 from analysis.spread._figures import figure_name
@@ -44,37 +41,34 @@ from analysis.spread._figures import figure_name
 FIRST, _, _, *WIDE = BUCKETS
 
 
-def document(survey: Survey) -> Document:
-    """Build the report on the spread of runs.
-
-    Parameters
-    ----------
-    survey : Survey
-    """
+def document(survey: SpreadSurvey) -> Document:
+    """Build the report on the spread of runs."""
     environments = [row for row in survey.environments if row.overall.n]
-    sections = [Section("In short", (Bullets(tuple(_in_short(survey, environments))),))]
+    sections: list[tuple[str, Iterable[Block]]] = []
     if environments:
-        sections.append(Section("Spread of the benchmarks", tuple(_buckets(survey, environments))))
+        sections.append(("Spread of the benchmarks", _buckets(survey, environments)))
         if survey.environment_pairs:
-            sections.append(Section("Comparison of environments", tuple(_environment_pairs(survey))))
-        sections.append(Section("Benchmarks, largest spread first", tuple(_benchmarks(survey, environments))))
+            sections.append(("Comparison of environments", _environment_pairs(survey)))
+        sections.append(("Benchmarks, largest spread first", _benchmarks(survey, environments)))
     for at, environment in enumerate(survey.environments):
         if environment.score:
-            title = "What the suite notices" + _environment_in_words(environment, survey)
-            sections.append(Section(title, tuple(_score(environment.score, at, survey))))
+            title = "What the suite notices" + _describe_context(environment, survey)
+            sections.append((title, _score(environment.score, at, survey)))
     timed = [row for row in survey.environments if row.time]
-    sections += [
-        Section("How long the suite takes" + _environment_in_words(row, survey), tuple(_time(row))) for row in timed
-    ]
-    sections += [
-        Section("Left out", tuple(_left_out(survey))),
-        Section("Method", tuple(_parameters(survey))),
-    ]
-    lead = "How much do the runs of each benchmark differ, and which slowdowns can they show?"
-    return Document("Spread of runs", lead, "", tuple(sections), kind="spread report")
+    sections += [("How long the suite takes" + _describe_context(row, survey), _time(row)) for row in timed]
+    return method_report(
+        "Spread of runs",
+        "How much do the runs of each benchmark differ, and which slowdowns can they show?",
+        _in_short(survey, environments),
+        sections,
+        _left_out(survey),
+        survey.parameters,
+        kind="spread report",
+        source=_source(survey),
+    )
 
 
-def _in_short(survey: Survey, environments: Sequence[Environment]) -> Iterator[str]:
+def _in_short(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> Iterator[str]:
     if not environments:
         yield "No benchmark has two or more runs with a defined spread, so the stability of the suite is unknown."
         yield "Measure every benchmark in several runs, each in its own process; five or more are usual."
@@ -85,12 +79,12 @@ def _in_short(survey: Survey, environments: Sequence[Environment]) -> Iterator[s
         yield from _limits_in_short(survey)
     for environment in survey.environments:
         if environment.score:
-            yield from _score_in_short(environment.score, _environment_in_words(environment, survey))
+            yield from _score_in_short(environment.score, _describe_context(environment, survey))
         if environment.time and environment.time.smallest:
-            yield from _time_in_short(environment.time, _environment_in_words(environment, survey))
+            yield from _time_in_short(environment.time, _describe_context(environment, survey))
 
 
-def _environment_in_words(environment: Environment, survey: Survey) -> str:
+def _describe_context(environment: ContextSpread, survey: SpreadSurvey) -> str:
     """Return a phrase such as ", in machine A" that names the environment; return "" if there is only one."""
     return f", in {_name(environment.name)}" if len(survey.environments) > 1 else ""
 
@@ -99,7 +93,7 @@ def _name(environment: str) -> str:
     return environment or "no context given"
 
 
-def _level_in_short(survey: Survey, environment: Environment) -> Iterator[str]:
+def _level_in_short(survey: SpreadSurvey, environment: ContextSpread) -> Iterator[str]:
     row = environment.overall
     stable, wide = row.shares[FIRST], sum(row.counts[name] for name in WIDE)
     share = None if environment.v.value is None else environment.v.value / 2
@@ -112,14 +106,14 @@ def _level_in_short(survey: Survey, environment: Environment) -> Iterator[str]:
         yield (
             f"{_name(environment.name)}: the median spread is {percent(row.median)}. The runs of {row.counts[FIRST]} "
             f"of {counted(row.n, 'benchmark')} are within 5 % of each other; the runs of {wide} are more than 25 % "
-            f"apart ({_counted_apart(survey, environment)}{_runs_in_words(survey, row)}).{shows}"
+            f"apart ({_counted_apart(survey, environment)}{_describe_runs(survey, row)}).{shows}"
         )
     else:
         yield (
             f"The runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} "
             f"({_counted_apart(survey, environment)}{percent(stable.value)}, interval {interval(stable)}) are within 5 "
             f"% of each other; the runs of {wide} ({percent(wide / row.n)}) are more than 25 % apart "
-            f"({_runs_in_words(survey, row)})."
+            f"({_describe_runs(survey, row)})."
         )
         yield (
             f"The median spread is {percent(row.median)}. By the rule of the paper, a benchmark can show a slowdown "
@@ -150,7 +144,7 @@ def _environments_in_short(pairs: Sequence[EnvironmentPair]) -> Iterator[str]:
         )
 
 
-def _limits_in_short(survey: Survey) -> Iterator[str]:
+def _limits_in_short(survey: SpreadSurvey) -> Iterator[str]:
     per = survey.per
     some = [row for row in survey.spreads if row.bucket and row.n_runs > per and row.per_spread.value]
     grows = "The spread grows with the number of runs, although more runs make a comparison more exact"
@@ -199,7 +193,7 @@ def _time_in_short(time: SuiteTime, where: str) -> Iterator[str]:
         )
 
 
-def _buckets(survey: Survey, environments: Sequence[Environment]) -> Iterator[Block]:
+def _buckets(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> Iterator[Block]:
     if survey.parameters["per"] is None:
         meaning = "over all runs of a benchmark"
     else:
@@ -230,13 +224,13 @@ def _buckets(survey: Survey, environments: Sequence[Environment]) -> Iterator[Bl
     )
 
 
-def _bucket_rows(environment: Environment) -> list[tuple[str, BucketRow]]:
+def _bucket_rows(environment: ContextSpread) -> list[tuple[str, BucketRow]]:
     rows = [("all", environment.overall)] if len(environment.applications) != 1 else []
     applications = sorted(environment.applications, key=lambda row: -(row.median or 0))
     return rows + [(row.application or "no application", row) for row in applications if row.n]
 
 
-def _environment_pairs(survey: Survey) -> Iterator[Block]:
+def _environment_pairs(survey: SpreadSurvey) -> Iterator[Block]:
     yield first_rows(
         "The same benchmarks in two environments. Ratio is the geometric mean of spread in the second / spread in the "
         "first over benchmarks, with its interval. The p values come from Wilcoxon's signed-rank test, corrected for "
@@ -255,7 +249,7 @@ def _environment_pairs(survey: Survey) -> Iterator[Block]:
     )  # fmt: skip
 
 
-def _benchmarks(survey: Survey, environments: Sequence[Environment]) -> Iterator[Block]:
+def _benchmarks(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> Iterator[Block]:
     per, several = survey.per, len(survey.environments) > 1
     rows = [(row, environment) for environment in environments for row in survey.within(environment)]
     rows.sort(key=lambda pair: -(pair[0].judged or 0.0))
@@ -276,7 +270,7 @@ def _benchmarks(survey: Survey, environments: Sequence[Environment]) -> Iterator
     )  # fmt: skip
 
 
-def _score(score: Score, at: int, survey: Survey) -> Iterator[Block]:
+def _score(score: Score, at: int, survey: SpreadSurvey) -> Iterator[Block]:
     yield Paragraph(
         "A benchmark notices an altered method if two conditions hold in every run: a rank-sum test finds a "
         "difference between iterations with and without the change, and the means differ by at least v / 2 = "
@@ -341,7 +335,7 @@ def _detection(row: Detection) -> tuple[Any, ...]:
     return row.benchmark, row.method, "yes" if regression.found else "no", changes, *p, remark
 
 
-def _time(environment: Environment) -> Iterator[Block]:
+def _time(environment: ContextSpread) -> Iterator[Block]:
     time = environment.time
     if time is None:
         return
@@ -383,7 +377,7 @@ def _time(environment: Environment) -> Iterator[Block]:
     )
 
 
-def _suite(time: SuiteTime, environment: Environment) -> tuple[Any, ...]:
+def _suite(time: SuiteTime, environment: ContextSpread) -> tuple[Any, ...]:
     score = (_scored(environment.score.variants["total"].score),) if environment.score else ()
     return len(time.benchmarks), _duration(time.seconds), *score, "all"
 
@@ -405,12 +399,10 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns" if seconds else "no time"
 
 
-def _left_out(survey: Survey) -> Iterator[Block]:
+def _left_out(survey: SpreadSurvey) -> Iterator[Block]:
     rows = [(row.name, row.reason) for row in survey.left_out]
     scores = [row for environment in survey.environments if environment.score for row in environment.score.left_out]
     score = list(dict.fromkeys((row.name, row.reason) for row in scores))
-    if not rows and not score:
-        yield Paragraph("Nothing was left out.")
     if rows:
         yield first_rows("Benchmarks that have no spread for the table of ranges.", ("Benchmark", "Reason"), rows)
     if score:
@@ -421,33 +413,36 @@ def _left_out(survey: Survey) -> Iterator[Block]:
         )
 
 
-def _parameters(survey: Survey) -> Iterator[Block]:
+def _source(survey: SpreadSurvey) -> Iterator[Block]:
     yield Paragraph(
         "Spread, buckets, v and the score: Laaber and Leitner (2018), doi:10.1145/3196398.3196407. v is twice the "
         "largest spread, after the largest 5 % of the spreads are left out"
         + "".join(
-            f"{_environment_in_words(environment, survey)}: {estimate(environment.v)}."
+            f"{_describe_context(environment, survey)}: {estimate(environment.v)}."
             + (f" The score was computed with v = {estimate(environment.score.v)}." if environment.score else "")
+            + _few(environment)
             for environment in survey.environments
         )
     )
-    yield table(
-        "All options and their values.",
-        ("Parameter", "Value"),
-        [(words(name), value_in_words(value)) for name, value in survey.parameters.items()],
-    )
 
 
-def _runs_in_words(survey: Survey, row: BucketRow) -> str:
+def _few(environment: ContextSpread) -> str:
+    """Say what the rule of 95 % leaves out of a small suite."""
+    if not 1 < environment.overall.n < 20:
+        return ""
+    return f" With {environment.overall.n} benchmarks, leaving out 5 % leaves out the noisiest benchmark."
+
+
+def _describe_runs(survey: SpreadSurvey, row: BucketRow) -> str:
     runs = counted(row.n_runs[0], "run") + " each" if len(row.n_runs) == 1 else f"{_range(row.n_runs)} runs each"
     return runs if survey.parameters["per"] is None else f"{runs}, averaged over choices of {survey.per}"
 
 
-def _counted_apart(survey: Survey, environment: Environment) -> str:
-    """Count the benchmarks in words if versions and altered methods are counted separately; otherwise, return ""."""
+def _counted_apart(survey: SpreadSurvey, environment: ContextSpread) -> str:
+    """Count the benchmarks in words if versions are counted separately; otherwise, return ""."""
     benchmarks = [(row.application, row.benchmark) for row in survey.within(environment)]
     n = len(set(benchmarks))
-    return "" if n == len(benchmarks) else f"{n} benchmarks if each version and altered method counts separately; "
+    return "" if n == len(benchmarks) else f"{counted(n, 'benchmark')} with each version counted separately; "
 
 
 def _range(numbers: Sequence[int]) -> str:

@@ -11,8 +11,8 @@ import pandas as pd
 from scipy import stats
 
 from analysis.document import shortened
-from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
-from analysis.spread import BUCKETS, BucketRow, Detection, Score, Survey
+from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, names_axis
+from analysis.spread import BUCKETS, BucketRow, Detection, Score, SpreadSurvey
 
 MAX_ROWS = 40  # maximum number of rows (applications or benchmarks) and of columns (methods)
 LONGEST = 44  # maximum number of characters of a name in a figure
@@ -23,12 +23,8 @@ SHADES = ("#f1f3f6", "#cdd3dc", "#97a1b1", "#5b6779", INK)  # one colour per buc
 STATES = ("noticed", "not noticed", "cannot be detected")
 
 
-def charts(survey: Survey) -> dict[str, Chart]:
+def charts(survey: SpreadSurvey) -> dict[str, Chart]:
     """Draw each figure that has data; return a dict from the file name of the figure to the figure.
-
-    Parameters
-    ----------
-    survey : Survey
 
     Returns
     -------
@@ -46,12 +42,12 @@ def charts(survey: Survey) -> dict[str, Chart]:
     return charts
 
 
-def figure_name(name: str, at: int, survey: Survey) -> str:
+def figure_name(name: str, at: int, survey: SpreadSurvey) -> str:
     """Return the file name of a figure, which ends in the number of the environment if there are several."""
     return f"{name}-{at + 1}" if len(survey.environments) > 1 else name
 
 
-def max_spread_chart(survey: Survey) -> Chart:
+def max_spread_chart(survey: SpreadSurvey) -> Chart:
     """Draw the spread of each benchmark in one row per application, or per environment if there are several.
 
     Each benchmark is a short vertical line. Each row also shows the median and the density of the spreads. The figure
@@ -84,12 +80,12 @@ def max_spread_chart(survey: Survey) -> Chart:
         *_cut(survey),
     ]
     subtitle += [f"Spreads below {100 * LOWEST:g} % are drawn at this value."] if low == LOWEST else []
-    return _framed(layers, "Spread of the runs of each benchmark", subtitle).properties(
+    return framed(layers, "Spread of the runs of each benchmark", subtitle).properties(
         width=WIDTH, height=22 * len(rows) + 10
     )
 
 
-def bucket_chart(survey: Survey) -> Chart:
+def bucket_chart(survey: SpreadSurvey) -> Chart:
     """Draw one bar per application with the share of benchmarks in each bucket; numbers in bars are counts."""
     rows = _rows(survey)
     pieces = pd.DataFrame([piece for row, of in enumerate(rows) for piece in _pieces(row, of.buckets)])
@@ -109,7 +105,7 @@ def bucket_chart(survey: Survey) -> Chart:
         .encode(x=alt.X("middle:Q"), y=y, text="count:Q", color=readable),
     ]
     title = "Benchmarks by spread of their runs"
-    return _framed(layers, title, _cut(survey)).properties(width=WIDTH, height=alt.Step(20))
+    return framed(layers, title, _cut(survey)).properties(width=WIDTH, height=alt.Step(20))
 
 
 def redundancy(score: Score) -> Chart:
@@ -126,7 +122,7 @@ def redundancy(score: Score) -> Chart:
         base.mark_bar(stroke=INK, strokeWidth=1).encode(color=fill),
         base.transform_filter("datum.methods > 0").mark_text(dy=-7, color=INK).encode(text="methods:Q"),
     ]
-    return _framed(
+    return framed(
         layers,
         "Altered methods by number of benchmarks that notice them",
         ["White bars are methods that no benchmark notices."],
@@ -160,7 +156,7 @@ def noticed_by(score: Score) -> Chart:
     marks = alt.Chart(cells).mark_point(filled=True, opacity=1, size=90).encode(x=x, y=y, shape=shape, color=fill)
     cut = len(benchmarks) > len(rows) or len(methods) > len(columns)
     extent = f"Shown: {len(rows)} of {len(benchmarks)} benchmarks, {len(columns)} of {len(methods)} methods."
-    return _framed([marks], "Which benchmark notices which altered method", [extent] if cut else []).properties(
+    return framed([marks], "Which benchmark notices which altered method", [extent] if cut else []).properties(
         width=alt.Step(26), height=alt.Step(20)
     )
 
@@ -171,13 +167,6 @@ def _state(row: Detection) -> str:
     return STATES[2] if row.regression.reason else STATES[1]
 
 
-def _framed(layers: Sequence[alt.Chart], title: str, subtitle: Sequence[str]) -> alt.LayerChart:
-    heading = alt.TitleParams(title, anchor="start", fontSize=12, offset=10)
-    if subtitle:
-        heading = alt.TitleParams(title, subtitle=list(subtitle), anchor="start", fontSize=12, offset=10)
-    return alt.layer(*layers, title=heading).configure_view(stroke=None)
-
-
 @dataclass(frozen=True)
 class _Row:
     name: str
@@ -185,7 +174,7 @@ class _Row:
     spreads: list[float]  # no ticks below `LOWEST`
 
 
-def _rows(survey: Survey) -> list[_Row]:
+def _rows(survey: SpreadSurvey) -> list[_Row]:
     """Return the rows of a figure: one row for all benchmarks, and one row per application, largest median first.
 
     If there are several environments, return one row per environment instead.
@@ -218,7 +207,7 @@ def _labels(rows: Sequence[_Row]) -> list[str]:
     return [f"{names[row.name] or 'no application'} ({row.buckets.n})" for row in rows]
 
 
-def _cut(survey: Survey) -> list[str]:
+def _cut(survey: SpreadSurvey) -> list[str]:
     n = sum(row.n > 0 for row in survey.applications)  # no rows for applications if there are several environments
     return [f"The figure shows the {MAX_ROWS} of {n} applications with the largest spread."] if n > MAX_ROWS else []
 

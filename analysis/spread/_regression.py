@@ -6,50 +6,29 @@ from math import isfinite
 
 from numpy.typing import ArrayLike
 
-from analysis.benchmark import EVERY_ITERATION, Sampling
+from analysis.benchmark import EVERY_ITERATION, PerRun
 from analysis.samples import rank_sum, smallest_rank_sum_p
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A run of the baseline, and the same run with the altered method.
-
-    Attributes
-    ----------
-    run : str
-    p : float or None
-        p of the rank-sum test that compares the iterations of both runs.
-    difference : float or None
-        (altered - baseline) / baseline of the run values; None if the baseline is not positive.
-    n_baseline, n_altered : int
-        Number of iterations.
-    """
+    """A run of the baseline, and the same run with the altered method."""
 
     run: str
-    p: float | None
-    difference: float | None
-    n_baseline: int
+    p: float | None  # p of the rank-sum test that compares the iterations of both runs
+    difference: float | None  # (altered - baseline) / baseline of the run values; None if the baseline is not positive
+    n_baseline: int  # number of iterations
     n_altered: int
 
 
 @dataclass(frozen=True)
 class Regression:
-    """The result of the test that decides whether a benchmark detects a change.
-
-    Attributes
-    ----------
-    found : bool
-    pairs : tuple of Pair
-    p : float or None
-        The largest p of all pairs.
-    reason : str or None
-        Why these runs cannot detect even a large change.
-    """
+    """The result of the test that decides whether a benchmark detects a change."""
 
     found: bool
     pairs: tuple[Pair, ...]
-    p: float | None = None
-    reason: str | None = None
+    p: float | None = None  # the largest p of all pairs
+    reason: str | None = None  # why these runs cannot detect even a large change
 
 
 def is_regression(
@@ -58,7 +37,7 @@ def is_regression(
     v: float,
     *,
     p: float = 0.01,
-    sampling: Sampling = EVERY_ITERATION,
+    per_run: PerRun = EVERY_ITERATION,
     names: Sequence[str] = (),
 ) -> Regression:
     """Decide whether a benchmark detects a change, that is, whether every pair of runs shows it [1]_.
@@ -67,6 +46,7 @@ def is_regression(
 
     The test treats the iterations of a run as independent, which is rarely true. The required difference, and the rule
     that all runs must agree, partly compensate for this. Improvements and changes in opposite directions also count.
+    Raises ValueError if the numbers of runs or names differ, `v` is negative or not finite, or `p` not within (0, 1).
 
     Parameters
     ----------
@@ -76,7 +56,7 @@ def is_regression(
         The variability of the suite, a share >= 0.
     p : float
         The p of each pair must be below this limit.
-    sampling : Sampling
+    per_run : PerRun
         Warm-up, and the value that is compared in addition to the ranks: mean, median or min.
     names : sequence of str, optional
         Names of the pairs; by default numbers from 0.
@@ -86,11 +66,6 @@ def is_regression(
     Regression
         `found` is false and there is a reason in three cases: there are no pairs, the test cannot reach p with so few
         iterations (p = .01 needs five iterations per run), or a baseline value is not positive.
-
-    Raises
-    ------
-    ValueError
-        If the numbers of runs or names differ, `v` is negative or not finite, or `p` not within (0, 1).
 
     References
     ----------
@@ -115,7 +90,7 @@ def is_regression(
     if not base_runs:
         return Regression(False, (), reason="no run was measured both with and without the change")
     run_names = names or [str(number) for number in range(len(base_runs))]
-    pairs = tuple(_pair(*sides, sampling) for sides in zip(run_names, base_runs, altered_runs, strict=True))
+    pairs = tuple(_pair(*sides, per_run) for sides in zip(run_names, base_runs, altered_runs, strict=True))
     highest = max(pair.p for pair in pairs if pair.p is not None)
     reason = next((reason for pair in pairs if (reason := _undetectable(pair, p))), None)
     far = all(pair.difference is not None and abs(pair.difference) >= v / 2 for pair in pairs)
@@ -128,10 +103,10 @@ def check_v(v: float) -> None:
         raise ValueError(f"v must be a share >= 0, got {v}")
 
 
-def _pair(run: str, base: ArrayLike, altered: ArrayLike, sampling: Sampling) -> Pair:
-    before, after = sampling.steady(base), sampling.steady(altered)
-    value = sampling.value(base)
-    difference = (sampling.value(altered) - value) / value if value > 0 else None
+def _pair(run: str, base: ArrayLike, altered: ArrayLike, per_run: PerRun) -> Pair:
+    before, after = per_run.steady(base), per_run.steady(altered)
+    value = per_run.value(base)
+    difference = (per_run.value(altered) - value) / value if value > 0 else None
     return Pair(run, rank_sum(before, after).p, difference, len(before), len(after))
 
 

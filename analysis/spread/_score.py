@@ -15,7 +15,7 @@ from analysis.benchmark import (
     Advance,
     Benchmark,
     LeftOut,
-    Sampling,
+    PerRun,
     by_level,
     unwatched,
 )
@@ -45,61 +45,37 @@ class Detection:
 
 @dataclass(frozen=True)
 class Variant:
-    """The score for a subset of the benchmarks.
+    """The score for a subset of the benchmarks."""
 
-    Attributes
-    ----------
-    score : Estimate
-        In [0, 100], with Wilson's interval, which treats the methods as a random sample of the application's methods.
-    n_benchmarks : int
-    without : tuple of str
-        Benchmarks that this variant leaves out.
-    covered : tuple of str
-        The methods that at least one benchmark notices.
-    """
-
+    # In [0, 100], with Wilson's interval, which treats the methods as a random sample of the application's
+    # methods.
     score: Estimate
     n_benchmarks: int
-    without: tuple[str, ...]
-    covered: tuple[str, ...]
+    without: tuple[str, ...]  # benchmarks that this variant leaves out
+    covered: tuple[str, ...]  # the methods that at least one benchmark notices
 
 
 @dataclass(frozen=True)
 class Score:
-    """The API benchmarking score of a suite, and the results from which it is computed.
+    """The API benchmarking score of a suite, and the results from which it is computed."""
 
-    Attributes
-    ----------
-    baseline : str or None
-        The level of `altered` that marks unaltered runs.
-    methods, benchmarks : tuple of str
-    v : Estimate
-        A difference below v / 2 does not count.
-    detections : tuple of Detection
-        One for each measured combination of benchmark and method.
-    variants : mapping of str to Variant
-        "total" is the score of all benchmarks. "relative" leaves out the round(.05 n) benchmarks with the largest
-        spreads. "absolute" leaves out benchmarks with spreads above 50 %. Two further scores are the total with p
-        corrected by Bonferroni and by Holm.
-    redundancy : mapping of str to int
-        Number of benchmarks that notice each method.
-    left_out : tuple of LeftOut
-    """
-
-    baseline: str | None
+    baseline: str | None  # the level of `altered` that marks unaltered runs
     methods: tuple[str, ...]
     benchmarks: tuple[str, ...]
-    v: Estimate
-    detections: tuple[Detection, ...]
+    v: Estimate  # A difference below v / 2 does not count
+    detections: tuple[Detection, ...]  # one for each measured combination of benchmark and method
+    # "total" is the score of all benchmarks. "relative" leaves out the round(.05 n) benchmarks with the largest
+    # spreads. "absolute" leaves out benchmarks with spreads above 50 %. Two further scores are the total with p
+    # corrected by Bonferroni and by Holm.
     variants: Mapping[str, Variant]
-    redundancy: Mapping[str, int]
+    redundancy: Mapping[str, int]  # number of benchmarks that notice each method
     left_out: tuple[LeftOut, ...]
 
 
 def api_benchmarking_score(
     benchmarks: Sequence[Benchmark],
     *,
-    sampling: Sampling = EVERY_ITERATION,
+    per_run: PerRun = EVERY_ITERATION,
     baseline: str | None = None,
     without: Sequence[str] = (),
     v: float | None = None,
@@ -109,12 +85,13 @@ def api_benchmarking_score(
 ) -> Score:
     """Compute the API benchmarking score [1]_: the percentage of altered methods that at least one benchmark detects.
 
+    Raises ValueError if `baseline` or a name in `without` does not exist, or for invalid options of `is_regression`.
+
     Parameters
     ----------
     benchmarks : sequence of Benchmark
         One suite. The condition `altered` of a run names the method that was slowed down, or the baseline. Runs with
         the same `run` (and version and context) form pairs; if `run` is unknown, runs are paired in order.
-    sampling : Sampling
     baseline : str, optional
         The level of `altered` that marks unaltered runs; by default the level called baseline.
     without : sequence of str
@@ -122,10 +99,8 @@ def api_benchmarking_score(
         noise of the environment. Scores with different v are not comparable.
     v : float, optional
         The slowdown that was built into the altered methods, as a share, if known. The default is the `variability` of
-        the spreads of all benchmarks with all methods, including the baseline. In small suites, the spreads of the
-        baselines alone are too few: floor(.95 n) uses two of three baselines and ignores the third, which may be noisy.
-        Example: a test suite has three benchmarks and five methods. The 18 spreads give v / 2 = .157 and a score of 40,
-        or 20 without the noisy benchmark. The three baseline spreads alone give v / 2 = .0048 and a score of 60.
+        the spreads of the baseline of all benchmarks, because v is fixed before any method is made slower. With fewer
+        than 20 benchmarks, floor(.95 n) leaves out only the noisiest benchmark; with one benchmark, v is undefined.
     regression_p : float
         The limit `p` of `is_regression`.
     alpha : float
@@ -138,26 +113,21 @@ def api_benchmarking_score(
     Score
         The scores are undefined if there is no baseline, no altered method, or no v.
 
-    Raises
-    ------
-    ValueError
-        If `baseline` or a name in `without` does not exist, or for invalid options of `is_regression`.
-
     References
     ----------
     .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
     """
     levels = list(dict.fromkeys(level for benchmark in benchmarks for level in benchmark.levels(ALTERED)))
-    base_level = _baseline(levels, baseline)
+    base_level = baseline_level(levels, baseline)
     methods = tuple(level for level in levels if level != base_level)
     _check_without(benchmarks, without)
     if v is not None:
         check_v(v)
-    used_v = _variability(benchmarks, sampling) if v is None else Estimate(v)
+    used_v = _variability(benchmarks, base_level or "", per_run) if v is None else Estimate(v)
     suite, left_out = _usable(benchmarks, base_level, methods, without)
-    questions = _questions(suite, base_level, methods, used_v, sampling, regression_p, advance)
+    questions = _questions(suite, base_level, methods, used_v, per_run, regression_p, advance)
     detections = _corrected(list(questions))
-    variants = _variants(suite, base_level, methods, detections, used_v, sampling, regression_p, alpha)
+    variants = _variants(suite, base_level, methods, detections, used_v, per_run, regression_p, alpha)
     redundancy = Counter(row.method for row in detections if row.regression.found)
     return Score(
         base_level, methods, tuple(benchmark.name for benchmark in suite), used_v, detections, variants,
@@ -165,7 +135,8 @@ def api_benchmarking_score(
     )  # fmt: skip
 
 
-def _baseline(levels: Sequence[str], baseline: str | None) -> str | None:
+def baseline_level(levels: Sequence[str], baseline: str | None) -> str | None:
+    """Return the level of `altered` that marks unaltered runs; None if there is none."""
     if baseline is None:
         return next((level for level in levels if level.casefold() == BASELINE), None)
     if baseline not in levels:
@@ -179,9 +150,11 @@ def _check_without(benchmarks: Sequence[Benchmark], without: Sequence[str]) -> N
         raise ValueError(f"without must name benchmarks of the suite, got {', '.join(map(repr, unknown))}")
 
 
-def _variability(benchmarks: Sequence[Benchmark], sampling: Sampling) -> Estimate:
-    spreads = [max_spread(sampling.values(level.runs)) for benchmark in benchmarks for level in by_level(benchmark)]
-    return variability(defined(spreads))
+def _variability(benchmarks: Sequence[Benchmark], baseline: str, per_run: PerRun) -> Estimate:
+    unaltered = [part for benchmark in benchmarks if (part := benchmark.where(**{ALTERED: baseline}))]
+    spreads = [max_spread(per_run.values(level.runs)) for part in unaltered for level in by_level(part)]
+    v = variability(defined(spreads))
+    return v if v.value is not None else Estimate(None, reason=f"{v.reason} of the baseline; give v (--v)")
 
 
 def _usable(
@@ -208,7 +181,7 @@ def _questions(
     baseline: str | None,
     methods: Sequence[str],
     v: Estimate,
-    sampling: Sampling,
+    per_run: PerRun,
     regression_p: float,
     advance: Advance,
 ) -> Iterator[tuple[str, str, Regression]]:
@@ -222,7 +195,7 @@ def _questions(
             common = [key for key in before if key in after]
             regression = is_regression(
                 [before[key] for key in common], [after[key] for key in common], v.value or 0.0,
-                p=regression_p, sampling=sampling, names=[_run_in_words(key) for key in common],
+                p=regression_p, per_run=per_run, names=[_describe_run(key) for key in common],
             )  # fmt: skip
             undefined = Regression(False, regression.pairs, regression.p, f"v is undefined: {v.reason}")
             yield benchmark.name, method, regression if v.value is not None else undefined
@@ -243,7 +216,7 @@ def _by_run(benchmark: Benchmark, level: str) -> dict[tuple[str, ...], Floats]:
     return runs
 
 
-def _run_in_words(key: tuple[str, ...]) -> str:
+def _describe_run(key: tuple[str, ...]) -> str:
     run, version, context, number = key
     return " ".join(filter(None, (run or number, version, context)))
 
@@ -259,7 +232,7 @@ def _variants(
     methods: Sequence[str],
     detections: Sequence[Detection],
     v: Estimate,
-    sampling: Sampling,
+    per_run: PerRun,
     regression_p: float,
     alpha: float,
 ) -> dict[str, Variant]:
@@ -280,7 +253,7 @@ def _variants(
         n_benchmarks = sum(benchmark.name not in without for benchmark in suite)
         return Variant(share, n_benchmarks, tuple(without), covered)
 
-    spreads = _baseline_spreads(suite, baseline or "", sampling)
+    spreads = _baseline_spreads(suite, baseline or "", per_run)
     widest = sorted(spreads, key=lambda name: -spreads[name])[
         : (len(suite) + 10) // 20
     ]  # round(.05 n), with halves rounded up
@@ -304,12 +277,12 @@ def percentage(x: int, n: int, level: float) -> Estimate:
     return Estimate(value, low=low, high=high)
 
 
-def _baseline_spreads(suite: Sequence[Benchmark], baseline: str, sampling: Sampling) -> dict[str, float]:
+def _baseline_spreads(suite: Sequence[Benchmark], baseline: str, per_run: PerRun) -> dict[str, float]:
     """Return the largest spread of the baseline of each benchmark that has a baseline."""
     widest = {}
     for benchmark in suite:
         levels = [level for level in by_level(benchmark) if level.of(ALTERED)[0] == baseline]
-        spreads = defined([max_spread(sampling.values(level.runs)) for level in levels])
+        spreads = defined([max_spread(per_run.values(level.runs)) for level in levels])
         if spreads:
             widest[benchmark.name] = max(spreads)
     return widest

@@ -26,6 +26,8 @@ BUCKETS: Mapping[str, float] = {
 def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
     """Compute the spread of the runs of a benchmark: (max - min) / mean [1]_.
 
+    Raises ValueError if `per` is below 2, or `values` is not a series of finite numbers.
+
     Parameters
     ----------
     values : array_like of float, shape (n_runs,)
@@ -40,11 +42,6 @@ def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
     Estimate
         A share >= 0, without interval. Undefined if there are fewer than two runs or fewer than `per` runs, or if the
         mean of the runs (or of one choice) is not positive.
-
-    Raises
-    ------
-    ValueError
-        If `per` is below 2, or `values` is not a series of finite numbers.
 
     References
     ----------
@@ -81,6 +78,8 @@ def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
 def cv(values: ArrayLike) -> Estimate:
     """Compute the coefficient of variation of run values: the sample standard deviation divided by the mean.
 
+    Raises ValueError if `values` is not a series of finite numbers.
+
     Parameters
     ----------
     values : array_like of float, shape (n_runs,)
@@ -90,11 +89,6 @@ def cv(values: ArrayLike) -> Estimate:
     -------
     Estimate
         A share >= 0, without interval. Undefined if there are fewer than two runs, or if the mean is not positive.
-
-    Raises
-    ------
-    ValueError
-        If `values` is not a series of finite numbers.
 
     Examples
     --------
@@ -112,17 +106,13 @@ def cv(values: ArrayLike) -> Estimate:
 def bucket(spread: float) -> str:
     """Return the name of the bucket that contains a spread [1]_.
 
-    The buckets, named in `BUCKETS`, are (0, .05], (.05, .1], (.1, .25], (.25, .5] and above .5.
+    The buckets, named in `BUCKETS`, are (0, .05], (.05, .1], (.1, .25], (.25, .5] and above .5. Raises ValueError if
+    `spread` is negative or not a number.
 
     Parameters
     ----------
     spread : float
         A share >= 0. The paper leaves out 0; here, equal runs are in the first bucket.
-
-    Raises
-    ------
-    ValueError
-        If `spread` is negative or not a number.
 
     References
     ----------
@@ -145,7 +135,8 @@ def variability(
 
     v is twice the largest spread, after the largest 5 % of the spreads are left out.
 
-    v = 2 max{MS_i : 0 < i <= floor(.95 |MS|)}, where MS is in ascending order and i starts at 1.
+    v = 2 max{MS_i : 0 < i <= floor(.95 |MS|)}, where MS is in ascending order and i starts at 1. Raises ValueError if a
+    spread is negative or not finite, or `rng` is missing.
 
     Parameters
     ----------
@@ -162,11 +153,6 @@ def variability(
     -------
     Estimate
         A share >= 0. Undefined if there are fewer than two spreads, because floor(.95) is 0.
-
-    Raises
-    ------
-    ValueError
-        If a spread is negative or not finite, or `rng` is missing.
 
     References
     ----------
@@ -201,16 +187,17 @@ def defined(estimates: Sequence[Estimate]) -> list[float]:
 
 
 def _run_values(values: ArrayLike) -> tuple[Floats, str | None]:
-    """Check the values of the runs; return them divided by a power of two, which avoids overflow.
+    """Check the values of the runs; return them sorted and divided by a power of two, which avoids overflow.
 
-    Also return the reason if the spread of the values is undefined, otherwise None.
+    Sums of sorted values do not depend on the order of the runs, not even in the last digit. Also return the reason if
+    the spread of the values is undefined, otherwise None.
     """
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or not np.isfinite(x).all():
         raise ValueError(f"values must be a series of finite numbers, one per run, got {x}")
     if len(x) < 2:
         return x, f"fewer than two runs ({len(x)})"
-    scaled: Floats = np.ldexp(x, -int(np.frexp(np.abs(x).max())[1]))
+    scaled: Floats = np.ldexp(np.sort(x), -int(np.frexp(np.abs(x).max())[1]))
     return scaled, None if scaled.mean() > 0 else "the mean of the runs is not positive"
 
 

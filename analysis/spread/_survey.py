@@ -15,7 +15,7 @@ from analysis.benchmark import (
     Advance,
     Benchmark,
     LeftOut,
-    Sampling,
+    PerRun,
     by_level,
     canonical,
     natural,
@@ -25,147 +25,79 @@ from analysis.intervals import Estimate, wilson
 from analysis.multiple import holm
 from analysis.runs import Floats
 from analysis.samples import NO_VARIATION, Test, mean_interval
-from analysis.spread._score import Score, api_benchmarking_score
+from analysis.spread._score import Score, api_benchmarking_score, baseline_level
 from analysis.spread._spread import BUCKETS, PER, bucket, cv, defined, max_spread, variability
 from analysis.spread._time import SuiteTime, suite_time
 
 
 @dataclass(frozen=True)
-class Spread:
-    """The spread of the runs of a benchmark that have the same version, altered method and context.
+class BenchmarkSpread:
+    """The spread of the runs of a benchmark that have the same version, altered method and context."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the benchmark, with version, altered method and context if there are several: `NAME @ LEVEL`.
-    benchmark, application, unit : str
-    conditions : mapping of str to str
-        Version, altered method and context, if known.
-    n_runs : int
-    n_failed : int
-        Number of failed runs.
-    values : tuple of float, shape (n_runs,)
-        One number per run, in `unit`.
-    max_spread : Estimate
-        Spread over all runs.
-    per_spread : Estimate
-        Spread, averaged over all choices of `Survey.per` runs.
-    judged : float or None
-        The spread that the buckets use: `max_spread` or `per_spread`.
-    cv : Estimate
-    bucket : str or None
-        The bucket that contains `judged`; None if the benchmark is in no bucket.
-    reason : str or None
-        Why the benchmark is in no bucket.
-    """
-
-    name: str
+    name: str  # name of the benchmark, with version, altered method and context if there are several: `NAME @ LEVEL`
     benchmark: str
     application: str
     unit: str
-    conditions: Mapping[str, str]
+    conditions: Mapping[str, str]  # Version, altered method and context, if known
     n_runs: int
-    n_failed: int
-    values: tuple[float, ...]
-    max_spread: Estimate
-    per_spread: Estimate
-    judged: float | None
+    n_failed: int  # number of failed runs
+    values: tuple[float, ...]  # one number per run, in `unit`
+    max_spread: Estimate  # spread over all runs
+    per_spread: Estimate  # Spread, averaged over all choices of `Survey.per` runs
+    judged: float | None  # the spread that the buckets use: `max_spread` or `per_spread`
     cv: Estimate
-    bucket: str | None
-    reason: str | None
+    bucket: str | None  # the bucket that contains `judged`; None if the benchmark is in no bucket
+    reason: str | None  # why the benchmark is in no bucket
 
 
 @dataclass(frozen=True)
 class BucketRow:
-    """The number of benchmarks in each bucket.
-
-    Attributes
-    ----------
-    application : str
-    n : int
-    counts : mapping of str to int
-        Number of benchmarks by bucket, in the order of `BUCKETS`.
-    shares : mapping of str to Estimate
-        Share of benchmarks by bucket, with Wilson's intervals.
-    n_runs : tuple of int
-        The different numbers of runs that occur.
-    median : float or None
-        Median spread.
-    """
+    """The number of benchmarks in each bucket."""
 
     application: str
     n: int
-    counts: Mapping[str, int]
-    shares: Mapping[str, Estimate]
-    n_runs: tuple[int, ...]
-    median: float | None
+    counts: Mapping[str, int]  # number of benchmarks by bucket, in the order of `BUCKETS`
+    shares: Mapping[str, Estimate]  # share of benchmarks by bucket, with Wilson's intervals
+    n_runs: tuple[int, ...]  # the different numbers of runs that occur
+    median: float | None  # median spread
 
 
 @dataclass(frozen=True)
-class Environment:
-    """The results of a suite in one environment, that is, in one measurement context.
+class ContextSpread:
+    """The results of a suite in one environment, that is, in one measurement context."""
 
-    Attributes
-    ----------
-    name : str
-        "" if no run names a context.
-    overall : BucketRow
-    applications : tuple of BucketRow
-    v : Estimate
-        `variability` of all defined spreads over all runs. 95 % of the suite would show a slowdown of v / 2.
-    score : Score or None
-        None if no run has the condition `altered`.
-    time : SuiteTime or None
-        None if the time of runs is unknown.
-    """
-
-    name: str
+    name: str  # "" if no run names a context
     overall: BucketRow
     applications: tuple[BucketRow, ...]
-    v: Estimate
-    score: Score | None
-    time: SuiteTime | None
+    v: Estimate  # `variability` of all defined spreads over all runs. 95 % of the suite would show a slowdown of v / 2.
+    score: Score | None  # None if no run has the condition `altered`
+    time: SuiteTime | None  # None if the time of runs is unknown
 
 
 @dataclass(frozen=True)
 class EnvironmentPair:
-    """The spreads of the same benchmarks in two environments.
-
-    Attributes
-    ----------
-    first, second : str
-    n : int
-        Number of benchmarks (per version and altered method) with a spread above 0 in both environments.
-    n_unpaired : int
-        Number of benchmarks without a spread above 0 in one of the environments.
-    ratio : Estimate
-        Spread in the second / spread in the first: geometric mean with Student's interval over benchmarks.
-    n_wider : int
-        Number of benchmarks with a larger spread in the second environment.
-    test : Test
-        Wilcoxon's signed-rank test of the logarithms of the ratios.
-    p_holm : float or None
-        p corrected for all pairs of environments.
-    """
+    """The spreads of the same benchmarks in two environments."""
 
     first: str
     second: str
-    n: int
-    n_unpaired: int
+    n: int  # number of benchmarks (per version and altered method) with a spread above 0 in both environments
+    n_unpaired: int  # number of benchmarks without a spread above 0 in one of the environments
+    # Spread in the second / spread in the first: geometric mean with Student's interval over benchmarks.
     ratio: Estimate
-    n_wider: int
-    test: Test
-    p_holm: float | None = None
+    n_wider: int  # number of benchmarks with a larger spread in the second environment
+    test: Test  # Wilcoxon's signed-rank test of the logarithms of the ratios
+    p_holm: float | None = None  # p corrected for all pairs of environments
 
 
 @dataclass(frozen=True)
-class Survey:
+class SpreadSurvey:
     """The result of `survey`: how stable the benchmarks of a suite are.
 
     Attributes
     ----------
     spreads : tuple of Spread
-        All benchmarks at all levels, including benchmarks without a bucket, sorted by application and name.
+        All benchmarks at all levels, including benchmarks without a bucket, sorted by application and name. If methods
+        were altered, only their unaltered runs.
     per : int
         Number of runs per choice in `per_spread`.
     environments : tuple of Environment
@@ -178,9 +110,9 @@ class Survey:
     parameters : mapping of str to object
     """
 
-    spreads: tuple[Spread, ...]
+    spreads: tuple[BenchmarkSpread, ...]
     per: int
-    environments: tuple[Environment, ...]
+    environments: tuple[ContextSpread, ...]
     environment_pairs: tuple[EnvironmentPair, ...]
     overall: BucketRow | None
     applications: tuple[BucketRow, ...]
@@ -189,7 +121,7 @@ class Survey:
     left_out: tuple[LeftOut, ...]
     parameters: Mapping[str, object]
 
-    def within(self, environment: Environment) -> list[Spread]:
+    def within(self, environment: ContextSpread) -> list[BenchmarkSpread]:
         """Return the benchmarks that have a bucket in this environment, largest spread first."""
         inside = [row for row in self.spreads if row.bucket and row.conditions.get(CONTEXT, "") == environment.name]
         return sorted(inside, key=lambda row: -(row.judged or 0.0))
@@ -198,7 +130,7 @@ class Survey:
 def survey(
     benchmarks: Sequence[Benchmark],
     *,
-    sampling: Sampling = EVERY_ITERATION,
+    per_run: PerRun = EVERY_ITERATION,
     per: int | None = None,
     regression_p: float = 0.01,
     baseline: str | None = None,
@@ -209,7 +141,7 @@ def survey(
     seed: int = 1,
     resamples: int = 0,
     advance: Advance = unwatched,
-) -> Survey:
+) -> SpreadSurvey:
     """Compute the spread of the runs of each benchmark, and which altered methods the suite detects [1]_.
 
     Each version, altered method and context has its own spread, because a spread over several versions, methods or
@@ -220,7 +152,7 @@ def survey(
     ----------
     benchmarks : sequence of Benchmark
         One suite; each application has its own row of buckets.
-    sampling : Sampling
+    per_run : PerRun
     per : int, optional
         If given, the buckets use spreads averaged over choices of this many runs, so that benchmarks with different
         numbers of runs can be compared; benchmarks with fewer runs are left out. By default, the buckets use spreads
@@ -239,7 +171,7 @@ def survey(
 
     Returns
     -------
-    Survey
+    SpreadSurvey
         `left_out` lists benchmarks without a spread, with too few runs, or with only warm-up iterations.
 
     Raises
@@ -268,14 +200,18 @@ def survey(
             f"{options}: these options need runs with the condition altered, but no run has this condition"
         )
     total = len(benchmarks) * (1 + is_altered)
-    usable, uncut, left_out = _spreads(benchmarks, sampling, per, lambda done: advance(done, total))
+    usable, uncut, left_out = _spreads(benchmarks, per_run, per, lambda done: advance(done, total))
+    all_levels = list(dict.fromkeys(at for benchmark in benchmarks for at in benchmark.levels(ALTERED)))
+    unaltered = baseline_level(all_levels, baseline)
+    if unaltered is not None:  # a benchmark with altered methods counts once
+        uncut = [row for row in uncut if row.conditions.get(ALTERED) == unaltered]
     spreads, rng = _in_buckets(uncut, per), np.random.default_rng(seed)
     parameters = {
-        "warmup": sampling.warmup, "aggregate": sampling.aggregate, "per": per, "regression_p": regression_p,
+        "warmup": per_run.warmup, "aggregate": per_run.aggregate, "per": per, "regression_p": regression_p,
         "baseline": baseline, "without": tuple(without), "v": v, "budget": budget, "alpha": alpha, "seed": seed,
         "resamples": resamples,
     }  # fmt: skip
-    names, levels = _named(without, benchmarks), {at for benchmark in benchmarks for at in benchmark.levels(ALTERED)}
+    names = _named(without, benchmarks)
     environments, n_done = [], len(benchmarks)
     for name in _environments(benchmarks):
         inside = [part for benchmark in usable if (part := benchmark.where(**{CONTEXT: name}))]
@@ -285,8 +221,8 @@ def survey(
             own_levels = {at for part in inside for at in part.levels(ALTERED)}
             score = api_benchmarking_score(
                 inside,
-                sampling=sampling,
-                baseline=baseline if baseline in own_levels or baseline not in levels else None,
+                per_run=per_run,
+                baseline=baseline if baseline in own_levels or baseline not in all_levels else None,
                 without=[part.name for part in inside if part.name in names],
                 v=v,
                 regression_p=regression_p,
@@ -296,7 +232,7 @@ def survey(
             n_done += len(inside)
         most_runs = {(row.application, row.benchmark): row.n_runs for row in sorted(own, key=lambda row: row.n_runs)}
         environments.append(
-            Environment(
+            ContextSpread(
                 name,
                 _row("", own, alpha),
                 _by_application(own, alpha),
@@ -308,7 +244,7 @@ def survey(
     if is_altered:
         advance(total, total)
     only = environments[0] if len(environments) == 1 else None
-    return Survey(
+    return SpreadSurvey(
         spreads=spreads,
         per=per or PER,
         environments=tuple(environments),
@@ -338,7 +274,9 @@ def _environments(benchmarks: Sequence[Benchmark]) -> list[str]:
     return sorted({context for benchmark in benchmarks for context in benchmark.of(CONTEXT)}, key=natural) or [""]
 
 
-def _pairs(spreads: Sequence[Spread], environments: Sequence[Environment], level: float) -> tuple[EnvironmentPair, ...]:
+def _pairs(
+    spreads: Sequence[BenchmarkSpread], environments: Sequence[ContextSpread], level: float
+) -> tuple[EnvironmentPair, ...]:
     """Compare the spreads of the same benchmarks in each pair of environments."""
     widths: dict[str, dict[tuple[str, ...], float]] = {row.name: {} for row in environments}
     for row in spreads:
@@ -377,13 +315,13 @@ def _signed_rank(logs: Floats) -> Test:
 
 
 def _spreads(
-    benchmarks: Sequence[Benchmark], sampling: Sampling, per: int | None, tell: Callable[[int], None]
-) -> tuple[list[Benchmark], list[Spread], list[LeftOut]]:
+    benchmarks: Sequence[Benchmark], per_run: PerRun, per: int | None, tell: Callable[[int], None]
+) -> tuple[list[Benchmark], list[BenchmarkSpread], list[LeftOut]]:
     """Compute the spread of each benchmark; also return the benchmarks that are left out."""
     usable, spreads, left_out = [], [], []
     for done, benchmark in enumerate(benchmarks, start=1):
         try:
-            spreads += [_spread(benchmark, level, sampling.values(level.runs), per) for level in by_level(benchmark)]
+            spreads += [_spread(benchmark, level, per_run.values(level.runs), per) for level in by_level(benchmark)]
         except ValueError as error:  # a run has only warm-up iterations
             left_out.append(LeftOut(benchmark.name, str(error)))
         else:
@@ -401,11 +339,11 @@ def _check(per: int | None, alpha: float, resamples: int) -> None:
         raise ValueError(f"resamples must be at least 0, got {resamples}")
 
 
-def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | None) -> Spread:
+def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | None) -> BenchmarkSpread:
     """Compute the spread of a benchmark at one level, without a bucket."""
     over_all, over_some = max_spread(values), max_spread(values, per=per or PER)
     conditions = {name: entry for name in (VERSION, ALTERED, CONTEXT) if (entry := level.of(name)[0])}
-    return Spread(
+    return BenchmarkSpread(
         name=level.name,
         benchmark=benchmark.name,
         application=benchmark.application,
@@ -426,7 +364,7 @@ def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | N
     )
 
 
-def _in_buckets(spreads: Sequence[Spread], per: int | None) -> tuple[Spread, ...]:
+def _in_buckets(spreads: Sequence[BenchmarkSpread], per: int | None) -> tuple[BenchmarkSpread, ...]:
     """Add a bucket to each spread; if a spread is in no bucket, add the reason."""
     most: dict[tuple[str, str], int] = {}
     for row in spreads:
@@ -445,14 +383,14 @@ def _in_buckets(spreads: Sequence[Spread], per: int | None) -> tuple[Spread, ...
     return tuple(decided)
 
 
-def _by_application(spreads: Iterable[Spread], alpha: float) -> tuple[BucketRow, ...]:
-    of_application: dict[str, list[Spread]] = {}
+def _by_application(spreads: Iterable[BenchmarkSpread], alpha: float) -> tuple[BucketRow, ...]:
+    of_application: dict[str, list[BenchmarkSpread]] = {}
     for row in spreads:
         of_application.setdefault(row.application, []).append(row)
     return tuple(_row(name, rows, alpha) for name, rows in of_application.items())
 
 
-def _row(application: str, spreads: Sequence[Spread], alpha: float) -> BucketRow:
+def _row(application: str, spreads: Sequence[BenchmarkSpread], alpha: float) -> BucketRow:
     defined_rows = [row for row in spreads if row.bucket]
     counts = {name: sum(row.bucket == name for row in defined_rows) for name in BUCKETS}
     widths = [row.judged for row in defined_rows if row.judged is not None]

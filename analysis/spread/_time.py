@@ -18,75 +18,40 @@ Key = tuple[str, str]  # application, benchmark
 
 @dataclass(frozen=True)
 class BenchmarkTime:
-    """The time that one benchmark takes.
-
-    Attributes
-    ----------
-    application, benchmark : str
-    seconds_per_run : float
-        Mean time of a run, in seconds.
-    n_runs : int
-        Number of runs with one version, in one environment.
-    seconds : float
-        Time of all these runs.
-    """
+    """The time that one benchmark takes."""
 
     application: str
     benchmark: str
-    seconds_per_run: float
-    n_runs: int
-    seconds: float
+    seconds_per_run: float  # mean time of a run, in seconds
+    n_runs: int  # number of runs with one version, in one environment
+    seconds: float  # time of all these runs
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a suite: some of its benchmarks.
+    """A part of a suite: some of its benchmarks."""
 
-    Attributes
-    ----------
-    limit : float or None
-        Time limit in seconds; None for no limit.
-    benchmarks : tuple of str
-    seconds : float
-        Time of these benchmarks.
-    score : Estimate or None
-        API benchmarking score of these benchmarks; None if the suite has no altered methods.
-    """
-
-    limit: float | None
+    limit: float | None  # time limit in seconds; None for no limit
     benchmarks: tuple[str, ...]
-    seconds: float
-    score: Estimate | None
+    seconds: float  # time of these benchmarks
+    score: Estimate | None  # API benchmarking score of these benchmarks; None if the suite has no altered methods
 
 
 @dataclass(frozen=True)
 class SuiteTime:
-    """The time that a suite and its parts take.
+    """The time that a suite and its parts take."""
 
-    Attributes
-    ----------
-    is_measured : bool
-        True if every run records its time (the condition `duration`). Otherwise the measured times of a run were
-        summed, which is less than the real time if a run measures only some of its operations.
-    seconds : float
-        Time to run all runs of all benchmarks once.
-    benchmarks : tuple of BenchmarkTime
-        Longest first.
-    n_unknown : int
-        Number of benchmarks without a known time of their runs; no part contains them.
-    smallest : Part or None
-        The smallest part that notices the same methods as the whole suite; if several parts are equally small, the
-        fastest. None if the suite has no altered methods.
-    parts : tuple of Part
-        For each time limit, the benchmarks that notice the most methods, in the shortest time. If the suite has no
-        altered methods, as many benchmarks as fit.
-    """
-
+    # True if every run records its time (the condition `duration`). Otherwise the measured times of a run were
+    # summed, which is less than the real time if a run measures only some of its operations.
     is_measured: bool
-    seconds: float
-    benchmarks: tuple[BenchmarkTime, ...]
-    n_unknown: int
+    seconds: float  # time to run all runs of all benchmarks once
+    benchmarks: tuple[BenchmarkTime, ...]  # longest first
+    n_unknown: int  # number of benchmarks without a known time of their runs; no part contains them
+    # The smallest part that notices the same methods as the whole suite; if several parts are equally small, the
+    # fastest. None if the suite has no altered methods.
     smallest: Part | None
+    # For each time limit, the benchmarks that notice the most methods, in the shortest time. If the suite has no
+    # altered methods, as many benchmarks as fit.
     parts: tuple[Part, ...]
 
 
@@ -99,6 +64,8 @@ def suite_time(
     level: float = 0.95,
 ) -> SuiteTime | None:
     """Compute the time of a suite, and find which altered methods parts of the suite still detect [1]_.
+
+    Raises ValueError if the budget is not a positive number.
 
     Parameters
     ----------
@@ -118,11 +85,6 @@ def suite_time(
     -------
     SuiteTime or None
         None if no run records its time and no benchmark is in seconds.
-
-    Raises
-    ------
-    ValueError
-        If the budget is not a positive number.
 
     References
     ----------
@@ -159,7 +121,7 @@ def _seconds_per_run(benchmark: Benchmark, is_measured: bool) -> float | None:
             return None
     else:
         seconds = [float(run.sum()) for run in benchmark.values] if benchmark.unit == "s" else []
-    mean = float(np.mean(seconds)) if seconds else 0.0
+    mean = float(np.mean(sorted(seconds))) if seconds else 0.0
     return mean if 0 < mean < np.inf else None
 
 

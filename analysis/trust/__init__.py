@@ -5,63 +5,43 @@ from typing import TYPE_CHECKING
 from analysis._lazy import on_first_use
 
 if TYPE_CHECKING:
-    from analysis.trust._document import document
-    from analysis.trust._figures import charts
-    from analysis.trust._pairs import INTERVALS, MANN_WHITNEY, TESTS, WELCH
-    from analysis.trust._population import AGGREGATIONS, MERGED, ONE_SAMPLE, RUN_MEANS
+    from analysis.trust._document import document as document
+    from analysis.trust._figures import charts as charts
+    from analysis.trust._pairs import (
+        INTERVALS as INTERVALS,
+        MANN_WHITNEY as MANN_WHITNEY,
+        TESTS as TESTS,
+        WELCH as WELCH,
+    )
+    from analysis.trust._population import (
+        AGGREGATIONS as AGGREGATIONS,
+        MERGED as MERGED,
+        ONE_SAMPLE as ONE_SAMPLE,
+        RUN_MEANS as RUN_MEANS,
+    )
     from analysis.trust._rates import (
-        GAMMAS,
-        RESAMPLES,
-        Coverage,
-        Curve,
-        Rate,
-        coverage,
-        sensitivity,
-        smallest_slowdown,
-        type_1_error,
+        GAMMAS as GAMMAS,
+        RESAMPLES as RESAMPLES,
+        Coverage as Coverage,
+        Curve as Curve,
+        Rate as Rate,
+        coverage as coverage,
+        sensitivity as sensitivity,
+        smallest_slowdown as smallest_slowdown,
+        type_1_error as type_1_error,
     )
     from analysis.trust._survey import (
-        CoverageAt,
-        Quartiles,
-        Slowdown,
-        SlowdownSummary,
-        Summary,
-        Survey,
-        Trust,
-        survey,
-        trust_of,
+        CoverageAt as CoverageAt,
+        Quartiles as Quartiles,
+        Slowdown as Slowdown,
+        SlowdownSummary as SlowdownSummary,
+        Summary as Summary,
+        Trust as Trust,
+        TrustSurvey as TrustSurvey,
+        survey as survey,
+        trust_of as trust_of,
     )
 
-__all__ = [
-    "AGGREGATIONS",
-    "GAMMAS",
-    "INTERVALS",
-    "MANN_WHITNEY",
-    "MERGED",
-    "ONE_SAMPLE",
-    "RESAMPLES",
-    "RUN_MEANS",
-    "TESTS",
-    "WELCH",
-    "Coverage",
-    "CoverageAt",
-    "Curve",
-    "Quartiles",
-    "Rate",
-    "Slowdown",
-    "SlowdownSummary",
-    "Summary",
-    "Survey",
-    "Trust",
-    "charts",
-    "coverage",
-    "document",
-    "sensitivity",
-    "smallest_slowdown",
-    "survey",
-    "trust_of",
-    "type_1_error",
-]
 
 _PLACES = {
     "_document": ("document",),
@@ -85,7 +65,7 @@ _PLACES = {
         "Slowdown",
         "SlowdownSummary",
         "Summary",
-        "Survey",
+        "TrustSurvey",
         "Trust",
         "survey",
         "trust_of",

@@ -1,7 +1,6 @@
 """Build the report on the reliability of intervals and tests."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from analysis.document import (
     DASH,
@@ -11,15 +10,13 @@ from analysis.document import (
     Document,
     Figure,
     Paragraph,
-    Section,
     first_rows,
+    method_report,
     number,
     percent,
     table,
-    value_in_words,
-    words,
 )
-from analysis.trust import MERGED, ONE_SAMPLE, RUN_MEANS, WELCH, Quartiles, Rate, Summary, Survey, Trust
+from analysis.trust import MERGED, ONE_SAMPLE, RUN_MEANS, WELCH, Quartiles, Rate, Summary, Trust, TrustSurvey
 from analysis.trust._figures import MIN_FOR_ALARMS, TITLES, change_of
 
 MEANINGS = {
@@ -29,30 +26,27 @@ MEANINGS = {
 }
 
 
-def document(survey: Survey) -> Document:
-    """Build the report on how reliable intervals and tests are.
-
-    Parameters
-    ----------
-    survey : Survey
-    """
-    sections = [Section("In short", (Bullets(tuple(_in_short(survey))),))]
-    if survey.benchmarks:
-        sections += [
-            Section("Intervals: do they contain the mean?", tuple(_coverage(survey))),
-            Section("Tests: how often do they raise a false alarm?", tuple(_false_alarms(survey))),
-            Section(f"Tests: which {change_of(survey)[0]} do they detect?", tuple(_slowdowns(survey))),
-            Section("Benchmarks, most misleading first", tuple(_benchmarks(survey))),
-        ]
-    sections += [
-        Section("Left out", tuple(_left_out(survey))),
-        Section("Method", tuple(_parameters(survey))),
-    ]
-    lead = "How reliable are intervals and tests with the runs of each benchmark?"
-    return Document("Trust in intervals and tests", lead, "", tuple(sections), kind="trust report")
+def document(survey: TrustSurvey) -> Document:
+    """Build the report on how reliable intervals and tests are."""
+    sections = (
+        ("Intervals: do they contain the mean?", _coverage(survey)),
+        ("Tests: how often do they raise a false alarm?", _false_alarms(survey)),
+        (f"Tests: which {change_of(survey)[0]} do they detect?", _slowdowns(survey)),
+        ("Benchmarks, most misleading first", _benchmarks(survey)),
+    )
+    return method_report(
+        "Trust in intervals and tests",
+        "How reliable are intervals and tests with the runs of each benchmark?",
+        _in_short(survey),
+        sections if survey.benchmarks else (),
+        _left_out(survey),
+        survey.parameters,
+        kind="trust report",
+        source=_source(survey),
+    )
 
 
-def _in_short(survey: Survey) -> Iterator[str]:
+def _in_short(survey: TrustSurvey) -> Iterator[str]:
     if not survey.benchmarks:
         yield "No benchmark has two or more runs, so the variation between runs is unknown."
         yield "Measure every benchmark in several runs, each in its own process; this report needs about ten runs."
@@ -64,7 +58,7 @@ def _in_short(survey: Survey) -> Iterator[str]:
     yield from _advice(survey, rows)
 
 
-def _alarms_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[str]:
+def _alarms_in_short(survey: TrustSurvey, rows: Mapping[str, Summary]) -> Iterator[str]:
     merged, single = (rows[name].type_1_error.get(WELCH) for name in (MERGED, RUN_MEANS))
     if merged is None or single is None or merged.median is None:
         return
@@ -84,7 +78,7 @@ def _alarms_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[st
         )
 
 
-def _intervals_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[str]:
+def _intervals_in_short(survey: TrustSurvey, rows: Mapping[str, Summary]) -> Iterator[str]:
     merged, single = rows[MERGED].coverage, rows[RUN_MEANS].coverage
     if merged.median is None:
         return
@@ -96,7 +90,7 @@ def _intervals_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator
     )
 
 
-def _slowdowns_in_short(survey: Survey) -> Iterator[str]:
+def _slowdowns_in_short(survey: TrustSurvey) -> Iterator[str]:
     rows = [row for row in survey.slowdowns if (row.aggregation, row.test) == (RUN_MEANS, WELCH)]
     for row in rows[:1]:
         typical = (
@@ -113,7 +107,7 @@ def _slowdowns_in_short(survey: Survey) -> Iterator[str]:
         )
 
 
-def _advice(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[str]:
+def _advice(survey: TrustSurvey, rows: Mapping[str, Summary]) -> Iterator[str]:
     rate = rows[MERGED].type_1_error.get(WELCH)
     if rate is None or not rate.n:
         yield "Compare one number per run, because the iterations of a run are not independent."
@@ -130,7 +124,7 @@ def _advice(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[str]:
     )
 
 
-def _coverage(survey: Survey) -> Iterator[Block]:
+def _coverage(survey: TrustSurvey) -> Iterator[Block]:
     yield Paragraph(
         f"Many samples of {survey.n_runs} runs are drawn with replacement from the runs of each benchmark. Each sample "
         "gives an interval for the mean. Coverage is the share of samples whose interval contains the mean of all "
@@ -156,7 +150,7 @@ def _coverage(survey: Survey) -> Iterator[Block]:
         )
 
 
-def _without_width(survey: Survey) -> str:
+def _without_width(survey: TrustSurvey) -> str:
     share = next(row.zero_width.median for row in survey.summaries if row.aggregation == RUN_MEANS)
     drawn = (
         ""
@@ -169,7 +163,7 @@ def _without_width(survey: Survey) -> str:
     )
 
 
-def _false_alarms(survey: Survey) -> Iterator[Block]:
+def _false_alarms(survey: TrustSurvey) -> Iterator[Block]:
     yield Paragraph(
         "Two samples of the same runs differ only by chance. The share of pairs for which a test finds a difference "
         f"is its type I error; it should be {_whole_percent(survey.alpha)}. The paper calls 1 − α the ideal share of "
@@ -191,7 +185,7 @@ def _false_alarms(survey: Survey) -> Iterator[Block]:
         yield Figure("false-alarms", "The line of a good method reaches 100 % at the dashed line, which is α.")
 
 
-def _slowdowns(survey: Survey) -> Iterator[Block]:
+def _slowdowns(survey: TrustSurvey) -> Iterator[Block]:
     if not survey.slowdowns:
         yield Paragraph("The detected change was not requested, or is undefined for all benchmarks.")
         return
@@ -221,7 +215,7 @@ def _slowdowns(survey: Survey) -> Iterator[Block]:
     )
 
 
-def _benchmarks(survey: Survey) -> Iterator[Block]:
+def _benchmarks(survey: TrustSurvey) -> Iterator[Block]:
     test = WELCH if WELCH in survey.tests else next(iter(survey.tests), None)
     ordered = sorted(survey.benchmarks, key=lambda entry: _misleads(entry, test))
     powers = survey.powers if survey.slowdowns else ()
@@ -279,16 +273,13 @@ def _smallest_seen(entry: Trust, test: str | None, power: float) -> str:
     return _slower(row.factor.value) if row.factor.value else row.factor.reason or DASH
 
 
-def _left_out(survey: Survey) -> Iterator[Block]:
-    left_out = survey.left_out
-    if not left_out:
-        yield Paragraph("Nothing was left out.")
-        return
-    rows = [(entry.name, entry.reason) for entry in left_out]
-    yield first_rows("Benchmarks that were left out, with the reason.", ("Benchmark", "Reason"), rows)
+def _left_out(survey: TrustSurvey) -> Iterator[Block]:
+    rows = [(entry.name, entry.reason) for entry in survey.left_out]
+    if rows:
+        yield first_rows("Benchmarks that were left out, with the reason.", ("Benchmark", "Reason"), rows)
 
 
-def _parameters(survey: Survey) -> Iterator[Block]:
+def _source(survey: TrustSurvey) -> Iterator[Block]:
     yield Paragraph(
         "Rates that depend only on which runs are drawn are exact, because all possible draws are enumerated with "
         "their probabilities. Random draws are used for one iteration per run, for the curves over factors, and if "
@@ -298,22 +289,11 @@ def _parameters(survey: Survey) -> Iterator[Block]:
     if any(len(entry.by_n_runs) for entry in survey.benchmarks) and len(survey.benchmarks) > 1:
         n_curve = sum(bool(entry.by_n_runs) for entry in survey.benchmarks)
         yield Paragraph(f"Coverage by number of runs was computed for {n_curve} evenly spaced benchmarks.", "note")
-    yield table(
-        "All options and their values.",
-        ("Option", "Value"),
-        [(words(name), _parameter(value)) for name, value in survey.parameters.items()],
-    )
     yield Paragraph(
         "Method: Bulej, Horky, Tuma (2017), Do We Teach Useful Statistics for Performance Evaluation?, ICPE '17 "
         "Companion, doi:10.1145/3053600.3053638.",
         "note",
     )
-
-
-def _parameter(value: Any) -> str:
-    if isinstance(value, tuple) and len(value) > 5:
-        return f"{value_in_words(value[:2])}, ... {value_in_words(value[-1])} ({len(value)} values)"
-    return value_in_words(value)
 
 
 def _cells(quartiles: Quartiles) -> tuple[str, str]:

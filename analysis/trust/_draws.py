@@ -19,21 +19,12 @@ MAX_PAIRED = 6_000  # maximum number of multisets for which all pairs are enumer
 
 @dataclass(frozen=True)
 class Draws:
-    """Several draws of runs with replacement.
+    """Several draws of runs with replacement."""
 
-    Attributes
-    ----------
-    counts : ndarray of float, shape (n_draws, m)
-        How often each of the m runs was drawn. The entries of a row are whole numbers with the sum n_runs.
-    weights : ndarray of float, shape (n_draws,)
-        The probability of each draw; the sum is 1.
-    exact : bool
-        Whether these are all possible draws.
-    """
-
+    # How often each of the m runs was drawn. The entries of a row are whole numbers with the sum n_runs.
     counts: Floats
-    weights: Floats
-    exact: bool
+    weights: Floats  # the probability of each draw; the sum is 1
+    exact: bool  # whether these are all possible draws
 
 
 def n_multisets(m: int, n_runs: int) -> int:

@@ -8,8 +8,18 @@ import numpy as np
 import pandas as pd
 
 from analysis.document import shortened
-from analysis.document.figures import INK, SOFT, Chart
-from analysis.trust import AGGREGATIONS, INTERVALS, MANN_WHITNEY, MERGED, ONE_SAMPLE, RUN_MEANS, WELCH, Survey, Trust
+from analysis.document.figures import INK, SOFT, Chart, framed, heading
+from analysis.trust import (
+    AGGREGATIONS,
+    INTERVALS,
+    MANN_WHITNEY,
+    MERGED,
+    ONE_SAMPLE,
+    RUN_MEANS,
+    WELCH,
+    Trust,
+    TrustSurvey,
+)
 
 MIN_FOR_ALARMS = 5  # minimum number of benchmarks for a curve
 LIGHT = "#a9b3c2"
@@ -20,7 +30,7 @@ DASHES = {WELCH: [1, 0], MANN_WHITNEY: [7, 3], INTERVALS: [2, 2]}
 TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVALS: "intervals without overlap"}
 
 
-def charts(survey: Survey) -> dict[str, Chart]:
+def charts(survey: TrustSurvey) -> dict[str, Chart]:
     """Draw each figure that has data; return a dict from the file name of the figure to the figure."""
     charts = {
         "coverage": coverage_against_runs(survey),
@@ -30,12 +40,8 @@ def charts(survey: Survey) -> dict[str, Chart]:
     return {name: chart for name, chart in charts.items() if chart is not None}
 
 
-def coverage_against_runs(survey: Survey) -> Chart | None:
+def coverage_against_runs(survey: TrustSurvey) -> Chart | None:
     """Draw how often the interval contains the mean, by the number of drawn runs (Figure 2 of the paper).
-
-    Parameters
-    ----------
-    survey : Survey
 
     Returns
     -------
@@ -70,17 +76,15 @@ def coverage_against_runs(survey: Survey) -> Chart | None:
         alt.Chart(rows).mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=_SHADE, shape=_SHAPE),
     ]
     subtitle = [_subject(chosen, "bars", survey), f"dashed: the requested level, {100 * float(str(level)):g} %"]
-    return _finished(layers, "Does the interval contain the mean?", subtitle).properties(width=420, height=280)
+    return _with_legend(
+        framed(layers, "Does the interval contain the mean?", subtitle).properties(width=420, height=280)
+    )
 
 
-def rejections(survey: Survey) -> Chart | None:
+def rejections(survey: TrustSurvey) -> Chart | None:
     """Draw how often a test finds a difference between two draws (Figures 3 and 4 of the paper).
 
     The x axis is the slowdown of the second draw.
-
-    Parameters
-    ----------
-    survey : Survey
 
     Returns
     -------
@@ -104,14 +108,10 @@ def rejections(survey: Survey) -> Chart | None:
         _panel(rows[rows["test"] == test], test, alpha, slower, first=test == tests[0], n=len(chosen)) for test in tests
     ]
     n_runs = survey.parameters["n_runs"]
-    title = alt.TitleParams(
-        f"Difference detected: {n_runs} runs against {n_runs} {slower} runs",
-        subtitle=_subject(chosen, "bands", survey),
-        anchor="start",
-        fontSize=12,
+    title = heading(
+        f"Difference detected: {n_runs} runs against {n_runs} {slower} runs", _subject(chosen, "bands", survey)
     )
-    chart = alt.hconcat(*panels, title=title, spacing=14)
-    return chart.configure_view(stroke=None).configure_legend(orient="bottom", symbolSize=90, symbolOpacity=1)
+    return _with_legend(alt.hconcat(*panels, title=title, spacing=14).configure_view(stroke=None))
 
 
 def _panel(rows: pd.DataFrame, test: str, alpha: Any, slower: str, *, first: bool, n: int) -> Chart:
@@ -130,15 +130,12 @@ def _panel(rows: pd.DataFrame, test: str, alpha: Any, slower: str, *, first: boo
         lines.encode(x=x, y=y, color=_SHADE),
         marks.encode(x=x, y=y, color=_SHADE, shape=_SHAPE),
     ]
-    return alt.layer(*layers, title=alt.TitleParams(TITLES[test], fontSize=11)).properties(width=230, height=260)
+    named = heading(TITLES[test], fontSize=11, anchor="middle")
+    return alt.layer(*layers, title=named).properties(width=230, height=260)
 
 
-def false_alarms(survey: Survey) -> Chart | None:
+def false_alarms(survey: TrustSurvey) -> Chart | None:
     """Draw the share of benchmarks that have at most a given share of false alarms of Welch's test.
-
-    Parameters
-    ----------
-    survey : Survey
 
     Returns
     -------
@@ -171,7 +168,7 @@ def false_alarms(survey: Survey) -> Chart | None:
     ]
     n_runs = survey.parameters["n_runs"]
     subtitle = f"two samples of {n_runs} runs each; {len(survey.benchmarks)} benchmarks; a line further left is better"
-    return _finished(layers, "False alarms of Welch's test", subtitle).properties(width=420, height=260)
+    return _with_legend(framed(layers, "False alarms of Welch's test", subtitle).properties(width=420, height=260))
 
 
 def _some_points(curve: pd.DataFrame) -> pd.DataFrame:
@@ -207,7 +204,7 @@ def _rule(at: Any, text: str, title: str | None) -> Chart:
     return alt.layer(rule, word.encode(x=alt.value("width"), y=y, text="text:N"))
 
 
-def _subject(chosen: Sequence[Trust], mark: str, survey: Survey) -> str:
+def _subject(chosen: Sequence[Trust], mark: str, survey: TrustSurvey) -> str:
     if len(chosen) > 1:
         n = len(survey.benchmarks)
         some = f"{len(chosen)} of {n}" if len(chosen) < n else f"{n}"
@@ -215,7 +212,7 @@ def _subject(chosen: Sequence[Trust], mark: str, survey: Survey) -> str:
     return shortened([chosen[0].name], LONGEST)[chosen[0].name]
 
 
-def change_of(survey: Survey) -> tuple[str, str]:
+def change_of(survey: TrustSurvey) -> tuple[str, str]:
     """Return a noun and an adjective for the change: "slowdown" and "slower".
 
     If the better direction is unknown for all benchmarks, return "increase" and "higher".
@@ -223,9 +220,8 @@ def change_of(survey: Survey) -> tuple[str, str]:
     return ("slowdown", "slower") if any(trust.better for trust in survey.benchmarks) else ("increase", "higher")
 
 
-def _finished(layers: Sequence[Any], title: str, subtitle: str | list[str]) -> Chart:
-    chart = alt.layer(*layers, title=alt.TitleParams(title, subtitle=subtitle, anchor="start", fontSize=12))
-    return chart.configure_view(stroke=None).configure_legend(orient="bottom", symbolSize=90, symbolOpacity=1)
+def _with_legend(chart: Any) -> Chart:
+    return chart.configure_legend(orient="bottom", symbolSize=90, symbolOpacity=1)
 
 
 _HELD = "share of intervals that contain the mean"

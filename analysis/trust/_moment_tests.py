@@ -26,8 +26,6 @@ def welch_rejects(distance: Floats, a: Moments, b: Moments, alpha: float) -> Boo
     ----------
     distance : ndarray of float
         The squared difference of the means.
-    a, b : Moments
-    alpha : float
     """
     low, high, critical = _critical(_inverse_df_range(a, b), alpha)
     rejects: Bools = distance >= high * a.variance + high * b.variance

@@ -30,17 +30,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of draws from the same runs.
-
-    Attributes
-    ----------
-    first, second : Draws
-    every : bool
-        Whether each draw is paired with all others; otherwise the i-th first draw is paired with the i-th second draw.
-    """
+    """Pairs of draws from the same runs."""
 
     first: Draws
     second: Draws
+    # Whether each draw is paired with all others; otherwise the i-th first draw is paired with the i-th second
+    # draw.
     every: bool
 
     @property

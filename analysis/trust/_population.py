@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from analysis.benchmark import Sampling
+from analysis.benchmark import PerRun
 from analysis.runs import Floats
 
 MERGED, RUN_MEANS, ONE_SAMPLE = "merged", "run means", "one sample"
@@ -18,22 +18,12 @@ TINY = 1e-300  # replaces a variance of 0; 0 / 0 then becomes 0, and any differe
 
 @dataclass(frozen=True)
 class Moments:
-    """The mean of each draw, and the variance of this mean, in the units of the population.
+    """The mean of each draw, and the variance of this mean, in the units of the population."""
 
-    Attributes
-    ----------
-    mean, variance : ndarray of float
-        Mean of the draw, and variance of the mean (not of the values).
-    n : ndarray of float
-        Number of values in the draw.
-    constant : ndarray of bool
-        Whether all values of the draw are equal.
-    """
-
-    mean: Floats
+    mean: Floats  # mean of the draw, and variance of the mean (not of the values)
     variance: Floats
-    n: Floats
-    constant: NDArray[np.bool_]
+    n: Floats  # number of values in the draw
+    constant: NDArray[np.bool_]  # whether all values of the draw are equal
 
     def __getitem__(self, index: Any) -> "Moments":
         """Select draws by index, as in numpy; an index with None makes rows or columns for broadcasting."""
@@ -57,28 +47,15 @@ class Population:
     """The runs from which samples are drawn.
 
     The scaled values have mean 0, and their largest distance from 0 is 1.
-
-    Attributes
-    ----------
-    values : tuple of ndarray of float
-        Values that a draw of each run contributes, in the unit of the benchmark.
-    scaled : tuple of ndarray of float
-        The same values after centring and scaling.
-    n, means, squares : ndarray of float, shape (m,)
-        Number of values per run, their mean, and the sum of squared distances from the mean.
-    zero : float
-        The value 0 of the original unit, centred and scaled.
-    target : float
-        The mean that an interval should contain.
     """
 
-    values: tuple[Floats, ...]
-    scaled: tuple[Floats, ...]
-    n: Floats
+    values: tuple[Floats, ...]  # values that a draw of each run contributes, in the unit of the benchmark
+    scaled: tuple[Floats, ...]  # the same values after centring and scaling
+    n: Floats  # number of values per run, their mean, and the sum of squared distances from the mean
     means: Floats
     squares: Floats
-    zero: float
-    target: float
+    zero: float  # the value 0 of the original unit, centred and scaled
+    target: float  # the mean that an interval should contain
 
     @property
     def is_constant(self) -> bool:
@@ -97,16 +74,16 @@ class Population:
         return Moments(mean, np.maximum(squares / ((n - 1) * n), TINY), n, constant)
 
 
-def population(runs: Sequence[ArrayLike], aggregation: str, sampling: Sampling) -> Population:
+def population(runs: Sequence[ArrayLike], aggregation: str, per_run: PerRun) -> Population:
     """Build the population of runs for an aggregation.
 
     A run contributes all its values ("merged"), one number ("run means") or one random value ("one sample"). The target
     is the mean of all values for "merged", and the mean of one number per run for "run means". For "one sample", the
     target is the mean of the run means, because every run is equally likely.
     """
-    values = tuple(sampling.steady(run) for run in runs)
+    values = tuple(per_run.steady(run) for run in runs)
     if aggregation == RUN_MEANS:
-        values = tuple(np.array([sampling.value(run)]) for run in runs)
+        values = tuple(np.array([per_run.value(run)]) for run in runs)
     centre = float(np.mean([_mean(run) for run in values]))
     farthest = max(float(np.abs(run - centre).max()) for run in values)
     scaled = tuple((run - centre) / (farthest or 1.0) for run in values)

@@ -36,46 +36,25 @@ class Alike:
 
 @dataclass(frozen=True)
 class Values:
-    """The distinct values of all runs.
+    """The distinct values of all runs."""
 
-    Attributes
-    ----------
-    different : ndarray of float, shape (n_values,)
-        Ascending.
-    table : ndarray of float, shape (n_values, m)
-        How often each value occurs in each run.
-    below : ndarray of float, shape (n_values + 1, m)
-        Number of values of each run that are below each distinct value. The last row is the number of all values of the
-        run.
-    alike : Alike
-        The different rows of the table, with the number of times each row occurs.
-    cubes : ndarray of float, shape (m,)
-        Sum of the third powers of each column.
-    """
-
-    different: Floats
-    table: Floats
+    different: Floats  # Ascending
+    table: Floats  # how often each value occurs in each run
+    # Number of values of each run that are below each distinct value. The last row is the number of all values of
+    # the run.
     below: Floats
-    alike: Alike
-    cubes: Floats
+    alike: Alike  # the different rows of the table, with the number of times each row occurs
+    cubes: Floats  # sum of the third powers of each column
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Comparison of runs with the same runs after all values are multiplied by a factor.
-
-    Attributes
-    ----------
-    values : Values
-    u : ndarray of float, shape (m, m)
-        The number of pairs in which a value of run i exceeds a value of run j times the factor; ties count half.
-    alike : Alike
-        The values that are equal to another value times the factor.
-    """
+    """Comparison of runs with the same runs after all values are multiplied by a factor."""
 
     values: Values
+    # The number of pairs in which a value of run i exceeds a value of run j times the factor; ties count half.
     u: Floats
-    alike: Alike
+    alike: Alike  # the values that are equal to another value times the factor
 
 
 def counted(runs: Sequence[Floats]) -> Values:
@@ -108,11 +87,9 @@ def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bool
 
     Parameters
     ----------
-    runs : Compared
     a, b : ndarray of float
         Number of times each run was drawn for the first and the second sample. The shapes are (k, 1, m) and (1, n, m),
         or both (n, m).
-    alpha : float
 
     Returns
     -------
@@ -148,10 +125,8 @@ def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) ->
     ----------
     distance : ndarray of float
         Distance of U from its mean, minus 1/2, for any number of pairs in any shape.
-    n_a, n_b : float or ndarray of float
     ties : ndarray of float
         Sum of n^3 over the distinct values, where n is how often the value occurs.
-    alpha : float
     """
     rejects: Bools = (distance > 0) & (distance >= -special.ndtri(alpha / 2) * _sd(n_a, n_b, ties))
     exact = np.flatnonzero((ties == n_a + n_b) & (np.maximum(n_a, n_b) < EXACT_BELOW))

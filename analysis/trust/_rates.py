@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.benchmark import EVERY_ITERATION, Sampling
+from analysis.benchmark import EVERY_ITERATION, PerRun
 from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.samples import NO_VARIATION
@@ -32,25 +32,13 @@ NO_PERCENT = "the mean is not above zero, so a relative change is undefined"
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of draws, or of pairs of draws.
+    """A share of draws, or of pairs of draws."""
 
-    Attributes
-    ----------
-    value : float or None
-        In [0, 1]; None if undefined. `reason` says why the share is undefined, or that the values do not vary.
-    se : float or None
-        Standard error of a share of random draws; None if all draws were enumerated.
-    n : int
-        Number of draws, or of pairs of draws. Enumerated draws have different probabilities.
-    exact : bool
-        Whether all possible draws were used.
-    reason : str or None
-    """
-
+    # In [0, 1]; None if undefined. `reason` says why the share is undefined, or that the values do not vary.
     value: float | None
-    se: float | None = None
-    n: int = 0
-    exact: bool = True
+    se: float | None = None  # standard error of a share of random draws; None if all draws were enumerated
+    n: int = 0  # Number of draws, or of pairs of draws. Enumerated draws have different probabilities.
+    exact: bool = True  # whether all possible draws were used
     reason: str | None = None
 
 
@@ -63,30 +51,14 @@ class Coverage(Rate):
 
 @dataclass(frozen=True)
 class Curve:
-    """How often a test finds a difference if the second draw is slower by a factor.
-
-    Attributes
-    ----------
-    aggregation, test : str
-    gammas : tuple of float
-        Factors by which the times of the second draw are multiplied.
-    power : tuple of float
-        Share of pairs with a detected difference at each factor, in [0, 1]; empty if undefined.
-    se : tuple of float
-        Standard error of each share; 0 if all pairs were enumerated.
-    n : int
-        Number of pairs of draws.
-    exact : bool
-    alpha : float
-    reason : str or None
-    """
+    """How often a test finds a difference if the second draw is slower by a factor."""
 
     aggregation: str
     test: str
-    gammas: tuple[float, ...]
-    power: tuple[float, ...]
-    se: tuple[float, ...]
-    n: int
+    gammas: tuple[float, ...]  # factors by which the times of the second draw are multiplied
+    power: tuple[float, ...]  # share of pairs with a detected difference at each factor, in [0, 1]; empty if undefined
+    se: tuple[float, ...]  # standard error of each share; 0 if all pairs were enumerated
+    n: int  # number of pairs of draws
     exact: bool
     alpha: float
     reason: str | None = None
@@ -97,7 +69,7 @@ def coverage(
     n_runs: int,
     *,
     level: float = 0.95,
-    sampling: Sampling = EVERY_ITERATION,
+    per_run: PerRun = EVERY_ITERATION,
     aggregations: Sequence[str] = AGGREGATIONS,
     resamples: int = RESAMPLES,
     rng: np.random.Generator,
@@ -106,7 +78,8 @@ def coverage(
 
     Runs are drawn with replacement. The results for "merged" and "run means" depend only on which runs are drawn. The
     function therefore enumerates all possible draws (multisets of runs) with their probabilities. For "one sample", and
-    if there are more than 20 000 multisets, it uses random draws instead.
+    if there are more than 20 000 multisets, it uses random draws instead. Raises ValueError if an argument is out of
+    range, or no iteration of a run remains after the warm-up.
 
     Parameters
     ----------
@@ -114,16 +87,13 @@ def coverage(
         The runs of one benchmark in any unit; lengths may differ.
     n_runs : int
         Number of runs in a draw, >= 1; it may exceed the number of available runs.
-    level : float
-        Confidence level of the interval, in (0, 1).
-    sampling : Sampling
+    per_run : PerRun
         Options for the warm-up, and how to summarise each run as one number.
     aggregations : sequence of str
         "merged": all values of the drawn runs form one sample. "run means": one number per run. "one sample": one
         random iteration of each run.
     resamples : int
         Number of random draws.
-    rng : numpy.random.Generator
 
     Returns
     -------
@@ -131,11 +101,6 @@ def coverage(
         Aggregation -> coverage, which is equal to the level for a good interval. An interval of width 0, for example if
         one run is drawn repeatedly, counts as not containing the mean. Coverage is undefined if there is one run, or if
         a draw has one value; it is 1 if all values are equal.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or no iteration of a run remains after the warm-up.
 
     References
     ----------
@@ -148,9 +113,9 @@ def coverage(
     Coverage(value=0.5, se=None, n=3, exact=True, reason=None, zero_width=0.0)
     """
     _check(runs, n_runs, level, resamples)
-    _check_words("aggregations", aggregations, AGGREGATIONS)
+    _check_strings("aggregations", aggregations, AGGREGATIONS)
     return {
-        name: _coverage(population(runs, name, sampling), name, n_runs, level, resamples, rng) for name in aggregations
+        name: _coverage(population(runs, name, per_run), name, n_runs, level, resamples, rng) for name in aggregations
     }
 
 
@@ -181,7 +146,7 @@ def type_1_error(
     *,
     alpha: float = 0.05,
     level: float = 0.95,
-    sampling: Sampling = EVERY_ITERATION,
+    per_run: PerRun = EVERY_ITERATION,
     aggregations: Sequence[str] = AGGREGATIONS,
     tests: Sequence[str] = TESTS,
     resamples: int = RESAMPLES,
@@ -191,16 +156,12 @@ def type_1_error(
 
     All pairs of multisets are enumerated with their probabilities. For "one sample", and if there are more than 6 000
     multisets, random pairs are used instead. For example, there are 4368 multisets of 5 out of 12 runs, and 6188 of 5
-    out of 13 runs.
+    out of 13 runs. Raises ValueError as for `coverage`.
 
     Parameters
     ----------
-    runs, n_runs, sampling, aggregations, resamples, rng
-        As for `coverage`.
     alpha : float
         Significance level of the tests, in (0, 1): a test rejects if p is at most alpha.
-    level : float
-        Level of the intervals, in (0, 1).
     tests : sequence of str
         "welch", "mann-whitney" (as in `analysis.samples`) or "intervals". The test "intervals" finds a difference if
         the intervals of the two draws do not overlap, which is far stricter than alpha.
@@ -211,11 +172,6 @@ def type_1_error(
         Aggregation -> test -> type I error, which is equal to alpha for a good test. (Section 3.2 of the paper calls 1
         - alpha the ideal share of rejections, but the ideal share is alpha.) Undefined as for `coverage`; 0 if all
         values are equal (p = 1).
-
-    Raises
-    ------
-    ValueError
-        As for `coverage`.
 
     References
     ----------
@@ -228,13 +184,13 @@ def type_1_error(
     Rate(value=0.125, se=None, n=9, exact=True, reason=None)
     """
     _check(runs, n_runs, level, resamples, alpha)
-    _check_words("aggregations", aggregations, AGGREGATIONS)
-    _check_words("tests", tests, TESTS)
+    _check_strings("aggregations", aggregations, AGGREGATIONS)
+    _check_strings("tests", tests, TESTS)
     question = Question(tuple(tests), alpha, level)
     every = n_multisets(len(runs), n_runs) <= MAX_PAIRED
     rates = {}
     for name in aggregations:
-        drawn = population(runs, name, sampling)
+        drawn = population(runs, name, per_run)
         reason = _undefined(drawn, name, n_runs)
         if reason is not None or drawn.is_constant:
             rate = Rate(None, reason=reason) if reason else Rate(0.0, n=1, reason=NO_VARIATION)
@@ -253,7 +209,7 @@ def sensitivity(
     better: str = "lower",
     alpha: float = 0.05,
     level: float = 0.95,
-    sampling: Sampling = EVERY_ITERATION,
+    per_run: PerRun = EVERY_ITERATION,
     aggregations: Sequence[str] = AGGREGATIONS,
     tests: Sequence[str] = TESTS,
     resamples: int = RESAMPLES,
@@ -262,12 +218,11 @@ def sensitivity(
 ) -> tuple[Curve, ...]:
     """Compute how often a test detects a slowdown of a given size [1]_.
 
-    Both samples are drawn from the same runs. The values of the second sample are then made slower by a factor.
+    Both samples are drawn from the same runs. The values of the second sample are then made slower by a factor. Raises
+    ValueError As for `coverage`.
 
     Parameters
     ----------
-    runs, n_runs, alpha, level, sampling, aggregations, tests, resamples, rng
-        As for `type_1_error`.
     gammas : sequence of float
         Factors >= 1, ascending.
     better : str
@@ -282,26 +237,21 @@ def sensitivity(
     tuple of Curve
         One curve per aggregation and test. Undefined as for `coverage`, and if the mean is not above zero.
 
-    Raises
-    ------
-    ValueError
-        As for `coverage`.
-
     References
     ----------
     .. [1] Bulej, Horky, Tuma (2017), ICPE '17 Companion, doi:10.1145/3053600.3053638
     """
     _check(runs, n_runs, level, resamples, alpha)
-    _check_words("aggregations", aggregations, AGGREGATIONS)
-    _check_words("tests", tests, TESTS)
-    _check_words("better", [better], ("lower", "higher", ""))
+    _check_strings("aggregations", aggregations, AGGREGATIONS)
+    _check_strings("tests", tests, TESTS)
+    _check_strings("better", [better], ("lower", "higher", ""))
     if not len(gammas) or gammas[0] < 1 or (np.diff(gammas) <= 0).any():
         raise ValueError(f"gammas must be factors >= 1 in ascending order, got {gammas}")
     factors = [1 / gamma if better == "higher" else gamma for gamma in gammas]
     question = Question(tuple(tests), alpha, level)
     curves = []
     for name in aggregations:
-        drawn = population(runs, name, sampling)
+        drawn = population(runs, name, per_run)
         reason = _undefined(drawn, name, n_runs) or (NO_PERCENT if drawn.target <= drawn.zero else None)
         if reason is not None:
             curves += [Curve(name, test, tuple(gammas), (), (), 0, True, alpha, reason) for test in tests]
@@ -318,9 +268,10 @@ def sensitivity(
 def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
     """Return the smallest factor above 1 that the test detects with the required power.
 
+    Raises ValueError if `power` is out of range.
+
     Parameters
     ----------
-    curve : Curve
     power : float
         Required share of pairs with a detected difference, in (0, 1].
 
@@ -330,11 +281,6 @@ def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
         A factor of the curve; 1.05 means 5 % slower. Undefined if the curve is undefined, or if no factor reaches the
         power. `reason` also warns if the test finds a difference in more than 2 alpha of the pairs without a slowdown,
         because these are false alarms.
-
-    Raises
-    ------
-    ValueError
-        If `power` is out of range.
     """
     if not 0 < power <= 1:
         raise ValueError(f"power must be within (0, 1], got {power}")
@@ -397,7 +343,7 @@ def _check(runs: Sequence[ArrayLike], n_runs: int, level: float, resamples: int,
             raise ValueError(f"{name} must be within (0, 1), got {share}")
 
 
-def _check_words(name: str, words: Sequence[str], options: Sequence[str]) -> None:
+def _check_strings(name: str, words: Sequence[str], options: Sequence[str]) -> None:
     unknown = [word for word in words if word not in options]
     if unknown:
         raise ValueError(f"{name}: {unknown[0]!r} is not one of: {', '.join(options)}")

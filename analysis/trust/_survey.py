@@ -12,7 +12,8 @@ from analysis.benchmark import (
     Advance,
     Benchmark,
     LeftOut,
-    Sampling,
+    PerRun,
+    by_content,
     by_level,
     canonical,
     unwatched,
@@ -55,37 +56,19 @@ class Slowdown:
 
 @dataclass(frozen=True)
 class Trust:
-    """How reliable intervals and tests are for one benchmark.
-
-    Attributes
-    ----------
-    name, application, unit, better : str
-    n_runs : int
-        Number of runs available.
-    run_values : tuple of float
-        One number per run.
-    coverage : mapping of str to Coverage
-        By aggregation.
-    type_1_error : mapping of str to mapping of str to Rate
-        By aggregation and test.
-    curves : tuple of Curve
-        One curve per aggregation and test; empty if no factors were requested.
-    slowdowns : tuple of Slowdown
-    by_n_runs : tuple of CoverageAt
-        Coverage with 2, 3, ... runs per draw; empty if not requested.
-    """
+    """How reliable intervals and tests are for one benchmark."""
 
     name: str
     application: str
     unit: str
     better: str
-    n_runs: int
-    run_values: tuple[float, ...]
-    coverage: Mapping[str, Coverage]
-    type_1_error: Mapping[str, Mapping[str, Rate]]
-    curves: tuple[Curve, ...]
+    n_runs: int  # number of runs available
+    run_values: tuple[float, ...]  # one number per run
+    coverage: Mapping[str, Coverage]  # by aggregation
+    type_1_error: Mapping[str, Mapping[str, Rate]]  # by aggregation and test
+    curves: tuple[Curve, ...]  # one curve per aggregation and test; empty if no factors were requested
     slowdowns: tuple[Slowdown, ...]
-    by_n_runs: tuple[CoverageAt, ...]
+    by_n_runs: tuple[CoverageAt, ...]  # Coverage with 2, 3, ... runs per draw; empty if not requested.
 
 
 @dataclass(frozen=True)
@@ -116,32 +99,18 @@ class SlowdownSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """The results of one aggregation across all benchmarks.
-
-    Attributes
-    ----------
-    aggregation : str
-    coverage : Quartiles
-    zero_width : Quartiles
-        Share of draws whose interval has width 0.
-    below : mapping of str to int
-        Number of benchmarks with coverage below each limit: 0.5, 0.8, 0.9 and the level.
-    type_1_error : mapping of str to Quartiles
-        By test.
-    n_alarming : mapping of str to int
-        By test, the number of benchmarks with a type I error above twice alpha.
-    """
+    """The results of one aggregation across all benchmarks."""
 
     aggregation: str
     coverage: Quartiles
-    zero_width: Quartiles
-    below: Mapping[str, int]
-    type_1_error: Mapping[str, Quartiles]
-    n_alarming: Mapping[str, int]
+    zero_width: Quartiles  # share of draws whose interval has width 0
+    below: Mapping[str, int]  # number of benchmarks with coverage below each limit: 0.5, 0.8, 0.9 and the level
+    type_1_error: Mapping[str, Quartiles]  # by test
+    n_alarming: Mapping[str, int]  # by test, the number of benchmarks with a type I error above twice alpha
 
 
 @dataclass(frozen=True)
-class Survey:
+class TrustSurvey:
     """How reliable intervals and tests are for many benchmarks.
 
     Attributes
@@ -180,7 +149,7 @@ def trust_of(
     n_runs: int = 5,
     level: float = 0.95,
     alpha: float = 0.05,
-    sampling: Sampling = EVERY_ITERATION,
+    per_run: PerRun = EVERY_ITERATION,
     gammas: Sequence[float] = GAMMAS,
     powers: Sequence[float] = POWERS,
     tests: Sequence[str] = TESTS,
@@ -190,33 +159,22 @@ def trust_of(
 ) -> Trust:
     """Measure how reliable intervals and tests are for one benchmark.
 
-    The result can be pickled.
+    The result can be pickled. Raises ValueError as for `type_1_error`, and if a power is not within (0, 1].
 
     Parameters
     ----------
     benchmark : Benchmark
         A benchmark whose runs are draws from one population; see `by_level`.
-    n_runs, level, alpha, sampling, tests, resamples, rng
-        As for `type_1_error`.
     gammas : sequence of float
         As for `sensitivity`. If empty, no curves are computed; curves take most of the time.
     powers : sequence of float
         Powers for which to compute the smallest detected slowdown.
     by_n_runs : bool
         Whether to compute coverage also with 2, 3, ... up to all runs per draw.
-
-    Returns
-    -------
-    Trust
-
-    Raises
-    ------
-    ValueError
-        As for `type_1_error`, and if a power is not within (0, 1].
     """
-    drawing: dict[str, Any] = {"level": level, "sampling": sampling, "resamples": resamples, "rng": rng}
+    drawing: dict[str, Any] = {"level": level, "per_run": per_run, "resamples": resamples, "rng": rng}
     testing = drawing | {"alpha": alpha, "tests": tests}
-    runs = benchmark.runs
+    runs = by_content(benchmark).runs
     curves = sensitivity(runs, n_runs, gammas=gammas, better=benchmark.better, **testing) if len(gammas) else ()
     slowdowns = [
         Slowdown(curve.aggregation, curve.test, power, smallest_slowdown(curve, power))
@@ -230,7 +188,7 @@ def trust_of(
         unit=benchmark.unit,
         better=benchmark.better,
         n_runs=len(runs),
-        run_values=tuple(sampling.values(runs).tolist()),
+        run_values=tuple(per_run.values(benchmark.runs).tolist()),
         coverage=coverage(runs, n_runs, **drawing),
         type_1_error=type_1_error(runs, n_runs, **testing),
         curves=curves,
@@ -245,7 +203,7 @@ def survey(
     n_runs: int = 5,
     level: float = 0.95,
     alpha: float = 0.05,
-    sampling: Sampling = EVERY_ITERATION,
+    per_run: PerRun = EVERY_ITERATION,
     gammas: Sequence[float] = GAMMAS,
     powers: Sequence[float] = POWERS,
     tests: Sequence[str] = TESTS,
@@ -254,14 +212,14 @@ def survey(
     seed: int = 1,
     mapper: Callable[..., Iterable[Trust]] = map,
     advance: Advance = unwatched,
-) -> Survey:
+) -> TrustSurvey:
     """Measure how reliable intervals and tests are with the runs of these benchmarks [1]_.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
         Each version, context and alteration of a benchmark is treated separately.
-    n_runs, level, alpha, sampling, gammas, powers, tests, resamples
+    n_runs, level, alpha, per_run, gammas, powers, tests, resamples
         As for `trust_of`.
     n_curve : int
         Number of benchmarks for which coverage is also computed by the number of runs. These benchmarks are evenly
@@ -275,7 +233,7 @@ def survey(
 
     Returns
     -------
-    Survey
+    TrustSurvey
         Benchmarks with one run, or with a run that has only warm-up iterations, are left out with a reason.
 
     Raises
@@ -297,11 +255,11 @@ def survey(
     if n_curve < 0:
         raise ValueError(f"n_curve must be at least 0, got {n_curve}")
     levels = [level_of for benchmark in canonical(benchmarks) for level_of in by_level(benchmark)]
-    reasons = [_unusable(benchmark, sampling) for benchmark in levels]
+    reasons = [_unusable(benchmark, per_run) for benchmark in levels]
     usable = [benchmark for benchmark, reason in zip(levels, reasons, strict=True) if reason is None]
     left_out = [LeftOut(entry.name, reason) for entry, reason in zip(levels, reasons, strict=True) if reason]
     options: dict[str, Any] = {
-        "n_runs": n_runs, "level": level, "alpha": alpha, "sampling": sampling, "gammas": tuple(gammas),
+        "n_runs": n_runs, "level": level, "alpha": alpha, "per_run": per_run, "gammas": tuple(gammas),
         "powers": tuple(powers), "tests": tuple(tests), "resamples": resamples,
     }  # fmt: skip
     chosen = set(np.linspace(0, len(usable) - 1, min(n_curve, len(usable))).round().astype(int).tolist())
@@ -312,10 +270,10 @@ def survey(
         trusts.append(trust)
         advance(len(trusts), len(usable))
     parameters = options | {"n_curve": n_curve, "seed": seed}
-    del parameters["sampling"]
-    parameters |= {"warmup": sampling.warmup, "aggregate": sampling.aggregate}
+    del parameters["per_run"]
+    parameters |= {"warmup": per_run.warmup, "aggregate": per_run.aggregate}
     summaries = tuple(_summary(name, trusts, tests, level, alpha) for name in AGGREGATIONS) if trusts else ()
-    return Survey(
+    return TrustSurvey(
         n_runs, level, alpha, tuple(tests), tuple(powers), tuple(trusts), summaries, _slowdowns(trusts),
         tuple(left_out), parameters,
     )  # fmt: skip
@@ -326,11 +284,11 @@ def _task(options: Mapping[str, Any], task: tuple[Benchmark, np.random.Generator
     return trust_of(benchmark, rng=rng, by_n_runs=by_n_runs, **options)
 
 
-def _unusable(benchmark: Benchmark, sampling: Sampling) -> str | None:
+def _unusable(benchmark: Benchmark, per_run: PerRun) -> str | None:
     if len(benchmark.runs) < 2:
         return "there is only one run, so every sample is the same"
     try:
-        sampling.values(benchmark.runs)
+        per_run.values(benchmark.runs)
     except ValueError as error:
         return str(error)
     return None

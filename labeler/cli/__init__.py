@@ -60,6 +60,9 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "compare": Place("learning:compare", "Compare all classifiers on the same consensus"),
         "adjudicate": Place("course:adjudicate", "Decide a split item of a closed study"),
         "labels": Place("handover:labels", "Export labels as a table, or import labels from another tool"),
+        "agreement": Place(
+            "agreement:agreement", "Compare each reviewer with the rest, and this study with an earlier round"
+        ),
         "report": Place("report:report", "Write the agreement report"),
         "figures": Place("figures:figures", "Draw figures of the similarity measures"),
         "publish": Place("publishing:publish", "Publish a finished study as a data set"),
@@ -69,6 +72,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
     "Check and explore files": {
         "measure": Place("measure:measure", "Run the benchmarks of a plan and record the conditions of every run"),
         "check": Place("check:check", "Check the runs in result files and compare them with a baseline"),
+        "noise": Place("noise:noise", "Find the limits that keep false alarms of a check rare"),
         "spread": Place("exploring:spread", "Measure how far apart the runs of each benchmark are"),
         "order": Place("exploring:order", "Test whether the order of benchmarks affects their results"),
         "trust": Place("exploring:trust", "Estimate how reliable intervals and tests are"),

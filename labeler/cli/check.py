@@ -12,7 +12,7 @@ import click
 from labeler.cli.common import now, remark, write_text
 from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
 from labeler.errors import InputError, LabelerError
-from labeler.service.data import checking
+from labeler.service.files import checking
 
 FAILED = 2
 AGAINST = "--against"
@@ -30,7 +30,7 @@ class CheckFailed(click.ClickException):
     exit_code = FAILED
 
 
-class Check(click.Command):
+class CheckCommand(click.Command):
     """A command whose option --against takes all file names that follow it.
 
     If an error occurs, the exit code is 2.
@@ -58,14 +58,7 @@ def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value:
     """Repeat --against before each of its names.
 
     `FILE --against A B` becomes `FILE --against A --against B`. If no FILE comes first, only A is the baseline.
-
-    Parameters
-    ----------
-    args : iterable of str
-    with_value : collection of str
-        Options that take a value.
-    may_have_value : collection of str
-        Options of `with_value` that also work without a value.
+    `with_value` lists the options that take a value; those in `may_have_value` also work without one.
 
     Examples
     --------
@@ -116,6 +109,14 @@ class Share(click.ParamType[float]):
         return share
 
 
+def _kinds(_ctx: click.Context, _parameter: click.Parameter, text: str) -> tuple[str, ...]:
+    kinds = tuple(filter(None, (kind.strip() for kind in text.split(","))))
+    unknown = [kind for kind in kinds if kind not in checking.ALLOWED]
+    if unknown:
+        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(checking.ALLOWED)}.")
+    return kinds
+
+
 def output_options(function: Any) -> Any:
     """Add the options that write the result of the check in one or more output formats."""
     for form in reversed(OUTPUTS):
@@ -127,19 +128,44 @@ def output_options(function: Any) -> Any:
     return function
 
 
-@click.command(cls=Check, epilog="Example: labeler check new*.json --against old*.json --max-slowdown 5%")
+@click.command(cls=CheckCommand, epilog="Example: labeler check new*.json --against old*.json --max-slowdown 5%")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option(AGAINST, multiple=True, type=click.Path(path_type=Path), metavar="BASE...",
               help="Result files or folders of the baseline.")  # fmt: skip
 @click.option("--against-version", default=None, metavar="VERSION",
               help="Version in FILE... to use as the baseline, such as a commit in asv results.")  # fmt: skip
-@click.option("--min-change", type=Share(), default=0.0, metavar="SHARE",
-              help="Ignore changes smaller than this, such as 2%.")  # fmt: skip
+@click.option("--confirm", multiple=True, type=click.Path(path_type=Path), metavar="NEW",
+              help="Result file or folder of a second sample of the candidate. It decides about the changes that the "
+                   "first sample shows. Repeatable.")  # fmt: skip
+@click.option("--confirm-against", multiple=True, type=click.Path(path_type=Path), metavar="BASE",
+              help="Second sample of the baseline, for --confirm [default: the baseline]. Repeatable.")  # fmt: skip
+@click.option("--min-change", type=Share(), default=None, metavar="SHARE",
+              help="Smaller changes are not findings, such as 2% [default: 1% for times and rates; any change of "
+                   "memory and allocations counts].")  # fmt: skip
 @click.option("--max-slowdown", type=Share(), default=None, metavar="SHARE",
               help="Pass only if the interval of each change excludes a slowdown larger than this, such as "
                    "5%.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(checking.FAIL_ON), default="slower", show_default=True,
               help="Changes that are findings. slower: changes for the worse. change: all changes.")  # fmt: skip
+@click.option("--limits", "limits_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              default=None, help="TOML file of limits for all or some benchmarks, for example from `labeler noise`. "
+                                 "Options on the command line take precedence.")  # fmt: skip
+@click.option("--runs", type=click.IntRange(min=2), default=None, metavar="N",
+              help="Number of runs that each benchmark must have on both sides.")  # fmt: skip
+@click.option(
+    "--allow-blocks",
+    is_flag=True,
+    help="Decide about runs in blocks (all of one version, then all of the other) as if measured by turns.",
+)
+@click.option("--require-turns", is_flag=True, help="Pass only if the versions were measured by turns or in sessions.")
+@click.option("--allow-different", default="", metavar="KINDS", callback=_kinds,
+              help=f"Differences between the machines that do not matter, separated by commas: "
+                   f"{', '.join(checking.ALLOWED)}.")  # fmt: skip
+@click.option(
+    "--require-same-machine",
+    is_flag=True,
+    help="Pass only if CPU, architecture, build type and runtime are the same, as far as the files say.",
+)
 @click.option("--allow-missing", is_flag=True, help="Pass even if benchmarks are missing or runs failed.")
 @click.option("--allow-inconclusive", is_flag=True, help="Pass even if a comparison is inconclusive.")
 @click.option("--test", type=click.Choice(checking.TESTS), default="combined", show_default=True,
@@ -167,39 +193,57 @@ def output_options(function: Any) -> Any:
 @click.option("--annotations", type=click.Choice(list(checking.ANNOTATIONS)), default=None,
               help=f"Report findings to the build server. github prints annotations; gitlab writes "
                    f"{GITLAB_REPORT}.")  # fmt: skip
+@click.option("-v", "--verbose", is_flag=True, help="Print all benchmarks, the reasons and the next steps.")
 @reading_options
 @output_options
 def check(
     paths: tuple[Path, ...], against: tuple[Path, ...], against_version: str | None, warmup: float,
-    known_file: Path | None, annotations: str | None, **arguments: Any,
+    confirm: tuple[Path, ...], confirm_against: tuple[Path, ...], known_file: Path | None, limits_file: Path | None,
+    annotations: str | None, verbose: bool, **arguments: Any,
 ) -> None:  # fmt: skip
     """Check the runs in result files and compare them with a baseline.
 
     Exit code 0: no findings. 1: a benchmark became worse according to the given rules or, without a baseline, has
-    dissimilar runs. 2: a usage error, or a file that cannot be read. 3: the check is inconclusive, because a benchmark
-    is missing, has failed runs or only one run, or has too few runs for --max-slowdown.
+    dissimilar runs. 2: a usage error, or a file that cannot be read. 3: the check is inconclusive: a benchmark is
+    missing, failed, or has only one run; the runs are too few or vary too much; or a change was found that the machine
+    can explain, because the versions were measured in blocks or on different machines.
     """
     outputs = _outputs(
-        {form: arguments.pop(f"to_{form}") for form in OUTPUTS}, (*paths, *against, *filter(None, [known_file]))
+        {form: arguments.pop(f"to_{form}") for form in OUTPUTS},
+        (*paths, *against, *filter(None, [known_file, limits_file])),
+        verbose=verbose,
     )
     known = checking.read_known(known_file, today=now().date()) if known_file else ()
     options = replace(read_options(arguments), accept_means=True)  # the comparison uses one number per run
+    if limits_file is not None:
+        of_all, arguments["limits"] = checking.read_limits(limits_file)
+        arguments |= {name: value for name, value in of_all.items() if arguments.get(name) is None}
     rules = checking.rules(**arguments)
     if rules.model is not None:
         warmup = checking.warmup_of(rules.model, warmup)
-    sampling = checking.sampling(warmup, "mean")
+    per_run = checking.per_run(warmup, "mean")
     candidate = read_files(paths, options, checking.gather)
     baseline = read_files(against, options, checking.gather) if against else None
     if against_version is not None:
         if against:
             raise InputError("Give either --against or --against-version, not both.")
         candidate, baseline = checking.apart_by_version(candidate, against_version)
-    checked = checking.check_files(candidate, baseline, rules, sampling=sampling, options=options, known=known)
+    checked = checking.check_files(
+        candidate, baseline, rules, per_run=per_run, options=options, known=known,
+        explain=bool(outputs.keys() & {"verbose", "json", "markdown", "html"}),
+    )  # fmt: skip
+    gathered = [candidate, baseline] if baseline else [candidate]
+    if confirm or confirm_against:
+        if baseline is None or not confirm:
+            raise InputError("--confirm needs a baseline (--against), and --confirm-against needs --confirm.")
+        second = read_files(confirm, options, checking.gather)
+        other = read_files(confirm_against, options, checking.gather) if confirm_against else baseline
+        checked = checking.confirmed(checked, candidate, second, other, rules, per_run=per_run, known=known)
+        gathered += [second, *([other] if confirm_against else [])]
     if annotations:
         _annotate(annotations, checking.ANNOTATIONS[annotations](checked, [str(path) for path in paths]))
     for form, path in outputs.items():
         write_text(path, checking.FORMS[form](checked))
-    gathered = [candidate, baseline] if baseline else [candidate]
     for source in gathered:
         say_of_files(source)
     if any(source.refused for source in gathered):
@@ -220,7 +264,7 @@ def _annotate(kind: str, text: str) -> None:
         click.echo(text, err=True, nl=False)
 
 
-def _outputs(targets: Mapping[str, Path | None], read: Sequence[Path]) -> dict[str, Path]:
+def _outputs(targets: Mapping[str, Path | None], read: Sequence[Path], *, verbose: bool) -> dict[str, Path]:
     """Return the outputs to write.
 
     The text report is added if no other output goes to standard output. An output may not overwrite an input file.
@@ -236,4 +280,4 @@ def _outputs(targets: Mapping[str, Path | None], read: Sequence[Path]) -> dict[s
     for form, path in outputs.items():
         if str(path) != str(STDOUT) and path.resolve() in inputs:
             raise InputError(f"--{form} {path}: this is an input file. Give the name of another file.")
-    return outputs if printed else {"text": STDOUT, **outputs}
+    return outputs if printed else {"verbose" if verbose else "text": STDOUT, **outputs}

@@ -1,22 +1,26 @@
 """Code that the commands share: common options, error messages and tables."""
 
 import json
+import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from labeler.atomic_files import in_place
+from labeler.cli import streams
 from labeler.config import settings
 from labeler.errors import LabelerError, NoStudy
-from labeler.safe_text import one_line
-from labeler.whole_files import in_place
+from labeler.safe_text import multiline, one_line
 
 if TYPE_CHECKING:
     from labeler.store import Database
 
+ERROR, INTERRUPTED = 2, 130  # exit codes; 1 is a finding, or "done, but something was refused"
 OWNER = "owner"  # commands act as the owner of the study file
 COORDINATOR = "coordinator"  # default name of the first coordinator
 FIGURE_FORMATS = ("svg", "png", "pdf")
@@ -27,11 +31,26 @@ INTERIM = "Interim results: the study is not unblinded."
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+class Failure(click.ClickException):
+    """An error that ends a command."""
+
+    exit_code = ERROR
+
+
 class Commands(click.Group):
     """A group that lists its commands in the order in which they were added.
 
-    If a command raises a `LabelerError`, the user sees one line instead of a traceback.
+    Every error, expected or not, ends a command with one sentence and exit code 2. Exit code 1 is kept for a finding,
+    and for "done, but something was refused".
     """
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, whose files must be regular files or folders: a device or pipe may never end."""
+        command = super().get_command(ctx, cmd_name)
+        for parameter in command.params if command else ():
+            if type(parameter.type) is click.Path:
+                parameter.type.__class__ = _RegularPath
+        return command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands in the order in which they were added."""
@@ -39,11 +58,79 @@ class Commands(click.Group):
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a `LabelerError` ends it with exit code 1."""
+        """Run the command; an error ends it with exit code 2, and a pipe whose reader has ended with exit code 0."""
         try:
-            return super().invoke(ctx)
-        except LabelerError as error:
-            raise click.ClickException(str(error)) from error
+            try:
+                result = super().invoke(ctx)
+            finally:
+                streams.flush()
+        except (click.exceptions.Exit, click.Abort):
+            raise
+        except click.ClickException as error:
+            vars(error).update(exit_code=ERROR, message=multiline(error.message))
+            raise
+        except KeyboardInterrupt:
+            remark("Interrupted.")
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except Exception as error:
+            if os.environ.get("LABELER_TRACEBACK") and not isinstance(error, LabelerError):
+                raise
+            if streams.is_gone(error):
+                streams.silence("stdout")
+                raise click.exceptions.Exit(0) from None
+            if isinstance(error, OSError) and error.filename is None:
+                streams.silence("stdout")  # what is left in its buffer cannot be written either
+            raise Failure(multiline(describe(error))) from error
+        return result
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Run the command line, also if standard output or standard error cannot be written to."""
+        streams.prepare()
+        try:
+            return super().main(*arguments, **options)
+        except SystemExit as end:
+            if streams.is_gone(end.__context__):
+                streams.silence("stdout")
+                raise SystemExit(0) from None
+            raise
+        except OSError as error:
+            with suppress(OSError):
+                remark(f"Error: {describe(error)}")
+            streams.silence("stdout", "stderr")
+            raise SystemExit(0 if streams.is_gone(error) else ERROR) from None
+
+
+class _RegularPath(click.Path):
+    """The path of a file or folder that is neither a device, nor a pipe, nor a socket."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; refuse a path that reading could block on, or read from without end."""
+        path = super().convert(value, param, ctx)
+        with suppress(OSError, ValueError):
+            mode = Path(os.fsdecode(path)).stat().st_mode
+            if str(path) != "-" and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                what = "a pipe" if stat.S_ISFIFO(mode) else "a device or socket"
+                self.fail(f"{one_line(str(path))} is {what}. Give a file, or - for standard input.", param, ctx)
+        return path
+
+
+def describe(error: Exception) -> str:
+    """Return an error as a sentence that says what happened and what to do."""
+    if isinstance(error, LabelerError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this input. Split the input, or use a computer with more memory."
+    if isinstance(error, RecursionError):
+        return "The input is nested too deep to be read."
+    if isinstance(error, OSError):
+        if error.filename is None:
+            return f"The output cannot be written, or a file cannot be read: {error.strerror or error}."
+        return f"{error.filename}: {error.strerror}."
+    what = one_line(f"{type(error).__name__}: {error}", 300).rstrip(". ")
+    return (
+        f"The command failed unexpectedly ({what}). If the input is right, please report this; "
+        "LABELER_TRACEBACK=1 shows where it failed."
+    )
 
 
 def study_option(function: Function) -> Function:
@@ -83,17 +170,31 @@ def columns_option(function: Function) -> Function:
     )(function)
 
 
+class Renamed(click.Option):
+    """An option that also accepts its name in earlier versions, which help and messages no longer show."""
+
+    def __init__(self, *args: Any, old: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.old = old
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        self.opts.append(self.old)
+        super().add_to_parser(parser, ctx)
+        self.opts.remove(self.old)
+
+
 def figure_formats_option(function: Function) -> Function:
-    """Add `--as`: the file formats of figures."""
+    """Add `--figure-format`: the file formats of figures."""
     return click.option(
-        "--as", "forms", type=click.Choice(FIGURE_FORMATS), multiple=True, default=["svg"], show_default=True,
+        "--figure-format", "forms", cls=Renamed, old="--as", type=click.Choice(FIGURE_FORMATS), multiple=True,
+        default=["svg"], show_default=True,
         help="File format of the figures. Repeatable.",
     )(function)  # fmt: skip
 
 
-def why_option(function: Function) -> Function:
-    """Add `--why`: the reason, which is written to the log."""
-    return click.option("--why", required=True, metavar="TEXT", help=WHY)(function)
+def reason_option(function: Function) -> Function:
+    """Add `--reason`: the reason, which is written to the log."""
+    return click.option("--reason", "why", cls=Renamed, old="--why", required=True, metavar="TEXT", help=WHY)(function)
 
 
 def actor_option(function: Function) -> Function:
@@ -118,11 +219,11 @@ def named(study: Path | None) -> Path:
 
 
 @contextmanager
-def opened(study: Path | None) -> Iterator["Database"]:
-    """Open the study file and yield its database; close it when the command ends."""
+def opened(study: Path | None, *, changed_schema: bool = False) -> Iterator["Database"]:
+    """Open the study file and yield its database; close it when the command ends (see `open_database`)."""
     from labeler.store import open_database  # imported here because help needs no study
 
-    with open_database(named(study)) as db:
+    with open_database(named(study), changed_schema=changed_schema) as db:
         yield db
 
 
@@ -133,13 +234,13 @@ def now() -> datetime:
 
 def remark(text: str) -> None:
     """Print a message for the user to standard error, separate from the data."""
-    click.echo(text, err=True)
+    click.echo(multiline(text), err=True)
 
 
 def say_if_interim(db: "Database") -> None:
     """If the study is not unblinded yet, print a reminder that pages would still hide these results."""
     from labeler.model import State
-    from labeler.service.plan import coordinating
+    from labeler.service.study import coordinating
 
     if coordinating.get_study(db).phase is not State.UNBLINDED:
         remark(INTERIM)
@@ -175,7 +276,7 @@ def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text to a file, or to standard output if the path is `-`; raise InputError if writing fails."""
     if str(path) == "-":
-        click.echo(text, nl=False)
+        click.echo(multiline(text), nl=False)
         return
     with in_place(path) as partial:
         partial.write_text(text, encoding="utf-8")

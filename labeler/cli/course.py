@@ -9,45 +9,48 @@ import click
 from labeler.cli.common import (
     OWNER,
     WHY,
+    Renamed,
     json_option,
     now,
     opened,
+    reason_option,
     remark,
     say_if_interim,
     show,
     study_option,
-    why_option,
 )
 from labeler.errors import InputError
 from labeler.model import Category, Gate
 from labeler.plan.lifecycle import Step
-from labeler.service.data import curating
-from labeler.service.plan import calibrating, coordinating, course
-from labeler.service.plan.calibrating import Calibration
+from labeler.service.items import curating
+from labeler.service.study import calibrating, coordinating, course
+from labeler.service.study.calibrating import CalibrationResult
 
 
-@click.command(epilog="Example: labeler state close --study cache.study --why 'all labels are complete'")
+@click.command(epilog="Example: labeler state close --study cache.study --reason 'all labels are complete'")
 @click.argument("step", type=click.Choice([step.value for step in Step]))
 @study_option
-@why_option
-@click.option("--anyway", is_flag=True, help="Open the study even though calibration was not passed.")
-def state(step: str, study: Path | None, why: str, anyway: bool) -> None:
+@reason_option
+@click.option(
+    "--force", cls=Renamed, old="--anyway", is_flag=True, help="Open the study even though calibration was not passed."
+)
+def state(step: str, study: Path | None, why: str, force: bool) -> None:
     """Open, pause, close or unblind the study, or begin the third-label round.
 
     A study goes through the states draft, calibration (if planned), open, third (if wanted), closed and unblinded. You
     can pause it in each state; `open` resumes it. The log records each step with its reason.
     """
     with opened(study) as db:
-        moved = course.move(db, Step(step), why=why, anyway=anyway, actor=OWNER, now=now())
+        moved = course.change_state(db, Step(step), why=why, force=force, actor=OWNER, now=now())
     for text in (*moved.remarks, *moved.to_owner):
         remark(text)
     remark(f"The study is {moved.state}.")
 
 
-@click.command(epilog="Example: labeler exclude 'org__app#bench' --study cache.study --why 'one run was cut off'")
+@click.command(epilog="Example: labeler exclude 'org__app#bench' --study cache.study --reason 'one run was cut off'")
 @click.argument("item")
 @study_option
-@why_option
+@reason_option
 @click.option("--undo", is_flag=True, help="Include the item again.")
 def exclude(item: str, study: Path | None, why: str, undo: bool) -> None:
     """Exclude an item from labelling and from all results; its labels are kept."""
@@ -56,11 +59,13 @@ def exclude(item: str, study: Path | None, why: str, undo: bool) -> None:
     remark(f"{item} is included again." if undo else f"{item} is excluded. The report lists it with the reason.")
 
 
-@click.command(epilog="Example: labeler adjudicate 'org__app#bench' dissimilar --study cache.study --why 'two levels'")
+@click.command(
+    epilog="Example: labeler adjudicate 'org__app#bench' dissimilar --study cache.study --reason 'two levels'"
+)
 @click.argument("item", required=False)
 @click.argument("category", type=click.Choice([category.value for category in Category]), required=False)
 @study_option
-@click.option("--why", default=None, metavar="TEXT", help=WHY)
+@click.option("--reason", "why", cls=Renamed, old="--why", default=None, metavar="TEXT", help=WHY)
 @json_option
 def adjudicate(item: str | None, category: str | None, study: Path | None, why: str | None, as_json: bool) -> None:
     """Decide a split item of a closed study; without ITEM, list the split items.
@@ -72,29 +77,34 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
     with opened(study) as db:
         if item is None:
             coordinating.log_look(db, "split items", actor=OWNER, now=now())
-            show([split.plain() for split in splits.split_items(db)], as_json=as_json)
+            show([split.json_values() for split in splits.split_items(db)], as_json=as_json)
             say_if_interim(db)
             return
         if category is None or why is None:
-            raise InputError("To decide an item, give its name, similar or dissimilar, and --why TEXT.")
+            raise InputError("To decide an item, give its name, similar or dissimilar, and --reason TEXT.")
         splits.adjudicate(db, item, Category(category), why, actor=OWNER, now=now())
         n_left = sum(split.remains for split in splits.split_items(db))
     remark(f"Decision saved: {item} is {category}. Split items that still need a decision: {n_left}.")
 
 
-@click.command(epilog="Example: labeler calibration --study cache.study --reference reference.csv --gate 0.8")
+@click.command(
+    epilog="Example: labeler calibration --study cache.study --reference reference.csv --required-agreement 0.8"
+)
 @study_option
 @click.option("--reference", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
               help="File with reference labels for calibration items. Columns: item, label.")  # fmt: skip
 @click.option(
-    "--gate",
+    "--required-agreement",
+    "gate",
+    cls=Renamed,
+    old="--gate",
     type=click.FloatRange(0, 1),
     default=None,
     help="Agreement that reviewers must reach before the study opens, from 0 to 1.",
 )
 @click.option("--on", type=click.Choice(list(calibrating.ON)), default="reference", show_default=True,
-              help="With --gate: compare each reviewer with the reference labels, or the reviewers with each "
-                   "other.")  # fmt: skip
+              help="With --required-agreement: compare each reviewer with the reference labels, or the reviewers with "
+                   "each other.")  # fmt: skip
 @json_option
 def calibration(study: Path | None, reference: Path | None, gate: float | None, on: str, as_json: bool) -> None:
     """Show the state of the calibration round.
@@ -113,18 +123,18 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
         result = calibrating.result(db)
         say_if_interim(db)
     if as_json:
-        click.echo(json.dumps(result.plain(), indent=1))
+        click.echo(json.dumps(result.json_values(), indent=1))
         return
     show(rows_of_calibration(result), as_json=False)
     for name, share in (("Percent agreement", result.percent), ("Fleiss' kappa", result.kappa)):
-        remark(f"{name} between the reviewers: {calibrating.in_words(share)}.")
+        remark(f"{name} between the reviewers: {calibrating.describe_share(share)}.")
     remark(calibrating.outcome(result))
 
 
-def rows_of_calibration(result: Calibration) -> list[dict[str, Any]]:
+def rows_of_calibration(result: CalibrationResult) -> list[dict[str, Any]]:
     """Return a row per reviewer: the number of labelled items, and the agreement with the reference labels."""
     return [
         {"reviewer": reviewer.reviewer, "labelled": reviewer.n_done, "of": reviewer.n_assigned,
-         "equal to the reference": calibrating.in_words(reviewer.with_reference)}
+         "equal to the reference": calibrating.describe_share(reviewer.with_reference)}
         for reviewer in result.reviewers
     ]  # fmt: skip

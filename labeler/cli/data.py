@@ -18,8 +18,9 @@ from labeler.cli.common import (
 from labeler.cli.formats import MAX_SHOWN, read_options, reading, reading_options
 from labeler.model import counted
 from labeler.safe_text import one_line
-from labeler.service.data import converting, importing
-from labeler.service.data.converting import FORMS
+from labeler.service.files import converting
+from labeler.service.files.converting import FORMS
+from labeler.service.items import importing
 
 
 @click.command("import", epilog="Example: labeler import --study cache.study results/ more.csv")
@@ -61,13 +62,13 @@ def import_(
             else importing.look_into_files(files, options, as_new=as_new, advance=advance)
         )
     if dry_run or as_json:
-        rows = [row for result in results for row in result.plain()]
+        rows = [row for result in results for row in result.json_values()]
         show(rows if as_json else list(map(_for_people, rows)), as_json=as_json)
     refused = [result for result in results if result.refused]
     for result in refused:
         remark(f"Refused {one_line(result.file, 1000)}: {one_line(result.refused, 1000)}")
     checked = f"{counted(len(files), 'file')}, {len(refused)} would be refused."
-    remark(checked if dry_run else importing.in_words(results))
+    remark(checked if dry_run else importing.describe(results))
     if refused:
         raise SystemExit(1)
 

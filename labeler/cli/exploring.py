@@ -27,10 +27,10 @@ from labeler.cli.common import (
 from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
 from labeler.errors import InputError
 from labeler.model import counted
-from labeler.service.data import exploring
-from labeler.service.data.exploring import Explored, Gathered
-from labeler.service.plan import coordinating
-from labeler.service.results.files import as_csv, write_files
+from labeler.service.files import exploring
+from labeler.service.files.exploring import Explored, Gathered
+from labeler.service.outputs import as_csv, write_files
+from labeler.service.study import coordinating
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -229,7 +229,7 @@ def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: 
     say_of_files(gathered)
     with click.progressbar(length=len(gathered.benchmarks), label=name.title(), file=sys.stderr) as bar:
         explored = exploring.explore(
-            name, gathered.benchmarks, sampling=exploring.sampling(warmup, aggregate), alpha=alpha, seed=seed,
+            name, gathered.benchmarks, per_run=exploring.per_run(warmup, aggregate), alpha=alpha, seed=seed,
             advance=lambda done, _total: bar.update(done - bar.pos), **options,
         )  # fmt: skip
     _put(explored, **out)

@@ -5,12 +5,12 @@ from pathlib import Path
 import click
 
 from labeler.cli.common import OWNER, figure_formats_option, now, opened, remark, study_option
-from labeler.service.plan import coordinating
-from labeler.service.results.files import write_files
+from labeler.service.outputs import write_files
+from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
 
 
-@click.command(epilog="Example: labeler figures --study cache.study --out figures --application org/app --as pdf")
+@click.command(epilog="Example: labeler figures --study cache.study --out figures --figure-format pdf")
 @study_option
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
               help="Output folder; it is created if needed.")  # fmt: skip
@@ -29,7 +29,7 @@ def figures(
     """
     with opened(study) as db:
         charts = evidence.paper_figures(db, applications, items)
-        reasons = {name: evidence.reasons_in_words(db, name) for name in items}
+        reasons = {name: evidence.describe_reasons(db, name) for name in items}
         coordinating.log_look(db, "figures", actor=OWNER, now=now())
     files = {f"{name}.{form}": evidence.as_file(chart, form) for name, chart in charts.items() for form in forms}
     for path in write_files(files, out):

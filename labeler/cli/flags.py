@@ -9,8 +9,8 @@ from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_i
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.safe_text import one_line
-from labeler.service.people import inbox
-from labeler.service.people.inbox import Message
+from labeler.service.labelling import inbox
+from labeler.service.labelling.inbox import Message
 
 
 @click.command(epilog="Example: labeler flags --study cache.study --answer ITEM 'Judge the steady state.'")

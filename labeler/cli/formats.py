@@ -10,9 +10,10 @@ import click
 
 from labeler.cli.common import columns_option, format_option, json_option, remark, show
 from labeler.safe_text import one_line
-from labeler.service.data import gathering, importing
-from labeler.service.data.gathering import Gathered
-from labeler.service.data.importing import Advance, File
+from labeler.service.files import gathering
+from labeler.service.files.gathering import Gathered
+from labeler.service.items import importing
+from labeler.service.items.importing import Advance, File
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -58,7 +59,8 @@ def reading(files: Sequence[File], label: str) -> Iterator[Advance]:
     def shown(_item: Any) -> str:
         return f"{n_done} of {len(files)} files, {total / 1e6:.1f} MB"
 
-    with click.progressbar(length=total, label=label, file=sys.stderr, item_show_func=shown) as bar:
+    hidden = not sys.stderr.isatty()  # a log has no use for a progress bar
+    with click.progressbar(length=total, label=label, file=sys.stderr, item_show_func=shown, hidden=hidden) as bar:
 
         def advance(source: File) -> None:
             nonlocal n_done

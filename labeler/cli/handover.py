@@ -8,6 +8,7 @@ import click
 
 from labeler.cli.common import (
     OWNER,
+    Renamed,
     json_option,
     now,
     opened,
@@ -19,7 +20,9 @@ from labeler.cli.common import (
 )
 from labeler.errors import InputError
 from labeler.model import counted
-from labeler.service.results import anonymising, auditing, exchange, merging
+from labeler.service.handover import anonymising, merging
+from labeler.service.labelling import auditing
+from labeler.service.results import exchange
 
 
 @click.command(epilog="Example: labeler labels --study cache.study --export labels.csv")
@@ -29,7 +32,8 @@ from labeler.service.results import anonymising, auditing, exchange, merging
 @click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE",
               help="Import labels of another tool from FILE. Columns: item, reviewer, label, and any column that "
                    "--export writes.")  # fmt: skip
-@click.option("--as", "form", type=click.Choice(["long", "wide", "label-studio", "potato", "rater", "irrcac"]),
+@click.option("--layout", "form", cls=Renamed, old="--as",
+              type=click.Choice(["long", "wide", "label-studio", "potato", "rater", "irrcac"]),
               default="long", show_default=True,
               help="Form of the file. long has all answers; the other forms have only first labels.")  # fmt: skip
 def labels(study: Path | None, export: Path | None, import_file: Path | None, form: str) -> None:
@@ -72,7 +76,7 @@ def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> Non
     """
     with opened(study) as db:
         merged = merging.merge(db, source, dry_run=dry_run, actor=OWNER, now=now())
-    show([conflict.plain() for conflict in merged.conflicts], as_json=as_json)
+    show([conflict.json_values() for conflict in merged.conflicts], as_json=as_json)
     done = "would be merged" if dry_run else "merged"
     remark(f"{counted(merged.n_new, 'answer')} {done}, {merged.n_already_there} already in the study.")
     if merged.conflicts:
@@ -93,8 +97,8 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
     """Write an anonymised copy of a study.
 
     In the copy, reviewers are called R1, R2, ... and coordinators C1, C2, ..., in random order. Names in the log and in
-    all texts are replaced. Sign-in links, e-mail addresses and the seed of the plan are removed, because anyone who
-    knows the seed and the names could identify reviewers. All numbers of the report stay the same.
+    all texts are replaced. Sign-in links, e-mail addresses, and the seed and the secret of the plan are removed,
+    because anyone who knows them and the names could identify reviewers. All numbers of the report stay the same.
     """
     with opened(study) as db:
         done = anonymising.anonymise(
@@ -103,6 +107,8 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
     outcome = "kept (check them before you publish)" if comments == "keep" else "left out"
     people = f"{counted(done.n_reviewers, 'reviewer')} and {counted(done.n_coordinators, 'other')} renamed"
     remark(f"Wrote {out}: {people}, {counted(done.n_comments, 'comment')} {outcome}.")
+    if done.reveals:
+        remark(done.reveals)
 
 
 @click.command(epilog="Example: labeler audit cache.study --against report/report.json")
@@ -118,10 +124,10 @@ def audit(file: Path, against: str | None, as_json: bool) -> None:
     problem found. The hash chain covers answers, decisions, replies, the log, measurements and pictures. If someone has
     rebuilt the whole chain, only --against can detect this.
     """
-    with opened(file) as db:
+    with opened(file, changed_schema=True) as db:
         result = auditing.audit(db, against)
     if as_json:
         click.echo(json.dumps(asdict(result), indent=1))
     else:
-        click.echo("\n".join(result.in_words()))
+        click.echo("\n".join(result.describe()))
     raise SystemExit(1 if result.faults else 0)

@@ -6,8 +6,8 @@ import click
 
 from labeler.cli.common import actor_option, json_option, now, opened, remark, say_if_interim, study_option, write_text
 from labeler.errors import InputError
+from labeler.service.outputs import write_files
 from labeler.service.results import learning
-from labeler.service.results.files import write_files
 from labeler.service.results.learning import Account, Material
 
 TARGET = click.option(
@@ -60,6 +60,7 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
 @SEED
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="MODEL.json",
               help="Write the model to this file.")  # fmt: skip
+@click.option("--even-if-useless", is_flag=True, help="Write the model even if the features do not predict the labels.")
 @REPORT
 @click.option("--reviewers", "of_reviewers", is_flag=True,
               help="Show which measures predict each reviewer's labels; learn no classifier.")  # fmt: skip
@@ -79,6 +80,7 @@ def learn(
     name: str,
     seed: int,
     out: Path | None,
+    even_if_useless: bool,
     folder: Path | None,
     of_reviewers: bool,
     interventions: Path | None,
@@ -104,7 +106,14 @@ def learn(
             material, consensus=consensus, features=features, monotone=not plain, cost_ratio=cost_ratio, name=name,
             seed=seed,
         )  # fmt: skip
-        account = learning.account(learned)
+        is_useful = even_if_useless or learned.useless is None
+        account = learning.account(learned, with_model=is_useful)
+        if out is not None and not is_useful:
+            _write(account, folder, as_json=as_json, quiet=str(out) == "-")
+            raise InputError(
+                f"No model was written, because these features do not predict the labels: {learned.useless}. "
+                "To write it anyway, pass --even-if-useless."
+            )
         if out is not None:
             write_text(out, learned.model.to_text())
     _write(account, folder, as_json=as_json, quiet=str(out) == "-")
@@ -156,7 +165,9 @@ def compare(
     fair comparison.
     """
     material = _material(study, label_file, verdict_file, actor)
-    compared = learning.arena(material, consensus=consensus, votes=votes, cost_ratio=cost_ratio, seed=seed)
+    compared = learning.compare_classifiers(
+        material, consensus=consensus, votes=votes, cost_ratio=cost_ratio, seed=seed
+    )
     _write(learning.account(compared, consensus), folder, as_json=as_json)
 
 

@@ -13,12 +13,11 @@ from labeler.cli.common import remark, write_text
 from labeler.errors import InputError
 from labeler.measuring import machine
 from labeler.measuring.example import example
-from labeler.measuring.plan import Plan
+from labeler.measuring.plan import MeasurementPlan
 from labeler.measuring.plan_file import read_plan, with_changes
 from labeler.measuring.process import check_system
-from labeler.measuring.schedule import Step, contexts_of, kinds_of_order, n_steps, schedule
-from labeler.measuring.session import Outcome, Progress, done_so_far, seconds_left
-from labeler.measuring.session import measure as measure_plan
+from labeler.measuring.schedule import ScheduledRun, contexts_of, kinds_of_order, n_steps, schedule
+from labeler.measuring.session import Outcome, SessionProgress, done_so_far, measure as measure_plan, seconds_left
 from labeler.measuring.tools import TOOLS
 from labeler.safe_text import one_line
 
@@ -78,7 +77,7 @@ def _write_example(path: Path) -> None:
     remark(f"{path} written. `labeler measure {path} --dry-run` shows its runs.")
 
 
-def _show_plan(plan: Plan, out: Path) -> None:
+def _show_plan(plan: MeasurementPlan, out: Path) -> None:
     from labeler.measuring import design  # imported here because only a dry run needs statistics
 
     done = done_so_far(plan, out)
@@ -101,34 +100,34 @@ def _show_plan(plan: Plan, out: Path) -> None:
         f"With the timeouts of the plan, the time is at most {_duration(_longest(plan))}."
     )
     click.echo("\nQuestions that this plan can answer:")
-    for text in design.in_words(plan, done):
+    for text in design.describe(plan, done):
         click.echo(f"- {text}")
     click.echo("\nThe first runs:")
     for step in schedule(plan):
         if step.number >= N_SHOWN:
             click.echo(f"… and {n - N_SHOWN:,} more")
             break
-        click.echo(f"  {_in_words(step)}")
+        click.echo(f"  {_describe(step)}")
 
 
-def _in_words(step: Step) -> str:
+def _describe(step: ScheduledRun) -> str:
     levels = [f"{name}={level}" for name, level in step.factors.items()]
     place = f"{step.order_type} order, position {step.position}"
     return one_line(", ".join([step.benchmark, *([step.version] if step.version else []), *levels, place]))
 
 
-def _longest(plan: Plan) -> float:
+def _longest(plan: MeasurementPlan) -> float:
     per_round = n_steps(plan) // len(plan.benchmarks)
     return sum(per_round * (entry.timeout + plan.pause) for entry in plan.benchmarks)
 
 
 @contextmanager
-def _progress(plan: Plan) -> Iterator[Callable[[Progress], None]]:
+def _progress(plan: MeasurementPlan) -> Iterator[Callable[[SessionProgress], None]]:
     """Show a progress bar and report failures."""
     total = n_steps(plan)
     last_said: dict[str, str] = {}
 
-    def shown(progress: Progress | None) -> str:
+    def shown(progress: SessionProgress | None) -> str:
         if progress is None:
             return ""
         left = "" if progress.seconds_left is None else f", about {_duration(progress.seconds_left)} left"
@@ -138,18 +137,18 @@ def _progress(plan: Plan) -> Iterator[Callable[[Progress], None]]:
         length=total, label="Measuring", file=sys.stderr, item_show_func=shown, show_eta=False
     ) as bar:
 
-        def watch(progress: Progress) -> None:
+        def watch(progress: SessionProgress) -> None:
             bar.update(progress.n_done - bar.pos, progress)
             if progress.failure and last_said.get(progress.step.benchmark) != progress.failure:
                 last_said[progress.step.benchmark] = progress.failure
-                remark(f"\nFailed: {_in_words(progress.step)}: {one_line(progress.failure)}")
+                remark(f"\nFailed: {_describe(progress.step)}: {one_line(progress.failure)}")
             if progress.stopped:
                 remark(f"Stopped: {one_line(progress.stopped)}")
 
         yield watch
 
 
-def _say_outcome(plan: Plan, outcome: Outcome, out: Path) -> None:
+def _say_outcome(plan: MeasurementPlan, outcome: Outcome, out: Path) -> None:
     n_done = outcome.n_before + outcome.n_made
     click.echo(
         f"{n_done:,} of {outcome.n_steps:,} runs are in {outcome.path}"
@@ -174,7 +173,7 @@ def _say_outcome(plan: Plan, outcome: Outcome, out: Path) -> None:
         raise SystemExit(1)
 
 
-def _next_commands(plan: Plan, out: Path) -> Iterator[str]:
+def _next_commands(plan: MeasurementPlan, out: Path) -> Iterator[str]:
     if plan.order == "both":
         yield f"labeler order {out}"
     if plan.factors and len(plan.versions) > 1:

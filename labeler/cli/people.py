@@ -13,17 +13,17 @@ from labeler.cli.common import (
     link,
     now,
     opened,
+    reason_option,
     remark,
     show,
     study_option,
     url_option,
-    why_option,
 )
 from labeler.model import Role
 from labeler.service.people import identity
-from labeler.service.plan import staffing
+from labeler.service.study import staffing
 
-NOTHING_CHANGED = staffing.Change()
+NOTHING_CHANGED = staffing.StaffChange()
 
 valid_option = click.option(
     "--valid-days",
@@ -42,13 +42,16 @@ valid_option = click.option(
     is_flag=True,
     help="Give each person both roles. People with both roles see no labels of others before unblinding.",
 )
+@click.option("--force", is_flag=True, help="Add a name that only looks like the name of another person.")
 @valid_option
 @url_option
-def add(role: Role, names: tuple[str, ...], study: Path | None, both: bool, valid_days: int, url: str) -> None:
+def add(
+    role: Role, names: tuple[str, ...], study: Path | None, both: bool, force: bool, valid_days: int, url: str
+) -> None:
     """Add {role}s and print a sign-in link for each."""
     with opened(study) as db:
         for name in names:
-            person, change = staffing.add(db, name, Role if both else [role], actor=OWNER, now=now())
+            person, change = staffing.add(db, name, Role if both else [role], look_alike=force, actor=OWNER, now=now())
             secret = identity.invite(db, person.name, role, valid_days=valid_days, actor=OWNER, now=now())
             click.echo(f"{person.name}: {link(url, secret)}")
             if change != NOTHING_CHANGED:
@@ -110,10 +113,10 @@ def email(role: Role, name: str, address: str, study: Path | None) -> None:
     )
 
 
-@click.command("pause", epilog="Example: labeler reviewers pause ada --study cache.study --why 'on holiday'")
+@click.command("pause", epilog="Example: labeler reviewers pause ada --study cache.study --reason 'on holiday'")
 @click.argument("name")
 @study_option
-@why_option
+@reason_option
 def pause(name: str, study: Path | None, why: str) -> None:
     """Pause a reviewer: open items stay assigned, and no labels are accepted until the reviewer resumes."""
     with opened(study) as db:
@@ -131,10 +134,10 @@ def resume(name: str, study: Path | None) -> None:
     show_change(name, change)
 
 
-@click.command("remove", epilog="Example: labeler reviewers remove ada --study cache.study --why 'changed jobs'")
+@click.command("remove", epilog="Example: labeler reviewers remove ada --study cache.study --reason 'changed jobs'")
 @click.argument("name")
 @study_option
-@why_option
+@reason_option
 def remove(name: str, study: Path | None, why: str) -> None:
     """Remove a reviewer: labels are kept, open items go to other reviewers, and the log records the change."""
     with opened(study) as db:
@@ -142,11 +145,13 @@ def remove(name: str, study: Path | None, why: str) -> None:
     show_change(name, change)
 
 
-@click.command("replace", epilog="Example: labeler reviewers replace ada eve --study cache.study --why 'changed jobs'")
+@click.command(
+    "replace", epilog="Example: labeler reviewers replace ada eve --study cache.study --reason 'changed jobs'"
+)
 @click.argument("name")
 @click.argument("successor")
 @study_option
-@why_option
+@reason_option
 @valid_option
 @url_option
 def replace(name: str, successor: str, study: Path | None, why: str, valid_days: int, url: str) -> None:
@@ -162,9 +167,9 @@ def replace(name: str, successor: str, study: Path | None, why: str, valid_days:
     show_change(name, change)
 
 
-def show_change(name: str, change: staffing.Change) -> None:
+def show_change(name: str, change: staffing.StaffChange) -> None:
     """Print the result of a change, and the requirements of the plan that are no longer met."""
-    for sentence in (change.in_words(name), *(f"{shortfall}." for shortfall in change.shortfalls)):
+    for sentence in (change.describe(name), *(f"{shortfall}." for shortfall in change.shortfalls)):
         remark(sentence)
 
 

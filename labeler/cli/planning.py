@@ -11,10 +11,10 @@ import click
 from labeler.cli.common import json_option, opened, remark, show
 from labeler.config import settings
 from labeler.errors import InputError
-from labeler.service.data import interventions as making
+from labeler.service.files import interventions as making
+from labeler.service.outputs import write_files
 from labeler.service.plan import planning as service
 from labeler.service.plan.planning import Assumptions, Rater
-from labeler.service.results.files import write_files
 
 STANDARD = Assumptions()
 SHARE = click.FloatRange(0, 1)

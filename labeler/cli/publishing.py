@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
+from labeler.atomic_files import in_place
 from labeler.cli.common import OWNER, json_option, named, now, opened, remark, show, study_option, write_text
 from labeler.errors import InputError
 from labeler.model import counted
-from labeler.service.results.publishing import bundle
-from labeler.service.results.publishing.answers import FILE_NAME, Answers, Venue
+from labeler.service.handover.publishing import bundle
+from labeler.service.handover.publishing.publish_file import FILE_NAME, PublishFile, Venue
 from labeler.service.results.reporting import ReportOptions, Resampling
-from labeler.whole_files import in_place
 
 
 @click.command(epilog="Example: labeler publish cache-labels --study cache.study --for zenodo")
@@ -32,7 +32,7 @@ from labeler.whole_files import in_place
 @click.option("--comments", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
               help="Publish the comments marked yes in this file [default: none].")  # fmt: skip
 @click.option("--check", is_flag=True, help="Only list the missing answers.")
-@click.option("--quick", is_flag=True, help="Skip all resampling: bootstrap, latent class, test of misfit.")
+@click.option("--quick", is_flag=True, help="Skip all resampling: bootstrap and latent class.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Random seed for the resampling.")  # fmt: skip
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
@@ -69,7 +69,7 @@ def publish(
     file = answers_file or named(study).with_name(FILE_NAME)
     if sum((out is not None, init, list_comments is not None, check)) != 1:
         raise InputError("Give exactly one of: a folder OUT, --init, --list-comments FILE.csv, --check.")
-    options = bundle.Options(
+    options = bundle.PublishOptions(
         venue=Venue(venue) if venue else None,
         measurements=not no_measurements,
         keep_benchmarks=benchmarks == "keep",
@@ -90,12 +90,12 @@ def publish(
             write_text(list_comments, text)
             remark(f"{counted(n_comments, 'comment')} written. Enter yes or no in the column publish.")
         elif check:
-            missing = bundle.lacking(db, Answers.read(file), options)
+            missing = bundle.lacking(db, PublishFile.read(file), options)
             if missing:
                 raise InputError("\n".join([f"{file} lacks these answers:", *(f"  {line}" for line in missing)]))
             remark(f"{file} has every required answer.")
         elif out is not None:
-            done = bundle.publish(db, out, Answers.read(file), options, actor=actor, now=now())
+            done = bundle.publish(db, out, PublishFile.read(file), options, actor=actor, now=now())
             rows = [{"file": each.path, "rows": each.rows, "bytes": each.size, "content": each.meaning}
                     for each in done.files]  # fmt: skip
             show([{**row, "sha256": each.sha256} for row, each in zip(rows, done.files, strict=True)] if as_json

@@ -12,11 +12,11 @@ from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.model import Category
 from labeler.safe_text import one_line
-from labeler.service.data import exploring
-from labeler.service.data.gathering import Gathered
-from labeler.service.plan import coordinating
+from labeler.service.files import exploring
+from labeler.service.files.gathering import Gathered
+from labeler.service.outputs import write_files
 from labeler.service.results import replicating
-from labeler.service.results.files import write_files
+from labeler.service.study import coordinating
 
 WITHOUT_DATA = (
     "These numbers come from labels that were built from the counts in the paper. They test how the report computes "
@@ -66,7 +66,10 @@ def replicate(
             raise InputError("--labels and --classes need FOLDER, the folder of the measurements.")
         _tables(out, as_json)
         return
-    gathered = _from_study(study, actor) if study is not None else read_files(paths, read_options(arguments))
+    if study is not None:
+        gathered = _from_study(study, actor)
+    else:
+        gathered = replicating.without_revisions(read_files(paths, read_options(arguments)))
     with click.progressbar(length=len(gathered.benchmarks), label="Measuring", file=sys.stderr) as bar:
         written = replicating.replicate(
             gathered.benchmarks,
@@ -74,6 +77,7 @@ def replicate(
             labels=labels,
             one_is=Category(one_is),
             classes=classes,
+            revisions=replicating.revisions_beside(paths),
             advance=lambda done, _total: bar.update(done - bar.pos),
         )
     say_of_files(gathered)
@@ -98,12 +102,12 @@ def _from_study(study: Path, actor: str) -> Gathered:
 def _tables(out: Path | None, as_json: bool) -> None:
     """Print the numbers of the paper's Tables 1 to 3 beside those of the built labels."""
     replication = replicating.replication(bundled("data", "replication"))
-    content = replication.content()
-    rows = replicating.published(content)
+    report = replication.report()
+    rows = replicating.published(report)
     remark(WITHOUT_DATA)
     show([{**row, "agrees": "yes" if row["agrees"] else "NO"} for row in rows], as_json=as_json)
     if out is not None:
-        for path in write_files(replication.files(replicating.with_published(content)), out):
+        for path in write_files(replication.files(replicating.with_published(report)), out):
             remark(str(path))
     if not all(row["agrees"] for row in rows):
         raise InputError("Some numbers differ from the paper. The column `agrees` marks these numbers with NO.")

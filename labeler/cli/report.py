@@ -21,9 +21,9 @@ from labeler.cli.common import (
 )
 from labeler.errors import InputError
 from labeler.model import counted
+from labeler.service.outputs import write_files
 from labeler.service.results import printing, report_checking, reporting
-from labeler.service.results.files import write_files
-from labeler.service.results.reporting import ReportOptions, Resampling
+from labeler.service.results.reporting import DEFINITIONS, PAPER, ReportOptions, Resampling
 
 
 @click.command(epilog="Example: labeler report --study cache.study --out report")
@@ -34,7 +34,7 @@ from labeler.service.results.reporting import ReportOptions, Resampling
               help="With --labels: file of verdicts (columns item, classifier, verdict).")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
               help="Folder for the files of the report.")  # fmt: skip
-@click.option("--quick", is_flag=True, help="Skip all resampling: bootstrap, latent class, test of misfit.")
+@click.option("--quick", is_flag=True, help="Skip all resampling: bootstrap and latent class.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed for the resampling."
 )
@@ -42,6 +42,8 @@ from labeler.service.results.reporting import ReportOptions, Resampling
               help="Level of all intervals. The significance level of all tests is 1 - level.")  # fmt: skip
 @click.option("--show-rejected", is_flag=True,
               help="Show the results of a latent class model even if it does not fit the labels.")  # fmt: skip
+@click.option("--tables", type=click.Choice([PAPER]), default=None,
+              help="Also write the tables in the layout of the paper.")  # fmt: skip
 @click.option("--pdf", is_flag=True, help="Also write report.pdf, with Chromium or Chrome on this machine.")
 @click.option(
     "--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True, help="Paper size of the PDF."
@@ -60,6 +62,7 @@ def report(
     seed: int,
     level: float,
     show_rejected: bool,
+    tables: str | None,
     pdf: bool,
     paper: str,
     check: Path | None,
@@ -80,7 +83,7 @@ def report(
     if out is None or check is not None:
         raise InputError("Give either --out DIR or --check FILE, not both.")
     resampling = Resampling.none(seed) if quick else Resampling(seed)
-    options = ReportOptions(level, resampling, show_rejected)
+    options = ReportOptions(level, resampling, show_rejected, tables)
     if label_file is not None:
         with _progress() as progress:
             files = reporting.files_of_files(label_file, verdict_file, options=options, progress=progress)
@@ -116,7 +119,11 @@ def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file
     if not as_json:  # with all digits: a rounded table would hide the difference
         rows = [{name: value if isinstance(value, str) else repr(value) for name, value in row.items()} for row in rows]
     show(rows, as_json=as_json)
+    anew = report_checking.defined_anew(file)
+    if anew:
+        remark(f"Defined differently since {DEFINITIONS}, so not compared: {', '.join(anew)}.")
     if differences:
         places = counted(len(differences), "place differs", "places differ")
-        raise InputError(f"{file}: {places} from the present data.")
-    remark(f"All numbers in {file} match the recomputed values.")
+        remark(f"{file}: {places} from the present data.")
+        raise SystemExit(1)
+    remark(f"All {'other ' if anew else ''}numbers in {file} match the recomputed values.")

@@ -1,5 +1,6 @@
 """Commands that start the browser application."""
 
+import logging
 import os
 import signal
 import socket
@@ -7,9 +8,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -19,8 +21,9 @@ from labeler.cli.common import COORDINATOR, link, named, now, remark, study_opti
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.model import Role
+from labeler.safe_text import multiline
 from labeler.service.people import identity
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.store import open_database
 
 DEFAULT_PORT = 8501
@@ -89,7 +92,7 @@ def demo(port: int | None, study: Path | None, fresh: bool) -> None:
     intervention in some runs. The labels of the finished study are simulated. With --fresh, the study has the same
     items but no labels, and the command prints sign-in links for a coordinator and four reviewers.
     """
-    from labeler.service.data import demo as demo_study  # imported here because `serve` does not compute verdicts
+    from labeler.service import demo as demo_study
 
     study = study or Path("demo-fresh.study" if fresh else "demo.study")
     chosen = free_port(LOOPBACK, port)
@@ -168,12 +171,8 @@ def _beside(study: Path, port: int) -> Iterator[None]:
 def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT - 1) -> int:
     """Return a port on which the server can listen.
 
-    If a port is requested, only this port is tried. Otherwise, the fifty ports above `after` are tried in order.
-
-    Raises
-    ------
-    InputError
-        If no tried port is free, or the address does not belong to this machine.
+    If a port is requested, only this port is tried. Otherwise, the fifty ports above `after` are tried in order. Raises
+    InputError if no tried port is free, or the address does not belong to this machine.
     """
     candidates = [requested] if requested else range(after + 1, after + 51)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -228,7 +227,17 @@ def _end_with_stdin() -> None:
 
 
 def _run(study: Path, address: str, port: int, url: str | None = None) -> None:
+    logging.setLogRecordFactory(_harmless_record)
     sys.stdout.flush()
     from labeler.ui.server import serve as run  # imported here so that the other commands start without Streamlit
 
     run(study, address=address, port=port, url=url)
+
+
+def _harmless_record(*arguments: Any, **options: Any) -> logging.LogRecord:
+    """Return an entry of the server's log whose text cannot control the terminal, whoever wrote parts of it."""
+    record = logging.LogRecord(*arguments, **options)
+    if record.name != "uvicorn.access":  # its formatter needs the parts of the text
+        with suppress(TypeError, ValueError):
+            record.msg, record.args = multiline(record.getMessage()), None
+    return record

@@ -16,6 +16,7 @@ from labeler.cli.common import (
     now,
     opened,
     remark,
+    say_if_interim,
     show,
     study_option,
     url_option,
@@ -23,8 +24,9 @@ from labeler.cli.common import (
 )
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Protocol, counted
-from labeler.service.plan import assigning, coordinating, verifying, watching
-from labeler.service.results.files import as_csv
+from labeler.service.outputs import as_csv
+from labeler.service.plan import assigning, verifying
+from labeler.service.study import coordinating, progress
 from labeler.store import Database
 
 
@@ -103,6 +105,10 @@ def _protocol(
               help="With --next: share of items that are drawn at random. Only these items count towards "
                    "agreement.")  # fmt: skip
 @click.option(
+    "--stop-half-width", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=None, metavar="W",
+    help="Stopping rule: labelling may stop when the always-valid interval of kappa is at most ±W.",
+)  # fmt: skip
+@click.option(
     "--dry-run", is_flag=True, help="Show load, hours, expected precision and limits of the plan, without saving it."
 )
 @click.option("--seconds", type=click.FloatRange(0, 86_400, min_open=True), default=15.0,
@@ -125,6 +131,7 @@ def plan(
     first: int | None,
     n_next: int | None,
     random_share: float,
+    stop_half_width: float | None,
     dry_run: bool,
     seconds: float,
     verify: bool,
@@ -156,6 +163,7 @@ def plan(
         retest=standard.retest if retest is None else retest,
         paper=paper,
         calibration=calibration,
+        stop_half_width=stop_half_width,
     )
     with opened(study) as db:
         if dry_run:
@@ -185,7 +193,7 @@ def _preview(db: Database, parameters: PlanParameters, seconds: float, as_json: 
 
     preview = previewing.preview(db, parameters, planning.Assumptions(seconds=seconds))
     if as_json:
-        click.echo(json.dumps(preview.plain(), indent=1))
+        click.echo(json.dumps(preview.json_values(), indent=1))
         return
     show(preview.rows_of_loads(), as_json=False)
     click.echo()
@@ -199,27 +207,36 @@ def _verify(study: Path | None, as_json: bool) -> None:
     with opened(study) as db:
         verified = verifying.verify_plan(db)
     if as_json:
-        click.echo(json.dumps(verified.plain(), indent=1))
+        click.echo(json.dumps(verified.json_values(), indent=1))
     else:
         click.echo(f"original  {verified.hash_drawn}\nchanges   {verified.n_changes}\ncurrent   {verified.hash_now}")
     if verified.n_imported:
         imported = counted(verified.n_imported, "assignment of imported labels", "assignments of imported labels")
         remark(f"Not part of the plan: {imported}.")
     if verified.problems:
-        raise InputError(f"The plan does not match its seed and the log: {'; '.join(verified.problems)}.")
+        remark(f"The plan does not match its seed and the log: {'; '.join(verified.problems)}.")
+        raise SystemExit(1)
     remark("Verified: the assignments follow from the seed and the log.")
 
 
 @click.command(epilog="Example: labeler status --study cache.study")
 @study_option
+@click.option("--agreement", "with_agreement", is_flag=True,
+              help="Also show agreement so far, with intervals that stay valid however often you look.")  # fmt: skip
 @json_option
-def status(study: Path | None, as_json: bool) -> None:
+def status(study: Path | None, with_agreement: bool, as_json: bool) -> None:
     """Show the progress of the study and of each reviewer, with pace and time since the last answer."""
     with opened(study) as db:
-        current, paces = coordinating.status(db), watching.progress(db, now=now())
-    rows = watching.rows(paces)
+        current, paces = coordinating.status(db), progress.reviewer_paces(db, now=now())
+        so_far = None
+        if with_agreement:
+            from labeler.service.results import interim_agreement  # imported here because it needs the statistics
+
+            say_if_interim(db)
+            so_far = interim_agreement.current_agreement(db)
+    rows = progress.rows(paces)
     if as_json:
-        content = current.plain()
+        content = current.json_values() | ({} if so_far is None else {"agreement": so_far.json_values()})
         more = {row["reviewer"]: row for row in rows}
         content["reviewers"] = [row | {"pace": more[row["reviewer"]]} for row in content["reviewers"]]
         click.echo(json.dumps(content, indent=1))
@@ -227,8 +244,10 @@ def status(study: Path | None, as_json: bool) -> None:
     items, answers = counted(current.n_items, "item"), counted(current.n_answers, "answer")
     remark(f"{current.study.name}: {current.study.state}, {items}, {answers}.")
     show(rows, as_json=False)
-    if stalled := watching.warning(paces):
+    if stalled := progress.warning(paces):
         remark(stalled)
+    for sentence in () if so_far is None else so_far.sentences:
+        remark(sentence)
 
 
 @click.command(epilog="Example: labeler backup --study cache.study cache-copy.study")

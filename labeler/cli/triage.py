@@ -21,10 +21,10 @@ from labeler.cli.common import (
     url_option,
 )
 from labeler.model import counted
-from labeler.service.data import browsing
-from labeler.service.data import triage as service
-from labeler.service.data.browsing import Filter
-from labeler.service.plan import coordinating
+from labeler.service.handover import triage as service
+from labeler.service.items import browsing
+from labeler.service.items.browsing import Filter
+from labeler.service.study import coordinating
 
 
 def _pair(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> tuple[str, str] | None:
@@ -87,7 +87,7 @@ def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
         coordinating.log_look(db, "items with verdicts", actor=OWNER, now=now())
         say_if_interim(db)
     matches = browsing.chosen(table, filters)
-    show(browsing.plain(matches), as_json=as_json)
+    show(browsing.json_rows(matches), as_json=as_json)
     remark(f"{len(matches)} of {counted(len(table), 'item')}.")
 
 
@@ -125,7 +125,7 @@ def triage(
             names = matches["item"].tolist()
             secret = service.make_study(db, names, new, name=name or new.stem, coordinator=coordinator, actor=OWNER,
                                         now=now())  # fmt: skip
-    show(browsing.plain(matches), as_json=as_json)
+    show(browsing.json_rows(matches), as_json=as_json)
     if secret is None:
         remark(f"{counted(len(matches), 'item')} would be in {new}.")
         return

@@ -20,6 +20,7 @@ import click
 
 from labeler.cli.common import (
     OWNER,
+    Renamed,
     actor_option,
     json_option,
     now,
@@ -32,10 +33,10 @@ from labeler.cli.common import (
 )
 from labeler.errors import InputError
 from labeler.model import counted
-from labeler.service.data.models import read_model, warmup_of
-from labeler.service.plan import coordinating
+from labeler.service.files.models import read_model, warmup_of
+from labeler.service.outputs import as_csv
 from labeler.service.results import learning
-from labeler.service.results.files import as_csv
+from labeler.service.study import coordinating
 from labeler.service.verdicts import classifying, computing, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import Database
@@ -115,12 +116,12 @@ def verdicts(
         if import_file is not None or only_verdict:
             raise InputError("--model needs all measures; it cannot be used with --import or --only-verdict.")
         warmup = warmup_of(read_model(model), warmup)  # a wrong model should fail before minutes of computation
-    settings = classifying.settings({"theta": thetas, "cut": cuts})
+    settings = classifying.variants({"theta": thetas, "cut": cuts})
     if settings and import_file is not None:
         raise InputError("--theta and --cut cannot be used with --import.")
     with opened(study) as db:
         if removed:
-            n_removed = stored_verdicts.remove_settings(db, removed, actor=OWNER, now=now())
+            n_removed = stored_verdicts.remove_variants(db, removed, actor=OWNER, now=now())
             remark(f"Removed {', '.join(removed)} and {counted(n_removed, 'verdict')}.")
         if import_file is not None:
             n = stored_verdicts.import_verdicts(db, import_file, name, actor=OWNER, now=now())
@@ -180,9 +181,10 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
         yield None
 
 
-@click.command(epilog="Example: labeler classifiers --study cache.study --send-first 20")
+@click.command(epilog="Example: labeler classifiers --study cache.study --most-disputed 20")
 @study_option
-@click.option("--send-first", "n", type=click.IntRange(min=1), default=None, metavar="N",
+@click.option("--most-disputed", "n", cls=Renamed, old="--send-first", type=click.IntRange(min=1), default=None,
+              metavar="N",
               help="List the N items on which the classifiers disagree most, so that reviewers can label them "
                    "first.")  # fmt: skip
 @json_option

@@ -10,6 +10,7 @@ are in another file.
 
 import itertools
 import math
+import re
 import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 
 from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
+from labeler.formats.machine import machine, of_runs
 from labeler.formats.naming import measured, with_parameters
 from labeler.model import Series, is_storable
 
@@ -81,12 +83,25 @@ def _row(row: Any, columns: Sequence[Any], place: str) -> dict[str, Any]:
 
 def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Return the conditions of the run: commit, environment and machine."""
-    machine = json_text.member(document, "params", dict, "the file").get("machine")
-    told = {"version": document.get("commit_hash"), "context": machine, "environment": document.get("env_name")}
+    params = json_text.member(document, "params", dict, "the file")
+    told = {
+        "version": document.get("commit_hash"), "context": params.get("machine"),
+        "environment": document.get("env_name"),
+    }  # fmt: skip
+    known = machine(
+        cpu=params.get("cpu"),
+        architecture=params.get("arch"),
+        runtime=_python(params.get("python")),
+    )
     for name, value in told.items():
         if value is not None and not (isinstance(value, str) and is_storable(value)):
             raise ValueError(f"the file: {name} is {reprlib.repr(value)}, not a text")
-    return {name: (value,) for name, value in told.items() if value}
+    return {name: (value,) for name, value in told.items() if value} | of_runs(known, 1)
+
+
+def _python(version: Any) -> str:
+    """Return the version of Python; asv may write the path of the interpreter instead."""
+    return f"Python {version}" if isinstance(version, str) and re.fullmatch(r"\d[\w.]*", version) else ""
 
 
 def _combinations(

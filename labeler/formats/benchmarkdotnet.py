@@ -17,6 +17,7 @@ import numpy as np
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
+from labeler.formats.machine import machine, members, of_runs
 from labeler.formats.naming import measured
 from labeler.formats.units import SECONDS
 from labeler.model import Series
@@ -60,7 +61,13 @@ def _stage(columns: Mapping[str, str]) -> str:
 
 
 def _read(content: bytes, stage: str, *, means: bool) -> Iterator[Benchmark]:
-    entries = json_text.member(json_text.parse(content), "Benchmarks", list, "the file")
+    document = json_text.parse(content)
+    entries = json_text.member(document, "Benchmarks", list, "the file")
+    host = members(document.get("HostEnvironmentInfo"))
+    known = machine(
+        cpu=host.get("ProcessorName"), architecture=host.get("Architecture"), build=host.get("Configuration"),
+        runtime=host.get("RuntimeVersion"),
+    )  # fmt: skip
     if entries and all(isinstance(entry, dict) and "FullName" not in entry for entry in entries):
         raise ValueError(
             "this report has no full benchmark names, because BenchmarkDotNet is older than 0.11. Measure again with a "
@@ -71,12 +78,14 @@ def _read(content: bytes, stage: str, *, means: bool) -> Iterator[Benchmark]:
         raise ValueError(f"this file has only averages. BenchmarkDotNet {_FULL}")
     times = Counter(names)
     yield from measured(
-        _benchmark(entry, name, stage, has_jobs=times[name] > 1, means=means)
+        _benchmark(entry, name, stage, known, has_jobs=times[name] > 1, means=means)
         for entry, name in zip(entries, names, strict=True)
     )
 
 
-def _benchmark(entry: Mapping[str, Any], full_name: str, stage: str, *, has_jobs: bool, means: bool) -> Benchmark:
+def _benchmark(
+    entry: Mapping[str, Any], full_name: str, stage: str, known: Mapping[str, str], *, has_jobs: bool, means: bool
+) -> Benchmark:
     job = _job(entry) if has_jobs else ""
     name = f"{full_name} [{job}]" if job else full_name
     place = f"benchmark {name!r}"
@@ -90,6 +99,7 @@ def _benchmark(entry: Mapping[str, Any], full_name: str, stage: str, *, has_jobs
         name=name,
         benchmark=full_name,
         series=runs,
+        conditions=of_runs(known, len(runs)),
         parameters=_parameters(entry) | ({"job": job} if job else {}),
         failures=() if runs else (Failure({}, "no measurement of the workload"),),
     )

@@ -89,12 +89,8 @@ def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Colle
     """Check the sizes of these columns without unpacking their pages.
 
     The function checks the page headers, because readers allocate the size that each page header states. The metadata
-    at the end of the file could state other sizes.
-
-    Raises
-    ------
-    ValueError
-        If a column is nested, or the pages or the table would be too large.
+    at the end of the file could state other sizes. Raises ValueError if a column is nested, or the pages or the table
+    would be too large.
     """
     check_columns(metadata.num_columns)
     kept = [at for at in range(metadata.num_columns) if metadata.schema.column(at).path.partition(".")[0] in names]

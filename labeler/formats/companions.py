@@ -20,11 +20,6 @@ _OF_DOTNET = re.compile(
 def companions(paths: Collection[P]) -> set[P]:
     """Return the paths of files that tools wrote next to their results, if the results are in the collection too.
 
-    Parameters
-    ----------
-    paths : collection of PurePath
-        All paths found.
-
     Examples
     --------
     >>> found = [PurePath("sort/new") / name for name in ("estimates.json", "sample.json", "x.json")]

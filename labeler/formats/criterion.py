@@ -15,9 +15,10 @@ import numpy as np
 from analysis.benchmark import Benchmark
 from labeler.formats import json_text
 from labeler.formats.units import scaled
-from labeler.model import Series
+from labeler.model import Series, is_storable
 
 SAMPLE, ROOT = "sample.json", "criterion"
+BESIDE = "benchmark.json"
 N_FOLDERS = 3  # group, function and value; used if no folder is called `criterion`
 NANOSECOND = 1e-9
 _OLD = re.compile(r"(^|[/\\])(new|base)[/\\]sample\.json$", re.IGNORECASE)
@@ -37,11 +38,15 @@ def detect(name: str, content: bytes) -> bool:
     return is_sample or _is_estimates(content)
 
 
-def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the only benchmark of the file; if the content is invalid, raise ValueError with the iteration."""
+def read(name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """Read the only benchmark of the file; if the content is invalid, raise ValueError with the iteration.
+
+    `columns` may have the content of `benchmark.json`, which criterion.rs writes beside the file.
+    """
     if _is_estimates(content):
         raise ValueError("this file has only averages. The measurements are in sample.json in the same folder")
-    benchmark, version = _benchmark_and_version(name)
+    by_folders, version = _benchmark_and_version(name)
+    benchmark = _full_id(columns.get(BESIDE, "")) or by_folders
     sample = json_text.parse(content)
     if isinstance(sample, list) and len(sample) == 2:
         sample = dict(zip(("iters", "times"), sample, strict=True))
@@ -49,7 +54,18 @@ def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Ben
         name=benchmark,
         series=(_run(sample, f"benchmark {benchmark!r}, run 0"),),
         conditions={"version": (version,)} if version else {},
+        former_names=(by_folders,) if by_folders != benchmark else (),
     )
+
+
+def _full_id(text: str) -> str:
+    """Return the name in `benchmark.json`; return "" if there is none. Folders have `_` in place of some characters."""
+    try:
+        told = json_text.parse(text.encode()) if text else None
+    except ValueError:
+        return ""
+    name = told.get("full_id") if isinstance(told, dict) else None
+    return name if isinstance(name, str) and name.strip() and is_storable(name) else ""
 
 
 def _is_estimates(content: bytes) -> bool:

@@ -3,6 +3,7 @@
 import csv
 
 from labeler.formats import json_text
+from labeler.formats.bounds import check_text
 from labeler.safe_text import one_line
 
 MAX_NAMES, MAX_SIGNS = 5, 60
@@ -47,6 +48,10 @@ def describe(content: bytes) -> str:
         if start.lower().startswith(mark.lower()):
             return words
     if start[:1] in (b"{", b"["):
+        try:
+            check_text(content, len(content))
+        except ValueError:
+            return "text that looks like JSON, with more values than a result file can have"
         try:
             return _json(json_text.parse(content))
         except ValueError as error:

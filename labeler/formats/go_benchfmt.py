@@ -22,6 +22,7 @@ import numpy as np
 
 from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
+from labeler.formats.machine import machine
 from labeler.formats.naming import measured
 from labeler.formats.units import SECONDS
 
@@ -35,6 +36,10 @@ _EVENT = re.compile(rb'\{\s*"(Time|ImportPath|Action)"\s*:')
 _ALONE = re.compile(r"\s+[1-9]\d*(\s+[-+.\d]\S*\s+[^\s\d]\S*)+\s*", re.ASCII)  # values after log lines
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _KEY = re.compile(r"(goos|goarch|pkg):\s*(.*)", re.ASCII)
+_CPU = re.compile(r"cpu:\s*(.*)")
+_NONE = re.compile(r"0\s+\S+\s+\S", re.ASCII)  # a result of 0 iterations, such as `0  NaN ns/op`
+_PANIC = re.compile(r"(?:.*\s)?(panic: .*)")
+_ENDED = re.compile(r"(FAIL|PASS|ok)(\s|$)")  # the process of a package ended
 _UNIT = re.compile(r"Unit\s+(\S+)\s(?:.*\s)?better=(higher|lower)\b.*", re.ASCII)
 _FAIL = re.compile(r"--- FAIL: (Benchmark\S*)", re.ASCII)
 _TIME = re.compile(r"(?:.*-)?(ns|us|µs|ms|s|sec)(?:/op)?")
@@ -53,6 +58,11 @@ class _Output:
     run: int = 0
     has_results: bool = False  # of this run
     interrupted: str = ""  # the name of a benchmark whose result follows after log lines
+    last: str = ""  # the name of the last benchmark with a result or a failure in this package
+    panic: str = ""  # what the process printed when it panicked
+    has_failed: bool = False  # whether the failed benchmark of this process is known
+    machine: dict[str, str] = field(default_factory=dict)
+    machines: dict[int, dict[str, str]] = field(default_factory=dict)  # by run
     values: dict[Key, dict[str, dict[int, list[float]]]] = field(default_factory=dict)  # by unit, then by run
     failures: dict[Key, list[Failure]] = field(default_factory=lambda: defaultdict(list))
     better: dict[str, str] = field(default_factory=dict)
@@ -105,10 +115,15 @@ def _take(output: _Output, line: str, number: int) -> None:
     """Read one line of the output and store what it contains."""
     named, failed = _NAMED.match(line), _FAIL.search(line)
     rest = line[named.end() :] if named else line
+    panic = _PANIC.fullmatch(line)
+    if panic:
+        output.panic = output.panic or panic[1]
     if failed:
-        output.values.setdefault((output.package, failed[1]), {})
-        output.failures[output.package, failed[1]].append(Failure({}, f"line {number}: --- FAIL"))
-        output.interrupted = ""
+        _fail(output, failed[1], f"line {number}: --- FAIL")
+    elif ended := _ENDED.match(line):
+        _take_end(output, number, is_good=ended[1] != "FAIL")
+    elif named and _NONE.match(rest):
+        _fail(output, named[1], f"line {number}: {' '.join(rest.split())}")
     elif named and _VALUES.match(rest):
         _take_result(output, named[1], rest.split()[1:], number)
         output.interrupted = ""
@@ -120,13 +135,38 @@ def _take(output: _Output, line: str, number: int) -> None:
     elif key := _KEY.match(line):
         output.run += output.has_results
         output.has_results = False
+        if key[1] == "goarch":
+            output.machine["architecture"] = key[2].strip()
         output.package = key[2].strip() if key[1] == "pkg" else output.package
+    elif cpu := _CPU.fullmatch(line):
+        output.machine["cpu"] = cpu[1]
     elif unit := _UNIT.match(line):
         output.better[unit[1]] = unit[2]
 
 
+def _fail(output: _Output, name: str, reason: str) -> None:
+    output.values.setdefault((output.package, name), {})
+    output.failures[output.package, name].append(Failure({}, reason))
+    output.interrupted, output.has_failed, output.last = "", True, name
+
+
+def _take_end(output: _Output, number: int, *, is_good: bool) -> None:
+    """Note that the process of a package ended; if it failed, the failure belongs to the benchmark that was running.
+
+    If no benchmark was running, it belongs to the last benchmark, because those after it did not run.
+    """
+    name = output.interrupted or output.last
+    if name and not is_good and not output.has_failed:
+        why = f": {output.panic[:100]}" if output.panic else ""
+        when = "" if output.interrupted else "the process failed after this benchmark"
+        _fail(output, name, f"line {number}: {when or 'FAIL'}{why}")
+    output.interrupted, output.last, output.panic, output.has_failed = "", "", "", False
+
+
 def _take_result(output: _Output, name: str, pairs: list[str], number: int) -> None:
     output.has_results = True
+    output.last = name
+    output.machines.setdefault(output.run, machine(**output.machine))
     by_unit = output.values.setdefault((output.package, name), {})
     why_not = _why_not(pairs)
     if why_not:
@@ -163,8 +203,14 @@ def _benchmarks(output: _Output) -> Iterator[Benchmark]:
                 unit="s" if time else unit,
                 better=output.better.get(unit) or (LOWER if fewer else UNKNOWN),
                 parameters=_parameters(name),
+                conditions=_conditions([output.machines.get(run, {}) for run in by_run]),
                 failures=tuple(output.failures.get((package, name), ())),
             )
+
+
+def _conditions(machines: list[dict[str, str]]) -> dict[str, list[str]]:
+    parts = dict.fromkeys(part for known in machines for part in known)
+    return {part: [known.get(part, "") for known in machines] for part in parts}
 
 
 def _parameters(name: str) -> dict[str, str]:

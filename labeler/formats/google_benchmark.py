@@ -16,6 +16,7 @@ import numpy as np
 
 from analysis.benchmark import TIME, Benchmark, Failure
 from labeler.formats import json_text
+from labeler.formats.machine import machine, members, of_runs
 from labeler.formats.naming import measured, time_of
 from labeler.formats.units import SECONDS
 
@@ -48,6 +49,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     entries = json_text.member(document, "benchmarks", list, "the file")
     context = document.get("context")
     time = time_of(context.get("date")) if isinstance(context, dict) else ""
+    known = _machine(members(context))
     named = [(json_text.member(entry, "name", str, f"row {index}"), entry) for index, entry in enumerate(entries)]
     names = {name for name, _row in named}
     rows: dict[str, list[Row]] = defaultdict(list)
@@ -56,7 +58,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
             rows[json_text.member(row, "run_name", str, f"row {name!r}") if "run_name" in row else name].append(row)
     if named and not rows:
         raise ValueError(f"this file has only averages. Google Benchmark saves all repetitions with {_KEEPS}")
-    yield from measured(_benchmark(name, repetitions, time) for name, repetitions in rows.items())
+    yield from measured(_benchmark(name, repetitions, {TIME: time, **known}) for name, repetitions in rows.items())
 
 
 def _is_aggregate(name: str, row: Row, names: set[str]) -> bool:
@@ -74,7 +76,25 @@ def _is_fitted(row: Row) -> bool:
     return "real_time" not in row and any(key in row for key in _FITTED)
 
 
-def _benchmark(name: str, rows: Sequence[Row], time: str) -> Benchmark:
+def _machine(context: Mapping[str, Any]) -> dict[str, str]:
+    """Return the machine in the context of the file, which does not name the CPU model."""
+    caches = [members(cache) for cache in context.get("caches") or () if isinstance(cache, dict)]
+    sizes = [f"L{cache.get('level')} {cache.get('type')} {cache.get('size')}" for cache in caches]
+    n = context.get("num_cpus")
+    cpu = (
+        f"{n} CPU{'' if n == 1 else 's'}" + (f" ({', '.join(sizes)} bytes)" if sizes else "")
+        if isinstance(n, int)
+        else ""
+    )
+    return machine(
+        cpu=cpu,
+        build=context.get("library_build_type"),
+        host=context.get("host_name"),
+        clock=context.get("mhz_per_cpu"),
+    )
+
+
+def _benchmark(name: str, rows: Sequence[Row], conditions: Mapping[str, str]) -> Benchmark:
     values, failures = [], []
     for at, row in _in_order(name, rows):
         place = f"benchmark {name!r}, run 0, iteration {at}"
@@ -91,7 +111,7 @@ def _benchmark(name: str, rows: Sequence[Row], time: str) -> Benchmark:
     return Benchmark.of_series(
         name=name,
         series=(np.array(values, dtype=np.float64),) if values else (),
-        conditions={TIME: (time,)} if values else {},
+        conditions=of_runs(conditions, 1) if values else {},
         parameters=_parameters(name),
         failures=tuple(failures),
     )

@@ -16,6 +16,7 @@ import numpy as np
 
 from analysis.benchmark import Benchmark
 from labeler.formats import json_text
+from labeler.formats.machine import machine, of_runs
 from labeler.formats.naming import with_parameters
 from labeler.formats.units import SECONDS, scaled
 from labeler.model import Series
@@ -67,10 +68,13 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
     time, per, _operation = unit.partition("/op")
     is_time = bool(per) and time in TIMES
     factor = TIMES[time] if is_time else 1.0
+    series = tuple(scaled(run, factor) for run in _runs(metric, place))
+    known = machine(runtime=[entry.get("vmName"), entry.get("jdkVersion")])
     return Benchmark.of_series(
         name=name,
         benchmark=operation,
-        series=tuple(scaled(run, factor) for run in _runs(metric, place)),
+        series=series,
+        conditions=of_runs(known, len(series)),
         unit="s" if is_time else unit,
         better="higher" if unit.startswith("ops/") or entry.get("mode") == "thrpt" else "lower",
         parameters=told,

@@ -23,10 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.benchmark import RUN, TIME, Benchmark, Failure, Run, in_order, in_unit, join, natural
+from analysis.benchmark import MACHINE, RUN, TIME, Benchmark, Failure, Run, in_order, in_unit, join, natural
 from labeler.errors import InputError, LabelerError, Refused
-from labeler.formats.known import RUN as FILE_IS_RUN
-from labeler.formats.known import STUDY, Format
+from labeler.formats.known import RUN as FILE_IS_RUN, STUDY, Format
 from labeler.formats.reading import DEFAULTS, ReadOptions, format_of, read
 from labeler.formats.source import Source, content_hash
 from labeler.model import counted
@@ -55,39 +54,18 @@ class Opened:
 
 @dataclass(frozen=True)
 class Part:
-    """The result of one file, or of one benchmark from several files.
-
-    Attributes
-    ----------
-    files : tuple of Opened
-    benchmarks : tuple of Benchmark
-    unmeasured : tuple of Benchmark
-        Benchmarks without a measurement.
-    known : Format or None
-        The format of the files; None if it was not recognised.
-    refused : str
-        The reason why there are no benchmarks.
-    is_conflict : bool
-        Whether the benchmarks were refused because files contradict each other.
-    already_there : bool
-        Whether the content was known already and therefore was not read.
-    warnings : tuple of str
-    remarks : tuple of str
-        Sentences about runs and files that appear twice but are used only once.
-    is_joined : bool
-        Whether the runs of the benchmark come from several files.
-    """
+    """The result of one file, or of one benchmark from several files."""
 
     files: tuple[Opened, ...]
     benchmarks: tuple[Benchmark, ...] = ()
-    unmeasured: tuple[Benchmark, ...] = ()
-    known: Format | None = None
-    refused: str = ""
-    is_conflict: bool = False
-    already_there: bool = False
+    unmeasured: tuple[Benchmark, ...] = ()  # benchmarks without a measurement
+    known: Format | None = None  # the format of the files; None if it was not recognised
+    refused: str = ""  # the reason why there are no benchmarks
+    is_conflict: bool = False  # whether the benchmarks were refused because files contradict each other
+    already_there: bool = False  # whether the content was known already and therefore was not read
     warnings: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-    is_joined: bool = False
+    remarks: tuple[str, ...] = ()  # sentences about runs and files that appear twice but are used only once
+    is_joined: bool = False  # whether the runs of the benchmark come from several files
 
     def left_out(self) -> list[tuple[str, str]]:
         """Return the name of each benchmark without a measurement, and the reason."""
@@ -111,24 +89,10 @@ def read_benchmarks(
     """Yield the result of each file in order, then the benchmarks that were joined from several files.
 
     If two files have the same content, only one of them is used. If two files contain the same run, the run is used
-    once. A remark reports each case.
-
-    Parameters
-    ----------
-    files : sequence of Source
-    options : ReadOptions
-    skip : callable
-        Takes the hash of a file's content and returns whether the content is known already. It is not called for files
-        that are joined.
-    may_conflict : bool
-        Whether to return a second file with all runs of a benchmark instead of refusing it.
-    advance : callable
-        Called with each file after it was read.
-
-    Raises
-    ------
-    InputError
-        If the pattern for file names is invalid, or the temporary folder is full.
+    once. A remark reports each case. `skip` takes the hash of a file's content and says whether it is known already; it
+    is not asked about files that are joined. With `may_conflict`, a second file with all runs of a benchmark is
+    returned instead of refused. Raises InputError if the pattern for file names is invalid, or the temporary folder is
+    full.
     """
     conditions_of = file_name_pattern(options.pattern) if options.pattern else lambda _source: {}
     with TemporaryDirectory(prefix="labeler-") as folder:
@@ -169,16 +133,9 @@ def after_name(error: Refused) -> str:
 def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
     """Return a function that reads the conditions of runs from a file name, according to a pattern.
 
-    Parameters
-    ----------
-    pattern : str
-        The file name, optionally with its last folders, with {name} for each condition: version, context, order_type,
-        order_position, altered, run, or any other factor.
-
-    Raises
-    ------
-    InputError
-        If there is no name in braces, a name is repeated, or there is no text between two names.
+    The pattern is the file name, optionally with its last folders, with {name} for each condition: version, context,
+    order_type, order_position, altered, run, or any other factor. Raises InputError if there is no name in braces, a
+    name is repeated, or there is no text between two names.
 
     Examples
     --------
@@ -345,10 +302,7 @@ class _Joiner:
 def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) -> tuple[Benchmark, list[str]]:
     """Join the runs of one benchmark from all files, using each run once; also return remarks on duplicates.
 
-    Raises
-    ------
-    ValueError
-        If files differ in unit or direction, or have different measurements of the same run.
+    Raises ValueError if files differ in unit or direction, or have different measurements of the same run.
     """
     _place, first_file, first = next((entry for entry in kept if entry[2].runs), kept[0])
     known = _KnownRuns()
@@ -404,7 +358,7 @@ class _KnownRuns:
 
 
 def _shared_conditions(run: Run) -> frozenset[tuple[str, str]]:
-    return frozenset((name, text) for name, text in run.conditions.items() if name not in (RUN, TIME))
+    return frozenset((name, text) for name, text in run.conditions.items() if name not in (RUN, TIME, *MACHINE))
 
 
 def content_of(run: Run) -> str:
@@ -461,31 +415,23 @@ class Spool:
     """A store of benchmarks on disk.
 
     Benchmarks with the same key are appended to the same file.
-
-    Attributes
-    ----------
-    folder : Path
-        A folder that the caller creates and removes.
-    numbers : dict
-        The key of each benchmark, in order of first appearance -> the number of its file.
     """
 
-    folder: Path
+    folder: Path  # A folder that the caller creates and removes
+    # The key of each benchmark, in order of first appearance -> the number of its file.
     numbers: dict[Hashable, int] = field(default_factory=dict)
 
     def add(self, key: Hashable, mark: int, benchmark: Benchmark) -> None:
         """Append a benchmark and the number `mark` to the file of this key.
 
-        Raises
-        ------
-        InputError
-            If the folder cannot be written to.
+        Raises InputError if the folder cannot be written to.
         """
         path = self.folder / str(self.numbers.setdefault(key, len(self.numbers)))
         runs = [(len(run), run.unit, run.better, dict(run.conditions)) for run in benchmark.runs]
         rest = {
             "name": benchmark.name, "application": benchmark.application, "benchmark": benchmark.benchmark,
             "parameters": dict(benchmark.parameters), "failures": [asdict(failure) for failure in benchmark.failures],
+            "former_names": benchmark.former_names,
         }  # fmt: skip
         head = json.dumps({"mark": mark, "runs": runs, "rest": rest}).encode()
         values = (np.ascontiguousarray(run.values, dtype="<f8").tobytes() for run in benchmark.runs)
@@ -502,4 +448,5 @@ class Spool:
                 head = json.loads(line)
                 runs = tuple(Run(np.frombuffer(file.read(8 * n), dtype="<f8"), *rest) for n, *rest in head["runs"])
                 failures = tuple(Failure(**failure) for failure in head["rest"].pop("failures"))
-                yield head["mark"], Benchmark(runs=runs, failures=failures, **head["rest"])
+                former_names = tuple(head["rest"].pop("former_names"))
+                yield head["mark"], Benchmark(runs=runs, failures=failures, former_names=former_names, **head["rest"])

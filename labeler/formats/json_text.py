@@ -49,18 +49,8 @@ def _integer(digits: str) -> int | float:
 def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> Series:
     """Convert the measurements of one run to an array.
 
-    Parameters
-    ----------
-    values : list
-    place : str
-        The name of the run in error messages.
-    may_hold_booleans : bool
-        Whether to look for true and false, which numpy would read as 1 and 0.
-
-    Raises
-    ------
-    ValueError
-        If an entry is not a number.
+    `place` names the run in error messages. Unless `may_hold_booleans` is false, true and false are refused, which
+    numpy would read as 1 and 0. Raises ValueError if an entry is not a number.
     """
     if not (may_hold_booleans and any(isinstance(value, bool) for value in values)):
         try:

@@ -42,42 +42,25 @@ VALUES_ARE = ("iterations", "runs")
 
 @dataclass(frozen=True)
 class Format:
-    """A file format.
-
-    Attributes
-    ----------
-    name, title : str
-    runs, iterations : str
-        The meaning of a run and of an iteration in this format.
-    detect : callable
-        Takes (name of the file, content) and returns whether the content has this format. It is fast and never raises
-        an error.
-    read : callable
-        Takes (name of the file, content, columns) and returns benchmarks; raises ValueError with place and reason. The
-        name is complete, but has no compression ending such as .gz.
-    file_is : str
-        "study" if one file holds all runs of a benchmark; "run" if each file is one run.
-    values_are : str
-        "runs" if each value was measured by a separate process.
-    keep : str
-        Option that makes the tool write all values into a file.
-    package : str
-        The package that provides the format; "" for a built-in one.
-    read_means : callable, optional
-        Like `read`, but if the file has no measurements, the tool's mean or median is the only value of a run. This is
-        enough only for a comparison that uses one number per run.
-    """
+    """A file format."""
 
     name: str
     title: str
-    runs: str
+    runs: str  # the meaning of a run and of an iteration in this format
     iterations: str
+    # Takes (name of the file, content) and returns whether the content has this format. It is fast and never
+    # raises an error.
     detect: Callable[[str, bytes], bool]
+    # Takes (name of the file, content, columns) and returns benchmarks; raises ValueError with place and reason.
+    # The name is complete, but has no compression ending such as .gz.
     read: Callable[[str, bytes, Mapping[str, str]], Iterator[Benchmark]]
-    file_is: str = STUDY
-    values_are: str = "iterations"
-    keep: str = ""
-    package: str = ""
+    file_is: str = STUDY  # "study" if one file holds all runs of a benchmark; "run" if each file is one run
+    values_are: str = "iterations"  # "runs" if each value was measured by a separate process
+    keep: str = ""  # option that makes the tool write all values into a file
+    package: str = ""  # the package that provides the format; "" for a built-in one
+    beside: str = ""  # name of a file in the same folder whose text the reader gets in `columns` under this name
+    # Like `read`, but if the file has no measurements, the tool's mean or median is the only value of a run. This
+    # is enough only for a comparison that uses one number per run.
     read_means: Callable[[str, bytes, Mapping[str, str]], Iterator[Benchmark]] | None = None
 
 
@@ -85,7 +68,7 @@ FORMATS: dict[str, Format] = {
     known.name: known
     for known in (
         Format("criterion", "criterion.rs sample.json", "file", "sample", criterion.detect, criterion.read,
-               RUN, keep="always, in target/criterion/**/sample.json"),
+               RUN, keep="always, in target/criterion/**/sample.json", beside=criterion.BESIDE),
         Format("icpe", "ICPE '23 data challenge JSON", "list of numbers", "number", icpe.detect, icpe.read),
         Format("jmh", "JMH JSON", "fork", "iteration", jmh.detect, jmh.read, keep="-rf json"),
         Format("pyperf", "pyperf JSON", "worker process", "value", pyperf.detect, pyperf.read, keep="-o FILE.json"),

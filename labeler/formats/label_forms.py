@@ -27,23 +27,12 @@ _FALSE = (False, None, 0, "", "0", "false", "False")
 
 @dataclass(frozen=True)
 class Form:
-    """A form in which another tool stores labels.
-
-    Attributes
-    ----------
-    title : str
-    write : callable
-        Labels (`COLUMNS`, one row per reviewer and item) -> text.
-    read : callable, optional
-        File -> tidy label table; None if the form loses names.
-    legend : callable, optional
-        Labels -> explanation of the text, in sentences.
-    """
+    """A form in which another tool stores labels."""
 
     title: str
-    write: Callable[[pd.DataFrame], str]
-    read: Callable[[Source], pd.DataFrame] | None = None
-    legend: Callable[[pd.DataFrame], str] | None = None
+    write: Callable[[pd.DataFrame], str]  # labels (`COLUMNS`, one row per reviewer and item) -> text
+    read: Callable[[Source], pd.DataFrame] | None = None  # file -> tidy label table; None if the form loses names
+    legend: Callable[[pd.DataFrame], str] | None = None  # labels -> explanation of the text, in sentences
 
 
 def write_wide(labels: pd.DataFrame) -> str:

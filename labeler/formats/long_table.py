@@ -106,19 +106,9 @@ def read_csv(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator
 def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "") -> Iterator[Benchmark]:
     """Yield the benchmarks of a table with the columns of this format, in order of first appearance.
 
-    Parameters
-    ----------
-    table : DataFrame
-        At least the columns benchmark, run and value; its index counts the rows from 0.
-    place : callable
-        Row -> its name in error messages.
-    unit : str
-        Unit of measurements for which the table has no unit.
-
-    Raises
-    ------
-    ValueError
-        If the table is invalid; names the row or benchmark.
+    The table has at least the columns benchmark, run and value, and its index counts the rows from 0. `place` gives a
+    row's name in error messages; `unit` is for measurements without one. Raises ValueError if the table is invalid;
+    names the row or benchmark.
     """
     conditions = _conditions(table)
     for name in (*NAMES, *conditions):
@@ -311,11 +301,11 @@ def _check_iterations(name: str, rows: pd.DataFrame, conditions: Sequence[str]) 
     doubled = rows.duplicated(["run", *conditions, "iteration"])
     if doubled.any():
         first = rows[doubled].iloc[0]
-        run = _run_in_words(first, conditions)
+        run = _describe_run(first, conditions)
         raise ValueError(f"benchmark {name!r}, run {run}: iteration {first['iteration']:.17g} appears twice")
 
 
-def _run_in_words(row: pd.Series[Any], conditions: Sequence[str]) -> str:
+def _describe_run(row: pd.Series[Any], conditions: Sequence[str]) -> str:
     """Return the name of a run in the table, with its conditions."""
     told = ", ".join(f"{column} {row[column]}" for column in conditions)
     return f"{row['run']} ({told})" if told else str(row["run"])

@@ -10,6 +10,7 @@ from typing import Any
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
+from labeler.formats.machine import machine, members, of_runs
 from labeler.formats.naming import measured
 from labeler.formats.units import SECONDS
 
@@ -28,12 +29,17 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     document = json_text.parse(content)
     entries = json_text.member(document, "benchmarks", list, "the file")
     layout = json_text.member(document, "layout", list, "the file")
+    context = members(document.get("context"))
+    known = machine(
+        cpu=members(context.get("cpu")).get("name"), architecture=context.get("arch"),
+        runtime=[context.get("runtime"), context.get("version")],
+    )  # fmt: skip
     yield from measured(
-        one for at, entry in enumerate(entries) for one in _benchmarks(entry, layout, f"benchmark {at}")
+        one for at, entry in enumerate(entries) for one in _benchmarks(entry, layout, f"benchmark {at}", known)
     )
 
 
-def _benchmarks(entry: Any, layout: list[Any], place: str) -> Iterator[Benchmark]:
+def _benchmarks(entry: Any, layout: list[Any], place: str, known: Mapping[str, str]) -> Iterator[Benchmark]:
     group = _group(entry, layout)
     for run in json_text.member(entry, "runs", list, place):
         name = json_text.member(run, "name", str, place)
@@ -47,6 +53,7 @@ def _benchmarks(entry: Any, layout: list[Any], place: str) -> Iterator[Benchmark
         yield Benchmark.of_series(
             full_name,
             [[mean * SECONDS["ns"]]],
+            conditions=of_runs(known, 1),
             parameters={str(key): str(value) for key, value in arguments.items() if value is not None},
         )
 

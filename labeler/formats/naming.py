@@ -20,17 +20,8 @@ def with_parameters(operation: str, parameters: Mapping[str, str]) -> str:
 def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[Benchmark]:
     """Check the benchmarks of a file: names must be unique, and at least one benchmark must have a run.
 
-    Parameters
-    ----------
-    benchmarks : iterable of Benchmark
-        A benchmark without runs has failures with the reasons.
-    advice : str
-        What to do about a duplicate name, for the error message.
-
-    Raises
-    ------
-    ValueError
-        If a name is not unique, or no benchmark has a run.
+    A benchmark without runs has failures with the reasons. `advice` says in the error message what to do about a
+    duplicate name. Raises ValueError if a name is not unique, or no benchmark has a run.
     """
     names: set[str] = set()
     first, n_measured = None, 0

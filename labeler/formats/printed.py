@@ -7,9 +7,10 @@ is repeated in a file, the output of another process begins there, which is anot
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
-from analysis.benchmark import Benchmark
+from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.single_values import Single, benchmarks, finite
 
@@ -17,6 +18,8 @@ _NUMBER = r"\d[\d,]*(?:\.\d+)?"
 _JS_RATE = re.compile(rf"({_NUMBER}) (ops/sec) ±\d+(?:\.\d+)?% \(\d+ runs? sampled\)\s*")
 _LIBTEST_TIME = re.compile(rf"\s*({_NUMBER}) ([a-zµμ]+/iter) \(\+/- {_NUMBER}\)")
 _CRITERION_TIME = re.compile(rf"\s*\[{_NUMBER} \S+ ({_NUMBER}) ([a-zµμ]+) {_NUMBER} [a-zµμ]+\]")
+_CARGO_FAILED = re.compile(r"(?m)^test (\S+) *\.\.\. (FAILED)")
+_JS_FAILED = re.compile(r"(?m)^(\S.*?): (\w*Error\b.*)$")  # how Benchmark.js prints a benchmark with an error
 _WRK = re.compile(r"(?m)^Running \S+ (?:test|benchmark) @ (\S+)[ \t]*\r?$")
 _WRK_VALUE = re.compile(rf"(?m)^[ \t]*(Requests/sec|Latency)(?::|[ \t])[ \t]*({_NUMBER})([a-zA-Zµ]*)")
 
@@ -54,7 +57,18 @@ def _is_text(content: bytes) -> bool:
 
 def read_benchmark_js(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the benchmarks in operations per second; if the content is invalid, raise ValueError with the value."""
-    yield from benchmarks(_of_benchmark_js(_text(content)))
+    text = _text(content)
+    yield from _with_failed(benchmarks(_of_benchmark_js(text)), _JS_FAILED.findall(text))
+
+
+def _with_failed(found: Iterable[Benchmark], failed: Iterable[tuple[str, str]]) -> Iterator[Benchmark]:
+    """Add the benchmarks that the tool printed as failed."""
+    by_name = {benchmark.name: benchmark for benchmark in found}
+    for name, reason in failed:
+        known = by_name.get(name.strip(), Benchmark(name.strip(), (), failures=(Failure({}, reason),)))
+        extra = (Failure({}, reason),) if known.runs else ()
+        by_name[name.strip()] = replace(known, failures=(*known.failures, *extra))
+    yield from by_name.values()
 
 
 def _of_benchmark_js(text: str) -> Iterator[Single]:
@@ -70,7 +84,8 @@ def read_cargo(_name: str, content: bytes, _columns: Mapping[str, str]) -> Itera
 
     The value is the median of libtest, or the best estimate of criterion.rs, which is the second of three times.
     """
-    yield from benchmarks(_of_cargo(_text(content)))
+    text = _text(content)
+    yield from _with_failed(benchmarks(_of_cargo(text)), _CARGO_FAILED.findall(text))
 
 
 def _of_cargo(text: str) -> Iterator[Single]:

@@ -5,14 +5,17 @@ only calibrated the loops, and warmups are not measurements. Metadata of all run
 metadata of all benchmarks may be stored in the file.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.benchmark import TIME, Benchmark
 from labeler.formats import json_text
+from labeler.formats.machine import machine
 from labeler.formats.naming import time_of
 
 VERSIONS = ("1.0", 6)
+_ARCHITECTURE = re.compile(r"-(x86_64|amd64|aarch64|arm64|i[3-6]86|armv\w+|ppc64le|s390x|riscv64)\b", re.IGNORECASE)
 UNITS = {"second": "s"}  # the units byte and integer do not change
 
 
@@ -73,4 +76,16 @@ def _benchmark(entry: Any, of_file: Mapping[str, Any], place: str) -> Benchmark:
     if len(units) > 1:
         raise ValueError(f"benchmark {name!r} has more than one unit: {', '.join(map(repr, units))}")
     unit = UNITS.get(units[0], units[0])
-    return Benchmark.of_series(name, series, unit=unit, conditions={TIME: times})
+    machines = [_machine(one) for one in said]
+    known = {
+        part: [one.get(part, "") for one in machines] for part in dict.fromkeys(p for one in machines for p in one)
+    }
+    return Benchmark.of_series(name, series, unit=unit, conditions={TIME: times, **known})
+
+
+def _machine(metadata: Mapping[str, Any]) -> dict[str, str]:
+    architecture = _ARCHITECTURE.search(str(metadata.get("platform", "")))
+    return machine(
+        cpu=metadata.get("cpu_model_name"), architecture=architecture[1] if architecture else None,
+        runtime=[metadata.get("python_implementation"), metadata.get("python_version")], host=metadata.get("hostname"),
+    )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 
 from analysis.benchmark import TIME, Benchmark, Failure
 from labeler.formats import json_text
+from labeler.formats.machine import machine, members, of_runs
 from labeler.formats.naming import measured, time_of
 
 
@@ -36,13 +37,18 @@ def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Itera
 
 def _read(content: bytes, *, means: bool) -> Iterator[Benchmark]:
     document = json_text.parse(content)
-    entries, time = json_text.member(document, "benchmarks", list, "the file"), time_of(document.get("datetime"))
+    entries = json_text.member(document, "benchmarks", list, "the file")
+    info = members(document.get("machine_info"))
+    conditions = {TIME: time_of(document.get("datetime"))} | machine(
+        cpu=members(info.get("cpu")).get("brand_raw") or info.get("processor"), architecture=info.get("machine"),
+        runtime=[info.get("python_implementation"), info.get("python_version")], host=info.get("node"),
+    )  # fmt: skip
     yield from measured(
-        _benchmark(entry, f"benchmark {index}", time, means=means) for index, entry in enumerate(entries)
+        _benchmark(entry, f"benchmark {index}", conditions, means=means) for index, entry in enumerate(entries)
     )
 
 
-def _benchmark(entry: Any, place: str, time: str, *, means: bool) -> Benchmark:
+def _benchmark(entry: Any, place: str, conditions: Mapping[str, str], *, means: bool) -> Benchmark:
     name = json_text.member(entry, "fullname", str, place)
     place = f"benchmark {name!r}"
     parameters = json_text.member(entry, "params", dict, place) if entry.get("params") is not None else {}
@@ -58,7 +64,7 @@ def _benchmark(entry: Any, place: str, time: str, *, means: bool) -> Benchmark:
     return Benchmark.of_series(
         name=name,
         series=(json_text.series(data, f"{place}, run 0"),) if data else (),
-        conditions={TIME: (time,)} if data else {},
+        conditions=of_runs(conditions, 1) if data else {},
         parameters={str(key): str(value) for key, value in parameters.items()},
         failures=() if data else (Failure({}, "'data' is empty"),),
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from analysis.benchmark import DIRECTIONS, OF_ONE_RUN, RUN, UNKNOWN, Benchmark, Run, in_order
 from labeler.errors import InputError, Refused
-from labeler.formats import checking
+from labeler.formats import valid
 from labeler.formats.bounds import check_text
 from labeler.formats.description import describe
 from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, others
@@ -18,38 +18,23 @@ from labeler.formats.units import direction, scaled, to_seconds
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options for reading files.
+    """Options for reading files."""
 
-    Attributes
-    ----------
-    format : str or None
-        The name of a format; None: detected from the content.
-    columns : mapping of str to str
-        For tables: name of the column in this project -> name in the file.
-    file_is : str or None
-        "run": each file has one run of its benchmarks. "study": each file has all runs. None: the default of the
-        format.
-    values_are : str or None
-        "iterations": the values are iterations of a run. "runs": each value is a run. None: the default of the format.
-    unit, better : str
-        Unit and better direction ("lower" or "higher") of measurements for which the file has none.
-    pattern : str
-        Pattern of file names with conditions of the runs, such as "{version}-{context}.json".
-    others : mapping of str to Format
-        Formats of other packages by name, tried after the built-in ones.
-    accept_means : bool
-        Whether to accept the mean of a run if a file keeps nothing else.
-    """
-
-    format: str | None = None
+    format: str | None = None  # the name of a format; None: detected from the content
+    # For tables: name of the column in this project -> name in the file.
     columns: Mapping[str, str] = field(default_factory=dict)
+    # "run": each file has one run of its benchmarks. "study": each file has all runs. None: the default of the
+    # format.
     file_is: str | None = None
+    # "iterations": the values are iterations of a run. "runs": each value is a run. None: the default of the
+    # format.
     values_are: str | None = None
-    unit: str = ""
+    unit: str = ""  # unit and better direction ("lower" or "higher") of measurements for which the file has none
     better: str = UNKNOWN
-    pattern: str = ""
+    pattern: str = ""  # pattern of file names with conditions of the runs, such as "{version}-{context}.json"
+    # Formats of other packages by name, tried after the built-in ones.
     others: Mapping[str, Format] = field(default_factory=dict)
-    accept_means: bool = False
+    accept_means: bool = False  # whether to accept the mean of a run if a file keeps nothing else
 
 
 DEFAULTS = ReadOptions()
@@ -67,10 +52,7 @@ def read_options(
 ) -> ReadOptions:
     """Check the options for reading files and return them as `ReadOptions`, with the formats of other packages.
 
-    Raises
-    ------
-    InputError
-        If the format does not exist or cannot be used, or an option has an unknown value.
+    Raises InputError if the format does not exist or cannot be used, or an option has an unknown value.
     """
     known = others()
     why_not = known.errors.get(format_name or "")
@@ -97,12 +79,7 @@ def _named_format(options: ReadOptions) -> Format | None:
 def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -> Format:
     """Return the format that the options name; if they name no format, detect the format from the content.
 
-    Raises
-    ------
-    Refused
-        If no format recognises the content.
-    InputError
-        If the named format does not exist.
+    Raises Refused if no format recognises the content. Raises InputError if the named format does not exist.
     """
     named = _named_format(options)
     if named:
@@ -115,7 +92,7 @@ def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -
             if candidate.detect(source.plain_name, content):
                 return candidate
         except Exception as error:  # noqa: BLE001 - of another package; the next ones may know the file
-            failed.append(f"; {candidate.name} of {candidate.package} failed: {checking.in_words(error)}")
+            failed.append(f"; {candidate.name} of {candidate.package} failed: {valid.describe(error)}")
     if source.plain_name.lower().endswith(".csv"):
         return FORMATS["csv"]
     raise Refused(
@@ -130,26 +107,9 @@ def read(
 ) -> list[Benchmark]:
     """Read the benchmarks in a file.
 
-    Parameters
-    ----------
-    source : Source
-    options : ReadOptions
-    content : bytes, optional
-        The decompressed content, if the caller has it.
-    known : Format, optional
-        The format, if the caller knows it.
-
-    Returns
-    -------
-    list of Benchmark
-        At least one benchmark; each run has at least one measurement, and all measurements are finite.
-
-    Raises
-    ------
-    Refused
-        If nothing in the file can be used. The error names file, place and reason.
-    InputError
-        If the named format does not exist.
+    The caller can give the decompressed content and the format if it has them. Each benchmark has runs with at least
+    one measurement, all finite. Raises Refused if nothing in the file can be used. The error names file, place and
+    reason. Raises InputError if the named format does not exist.
     """
     content = source.content() if content is None else content
     chosen = known or format_of(source, content, options)
@@ -168,18 +128,20 @@ def _checked(source: Source, chosen: Format, content: bytes, options: ReadOption
     """Apply the reading options to the benchmarks; if the reader fails, the file is refused."""
     is_one_run = options.file_is == RUN or options.values_are == "runs"
     columns = {"run": ONE_RUN, **options.columns} if is_one_run else options.columns
+    if chosen.beside:
+        columns = {**columns, chosen.beside: source.beside(chosen.beside)}
     try:
         reader = (options.accept_means and chosen.read_means) or chosen.read
         for given in reader(source.plain_name, content, columns):
-            benchmark = checking.plain(given) if chosen.package else given
-            checking.check(benchmark)
+            benchmark = valid.clean(given) if chosen.package else given
+            valid.check(benchmark)
             yield in_order(_in_unit(_shaped(benchmark, chosen, options), options))
     except (ValueError, RecursionError) as error:
         raise Refused(source.name, str(error) or type(error).__name__) from None
     except (Exception, SystemExit) as error:
         if not chosen.package:
             raise
-        reason = f"the reader {chosen.name!r} of {chosen.package} failed: {checking.in_words(error)}"
+        reason = f"the reader {chosen.name!r} of {chosen.package} failed: {valid.describe(error)}"
         raise Refused(source.name, reason) from None
 
 

@@ -24,36 +24,22 @@ ONE, ZERO = {"1", "1.0", "yes", "true"}, {"0", "0.0", "no", "false"}
 
 @dataclass(frozen=True)
 class ReviewerLabels:
-    """Labels of reviewers from a table, and the meaning of 0 and 1 in this table.
+    """Labels of reviewers from a table, and the meaning of 0 and 1 in this table."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        Columns item (as written in the file), reviewer, label ("similar" or "dissimilar") and line; one row per label.
-    note : str
-        The meaning of 0 and 1; "" if the file has words.
-    """
-
+    # Columns item (as written in the file), reviewer, label ("similar" or "dissimilar") and line; one row per
+    # label.
     table: pd.DataFrame
-    note: str = ""
+    note: str = ""  # the meaning of 0 and 1; "" if the file has words
 
 
 def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMILAR) -> ReviewerLabels:
     """Read a table of labels with one row per label, or one row per item and one column per reviewer.
 
-    Parameters
-    ----------
-    source : Source
-        CSV with a column for the item (item, benchmark, file or name, or a first column without a name) and either
-        columns for the reviewer and the label or one column for each reviewer, whose cells may be empty or NA. JSON: a
-        list of such rows as objects, or an object item -> reviewer -> label. Labels are words or 0 and 1.
-    one_is : Category
-        The meaning of 1, unless the column of labels is called similar or dissimilar.
-
-    Raises
-    ------
-    Refused
-        If the table has another form, a label is invalid, or a reviewer has two labels for an item name.
+    CSV has a column for the item (item, benchmark, file or name, or a first column without a name) and either columns
+    for the reviewer and the label or one column per reviewer, whose cells may be empty or NA. JSON is a list of such
+    rows as objects, or an object item -> reviewer -> label. Labels are words or 0 and 1; `one_is` gives the meaning of
+    1, unless the column of labels is called similar or dissimilar. Raises Refused if the table has another form, a
+    label is invalid, or a reviewer has two labels for an item name.
     """
     table, lines = _label_table(source)
     item = _column(source, table, ITEM, "item")
@@ -102,15 +88,8 @@ def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMIL
 def read_classes(source: Source) -> dict[str, str]:
     """Read the class that another method gave to each benchmark.
 
-    Parameters
-    ----------
-    source : Source
-        JSON: an object of benchmark -> class, or benchmark -> object with "class". CSV: columns item and class.
-
-    Raises
-    ------
-    Refused
-        If the file has another form, or a benchmark has two classes.
+    JSON is an object of benchmark -> class, or of benchmark -> object with "class"; CSV has the columns item and class.
+    Raises Refused if the file has another form, or a benchmark has two classes.
     """
     content = source.content()
     if content.lstrip()[:1] == b"{":

@@ -19,12 +19,8 @@ _WORDS = {"nanosecond": "ns", "microsecond": "us", "millisecond": "ms", "second"
 def benchmarks(values: Iterable[Single]) -> Iterator[Benchmark]:
     """Yield one benchmark per name, in order of first appearance.
 
-    If a name occurs several times, each value is a run of another process.
-
-    Raises
-    ------
-    ValueError
-        If a name has two units, or a value is not finite.
+    If a name occurs several times, each value is a run of another process. Raises ValueError if a name has two units,
+    or a value is not finite.
     """
     runs: dict[str, list[tuple[float, str]]] = {}
     for name, value, unit in values:

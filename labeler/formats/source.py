@@ -16,7 +16,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from io import BytesIO
-from pathlib import Path, PurePath
+from itertools import pairwise
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO
 
 from analysis.benchmark import natural
@@ -32,6 +33,7 @@ ZIP = ".zip"
 STDIN = "-"
 
 MAX_MEMBERS = 10_000  # files in a zip file
+MAX_BESIDE = 64 * 2**10  # bytes of a file beside the results
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks that PowerShell writes
 _GZIP, _ZSTD, _ZIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
@@ -39,26 +41,14 @@ _GZIP, _ZSTD, _ZIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 
 @dataclass(frozen=True)
 class Source:
-    """A file with its display name; the content is on disk, in a zip file or, for an upload, in memory.
-
-    Attributes
-    ----------
-    name : str
-    path : Path or None
-        The path on disk, or the path of the zip file that contains it.
-    data : bytes
-        The content of an upload, if it is not on disk.
-    member : tuple of ZipFile and ZipInfo, or None
-        The open zip file and the entry in this zip file, if the file is in a zip file.
-    unusable : str
-        The reason why the file cannot be used, if the reason is already known.
-    """
+    """A file with its display name; the content is on disk, in a zip file or, for an upload, in memory."""
 
     name: str
-    path: Path | None = None
-    data: bytes = b""
+    path: Path | None = None  # the path on disk, or the path of the zip file that contains it
+    data: bytes = b""  # the content of an upload, if it is not on disk
+    # The open zip file and the entry in this zip file, if the file is in a zip file.
     member: tuple[zipfile.ZipFile, zipfile.ZipInfo] | None = field(default=None, compare=False)
-    unusable: str = ""
+    unusable: str = ""  # the reason why the file cannot be used, if the reason is already known
 
     def __post_init__(self) -> None:
         """Replace bytes in the name that are not text."""
@@ -83,10 +73,8 @@ class Source:
     def content(self) -> bytes:
         """Return all bytes, decompressed; UTF-16 text becomes UTF-8.
 
-        Raises
-        ------
-        Refused
-            If the file cannot be read, the compressed data are damaged, or the unpacked content is too large.
+        Raises Refused if the file cannot be read, the compressed data are damaged, or the unpacked content is too
+        large.
         """
         try:
             raw = self._raw()
@@ -115,6 +103,22 @@ class Source:
             )
         return raw
 
+    def beside(self, name: str) -> str:
+        """Return the text of a small file in the same folder or zip folder; return "" if there is none."""
+        try:
+            if self.member:
+                archive, entry = self.member
+                with archive.open(str(PurePosixPath(entry.filename).with_name(name))) as file:
+                    raw = file.read(MAX_BESIDE + 1)
+            elif self.path and (self.path.parent / name).is_file():
+                with (self.path.parent / name).open("rb") as file:
+                    raw = file.read(MAX_BESIDE + 1)
+            else:
+                return ""
+            return raw.decode() if len(raw) <= MAX_BESIDE else ""
+        except (OSError, KeyError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile):
+            return ""
+
     def _raw(self) -> bytes:
         if self.unusable:
             raise Refused(self.name, self.unusable)
@@ -122,6 +126,8 @@ class Source:
             archive, entry = self.member
             with archive.open(entry) as file:
                 return self._unpacked(file, entry.compress_size)
+        if self.path and self.path.exists() and not self.path.is_file():
+            raise Refused(self.name, "this is not a file, but a folder, a device or a pipe")
         return self.path.read_bytes() if self.path else self.data
 
     def _unpacked(self, file: "IO[bytes] | gzip.GzipFile", packed_size: int) -> bytes:
@@ -151,18 +157,10 @@ def sources(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _pa
 
     For a folder, find all files in it and its subfolders whose extension is in `ENDINGS`; skip hidden files. Treat a
     path that contains `*`, `?` or `[` as a pattern, unless a file has this name; `**` matches any number of folders.
-    `-` is standard input.
+    `-` is standard input. Raises InputError if a path does not exist, no file matches a pattern, or a folder has no
+    result files.
 
-    Parameters
-    ----------
-    paths : iterable of Path
-    check : callable
-        Called with the path of each file before it is opened; may raise an error.
-
-    Raises
-    ------
-    InputError
-        If a path does not exist, no file matches a pattern, or a folder has no result files.
+    `check` is called with the path of each file before it is opened, and may raise an error.
     """
     for path in paths:
         if str(path) == STDIN:
@@ -226,6 +224,8 @@ def members(source: Source) -> Iterator[Source]:
     if len(entries) > MAX_MEMBERS or sum(entry.file_size for entry in entries) > limit:
         most = f"{MAX_MEMBERS} files or {limit // 2**20} MiB in total"
         reason = f"the zip file unpacks to more than {most}. If you trust the file, unpack it first"
+    if _share_data(archive):
+        reason = "the zip file is damaged: several of its files share the same data"
     if reason:
         yield replace(source, unusable=reason)
         return
@@ -233,3 +233,9 @@ def members(source: Source) -> Iterator[Source]:
     results = (entry for entry in entries if PurePath(entry.filename) not in beside)
     for entry in sorted(results, key=lambda one: natural(one.filename)):
         yield replace(source, name=f"{source.name}/{entry.filename}", data=b"", member=(archive, entry))
+
+
+def _share_data(archive: zipfile.ZipFile) -> bool:
+    """Return whether files of a zip file overlap, so that a small file could hold any amount of content."""
+    spans = sorted((entry.header_offset, entry.compress_size) for entry in archive.infolist())
+    return any(begin + size >= following for (begin, size), (following, _) in pairwise(spans))

@@ -10,9 +10,7 @@ import pandas as pd
 from labeler.errors import Refused
 from labeler.formats.source import Source
 from labeler.formats.text_table import read_text_table
-from labeler.safe_text import as_written as as_written
-from labeler.safe_text import csv_text
-from labeler.safe_text import inert as inert
+from labeler.safe_text import as_written as as_written, csv_text, inert as inert
 
 LABEL_COLUMNS = ("item", "reviewer", "label")
 VERDICT_COLUMNS = ("item", "verdict")
@@ -25,12 +23,8 @@ LINE = "line"  # name of the index of a table that was read from a file
 def read_labels(source: Source) -> pd.DataFrame:
     """Read a table of labels with at least the columns item, reviewer and label.
 
-    All cells are strings. The index is the line number in the file.
-
-    Raises
-    ------
-    Refused
-        If the file is not a table, or a column is missing.
+    All cells are strings. The index is the line number in the file. Raises Refused if the file is not a table, or a
+    column is missing.
     """
     return _read(source, LABEL_COLUMNS)
 
@@ -48,19 +42,8 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
 
     If the file also has the columns application, parameters (JSON) and version, which exported and published files
     have, return these columns too. The column `means` of the result maps the measures in `MEASURES` to their values,
-    without empty measures.
-
-    Parameters
-    ----------
-    source : Source
-    classifier : str, optional
-        Name of the classifier, if the file has no column for it.
-
-    Raises
-    ------
-    Refused
-        If the file is not a table, a column is missing, a verdict or number is invalid, or a classifier has two
-        verdicts on an item.
+    without empty measures. `classifier` is its name if the file has no column for it. Raises Refused if the file is not
+    a table, a column is missing, a verdict or number is invalid, or a classifier has two verdicts on an item.
     """
     table = _read(source, VERDICT_COLUMNS if classifier else (*VERDICT_COLUMNS, "classifier"))
     if "classifier" not in table:

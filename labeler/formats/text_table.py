@@ -42,23 +42,9 @@ class TextTable:
 def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> TextTable:
     """Read a table with a header line.
 
-    Parameters
-    ----------
-    content : bytes
-        UTF-8, with or without a byte order mark. Spaces after a separator are skipped.
-    separators : sequence of str
-        The separator that splits the header into the most cells is used.
-
-    Returns
-    -------
-    TextTable
-        Every cell is a text; empty cells are "".
-
-    Raises
-    ------
-    ValueError
-        If the content is not UTF-8, a column name is repeated, or a row is longer or shorter than the header. The
-        message names the place.
+    The content is UTF-8, with or without a byte order mark. The separator that splits the header into the most cells is
+    used; spaces after it are skipped. Every cell is a text; empty cells are "". Raises ValueError if the content is not
+    UTF-8, a column name is repeated, or a row is longer or shorter than the header. The message names the place.
     """
     import pandas as pd
 

@@ -92,12 +92,8 @@ def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
     The content is a list of runs; each run is a list of times in seconds.
 
     The name is `org__project#method#k=v.json` if possible. A name that is too long, or is not a valid file name, is
-    changed. A part of its hash is then added, so that all names are different.
-
-    Raises
-    ------
-    ValueError
-        If the measurements are not in seconds with lower as better, because the format has no other unit.
+    changed. A part of its hash is then added, so that all names are different. Raises ValueError if the measurements
+    are not in seconds with lower as better, because the format has no other unit.
     """
     if benchmark.unit != "s" or benchmark.better != "lower":
         raise ValueError(

@@ -6,7 +6,7 @@ from math import prod
 from scipy import stats
 
 from analysis.power import power, smallest_difference
-from labeler.measuring.plan import Plan
+from labeler.measuring.plan import MeasurementPlan
 from labeler.measuring.schedule import contexts_of, kinds_of_order
 from labeler.measuring.table import Done
 from labeler.model import counted
@@ -15,14 +15,10 @@ ALPHA, WANTED = 0.05, 0.8
 NOISE = (0.005, 0.02, 0.1)  # examples of how much runs may vary (coefficient of variation), used before the first run
 
 
-def in_words(plan: Plan, done: Sequence[Done] = ()) -> Iterator[str]:
+def describe(plan: MeasurementPlan, done: Sequence[Done] = ()) -> Iterator[str]:
     """Yield sentences that say which questions this plan can answer, and what it lacks to answer the others.
 
-    Parameters
-    ----------
-    plan : Plan
-    done : sequence of Done
-        The completed runs, from which the noise is estimated.
+    The content must not be empty.
     """
     kinds, contexts = kinds_of_order(plan), contexts_of(plan)
     yield from _versions(plan, done)
@@ -46,7 +42,7 @@ def in_words(plan: Plan, done: Sequence[Done] = ()) -> Iterator[str]:
         yield "One run does not show the noise between runs: no intervals and no tests. Set runs to 10 or more."
 
 
-def _versions(plan: Plan, done: Sequence[Done]) -> Iterator[str]:
+def _versions(plan: MeasurementPlan, done: Sequence[Done]) -> Iterator[str]:
     n_tests = len(plan.benchmarks)
     if len(plan.versions) < 2:
         yield "Versions: nothing to compare, because there is only one. Add [versions] to find out which is faster."
@@ -67,7 +63,7 @@ def _versions(plan: Plan, done: Sequence[Done]) -> Iterator[str]:
     )
 
 
-def _known(plan: Plan, done: Sequence[Done], n_runs: int) -> Iterator[str]:
+def _known(plan: MeasurementPlan, done: Sequence[Done], n_runs: int) -> Iterator[str]:
     """Yield the name of each benchmark with the smallest difference that its test can detect.
 
     The difference is estimated from the completed runs of the first version that has enough runs.
@@ -97,7 +93,7 @@ def _smallest_effect(n_runs: int, n_tests: int) -> float:
     return high
 
 
-def _order(plan: Plan) -> str:
+def _order(plan: MeasurementPlan) -> str:
     n_tests = len(plan.benchmarks) * max(len(plan.versions), 1) * len(contexts_of(plan))
     if plan.runs < 2:
         return "Order: cannot be tested with one run in each order."

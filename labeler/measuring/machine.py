@@ -22,10 +22,7 @@ MIN_SECRET = 5  # minimum length of a hidden value in characters; shorter values
 def constant(*, hostname: bool) -> dict[str, str]:
     """Return the constant conditions of a measurement: machine, kernel, processor and Python.
 
-    Parameters
-    ----------
-    hostname : bool
-        Whether to return the name of the machine; otherwise a hash of the name is returned.
+    Unless `hostname` is true, the machine's name is replaced by its hash.
     """
     name = platform.node()
     return {

@@ -26,18 +26,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Factor:
-    """A factor, such as the environment size, that varies between measurement contexts.
-
-    Attributes
-    ----------
-    name : str
-    kind : str
-        One of `KINDS`.
-    levels : tuple of Level
-    """
+    """A factor, such as the environment size, that varies between measurement contexts."""
 
     name: str
-    kind: str
+    kind: str  # one of `KINDS`
     levels: tuple[Level, ...]
 
 
@@ -53,90 +45,49 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """An entry of a measurement plan: a benchmark, or a tool that runs several benchmarks.
-
-    Attributes
-    ----------
-    name : str
-    commands : mapping of str to Command
-        The command for each version. The key "" stands for all other versions.
-    values : str
-        Where the measurements of a run come from: one of `VALUES`.
-    unit, better : str
-        The unit, and whether lower or higher is better, for plain numbers on standard output. Times of processes are
-        always in seconds.
-    file : str
-        If `values` is `FILE`: the file that the command writes. The name may contain {variables}, and it may be a
-        pattern for several files.
-    setup, reset : Command or None
-        Commands that run before each run and are not measured: first reset, then setup. None for no command.
-    environment : mapping of str to str
-        Environment variables for this entry only.
-    timeout : float
-        Time limit of a run in seconds.
-    file_is_run : bool
-        Whether the single values in the file are iterations of one run, as in files of hyperfine.
-    """
+class PlanEntry:
+    """An entry of a measurement plan: a benchmark, or a tool that runs several benchmarks."""
 
     name: str
-    commands: Mapping[str, Command]
-    values: str = WALL
+    commands: Mapping[str, Command]  # The command for each version. The key "" stands for all other versions.
+    values: str = WALL  # where the measurements of a run come from: one of `VALUES`
+    # The unit, and whether lower or higher is better, for plain numbers on standard output. Times of processes
+    # are always in seconds.
     unit: str = ""
     better: str = ""
+    # If `values` is `FILE`: the file that the command writes. The name may contain {variables}, and it may be a
+    # pattern for several files.
     file: str = f"{{{OUTPUT}}}"
+    # Commands that run before each run and are not measured: first reset, then setup. None for no command.
     setup: Command | None = None
     reset: Command | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
-    timeout: float = 600.0
+    environment: Mapping[str, str] = field(default_factory=dict)  # environment variables for this entry only
+    timeout: float = 600.0  # time limit of a run in seconds
+    # Whether the single values in the file are iterations of one run, as in files of hyperfine.
     file_is_run: bool = False
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The plan that `labeler measure` executes.
+class MeasurementPlan:
+    """The plan that `labeler measure` executes."""
 
-    Attributes
-    ----------
-    benchmarks : tuple of Measured
-    versions : mapping of str to mapping of str to str
-        The variables of each version for use in commands; empty if there is only one version, without a name.
-    factors : tuple of Factor
-    contexts : int or None
-        Number of combinations of levels to draw at random; None for all combinations.
-    runs : int
-        Number of runs of each benchmark, version and context in each kind of order.
-    order : str
-        One of `ORDERS`.
-    interleave : bool
-        Whether versions alternate (A B B A). Otherwise all runs of a version come before the next version.
-    seed : int
-    directory : str
-        The working directory of commands, relative to the folder of the plan.
-    environment : mapping of str to str
-        Environment variables that are set for every command.
-    inherit : tuple of str or None
-        Names of the environment variables that commands inherit from this process; None for all.
-    pause : float
-        Seconds of rest before each run.
-    application : str
-    keep_hostname, keep_environment_names : bool
-        Whether to record the name of the machine, and whether to record the names of environment variables. Values of
-        environment variables are never recorded.
-    """
-
-    benchmarks: tuple[Measured, ...]
+    benchmarks: tuple[PlanEntry, ...]
+    # The variables of each version for use in commands; empty if there is only one version, without a name.
     versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     factors: tuple[Factor, ...] = ()
-    contexts: int | None = None
-    runs: int = 10
-    order: str = "random"
+    contexts: int | None = None  # number of combinations of levels to draw at random; None for all combinations
+    runs: int = 10  # number of runs of each benchmark, version and context in each kind of order
+    order: str = "random"  # one of `ORDERS`
+    # Whether versions alternate (A B B A). Otherwise all runs of a version come before the next version.
     interleave: bool = True
     seed: int = 1
-    directory: str = "."
-    environment: Mapping[str, str] = field(default_factory=dict)
+    directory: str = "."  # the working directory of commands, relative to the folder of the plan
+    environment: Mapping[str, str] = field(default_factory=dict)  # environment variables that are set for every command
+    # Names of the environment variables that commands inherit from this process; None for all.
     inherit: tuple[str, ...] | None = None
-    pause: float = 0.0
+    pause: float = 0.0  # seconds of rest before each run
     application: str = ""
+    # Whether to record the name of the machine, and whether to record the names of environment variables. Values
+    # of environment variables are never recorded.
     keep_hostname: bool = False
     keep_environment_names: bool = False

@@ -12,7 +12,7 @@ import numpy as np
 
 from labeler.errors import InputError
 from labeler.measuring import plan as p
-from labeler.measuring.plan import Command, Factor, Level, Measured, Plan
+from labeler.measuring.plan import Command, Factor, Level, MeasurementPlan, PlanEntry
 from labeler.measuring.schedule import n_steps
 from labeler.measuring.tools import TOOLS, Call
 
@@ -25,13 +25,10 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _CPUS = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> MeasurementPlan:
     """Read the measurement plan in a TOML file.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is invalid. The message names the file and the entry.
+    Raises InputError if the file cannot be read or is invalid. The message names the file and the entry.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -46,7 +43,7 @@ def read_plan(path: Path) -> Plan:
         raise InputError(f"{path}: {error}") from None
 
 
-def parse_plan(text: str) -> Plan:
+def parse_plan(text: str) -> MeasurementPlan:
     """Return the measurement plan in a TOML text; raises ValueError with the name of the invalid entry."""
     table = _Table("the plan", tomllib.loads(text))
     seed = table.whole("seed", 1, low=0)
@@ -63,7 +60,7 @@ def parse_plan(text: str) -> Plan:
     if inherit is not True and not (isinstance(inherit, list) and all(isinstance(name, str) for name in inherit)):
         raise ValueError("inherit must be true or a list of names of environment variables")
     order = table.word("order", "random", p.ORDERS)
-    made = Plan(
+    made = MeasurementPlan(
         benchmarks, versions, factors,
         contexts=table.whole("contexts", None, low=1) if "contexts" in table.entries else None,
         runs=table.whole("runs", 10, low=1), order=order, interleave=table.flag("interleave", default=True), seed=seed,
@@ -79,7 +76,7 @@ def parse_plan(text: str) -> Plan:
     return made
 
 
-def with_changes(plan: Plan, **changes: Any) -> Plan:
+def with_changes(plan: MeasurementPlan, **changes: Any) -> MeasurementPlan:
     """Return the plan, changed by options of the command line; raises InputError if the changed plan is invalid."""
     changed = replace(plan, **{name: value for name, value in changes.items() if value is not None})
     if n_steps(changed) > MAX_STEPS:
@@ -87,7 +84,7 @@ def with_changes(plan: Plan, **changes: Any) -> Plan:
     return changed
 
 
-def _too_many(plan: Plan) -> str:
+def _too_many(plan: MeasurementPlan) -> str:
     return f"The plan has {n_steps(plan):,} runs; the limit is {MAX_STEPS:,}. Lower runs, or draw some contexts."
 
 
@@ -289,7 +286,7 @@ def _shared(table: _Table) -> dict[str, Any]:
     }
 
 
-def _benchmark(own: _Table, versions: Mapping[str, Mapping[str, str]], shared: Mapping[str, Any]) -> Measured:
+def _benchmark(own: _Table, versions: Mapping[str, Mapping[str, str]], shared: Mapping[str, Any]) -> PlanEntry:
     name = own.text("name", None).strip()
     own.place = f"benchmark {name!r}"
     if not name:
@@ -304,7 +301,7 @@ def _benchmark(own: _Table, versions: Mapping[str, Mapping[str, str]], shared: M
         made = _of_tool(own, name)
     else:
         values = own.word("values", p.WALL, p.VALUES)
-        made = Measured(name, _commands(own, versions, shell=shell), values)
+        made = PlanEntry(name, _commands(own, versions, shell=shell), values)
         if values == p.FILE:
             made = replace(made, file=own.text("file", made.file))
     own.check_empty()
@@ -336,7 +333,7 @@ def _commands(own: _Table, versions: Mapping[str, Any], *, shell: bool) -> dict[
     return {**({"": general} if general else {}), **commands}
 
 
-def _of_tool(own: _Table, name: str) -> Measured:
+def _of_tool(own: _Table, name: str) -> PlanEntry:
     tool = TOOLS[own.word("tool", "", tuple(TOOLS))]
     target = own.text("target", "")
     if not target:
@@ -349,13 +346,13 @@ def _of_tool(own: _Table, name: str) -> Measured:
     if not isinstance(arguments, list) or not all(isinstance(word, str) for word in arguments):
         raise own.wrong("arguments", "a list of words", arguments)
     command = Command(tuple(tool.words(Call(target, only, iterations, tuple(arguments)))))
-    return Measured(
+    return PlanEntry(
         name, {"": command}, tool.values, file=tool.file, environment=dict(tool.environment or {}),
         file_is_run=tool.file_is_run,
     )  # fmt: skip
 
 
-def _check(plan: Plan, variables: set[str]) -> None:
+def _check(plan: MeasurementPlan, variables: set[str]) -> None:
     """Check the conditions that involve several parts of the plan; raises ValueError if one is not met."""
     names = [benchmark.name for benchmark in plan.benchmarks]
     doubled = [name for name in names if names.count(name) > 1]
@@ -404,12 +401,12 @@ def _check(plan: Plan, variables: set[str]) -> None:
         )
 
 
-def _shows(plan: Plan, version: str, own: Mapping[str, str], used: set[str]) -> bool:
+def _shows(plan: MeasurementPlan, version: str, own: Mapping[str, str], used: set[str]) -> bool:
     has_command = any(version in benchmark.commands for benchmark in plan.benchmarks)
     return has_command or bool(used & {"version", *own})
 
 
-def _texts(benchmark: Measured) -> list[tuple[str, bool]]:
+def _texts(benchmark: PlanEntry) -> list[tuple[str, bool]]:
     """Return the texts of a benchmark that may contain variables, each with whether it is a word of a command."""
     commands = [*benchmark.commands.values(), *(one for one in (benchmark.setup, benchmark.reset) if one)]
     words = [(word, not command.is_shell) for command in commands for word in command.words]

@@ -28,29 +28,17 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @dataclass(frozen=True)
 class Ended:
-    """The result of running a command.
+    """The result of running a command."""
 
-    Attributes
-    ----------
-    reason : str
-        The reason why the command failed; "" if it succeeded.
-    exit_status : int or None
-        The exit status. It is negative if a signal ended the command, and None if the command could not be started.
-    wall_s, cpu_s : float
-        The time from start to end, and the processor time, in seconds. The processor time includes child processes for
-        which the command waited.
-    output : bytes
-        The standard output; empty if it was not requested.
-    n_left : int
-        Number of processes that the command left running. These processes were ended.
-    """
-
-    reason: str
+    reason: str  # the reason why the command failed; "" if it succeeded
+    # The exit status. It is negative if a signal ended the command, and None if the command could not be started.
     exit_status: int | None
+    # The time from start to end, and the processor time, in seconds. The processor time includes child processes
+    # for which the command waited.
     wall_s: float = 0.0
     cpu_s: float = 0.0
-    output: bytes = b""
-    n_left: int = 0
+    output: bytes = b""  # the standard output; empty if it was not requested
+    n_left: int = 0  # Number of processes that the command left running. These processes were ended.
 
 
 def check_system() -> None:
@@ -70,29 +58,9 @@ def run(
 ) -> Ended:
     """Run a command and wait until it ends.
 
-    Parameters
-    ----------
-    argv : sequence of str
-        The program and the arguments. No shell reads them.
-    directory : Path
-    environment : mapping of str to str
-        All environment variables of the command; nothing else is inherited.
-    timeout : float
-        The number of seconds after which the command and all processes that it started are ended.
-    keep_output : bool
-        Whether to keep standard output; otherwise it is discarded.
-    cpus : frozenset of int, optional
-        The processors to which the command is pinned.
-
-    Returns
-    -------
-    Ended
-        The result. There is a result even if the command could not be started.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If the user stops the measurement. The command is ended first.
+    No shell reads the arguments, and only `environment` is inherited. After `timeout` seconds, the command and all
+    processes that it started are ended. There is a result even if the command could not be started. Raises
+    KeyboardInterrupt if the user stops the measurement. The command is ended first.
     """
     _adopt_orphans()
     before = _children()

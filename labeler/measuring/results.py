@@ -9,45 +9,34 @@ from pathlib import Path
 from analysis.benchmark import LOWER, Benchmark
 from labeler.errors import Refused
 from labeler.formats import ReadOptions, Source, read
-from labeler.measuring.plan import CPU, FILE, STDOUT, WALL, Measured
+from labeler.measuring.plan import CPU, FILE, STDOUT, WALL, PlanEntry
 from labeler.measuring.process import Ended
 
 Numbers = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Result:
-    """The iterations of one benchmark in one run.
-
-    Attributes
-    ----------
-    benchmark, application : str
-    process : str
-        The id of the process if the run has several processes; otherwise "".
-    values : tuple of float
-    unit, better : str
-    """
+class RunResult:
+    """The iterations of one benchmark in one run."""
 
     benchmark: str
     values: Numbers
     unit: str = "s"
     better: str = LOWER
     application: str = ""
-    process: str = ""
+    process: str = ""  # the id of the process if the run has several processes; otherwise ""
 
 
-Marks = Mapping[Path, tuple[int, int, int]]  # the state of each file, which changes when the file is written again
+FileStates = Mapping[Path, tuple[int, int, int]]  # the state of each file, which changes when the file is written again
 
 
-def marks_of(measured: Measured, files: str, directory: Path) -> Marks:
+def file_states(measured: PlanEntry, files: str, directory: Path) -> FileStates:
     """Return the state of the result files that exist now, to detect later which files a run wrote.
 
     Parameters
     ----------
-    measured : Measured
     files : str
         A path or a pattern of paths, relative to the directory.
-    directory : Path
     """
     if measured.values != FILE:
         return {}
@@ -58,29 +47,15 @@ def marks_of(measured: Measured, files: str, directory: Path) -> Marks:
     return {path: (state.st_mtime_ns, state.st_size, state.st_ino) for path, state in states.items()}
 
 
-def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) -> list[Result]:
+def results_of(measured: PlanEntry, ended: Ended, before: FileStates, after: FileStates) -> list[RunResult]:
     """Return the measurements of a run that succeeded.
 
-    Parameters
-    ----------
-    measured : Measured
-    ended : Ended
-    before, after : mapping
-        Results of `marks_of` before and after the run. A file that did not change belongs to an earlier run.
-
-    Returns
-    -------
-    list of Result
-        One result for each benchmark. If the run has only one benchmark, the benchmark gets the name in the plan. If
-        the run has several benchmarks, their names are appended to the name in the plan.
-
-    Raises
-    ------
-    ValueError
-        If the run has no measurements, or they cannot be read.
+    `before` and `after` are the states of the result files before and after the run; a file that did not change belongs
+    to an earlier run. A single benchmark gets the name in the plan; the names of several are appended to it. Raises
+    ValueError if the run has no measurements, or they cannot be read.
     """
     if measured.values in (WALL, CPU):
-        return [Result(measured.name, (ended.wall_s if measured.values == WALL else ended.cpu_s,))]
+        return [RunResult(measured.name, (ended.wall_s if measured.values == WALL else ended.cpu_s,))]
     options = ReadOptions(
         unit=measured.unit, better=measured.better, values_are="iterations" if measured.file_is_run else None
     )
@@ -88,7 +63,7 @@ def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) ->
         numbers = _plain_numbers(ended.output)
         if numbers:
             better = measured.better or (LOWER if measured.unit == "s" else "")
-            return [Result(measured.name, numbers, measured.unit, better)]
+            return [RunResult(measured.name, numbers, measured.unit, better)]
         return _named(measured, _read([Source("standard output", data=ended.output)], options))
     written = [path for path, mark in after.items() if before.get(path) != mark]
     if not written:
@@ -114,12 +89,12 @@ def _read(sources: Sequence[Source], options: ReadOptions) -> list[Benchmark]:
         raise ValueError(f"the result cannot be read: {error.reason}") from None
 
 
-def _named(measured: Measured, benchmarks: Sequence[Benchmark]) -> list[Result]:
+def _named(measured: PlanEntry, benchmarks: Sequence[Benchmark]) -> list[RunResult]:
     if not benchmarks:
         raise ValueError("the result contains no measurements")
     several = len(benchmarks) > 1
     return [
-        Result(
+        RunResult(
             f"{measured.name}: {benchmark.name}" if several else measured.name,
             tuple(run.tolist()), benchmark.unit, benchmark.better, benchmark.application,
             str(at) if len(benchmark.runs) > 1 else "",

@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from labeler.measuring.plan import Plan
+from labeler.measuring.plan import MeasurementPlan
 
 FIXED, RANDOM = "fixed", "random"
 # separate streams of random numbers, so that no choice depends on how many numbers another choice uses
@@ -20,39 +20,20 @@ _CONTEXTS, _ORDER_OF_CONTEXTS, _ORDER = range(3)
 
 
 @dataclass(frozen=True)
-class Step:
-    """One run of a benchmark in the schedule.
+class ScheduledRun:
+    """One run of a benchmark in the schedule."""
 
-    Attributes
-    ----------
-    number : int
-        Position of the run in the schedule, starting at 0.
-    round : int
-        Number of the round, starting at 0; the table has this number in the column run.
-    benchmark : str
-    version : str
-        "" if the plan has no versions.
-    order_type : str
-        "fixed" or "random".
-    position : int
-        Position of the run in its pass, starting at 1.
-    predecessor : str
-        The previous benchmark in this pass; "" for the first benchmark.
-    factors : mapping of str to str
-        The name of the level of each factor.
-    """
-
-    number: int
-    round: int
+    number: int  # position of the run in the schedule, starting at 0
+    round: int  # number of the round, starting at 0; the table has this number in the column run
     benchmark: str
-    version: str
-    order_type: str
-    position: int
-    predecessor: str
-    factors: Mapping[str, str] = field(default_factory=dict)
+    version: str  # "" if the plan has no versions
+    order_type: str  # "fixed" or "random"
+    position: int  # position of the run in its pass, starting at 1
+    predecessor: str  # the previous benchmark in this pass; "" for the first benchmark
+    factors: Mapping[str, str] = field(default_factory=dict)  # the name of the level of each factor
 
 
-def schedule(plan: Plan) -> Iterator[Step]:
+def schedule(plan: MeasurementPlan) -> Iterator[ScheduledRun]:
     """Yield all runs of the plan, in order."""
     contexts = contexts_of(plan)
     number = 0
@@ -60,23 +41,23 @@ def schedule(plan: Plan) -> Iterator[Step]:
         names = _order_of_benchmarks(plan, round_, version, order_type, context)
         before = ""
         for position, name in enumerate(names, start=1):
-            yield Step(number, round_, name, version, order_type, position, before, contexts[context])
+            yield ScheduledRun(number, round_, name, version, order_type, position, before, contexts[context])
             number, before = number + 1, name
 
 
-def n_steps(plan: Plan) -> int:
+def n_steps(plan: MeasurementPlan) -> int:
     """Return the number of runs in the plan."""
     n_contexts = plan.contexts or prod(len(factor.levels) for factor in plan.factors)
     per_round = len(plan.benchmarks) * max(len(plan.versions), 1) * n_contexts * len(kinds_of_order(plan))
     return plan.runs * per_round
 
 
-def kinds_of_order(plan: Plan) -> tuple[str, ...]:
+def kinds_of_order(plan: MeasurementPlan) -> tuple[str, ...]:
     """Return the kinds of order in which the plan runs benchmarks: "fixed", "random" or both."""
     return (FIXED, RANDOM) if plan.order == "both" else (plan.order,)
 
 
-def contexts_of(plan: Plan) -> list[Mapping[str, str]]:
+def contexts_of(plan: MeasurementPlan) -> list[Mapping[str, str]]:
     """Return the combinations of factor levels that the plan measures.
 
     These are all combinations, or a random selection if the plan has a number of contexts. A selection contains each
@@ -108,7 +89,7 @@ def contexts_of(plan: Plan) -> list[Mapping[str, str]]:
     return [*best, *(remaining[at] for at in chosen)]
 
 
-def _passes(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, str, str, int]]:
+def _passes(plan: MeasurementPlan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, str, str, int]]:
     """Yield (round, version, kind of order, context) for each pass."""
     versions = tuple(plan.versions) or ("",)
     if not plan.interleave and len(versions) > 1:
@@ -120,7 +101,7 @@ def _passes(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple
         yield from ((round_, version, kind, at) for version in (reversed(versions) if turned else versions))
 
 
-def _rounds(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int, str, int]]:
+def _rounds(plan: MeasurementPlan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int, str, int]]:
     """Yield the combinations of round, kind of order and context, as (round, number of the kind, kind, context).
 
     The two kinds of order alternate.
@@ -132,7 +113,7 @@ def _rounds(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple
                 yield round_, place, kind, int(at)
 
 
-def _order_of_benchmarks(plan: Plan, round_: int, version: str, order_type: str, context: int) -> list[str]:
+def _order_of_benchmarks(plan: MeasurementPlan, round_: int, version: str, order_type: str, context: int) -> list[str]:
     names = [benchmark.name for benchmark in plan.benchmarks]
     if order_type == FIXED:
         return names
@@ -140,5 +121,5 @@ def _order_of_benchmarks(plan: Plan, round_: int, version: str, order_type: str,
     return [names[at] for at in _rng(plan, _ORDER, round_, place, context).permutation(len(names))]
 
 
-def _rng(plan: Plan, *what: int) -> np.random.Generator:
+def _rng(plan: MeasurementPlan, *what: int) -> np.random.Generator:
     return np.random.default_rng([plan.seed, *what])

@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 
+from labeler.atomic_files import in_place
 from labeler.errors import InputError
 from labeler.measuring import machine, process
 from labeler.measuring.plan import (
@@ -28,15 +29,14 @@ from labeler.measuring.plan import (
     Argv,
     Command,
     Level,
-    Measured,
-    Plan,
+    MeasurementPlan,
+    PlanEntry,
 )
 from labeler.measuring.plan_file import VARIABLE
 from labeler.measuring.process import Ended
-from labeler.measuring.results import Result, marks_of, results_of
-from labeler.measuring.schedule import Step, n_steps, schedule
-from labeler.measuring.table import NAME, PARQUET, Done, Table, place_of, write_parquet
-from labeler.whole_files import in_place
+from labeler.measuring.results import RunResult, file_states, results_of
+from labeler.measuring.schedule import ScheduledRun, n_steps, schedule
+from labeler.measuring.table import NAME, PARQUET, Done, MeasurementTable, place_of, write_parquet
 
 LOCK = "plan.lock"  # name of the file that records the parts of the plan that must not change
 MAY_CHANGE = ("runs", "pause", "keep_hostname", "keep_environment_names")
@@ -45,96 +45,55 @@ MAX_COMPONENT = 200  # maximum number of characters of a folder name
 
 
 @dataclass(frozen=True)
-class Progress:
-    """The progress of a measurement after a run.
-
-    Attributes
-    ----------
-    n_done, n_steps : int
-    step : Step
-        The run that has just ended.
-    failure : str
-        The reason why this run failed; "" if the run succeeded.
-    stopped : str
-        A message that the benchmark will not run again because it failed too often; "" otherwise.
-    seconds_left : float or None
-    """
+class SessionProgress:
+    """The progress of a measurement after a run."""
 
     n_done: int
     n_steps: int
-    step: Step
-    failure: str
-    stopped: str
+    step: ScheduledRun  # the run that has just ended
+    failure: str  # the reason why this run failed; "" if the run succeeded
+    stopped: str  # A message that the benchmark will not run again because it failed too often; "" otherwise
     seconds_left: float | None
 
 
 @dataclass
 class Outcome:
-    """The result of a measurement session.
+    """The result of a measurement session."""
 
-    Attributes
-    ----------
-    path : Path
-        The path of the table.
-    n_steps, n_before, n_made : int
-        The numbers of runs in the plan, of runs completed before this session, and of runs made in this session.
-    n_failed, n_skipped : int
-        The numbers of failed runs, and of runs that were skipped because their benchmark failed too often.
-    is_complete : bool
-    stopped : list of str
-    seconds : float
-        Duration of this session.
-    overhead_s : float
-        Mean time per run that is spent outside the command.
-    """
-
-    path: Path
+    path: Path  # the path of the table
+    # The numbers of runs in the plan, of runs completed before this session, and of runs made in this session.
     n_steps: int
     n_before: int = 0
     n_made: int = 0
+    # The numbers of failed runs, and of runs that were skipped because their benchmark failed too often.
     n_failed: int = 0
     n_skipped: int = 0
     is_complete: bool = False
     stopped: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    overhead_s: float = 0.0
+    seconds: float = 0.0  # duration of this session
+    overhead_s: float = 0.0  # mean time per run that is spent outside the command
 
 
 def measure(
-    plan: Plan,
+    plan: MeasurementPlan,
     out: Path,
     base: Path,
     *,
     limit: int | None = None,
-    watch: Callable[[Progress], None] = lambda _progress: None,
+    watch: Callable[[SessionProgress], None] = lambda _progress: None,
 ) -> Outcome:
     """Execute the runs of a plan that are not in the folder yet, and append each run to its table.
 
-    Parameters
-    ----------
-    plan : Plan
-    out : Path
-        The folder with the table. The folder is created if it does not exist.
-    base : Path
-        The folder that the directory in the plan is relative to.
-    limit : int, optional
-        Maximum number of runs in this call; None for no limit.
-    watch : callable
-        Called with the progress after each run.
-
-    Raises
-    ------
-    InputError
-        If the folder belongs to another plan, is in use, or cannot be written.
-    KeyboardInterrupt
-        If the user stops the measurement. The current run is not recorded.
+    `base` is the folder that the directory in the plan is relative to; `limit` is the maximum number of runs in this
+    call. Raises InputError if the folder belongs to another plan, is in use, or cannot be written. Raises
+    KeyboardInterrupt if the user stops the measurement. The current run is not recorded.
     """
     process.check_system()
     directory = _directory(plan, base)
     _prepare(plan, out)
     factors = tuple(factor.name for factor in plan.factors)
     with (
-        Table(out / NAME, factors) as table,
+        MeasurementTable(out / NAME, factors) as table,
         TemporaryDirectory(prefix="labeler-", ignore_cleanup_errors=True) as temporary,
     ):
         outcome = Outcome(out / NAME, n_steps(plan), n_before=len(table.done))
@@ -160,7 +119,7 @@ def measure(
                 outcome.stopped.append(stopped)
             if len(table.done) > outcome.n_before and done is table.done[-1]:
                 left.add(step, done)
-                watch(Progress(len(table.done), outcome.n_steps, step, done.failure, stopped, left.seconds()))
+                watch(SessionProgress(len(table.done), outcome.n_steps, step, done.failure, stopped, left.seconds()))
         else:
             outcome.is_complete = True
         outcome.seconds = time.perf_counter() - began
@@ -171,22 +130,19 @@ def measure(
     return outcome
 
 
-def done_so_far(plan: Plan, out: Path) -> list[Done]:
+def done_so_far(plan: MeasurementPlan, out: Path) -> list[Done]:
     """Return the completed runs in a folder; return no runs if the folder has no table.
 
-    Raises
-    ------
-    InputError
-        If the folder belongs to another plan.
+    Raises InputError if the folder belongs to another plan.
     """
     if not (out / NAME).exists():
         return []
     _check_lock(plan, out)
-    with Table(out / NAME, tuple(factor.name for factor in plan.factors)) as table:
+    with MeasurementTable(out / NAME, tuple(factor.name for factor in plan.factors)) as table:
         return [done for _step, done in _with_done(plan, table.done, out) if done]
 
 
-def seconds_left(plan: Plan, done: list[Done]) -> float | None:
+def seconds_left(plan: MeasurementPlan, done: list[Done]) -> float | None:
     """Return the estimated remaining time in seconds; return None if there are no completed runs."""
     return _TimeLeft(plan, done).seconds()
 
@@ -216,14 +172,14 @@ def _fill_text(text: str, variables: Mapping[str, Argv]) -> str:
     return re.sub(r"\{(\{[A-Za-z_]\w*\})\}", r"\1", filled)
 
 
-def _directory(plan: Plan, base: Path) -> Path:
+def _directory(plan: MeasurementPlan, base: Path) -> Path:
     directory = (base / plan.directory).resolve()
     if not directory.is_dir():
         raise InputError(f"The plan's directory {plan.directory!r} is not a folder in {base}.")
     return directory
 
 
-def _prepare(plan: Plan, out: Path) -> None:
+def _prepare(plan: MeasurementPlan, out: Path) -> None:
     """Create the folder for the results; if it already has a table, check that the table belongs to this plan."""
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -241,7 +197,7 @@ def _prepare(plan: Plan, out: Path) -> None:
         partial.write_text(json.dumps(_fingerprint(plan), indent=1) + "\n", encoding="utf-8")
 
 
-def _check_lock(plan: Plan, out: Path) -> None:
+def _check_lock(plan: MeasurementPlan, out: Path) -> None:
     try:
         known = json.loads((out / LOCK).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -257,7 +213,7 @@ def _check_lock(plan: Plan, out: Path) -> None:
         )
 
 
-def _fingerprint(plan: Plan) -> dict[str, str]:
+def _fingerprint(plan: MeasurementPlan) -> dict[str, str]:
     """Return a hash of each part of the plan; values whose names suggest a secret are left out."""
     parts = {name: value for name, value in asdict(plan).items() if name not in MAY_CHANGE}
     text = json.dumps(_without_secret_values(parts), sort_keys=True)
@@ -274,7 +230,7 @@ def _without_secret_values(value: object) -> object:
     return [_without_secret_values(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
-def _with_done(plan: Plan, done: list[Done], out: Path) -> Iterator[tuple[Step, Done | None]]:
+def _with_done(plan: MeasurementPlan, done: list[Done], out: Path) -> Iterator[tuple[ScheduledRun, Done | None]]:
     """Yield each step of the schedule with the completed run of this step, or with None.
 
     Raises InputError if a run in the table does not match its step.
@@ -296,10 +252,10 @@ class _Failures:
     def __init__(self) -> None:
         self.in_a_row: Counter[tuple[str, str]] = Counter()
 
-    def is_stopped(self, step: Step) -> bool:
+    def is_stopped(self, step: ScheduledRun) -> bool:
         return self.in_a_row[step.benchmark, step.version] >= MAX_FAILURES
 
-    def add(self, step: Step, failure: str) -> str:
+    def add(self, step: ScheduledRun, failure: str) -> str:
         """Count a run; if this failure is one too many, return a message that the benchmark will not run again."""
         key = step.benchmark, step.version
         self.in_a_row[key] = self.in_a_row[key] + 1 if failure else 0
@@ -315,14 +271,14 @@ class _TimeLeft:
     The estimate adds, over the benchmarks, the mean time of the runs so far times the number of remaining runs.
     """
 
-    def __init__(self, plan: Plan, done: list[Done]) -> None:
+    def __init__(self, plan: MeasurementPlan, done: list[Done]) -> None:
         self.plan = plan
         self.seconds_of: dict[str, list[float]] = defaultdict(list)
         self.to_come = Counter({entry.name: n_steps(plan) // len(plan.benchmarks) for entry in plan.benchmarks})
         for entry in done:
             self._count(entry.benchmark, entry.seconds)
 
-    def add(self, step: Step, done: Done) -> None:
+    def add(self, step: ScheduledRun, done: Done) -> None:
         self._count(step.benchmark, done.seconds)
 
     def _count(self, benchmark: str, seconds: float) -> None:
@@ -341,7 +297,7 @@ class _TimeLeft:
 class _Run:
     """A run: the measurements or the reason why the run failed, and the recorded conditions."""
 
-    results: list[Result]
+    results: list[RunResult]
     failure: str
     noted: Mapping[str, str]
     seconds: float
@@ -350,7 +306,7 @@ class _Run:
 class _Runner:
     """An executor of runs, which runs the commands of one step after another."""
 
-    def __init__(self, plan: Plan, directory: Path, temporary: Path) -> None:
+    def __init__(self, plan: MeasurementPlan, directory: Path, temporary: Path) -> None:
         self.plan, self.directory, self.temporary = plan, directory, temporary
         self.measured = {entry.name: entry for entry in plan.benchmarks}
         self.levels = {factor.name: {level.name: level for level in factor.levels} for factor in plan.factors}
@@ -360,7 +316,7 @@ class _Runner:
         }
         self.constant = machine.constant(hostname=plan.keep_hostname)
 
-    def run(self, step: Step) -> _Run:
+    def run(self, step: ScheduledRun) -> _Run:
         measured = self.measured[step.benchmark]
         folder = self.temporary / "run"
         folder.mkdir(exist_ok=True)
@@ -369,7 +325,7 @@ class _Runner:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _run(self, step: Step, measured: Measured, output: Path) -> _Run:
+    def _run(self, step: ScheduledRun, measured: PlanEntry, output: Path) -> _Run:
         variables = self._variables(step, output)
         environment = self._environment(step, measured, variables)
         directory = self._working_directory(step)
@@ -393,7 +349,7 @@ class _Runner:
                     noted |= {"time": now, "duration": f"{ended.wall_s:.6f}"}
                     return _Run([], self._clean(f"{name}: {ended.reason}", environment), noted, ended.wall_s)
         files = _fill_text(measured.file, variables)
-        before = marks_of(measured, files, directory)
+        before = file_states(measured, files, directory)
         noted |= {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "load_before": f"{machine.load():.2f}"}
         ended = process.run(
             _argv(measured.commands.get(step.version) or measured.commands[""], variables),
@@ -404,7 +360,7 @@ class _Runner:
         if ended.reason:
             return _Run([], self._clean(ended.reason, environment), noted, ended.wall_s)
         try:
-            results = results_of(measured, ended, before, marks_of(measured, files, directory))
+            results = results_of(measured, ended, before, file_states(measured, files, directory))
             return _Run(results, "", noted, ended.wall_s)
         except ValueError as error:
             return _Run([], self._clean(str(error), environment), noted, ended.wall_s)
@@ -412,10 +368,10 @@ class _Runner:
     def _clean(self, failure: str, environment: Mapping[str, str]) -> str:
         return " ".join(machine.without_secrets(failure, environment).split())
 
-    def _level(self, step: Step, name: str) -> Level:
+    def _level(self, step: ScheduledRun, name: str) -> Level:
         return self.levels[name][step.factors[name]]
 
-    def _variables(self, step: Step, output: Path) -> dict[str, Argv]:
+    def _variables(self, step: ScheduledRun, output: Path) -> dict[str, Argv]:
         given = {
             "python": sys.executable, "benchmark": step.benchmark, "version": step.version, "run": str(step.round),
             OUTPUT: str(output), **self.plan.versions.get(step.version, {}),
@@ -423,7 +379,7 @@ class _Runner:
         levels = {name: self._level(step, name).words for name in step.factors}
         return {**{name: (text,) for name, text in given.items()}, **levels}
 
-    def _environment(self, step: Step, measured: Measured, variables: Mapping[str, Argv]) -> dict[str, str]:
+    def _environment(self, step: ScheduledRun, measured: PlanEntry, variables: Mapping[str, Argv]) -> dict[str, str]:
         own = {**self.plan.environment, **measured.environment}
         environment = {**self.inherited, **{name: _fill_text(text, variables) for name, text in own.items()}}
         if ENVIRONMENT_SIZE in self.kinds:
@@ -431,7 +387,7 @@ class _Runner:
             environment[PADDING] = "x" * int(size)
         return environment
 
-    def _working_directory(self, step: Step) -> Path:
+    def _working_directory(self, step: ScheduledRun) -> Path:
         """Return the working directory of a run.
 
         If the path must be longer, this is a new folder with links to all files in the working directory of the plan.
@@ -452,7 +408,7 @@ class _Runner:
             (directory / entry.name).symlink_to(entry)
         return directory
 
-    def _cpus(self, step: Step) -> frozenset[int] | None:
+    def _cpus(self, step: ScheduledRun) -> frozenset[int] | None:
         if PINNING not in self.kinds:
             return None
         (text,) = self._level(step, self.kinds[PINNING]).words

@@ -15,12 +15,12 @@ from statistics import fmean
 from typing import Self
 
 from analysis.benchmark import FACTOR, PREDECESSOR, RECORDED
+from labeler.atomic_files import in_place
 from labeler.errors import InputError
 from labeler.formats.long_table import FAILURE, WRITTEN
-from labeler.measuring.results import Result
-from labeler.measuring.schedule import Step
+from labeler.measuring.results import RunResult
+from labeler.measuring.schedule import ScheduledRun
 from labeler.safe_text import as_written, inert
-from labeler.whole_files import in_place
 
 NAME, PARQUET = "measurements.csv", "measurements.parquet"
 NUMBERS = ("iteration", "value")
@@ -51,20 +51,12 @@ class Done:
 
 
 @dataclass
-class Table:
-    """The table in a folder, which only one process at a time can open.
-
-    Attributes
-    ----------
-    path : Path
-    factors : tuple of str
-    done : list of Done
-        The completed runs, in the order of the table.
-    """
+class MeasurementTable:
+    """The table in a folder, which only one process at a time can open."""
 
     path: Path
     factors: tuple[str, ...]
-    done: list[Done] = field(default_factory=list)
+    done: list[Done] = field(default_factory=list)  # the completed runs, in the order of the table
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -121,7 +113,7 @@ class Table:
         self.file.close()
 
     def append(
-        self, step: Step, results: Sequence[Result], failure: str, noted: Mapping[str, str], application: str
+        self, step: ScheduledRun, results: Sequence[RunResult], failure: str, noted: Mapping[str, str], application: str
     ) -> None:
         """Append all rows of a run at once, and wait until the rows are on disk."""
         n_rows = sum(len(result.values) for result in results) or 1
@@ -176,10 +168,7 @@ def write_parquet(path: Path) -> Path:
 def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[Done], int]:
     """Return the completed runs of a table, and how many bytes the header and these runs have.
 
-    Raises
-    ------
-    InputError
-        If the table does not have these columns.
+    Raises InputError if the table does not have these columns.
     """
     whole = content[: content.rfind(b"\n") + 1]
     if not whole:
@@ -207,7 +196,7 @@ def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[
     return done, end
 
 
-def place_of(step: Step) -> tuple[str, ...]:
+def place_of(step: ScheduledRun) -> tuple[str, ...]:
     """Return the values of a step that identify its run in the table, such as context and position.
 
     If these values differ from the values in the table, the table belongs to another plan.

@@ -24,34 +24,17 @@ class Call:
 
 @dataclass(frozen=True)
 class Tool:
-    """A benchmark tool.
-
-    Attributes
-    ----------
-    name : str
-    target : str
-        What the key `target` of a plan means for this tool.
-    words : callable
-        A function that returns the words of the command for a `Call`.
-    values : str
-        `FILE` or `STDOUT`.
-    file : str
-        The file that the tool writes.
-    environment : mapping of str to str
-    only : str
-        What the key `only` of a plan means for this tool; "" if the tool cannot run only some of its benchmarks.
-    file_is_run : bool
-        Whether the single values in the file are iterations of one run.
-    """
+    """A benchmark tool."""
 
     name: str
-    target: str
-    words: Callable[[Call], Sequence[str]]
-    values: str = FILE
-    file: str = OUT
+    target: str  # what the key `target` of a plan means for this tool
+    words: Callable[[Call], Sequence[str]]  # A function that returns the words of the command for a `Call`
+    values: str = FILE  # `FILE` or `STDOUT`
+    file: str = OUT  # the file that the tool writes
     environment: Mapping[str, str] | None = None
+    # What the key `only` of a plan means for this tool; "" if the tool cannot run only some of its benchmarks.
     only: str = ""
-    file_is_run: bool = False
+    file_is_run: bool = False  # whether the single values in the file are iterations of one run
 
 
 def _option(name: str, value: object) -> list[str]:

@@ -13,9 +13,10 @@ from itertools import zip_longest
 from labeler.model import ALL, Answer, Assignment, Category, Kind
 from labeler.plan import changes
 from labeler.plan.changes import LOADING, Changes, Slot
-from labeler.plan.design import calibration_for, hash_of, key
+from labeler.plan.design import Seed, calibration_for, hash_of, key
 
-N_OFFERED = 2  # the item on the reviewer's screen, and the next item, which the browser has already loaded
+N_OFFERED = 3  # the item on the reviewer's screen, and the next items, which the browser has already loaded
+N_OFFERED_BEFORE = 2  # the same number in earlier versions, whose log entries do not contain it
 _CATEGORIES = frozenset(Answer(category) for category in Category)
 
 Place = tuple[str, str, Kind]  # (reviewer, item, kind), the key of an assignment
@@ -31,33 +32,19 @@ class ActivePlan:
     """The state of a plan at one moment.
 
     A `Place` is the key of an assignment: reviewer, item and kind.
-
-    Attributes
-    ----------
-    standing : mapping of Place to Assignment
-        The active assignments.
-    answers : mapping of Place to tuple of Answer
-        The answers to each assignment, in the order in which the reviewer gave them.
-    applications : mapping of item name to application
-    excluded : frozenset of str
-        The excluded items.
-    imported : frozenset of Place
-        The assignments of imported labels, both active and ended.
-    seed : int
-    labelled : frozenset of Place
-        The assignments with a first label, even if the reviewer withdrew the label after answering other items.
-    ended : mapping of Place to Assignment
-        The ended assignments.
     """
 
-    standing: Mapping[Place, Assignment]
+    standing: Mapping[Place, Assignment]  # the active assignments
+    # The answers to each assignment, in the order in which the reviewer gave them.
     answers: Mapping[Place, tuple[Answer, ...]]
     applications: Mapping[str, str]
-    excluded: frozenset[str]
-    imported: frozenset[Place]
-    seed: int
+    excluded: frozenset[str]  # the excluded items
+    imported: frozenset[Place]  # the assignments of imported labels, both active and ended
+    seed: Seed
+    # The assignments with a first label, even if the reviewer withdrew the label after answering other items.
     labelled: frozenset[Place] = frozenset()
-    ended: Mapping[Place, Assignment] = field(default_factory=dict)
+    ended: Mapping[Place, Assignment] = field(default_factory=dict)  # the ended assignments
+    n_offered: int = N_OFFERED  # number of items on a reviewer's screen or already loaded
 
     @property
     def hash(self) -> str:
@@ -70,7 +57,9 @@ class ActivePlan:
     def without(self, reviewer: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
         """Return the plan after a reviewer left, and the items that moved to other reviewers."""
         return self.moved(
-            changes.leave(self._slots(), reviewer, applications=self.applications, staying=staying, seed=self.seed)
+            changes.reassign_slots_of_leaver(
+                self._slots(), reviewer, applications=self.applications, staying=staying, seed=self.seed
+            )
         )
 
     def succeeded(self, reviewer: str, successor: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
@@ -245,7 +234,7 @@ class ActivePlan:
         for place, assignment in self.standing.items():
             if self._is_waiting(place) or self._comes_once_more(place):
                 offered[assignment.reviewer].append((not self._is_waiting(place), assignment.position, place))
-        return {place for own in offered.values() for _, _, place in sorted(own)[:N_OFFERED]}
+        return {place for own in offered.values() for _, _, place in sorted(own)[: self.n_offered]}
 
     def _comes_once_more(self, place: Place) -> bool:
         """Return whether the reviewer will see the item again after all other items.

@@ -17,7 +17,7 @@ import numpy as np
 
 from labeler.errors import InputError
 from labeler.model import ALL, Assignment, Category, Kind
-from labeler.plan.design import Plan, key
+from labeler.plan.design import Plan, Seed, key
 
 LOADING = (Kind.FRESH, Kind.OVERLAP, Kind.THIRD)
 WHY_GIVEN_UP = {
@@ -60,10 +60,13 @@ class Changes:
     shortfalls: tuple[str, ...]
 
 
-def leave(
-    slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], staying: Iterable[str], seed: int
+def reassign_slots_of_leaver(
+    slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], staying: Iterable[str], seed: Seed
 ) -> Changes:
     """Move the open slots of a reviewer who leaves to the reviewers who stay.
+
+    Raises InputError if the leaving reviewer is in `staying`, a reviewer has an item twice, or an item has no
+    application.
 
     Parameters
     ----------
@@ -71,10 +74,8 @@ def leave(
         All slots of the study, including the slots of reviewers who have left.
     reviewer : str
         The reviewer who leaves.
-    applications : mapping of item name to application
     staying : iterable of str
         Reviewers who can take slots.
-    seed : int
 
     Returns
     -------
@@ -85,11 +86,6 @@ def leave(
         the lowest co-load with the other reviewers of the item decides, then the lowest load in the application of the
         item, then the key. If every staying reviewer already has the item, the slot is dropped; this is usual for
         overlap items. Hidden retests and calibration slots are always dropped.
-
-    Raises
-    ------
-    InputError
-        If the leaving reviewer is in `staying`, a reviewer has an item twice, or an item has no application.
     """
     slots, people = list(slots), set(staying)
     if reviewer in people:
@@ -113,26 +109,13 @@ def succeed(
     *,
     applications: Mapping[str, str],
     staying: Iterable[str],
-    seed: int,
+    seed: Seed,
 ) -> Changes:
     """Move the open slots of a reviewer who leaves to a successor.
 
-    Parameters
-    ----------
-    slots, reviewer, applications, staying, seed
-        See `leave`. `staying` may include the successor.
-    successor : str
-
-    Returns
-    -------
-    Changes
-        All open slots go to the successor, except hidden retests and items that the successor already has. For these
-        slots, the rules of `leave` apply.
-
-    Raises
-    ------
-    InputError
-        In the same cases as `leave`, or if reviewer and successor are the same person.
+    The arguments are those of `leave`; `staying` may include the successor. All open slots go to the successor, except
+    hidden retests and items that the successor already has: for these, the rules of `leave` apply. Raises InputError in
+    the same cases as `reassign_slots_of_leaver`, or if reviewer and successor are the same person.
     """
     slots = list(slots)
     if reviewer == successor:
@@ -147,12 +130,16 @@ def succeed(
     ]
     passed_slots = set(passed)
     reassigned = [replace(slot, reviewer=successor) if slot in passed_slots else slot for slot in slots]
-    later = leave(reassigned, reviewer, applications=applications, staying={*staying, successor}, seed=seed)
+    later = reassign_slots_of_leaver(
+        reassigned, reviewer, applications=applications, staying={*staying, successor}, seed=seed
+    )
     return Changes((*moves, *later.moves), later.shortfalls)
 
 
-def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], seed: int) -> Changes:
+def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], seed: Seed) -> Changes:
     """Move open slots to a reviewer who joins.
+
+    Raises InputError if a reviewer has an item twice, or an item has no application.
 
     Parameters
     ----------
@@ -160,8 +147,6 @@ def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str
         All slots of the study except dropped slots.
     reviewer : str
         The reviewer who joins or returns.
-    applications : mapping of item name to application
-    seed : int
 
     Returns
     -------
@@ -169,20 +154,13 @@ def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str
         The moves, one slot at a time. A slot can move if all of these conditions are met: it is open and not bound; its
         kind is fresh or third; the joining reviewer does not have the item in any kind; and the current reviewer has no
         hidden retest of the item.
-
         In each step, the reviewer with the largest remaining load gives a slot; reviewers without a slot that can move
         are ignored, and keys break ties. The giver gives the slot for which the joining reviewer has the lowest co-load
         with the other reviewers of the item. If several are equal, the lowest load of the joining reviewer in the
         application of the item decides, then the key. The steps end when no slot can move, or when the giver has at
         most one open slot more than the joining reviewer.
-
         `shortfalls` lists the reviewers who have at least two open slots more than the joining reviewer even then,
         because their slots cannot move.
-
-    Raises
-    ------
-    InputError
-        If a reviewer has an item twice, or an item has no application.
     """
     slots = list(slots)
     standing = _Standing(slots, applications)
@@ -210,9 +188,11 @@ def third_round(
     *,
     reviewers: Iterable[str],
     start: Mapping[str, int],
-    seed: int,
+    seed: Seed,
 ) -> Plan:
     """Assign each split item to one more reviewer, together with agreed items that hide which items are split.
+
+    Raises InputError if there are no reviewers.
 
     Parameters
     ----------
@@ -224,7 +204,6 @@ def third_round(
         Reviewers who can label now.
     start : mapping of str to int
         For each reviewer, the position after the last assignment. It is 0 for reviewers who are not in the mapping.
-    seed : int
 
     Returns
     -------
@@ -234,11 +213,6 @@ def third_round(
         select these among the agreed items that the reviewer does not have yet; two reviewers may get the same agreed
         item. `shortfalls` lists the split items that every reviewer already has, and the reviewers who got too few
         agreed items.
-
-    Raises
-    ------
-    InputError
-        If there are no reviewers.
     """
     people, slots = sorted(set(reviewers)), list(slots)
     if not people:
@@ -383,12 +357,12 @@ def _open(slots: Iterable[Slot], reviewer: str) -> list[Slot]:
     return [slot for slot in slots if slot.reviewer == reviewer and not slot.answered]
 
 
-def _place_in_plan(applications: Mapping[str, str], seed: int, slot: Slot) -> tuple[str, str, str, Kind]:
+def _place_in_plan(applications: Mapping[str, str], seed: Seed, slot: Slot) -> tuple[str, str, str, Kind]:
     application = applications.get(slot.item, "")
     return key(seed, application), application, key(seed, application, slot.item), slot.kind
 
 
-def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: int) -> dict[str, dict[str, Slot]]:
+def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: Seed) -> dict[str, dict[str, Slot]]:
     """Return the slots that reviewers can give to the joining reviewer, as reviewer -> item -> slot, sorted by key."""
     copied = {(slot.reviewer, slot.item) for slot in slots if slot.kind == Kind.RETEST}
     offers: dict[str, dict[str, Slot]] = defaultdict(dict)
@@ -422,7 +396,7 @@ def _uneven(remaining: Mapping[str, int], joiner: str) -> tuple[str, ...]:
     )
 
 
-def _third_reviewer(item: str, people: Iterable[str], seen_by: set[str], seed: int) -> str | None:
+def _third_reviewer(item: str, people: Iterable[str], seen_by: set[str], seed: Seed) -> str | None:
     keyed: Callable[[str], str] = partial(key, seed, "third reviewer", item)
     return min((name for name in people if name not in seen_by), key=keyed, default=None)
 

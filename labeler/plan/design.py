@@ -9,6 +9,7 @@ import hashlib
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, partial
 from itertools import chain, combinations, islice, zip_longest
 from json.encoder import encode_basestring, encode_basestring_ascii
@@ -27,6 +28,8 @@ MAX_LISTED_BLOCKS = 10_000  # with more possible sets of reviewers, there are as
 MAX_SWAPS = 5  # maximum per round of `even_blocks`; more swaps have little effect
 
 _Numbers = NDArray[np.int64]
+
+Seed = int | tuple[int, str]  # a seed, or a seed and the secret of the study (see `keyed_seed`)
 
 
 @dataclass(frozen=True)
@@ -50,36 +53,25 @@ class Plan:
         return dict(loads)
 
 
-def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: PlanParameters) -> Plan:
+def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: PlanParameters, secret: str = "") -> Plan:
     """Compute a plan that assigns all items to reviewers.
 
-    Parameters
-    ----------
-    items : mapping of item name to application
-    reviewers : iterable of str
-        Names of the reviewers; the order does not matter.
-    parameters : PlanParameters
-
-    Returns
-    -------
-    Plan
-        The plan. All reviewers first label the items of the calibration round. Each other item is assigned to exactly
-        `per_item` reviewers, or to all reviewers. No error is raised if a requirement cannot be met, for example
-        because a reviewer has too few items for the retests; then `shortfalls` describes the requirement.
-
-    Raises
-    ------
-    InputError
-        If there are no items, or a parameter is invalid.
+    All reviewers first label the items of the calibration round. Each other item is assigned to exactly `per_item`
+    reviewers, or to all. If a requirement cannot be met, for example because a reviewer has too few items for the
+    retests, `shortfalls` says so. Without the study's secret nobody can compute the plan from the seed. Raises
+    InputError if there are no items, or a parameter is invalid.
     """
     people = sorted(set(reviewers))
     _check(items, people, parameters)
-    before = _calibration_items(items, parameters)
+    seed = keyed_seed(parameters.seed, secret)
+    before = _calibration_items(items, parameters.calibration, seed)
     proper = {name: application for name, application in items.items() if name not in before}
-    split = _paper_parts if parameters.paper else _balanced_parts
-    parts = split(proper, people, parameters)
-    calibration = [calibration_for(reviewer, before, parameters.seed) for reviewer in people]
-    sequences = [_drawn_for(reviewer, parts, proper, parameters) for reviewer in people]
+    if parameters.paper:
+        parts = _paper_parts(proper, people, seed)
+    else:
+        parts = _balanced_parts(proper, people, parameters, seed)
+    calibration = [calibration_for(reviewer, before, seed) for reviewer in people]
+    sequences = [_drawn_for(reviewer, parts, proper, parameters, seed) for reviewer in people]
     return Plan(
         assignments=tuple(chain(*calibration, *(assignments for assignments, _ in sequences))),
         blocks=tuple(parts.blocks),
@@ -87,9 +79,22 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
     )
 
 
-def overlap_of(n_items: int, overlap: float) -> int:
-    """Return how many of the `n_items` items of an application all reviewers label: the share `overlap`, rounded."""
-    return floor(overlap * n_items + 1 / 2)
+def overlap_of(sizes: Sequence[int], overlap: float, *, exact: bool = True) -> list[int]:
+    """Return how many items of each application all reviewers label.
+
+    The total is the share `overlap` of all items, rounded. Each application first gets its whole items; the
+    applications with the largest remainders get one more, and equal remainders are served in the given order. If
+    `exact` is false, the share is rounded in each application.
+    """
+    if not exact:
+        return [floor(overlap * size + 1 / 2) for size in sizes]
+    share = Fraction(overlap).limit_denominator(1_000_000)  # exact, so that all machines give the same plan
+    shared = [floor(share * size) for size in sizes]
+    n_left = floor(share * sum(sizes) + Fraction(1, 2)) - sum(shared)
+    by_remainder = sorted(range(len(sizes)), key=lambda place: shared[place] - share * sizes[place])
+    for place in by_remainder[: max(n_left, 0)]:
+        shared[place] += 1
+    return shared
 
 
 def copies_that_fit(n_items: int, n_copies: int) -> int:
@@ -102,7 +107,7 @@ def copies_that_fit(n_items: int, n_copies: int) -> int:
     return len(sequence) - n_items
 
 
-def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[tuple[str, ...]]:
+def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: Seed) -> list[tuple[str, ...]]:
     """Return all possible sets of `per_item` reviewers, in an order that keeps the loads balanced at every point.
 
     Each set is called a block. The next block in the list is the block that makes the range of loads smallest. If
@@ -135,27 +140,15 @@ def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[
     return chosen
 
 
-def even_blocks(reviewers: Sequence[str], per_item: int, n_blocks: int, seed: int) -> list[tuple[str, ...]]:
+def even_blocks(reviewers: Sequence[str], per_item: int, n_blocks: int, seed: Seed) -> list[tuple[str, ...]]:
     """Build `n_blocks` sets of `per_item` reviewers one after another, with balanced loads.
 
     Reviewers are chosen in rounds. Each reviewer occurs once in a round, so loads never differ by more than one. The
     next member of a block is the reviewer of the round who has the lowest co-load with the current members of the
     block. If several are equal, a reviewer from another connected group is preferred, and then the key decides. At the
-    end of a round, up to `MAX_SWAPS` pairs of its reviewers are swapped if this makes the co-loads more even.
-
-    Parameters
-    ----------
-    reviewers : sequence of str
-    per_item : int
-        The number of reviewers in a block, at most the number of all reviewers.
-    n_blocks : int
-    seed : int
-
-    Returns
-    -------
-    list of tuple of str
-        The blocks; the members of each block are sorted by name. Time and memory depend on the number of blocks, not on
-        the number of possible sets.
+    end of a round, up to `MAX_SWAPS` pairs of its reviewers are swapped if this makes the co-loads more even. The
+    members of each block are sorted by name. Time and memory depend on the number of blocks, not on the number of
+    possible sets.
     """
     people = sorted(reviewers)
     n_slots, n_rounds = n_blocks * per_item, ceil(n_blocks * per_item / len(people))
@@ -234,9 +227,19 @@ def _even_out_round(members: _Numbers, start: int, end: int, co_load: _Numbers, 
         own[a], own[b] = right, left
 
 
-def key(seed: int, *parts: str) -> str:
-    """Return a key for sorting: the SHA-256 of the JSON list [seed, *parts] without spaces, as hexadecimal digits."""
-    text = ",".join([str(seed), *map(encode_basestring, parts)])
+def keyed_seed(seed: int, secret: str) -> Seed:
+    """Return the seed together with the secret of the study; return the seed alone if the study has no secret."""
+    return (seed, secret) if secret else seed
+
+
+def key(seed: Seed, *parts: str) -> str:
+    """Return a key for sorting: the SHA-256 of the JSON list [seed, *parts] without spaces, as hexadecimal digits.
+
+    If the seed comes with the secret of a study, the list is [seed, secret, *parts]. A seed has only 31 bits, so that
+    without a secret anyone who knows the names can find the seed of a plan by trial.
+    """
+    number, *secret = seed if isinstance(seed, tuple) else (seed,)
+    text = ",".join([str(number), *map(encode_basestring, (*secret, *parts))])
     return hashlib.sha256(f"[{text}]".encode()).hexdigest()
 
 
@@ -282,6 +285,10 @@ def _check(items: Mapping[str, str], people: Sequence[str], parameters: PlanPara
         raise InputError("The design of the paper has two reviewers per item, no overlap and no retest items.")
     if parameters.retest < 0:
         raise InputError(f"The number of retest items must be at least 0, not {parameters.retest}.")
+    if parameters.stop_half_width is not None and not 0 < parameters.stop_half_width < 1:
+        raise InputError(
+            f"The half-width of the stopping rule must be between 0 and 1, not {parameters.stop_half_width}."
+        )
     _check_calibration(len(items), parameters.calibration)
 
 
@@ -295,31 +302,31 @@ def _check_calibration(n_items: int, n_calibration: int) -> None:
         )
 
 
-def _calibration_items(items: Mapping[str, str], parameters: PlanParameters) -> Mapping[str, str]:
+def _calibration_items(items: Mapping[str, str], n_items: int, seed: Seed) -> Mapping[str, str]:
     """Choose the items of the calibration round, and return them as item -> application.
 
     The first item of each application is chosen, then the second item of each application, and so on, until there are
     enough items.
     """
-    applications = _by_application(items, partial(key, parameters.seed, "calibration"))
+    applications = _by_application(items, partial(key, seed, "calibration"))
     in_turn = (name for turn in zip_longest(*applications) for name in turn if name is not None)
-    return {name: items[name] for name in islice(in_turn, parameters.calibration)}
+    return {name: items[name] for name in islice(in_turn, n_items)}
 
 
-def calibration_for(reviewer: str, items: Mapping[str, str], seed: int) -> list[Assignment]:
+def calibration_for(reviewer: str, items: Mapping[str, str], seed: Seed) -> list[Assignment]:
     """Return the assignments of one reviewer in the calibration round with these items (name -> application)."""
     order = _presentation_order(items, items, partial(key, seed, "calibration", reviewer))
     return [Assignment(reviewer, name, Kind.CALIBRATION, ALL, position) for position, name in enumerate(order)]
 
 
 def _drawn_for(
-    reviewer: str, parts: _Parts, items: Mapping[str, str], parameters: PlanParameters
+    reviewer: str, parts: _Parts, items: Mapping[str, str], parameters: PlanParameters, seed: Seed
 ) -> tuple[list[Assignment], str]:
     """Return the assignments of one reviewer in order, and a text about requirements that could not be met."""
     kinds = dict.fromkeys(parts.own.get(reviewer, ()), Kind.FRESH)
     kinds |= dict.fromkeys(parts.shared, Kind.OVERLAP)
-    order = _presentation_order(kinds, items, partial(key, parameters.seed, reviewer))
-    sequence = _with_retests(order, items, parameters.retest, partial(key, parameters.seed, "retest", reviewer))
+    order = _presentation_order(kinds, items, partial(key, seed, reviewer))
+    sequence = _with_retests(order, items, parameters.retest, partial(key, seed, "retest", reviewer))
     assignments = [
         Assignment(reviewer, name, Kind.RETEST if again else kinds[name], parts.block_of.get(name, ALL), position)
         for position, (name, again) in enumerate(sequence, start=parameters.calibration)
@@ -332,16 +339,17 @@ def _drawn_for(
     return assignments, shortfall if planned < parameters.retest else ""
 
 
-def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> _Parts:
+def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters, seed: Seed) -> _Parts:
     """Assign items to blocks in turn, so that the items of each application are spread across all blocks."""
-    keyed = partial(key, parameters.seed)
+    keyed = partial(key, seed)
     shared: list[str] = []
     rest: list[str] = []
-    for names in _by_application(items, keyed):
-        n_shared = overlap_of(len(names), parameters.overlap)
+    applications = _by_application(items, keyed)
+    sizes = overlap_of([len(names) for names in applications], parameters.overlap, exact=parameters.exact_overlap)
+    for names, n_shared in zip(applications, sizes, strict=True):
         shared += names[:n_shared]
         rest += names[n_shared:]
-    k, seed = parameters.per_item, parameters.seed
+    k = parameters.per_item
     if comb(len(people), k) <= MAX_LISTED_BLOCKS:
         blocks = balanced_blocks(people, k, seed)
     else:
@@ -358,10 +366,10 @@ def _by_application(items: Mapping[str, str], keyed: Callable[..., str]) -> list
     return [sorted(groups[application], key=partial(keyed, application)) for application in applications]
 
 
-def _paper_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> _Parts:
+def _paper_parts(items: Mapping[str, str], people: Sequence[str], seed: Seed) -> _Parts:
     """Divide the items at random into parts of nearly equal size, one part for each pair of reviewers."""
     pairs: list[tuple[str, ...]] = list(combinations(people, 2))
-    shuffled = sorted(items, key=partial(key, parameters.seed, "paper"))
+    shuffled = sorted(items, key=partial(key, seed, "paper"))
     return _Parts(pairs, {name: j % len(pairs) for j, name in enumerate(shuffled)}, [])
 
 

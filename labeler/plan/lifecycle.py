@@ -84,10 +84,7 @@ def possible(study: Study) -> list[Step]:
 def after(study: Study, step: Step) -> State:
     """Return the state of the study after a step.
 
-    Raises
-    ------
-    NotAllowed
-        If the step is not possible in the current state.
+    Raises NotAllowed if the step is not possible in the current state.
     """
     if study.state is State.PAUSED:
         if step is not Step.OPEN:

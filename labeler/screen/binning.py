@@ -116,10 +116,8 @@ def axis_limits(
 
     Parameters
     ----------
-    runs : sequence of ndarray of float
     rule : str
         The main axis: one of `AXIS_RULES`.
-    min_span : float
 
     Returns
     -------
@@ -260,14 +258,8 @@ def packed_runs(
 ) -> Iterator[dict[str, Any]]:
     """Yield the payload entries of runs with the same number of iterations.
 
-    Parameters
-    ----------
-    n, shown_n : int
-        The number of iterations, and the number to show.
-    series : sequence of ndarray of float, each of shape (n_runs, n_values)
-        In the order of `SERIES`.
-    shares : mapping of str to ndarray of float, shape (n_runs, 2, n_windows)
-        For each view, the shares of the windows above and below the limits.
+    `series` has the arrays of `SERIES`, each of shape (n_runs, n_values); `shares` gives for each view the shares of
+    the windows above and below the limits, of shape (n_runs, 2, n_windows).
     """
     texts = [packed_rows(values) for values in series]
     beyond = {view: packed_shares(of_view) for view, of_view in shares.items() if n >= FEW_ITERATIONS and of_view.any()}
@@ -282,15 +274,7 @@ def packed_runs(
 def bins_of(block: Block, phase: float = 1.0) -> tuple[Block, Block]:
     """Return the lowest and the highest measurement of each bin.
 
-    Parameters
-    ----------
-    block : ndarray of float, shape (n_runs, n_iterations)
-    phase : float
-        The width of the first bin, in bins, in (0, 2).
-
-    Returns
-    -------
-    tuple of ndarray of float, each of shape (n_runs, n_bins)
+    Both have the shape (n_runs, n_bins). `phase` is the width of the first bin, in bins, in (0, 2).
     """
     starts = starts_of(block.shape[1], MAX_BINS, phase)
     return np.minimum.reduceat(block, starts, axis=1), np.maximum.reduceat(block, starts, axis=1)
@@ -299,17 +283,8 @@ def bins_of(block: Block, phase: float = 1.0) -> tuple[Block, Block]:
 def windows_of(block: Block, phase: float = 1.0) -> tuple[Block, Block, Block]:
     """Return the median, the lower quartile and the upper quartile of each window.
 
-    In a short run, each iteration is a window.
-
-    Parameters
-    ----------
-    block : ndarray of float, shape (n_runs, n_iterations)
-    phase : float
-        The width of the first window, in windows, in (0, 2).
-
-    Returns
-    -------
-    tuple of ndarray of float, each of shape (n_runs, n_windows)
+    In a short run, each iteration is a window. Each has the shape (n_runs, n_windows). `phase` is the width of the
+    first window, in windows, in (0, 2).
     """
     n = block.shape[1]
     starts = starts_of(n, n_windows(n), phase)
@@ -326,16 +301,7 @@ def windows_of(block: Block, phase: float = 1.0) -> tuple[Block, Block, Block]:
 def beyond_of(block: Block, limits: Limits, phase: float = 1.0) -> NDArray[np.float64]:
     """Return the share of each window that lies above the limits, and the share that lies below the limits.
 
-    Parameters
-    ----------
-    block : ndarray of float, shape (n_runs, n_iterations)
-    limits : (float, float)
-    phase : float
-        See `windows_of`.
-
-    Returns
-    -------
-    ndarray of float, shape (n_runs, 2, n_windows)
+    The shape is (n_runs, 2, n_windows).
     """
     n = block.shape[1]
     starts = starts_of(n, n_windows(n), phase)
@@ -389,15 +355,7 @@ def packed_rows(values: Block) -> list[str]:
 def spikes_of(low: Series, high: Series, lower: Series, upper: Series) -> tuple[NDArray[np.int64], Series]:
     """Return the ends of bins that lie outside the middle half of their window; they are drawn as dots.
 
-    Parameters
-    ----------
-    low, high : ndarray of float, shape (n_bins,)
-    lower, upper : ndarray of float, shape (n_windows,)
-
-    Returns
-    -------
-    tuple of ndarray, each of shape (n_spikes,)
-        The indices of the bins, and the values.
+    Returns the indices of the bins, and the values.
     """
     bins = np.arange(len(low))
     window = ((bins + 0.5) * len(lower) / len(low)).astype(int)

@@ -35,21 +35,11 @@ _PER_TIME = {"s": "second", "sec": "second", "second": "second", "ms": "millisec
 
 @dataclass(frozen=True)
 class Variation:
-    """The changes that turn the picture of an item into the picture of one assignment.
+    """The changes that turn the picture of an item into the picture of one assignment."""
 
-    Attributes
-    ----------
-    order : tuple of int
-        The run of the item that is shown in each position.
-    phase : float
-        The width of the first bin and of the first window, in bins and windows, in [0.5, 1.5).
-    seed : str
-        Determines the shifts of values; nobody can compute the secret of the study from this seed.
-    """
-
-    order: tuple[int, ...]
-    phase: float
-    seed: str
+    order: tuple[int, ...]  # the run of the item that is shown in each position
+    phase: float  # the width of the first bin and of the first window, in bins and windows, in [0.5, 1.5)
+    seed: str  # determines the shifts of values; nobody can compute the secret of the study from this seed
 
     @classmethod
     def drawn(cls, secret: str, code: str, n_runs: int) -> "Variation":
@@ -61,7 +51,7 @@ class Variation:
         order = tuple(sorted(range(n_runs), key=lambda run: _share(seed, f"run {run}")))
         return cls(order, 0.5 + round(_share(seed, "phase"), 6), seed)
 
-    def plain(self) -> dict[str, Any]:
+    def json_values(self) -> dict[str, Any]:
         """Return the variation as a dict, which is stored with a label."""
         return {**asdict(self), "order": list(self.order)}
 
@@ -86,21 +76,10 @@ def neutral_unit(unit: str) -> str:
 def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variation) -> dict[str, Any]:
     """Return the picture of an item, varied for one assignment.
 
-    Parameters
-    ----------
-    payload : mapping
-        The item's payload, from `labeler.screen.binning.payload`.
-    runs : sequence of ndarray of float, each of shape (n_iterations,)
-        The item's measurements. They are needed because bins with other boundaries cannot be computed from the item's
-        bins.
-    variation : Variation
-
-    Returns
-    -------
-    dict
-        Like `payload`, but with `scale`, which is (offset, factor): a value is offset + factor * packed number. Without
-        the scale, two pictures with thousands of values near one level would share many float32 values by chance. The
-        shares in `beyond` are shifted slightly, because they would otherwise be the same in all pictures of an item.
+    The measurements are needed because bins with other boundaries cannot be computed from the item's bins. The result
+    has in addition `scale`, which is (offset, factor): a value is offset + factor * packed number. Without the scale,
+    two pictures with thousands of values near one level would share many float32 values by chance. The shares in
+    `beyond` are shifted slightly, because they would otherwise be the same in all pictures of an item.
     """
     shift = _Shift(payload, variation.seed)
     stretch = 1 + MAX_STRETCH * _signed(variation.seed, "stretch")

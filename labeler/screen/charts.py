@@ -22,21 +22,8 @@ def runs(payload: Mapping[str, Any], *, rule: str | None = None, width: int = 17
 
     Each panel shows the middle half of each window as a band and its median as a line. Dots are the ends of bins that
     lie outside the band. Bars in the grey lanes at the top and the bottom show the share of each window that is beyond
-    the axis.
-
-    Parameters
-    ----------
-    payload : mapping
-        Result of `labeler.screen.binning.payload`.
-    rule : str, optional
-        The view that gives the limits of the y axis; by default the main axis. The title of each panel names the share
-        of the run outside the limits.
-    width, height : int
-        Size of a panel in pixels.
-
-    Returns
-    -------
-    altair.ConcatChart
+    the axis. `rule` is the view that gives the limits of the y axis, by default the main axis; the title of each panel
+    names the share of the run outside them. Width and height are those of a panel, in pixels.
     """
     view = rule or payload["rule"]
     factor, unit = _unit(payload)

@@ -17,16 +17,7 @@ HEADROOM = 1.3  # space above the highest bar for the names of phases
 def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[tuple[datetime, int]]) -> Any:
     """Return a chart with the phases of the study as named bands, and the number of labels per hour or day as bars.
 
-    Parameters
-    ----------
-    phases : sequence of (str, datetime, datetime)
-        Name, start and end of each phase, in order; at least one phase.
-    counts : sequence of (datetime, int)
-        Start of the hour or day, and its number of labels.
-
-    Returns
-    -------
-    altair.LayerChart
+    There is at least one phase (name, start, end). A count belongs to the hour or day that starts at its time.
     """
     span = phases[-1][2] - phases[0][1]
     bands = pd.DataFrame(
@@ -66,13 +57,7 @@ def labels_over_time(counts: Sequence[tuple[datetime, int]]) -> Any:
 
 
 def time_per_item(seconds: Sequence[float]) -> Any:
-    """Return a histogram of the time on task, in seconds on a logarithmic axis.
-
-    Parameters
-    ----------
-    seconds : sequence of float
-        Time on task of each timed answer, above 0.
-    """
+    """Return a histogram of the time on task, in seconds on a logarithmic axis."""
     edges = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, float("inf"))
     binned = pd.cut(pd.Series(list(seconds), dtype=float), edges, right=False).value_counts(sort=False)
     names = [f"{low:g}–{high:g}" if high != float("inf") else f"{low:g} +" for low, high in pairwise(edges)]
@@ -94,16 +79,7 @@ def time_per_item(seconds: Sequence[float]) -> Any:
 def precision(rows: Sequence[Mapping[str, Any]], *, wanted: float, planned: int) -> Any:
     """Return a chart of the interval width against the number of items, with one line per quantity.
 
-    Marks show the plan and the target width.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Rows with the keys items, half-width and quantity.
-    wanted : float
-        The target half-width.
-    planned : int
-        The number of items in the plan.
+    Marks show the plan and the target width. Rows have the keys items, half-width and quantity.
     """
     line = (
         alt.Chart(pd.DataFrame(rows))

@@ -20,21 +20,8 @@ LANE_SHARE, LEAST_LANE, MOST_LANE = 0.06, 2, 12  # share of the panel height; sm
 def svg(payload: Mapping[str, Any], *, label: str, rule: str | None = None, panel: tuple[int, int] = (34, 26)) -> str:
     """Draw all runs as small panels with one y axis, as on the labelling screen but without numbers.
 
-    Parameters
-    ----------
-    payload : mapping
-        Result of `labeler.screen.binning.payload`.
-    label : str
-        The alternative text of the picture.
-    rule : str, optional
-        The view that gives the limits of the y axis; by default the main axis.
-    panel : tuple of int
-        Width and height of a panel, in pixels. Windows that do not fit are joined.
-
-    Returns
-    -------
-    str
-        A complete SVG document.
+    `rule` is the view that gives the limits of the y axis, by default the main axis. Windows that do not fit into a
+    panel (width and height in pixels) are joined.
     """
     width, height = panel
     runs, view = payload["runs"], rule or payload["rule"]

@@ -16,19 +16,9 @@ HIDDEN, IDLE = "hidden", "idle"
 def time_on_task(dwell_ms: int, view: Mapping[str, Any]) -> int:
     """Return the time that a reviewer spent on an item, in milliseconds.
 
-    Parameters
-    ----------
-    dwell_ms : int
-        Time from the display of the item to the answer, with pauses.
-    view : mapping
-        `pauses`: a list of [start, length, reason], in ms since the display of the item. The reason is "hidden"
-        (nothing counts) or "idle" (the first 60 s count). Other entries are ignored, because the data come from a
-        browser.
-
-    Returns
-    -------
-    int
-        From 0 to `dwell_ms`.
+    `dwell_ms` is the time from the display of the item to the answer, with pauses. `view["pauses"]` is a list of
+    [start, length, reason], in ms since the display. The reason is "hidden" (nothing counts) or "idle" (the first 60 s
+    count). Other entries are ignored, because the data come from a browser.
 
     Examples
     --------

@@ -97,9 +97,9 @@ def digest_at(db: "Database", n_links: int) -> str | None:
     return str(row[0]) if row else None
 
 
-def contains(db: "Database", digest: str) -> bool:
-    """Return whether this hash was once the end of the chain; the end of an empty chain is the empty text."""
-    return digest == "" or db.execute("SELECT 1 FROM links WHERE head = ?", (digest,)).fetchone() is not None
+def all_heads(db: "Database") -> set[str]:
+    """Return every hash that was once the end of the chain; the end of an empty chain is the empty text."""
+    return {"", *(head for (head,) in db.execute("SELECT head FROM links"))}
 
 
 def digests_of(db: "Database", part: str) -> set[str]:

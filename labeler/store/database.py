@@ -11,11 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from labeler.errors import NewerStudy, NoStudy, NotAStudy, StudyBusy, StudyError, StudyReadOnly
-from labeler.store import migrations
+from labeler.errors import ChangedSchema, NewerStudy, NoStudy, NotAStudy, StudyBusy, StudyError, StudyReadOnly
+from labeler.store import migrations, schema
 
 BUSY_TIMEOUT_S = 5.0
 APPLICATION_ID = 0x42524C31  # "BRL1" in the file's header distinguishes a study from any other SQLite file
+MAX_VALUE_BYTES = 256_000_000  # of one text or one run; the largest run that can be imported has 120 MB
 LOG_BEGINS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")  # the first bytes of a write-ahead log
 
 # SQLite lets writers retry at growing intervals, so under load some writers wait for seconds. Therefore, threads of
@@ -39,12 +40,10 @@ class Database:
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
         """Run an SQL statement and return the cursor; values must be passed in `parameters`.
 
-        Raises
-        ------
-        StudyBusy, StudyReadOnly, NotAStudy
-            If people can fix the cause of an error of SQLite. The error may also occur later, while rows are fetched.
+        Raises StudyBusy, StudyReadOnly, NotAStudy if people can fix the cause of an error of SQLite. The error may also
+        occur later, while rows are fetched.
         """
-        with _errors_in_words(self.path):
+        with _errors_described(self.path):
             return self._cursor().execute(sql, parameters)
 
     def records(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
@@ -55,7 +54,7 @@ class Database:
 
     def executemany(self, sql: str, rows: Iterable[Parameters]) -> sqlite3.Cursor:
         """Run an SQL statement once for each row of values; raises the same errors as `execute`."""
-        with _errors_in_words(self.path):
+        with _errors_described(self.path):
             return self._cursor().executemany(sql, rows)
 
     def _cursor(self) -> "_Cursor":
@@ -93,6 +92,15 @@ class Database:
             raise
         self._check_files()
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read one consistent state of the file inside this context, whatever other processes write."""
+        self.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.execute("ROLLBACK")
+
     def watch_files(self) -> None:
         """Make later transactions fail if a file of the study was removed or replaced.
 
@@ -119,10 +127,7 @@ class Database:
     def backup(self, target: Path) -> None:
         """Copy the whole study into a new file; other processes can continue to write to the study.
 
-        Raises
-        ------
-        StudyError
-            If the target already exists or cannot be written. No incomplete file remains.
+        Raises StudyError if the target already exists or cannot be written. No incomplete file remains.
         """
         partial = target.with_name(target.name + ".partial")
         try:
@@ -157,10 +162,7 @@ class Database:
 def create_database(path: Path) -> Database:
     """Create an empty study file, and return a connection to it.
 
-    Raises
-    ------
-    StudyError
-        If the path already exists, or the file cannot be created.
+    Raises StudyError if the path already exists, or the file cannot be created.
     """
     try:
         if path.exists():
@@ -184,16 +186,14 @@ def discard(path: Path) -> None:
             path.with_name(f"{path.name}{beside}").unlink(missing_ok=True)
 
 
-def open_database(path: Path) -> Database:
+def open_database(path: Path, *, changed_schema: bool = False) -> Database:
     """Open a study file, and return a connection; a file of an older version is migrated to this version.
 
     No other code may open the file without SQLite, not even to read its first bytes. When such a file is closed, the
     operating system releases the locks of all connections in this process. Another process could then remove the log to
-    which these connections write.
-
-    Raises
-    ------
-    NoStudy, NotAStudy, NewerStudy, StudyBusy, StudyReadOnly
+    which these connections write. Raises NoStudy, NotAStudy, NewerStudy, StudyBusy, StudyReadOnly. Raises ChangedSchema
+    if tables, views or triggers are not those that labeler creates, unless `changed_schema` is true; then the file is
+    opened as it is.
     """
     try:
         if not path.is_file():
@@ -203,7 +203,7 @@ def open_database(path: Path) -> Database:
     except OSError as error:
         raise StudyError(f"{path} cannot be opened: {error.strerror}.") from error
     _free_companions(path)
-    return _prepared(connect(path, mode="rw"), path, is_new=False)
+    return _prepared(connect(path, mode="rw"), path, is_new=False, changed_schema=changed_schema)
 
 
 def _free_companions(path: Path) -> None:
@@ -237,20 +237,27 @@ def _begins_as_log(path: Path) -> bool:
 def connect(path: Path, *, mode: str) -> sqlite3.Connection:
     """Open a file with SQLite in one of the URI modes of SQLite; raises StudyError if this fails."""
     try:
-        return sqlite3.connect(
+        connection = sqlite3.connect(
             f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
         )
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+        connection.execute("PRAGMA trusted_schema = OFF")  # does not read the file
     except sqlite3.OperationalError as error:
         raise StudyError(f"{path} cannot be opened: {error}.") from error
+    return connection
 
 
-def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> Database:
+def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool, changed_schema: bool = False) -> Database:
     db = Database(connection, path)
     try:
         if is_new:
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         else:
             check_is_study(db)
+            found = schema_differences(db)
+            if found and changed_schema:
+                return db
+            check_schema(db, found)
         if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             _switch_to_wal(db)
         db.execute("PRAGMA synchronous = FULL")
@@ -297,32 +304,47 @@ def check_is_study(db: Database) -> None:
         )
 
 
+def schema_differences(db: Database) -> list[str]:
+    """Return how the schema of a file differs from the schema of its version."""
+    with db.snapshot():  # version and schema belong together, even if another process migrates the file now
+        return schema.differences(db, migrations.version(db))
+
+
+def check_schema(db: Database, differences: Sequence[str]) -> None:
+    """Raise ChangedSchema if there are differences between the schema of a file and that of its version."""
+    if differences:
+        more = f" and {len(differences) - 3} more" if len(differences) > 3 else ""
+        raise ChangedSchema(
+            f"{db.path} was changed by another program: {'; '.join(differences[:3])}{more}. Restore a backup."
+        )
+
+
 class _Cursor(sqlite3.Cursor):
     """A cursor that also converts errors that occur while rows are fetched, when SQLite often first finds damage."""
 
     path: Path
 
     def __next__(self) -> Any:
-        with _errors_in_words(self.path):
+        with _errors_described(self.path):
             return super().__next__()
 
     def fetchone(self) -> Any:
-        with _errors_in_words(self.path):
+        with _errors_described(self.path):
             return super().fetchone()
 
     def fetchall(self) -> list[Any]:
-        with _errors_in_words(self.path):
+        with _errors_described(self.path):
             return super().fetchall()
 
 
 @contextmanager
-def _errors_in_words(path: Path) -> Iterator[None]:
+def _errors_described(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.IntegrityError:
         raise
     except sqlite3.DatabaseError as error:
-        raise _in_words(error, path) from error
+        raise _described(error, path) from error
 
 
 def _begins_as_one(path: Path) -> bool:
@@ -341,7 +363,7 @@ def _busy(path: Path) -> str:
     return f"{path} is busy: another process has been writing for {BUSY_TIMEOUT_S:.0f} s. Try again."
 
 
-def _in_words(error: sqlite3.DatabaseError, path: Path) -> Exception:
+def _described(error: sqlite3.DatabaseError, path: Path) -> Exception:
     text = str(error)
     if "locked" in text or "busy" in text:
         return StudyBusy(_busy(path))
@@ -355,6 +377,8 @@ def _in_words(error: sqlite3.DatabaseError, path: Path) -> Exception:
         return StudyReadOnly(f"{path} cannot be written to: the disk is full.")
     if "not a database" in text and not _begins_as_one(path):
         return NotAStudy(f"{path} is not a study file.")
+    if "too big" in text:
+        return NotAStudy(f"{path} has a value of more than {MAX_VALUE_BYTES // 1_000_000} MB, so it cannot be read.")
     if "malformed" in text or "not a database" in text:
         return NotAStudy(f"{path} is damaged: {text}. Restore a backup.")
     return error

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from labeler.errors import AnswerRefused
+from labeler.errors import AnswerRefused, StudyError
 from labeler.model import Answer, Kind, Label
 from labeler.store import chain
 from labeler.store.assignments import STANDS
@@ -40,31 +40,21 @@ class OwnAnswer:
 def add(db: Database, label: Label, source_key: str | None = None) -> bool:
     """Append an answer; return False if the assignment already has an answer with this event id.
 
-    This happens if a browser repeats a request.
-
-    Parameters
-    ----------
-    db : Database
-    label : Label
-    source_key : str, optional
-        The key of the row in an imported file, so that a second import of the file adds nothing.
-
-    Raises
-    ------
-    AnswerRefused
-        If the assignment already has another answer with the same revision number.
+    This happens if a browser repeats a request. `source_key` identifies the row in an imported file, so that a second
+    import of the file adds nothing. Raises AnswerRefused if the assignment already has another answer with the same
+    revision number.
     """
+    given = (
+        label.assignment_id, label.revision, label.event_id, label.answer, label.created.isoformat(), label.dwell_ms,
+        json.dumps(dict(label.view), sort_keys=True), label.confidence, int(label.flag), label.comment,
+    )  # fmt: skip
     try:
         cursor = db.execute(
             """INSERT INTO labels (assignment_id, revision, event_id, answer, created_utc, dwell_ms, view, confidence,
                                    flag, comment)
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (assignment_id, event_id) DO NOTHING""",
-            (
-                label.assignment_id, label.revision, label.event_id, label.answer, label.created.isoformat(),
-                label.dwell_ms, json.dumps(dict(label.view), sort_keys=True), label.confidence, label.flag,
-                label.comment,
-            ),
-        )  # fmt: skip
+            given,
+        )
     except sqlite3.IntegrityError as error:
         if "labels.revision" in str(error):
             raise AnswerRefused(
@@ -80,6 +70,13 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
             (source_key, label_id),
         )
     chain.append(db, "answer", label_id)
+    stored = db.execute(
+        """SELECT assignment_id, revision, event_id, answer, created_utc, dwell_ms, view, confidence, flag, comment
+           FROM labels WHERE label_id = ?""",
+        (label_id,),
+    ).fetchone()
+    if stored != given:
+        raise StudyError(f"{db.path} did not store an answer as it was given. Check the study with: labeler audit")
     return True
 
 
@@ -200,14 +197,8 @@ def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -
 
     Answers that were given in this study stay in the order of storage, even if a clock was set back. Merged answers are
     sorted by time among the other answers of the same reviewer. The first label is therefore the label that the
-    reviewer gave first in any of the files.
-
-    Parameters
-    ----------
-    stored : sequence of tuple
-        Answers in order of storage, with the columns of `COLUMNS`.
-    merged : collection of int
-        Positions of the answers that were merged from a copy.
+    reviewer gave first in any of the files. `stored` has the columns of `COLUMNS`, in order of storage; `merged` holds
+    the positions of the answers that came from a copy.
     """
     if not merged:
         return list(range(len(stored)))
@@ -241,19 +232,19 @@ def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
     return [OwnAnswer(code, Answer(answer), *rest) for code, answer, *rest in rows]
 
 
-def links_of(db: Database, person_id: int) -> list[tuple[str, Answer, str, str]]:
-    """Return code, answer, time and hash in the chain for each answer of a reviewer.
+def links_of(db: Database, person_id: int) -> list[tuple[str, Answer, str, str, str]]:
+    """Return code, answer, time, hash in the chain, and end of the chain after it, for each answer of a reviewer.
 
     The answers are in the order in which the reviewer gave them.
     """
     rows = db.execute(
-        """SELECT a.code, l.answer, l.created_utc, k.digest
+        """SELECT a.code, l.answer, l.created_utc, k.digest, k.head
            FROM labels l JOIN assignments a USING (assignment_id)
                 JOIN links k ON k.part = 'answer' AND k.row_id = l.label_id
            WHERE a.person_id = ? ORDER BY l.label_id""",
         (person_id,),
     )
-    return [(code, Answer(answer), created_utc, digest) for code, answer, created_utc, digest in rows]
+    return [(code, Answer(answer), *rest) for code, answer, *rest in rows]
 
 
 def last_standing(db: Database, person_id: int, *, calibration: bool = False) -> str | None:
@@ -269,6 +260,18 @@ def last_standing(db: Database, person_id: int, *, calibration: bool = False) ->
         (person_id, calibration),
     ).fetchone()
     return row[0] if row else None
+
+
+def n_begun_after(db: Database, person_id: int, code: str, *, calibration: bool = False) -> int:
+    """Return how many items of a round the reviewer answered for the first time after the item with this code."""
+    row = db.execute(
+        """WITH begun AS (
+               SELECT a.code, min(l.label_id) AS first FROM assignments a JOIN labels l USING (assignment_id)
+               WHERE a.person_id = ? AND (a.kind = 'calibration') = ? GROUP BY a.assignment_id)
+           SELECT count(*) FROM begun WHERE first > (SELECT first FROM begun WHERE code = ?)""",
+        (person_id, calibration, code),
+    ).fetchone()
+    return int(row[0])
 
 
 def last_remarks(db: Database, assignment_id: int) -> tuple[int | None, bool, str | None]:

@@ -240,7 +240,13 @@ def m008_axis_levels(db: "Database") -> None:
     db.execute("DROP TABLE before")
 
 
-MIGRATIONS: list[Callable[["Database"], None]] = [
+def m009_secret_of_the_plan(db: "Database") -> None:
+    """Add the secret of the plan; existing studies have none, so that their plans can be computed again."""
+    db.execute("ALTER TABLE studies ADD COLUMN plan_secret TEXT NOT NULL DEFAULT ''")
+
+
+Step = Callable[["Database"], None]
+MIGRATIONS: list[Step] = [
     m001_first_schema,
     m002_which_verdicts_are_shown,
     m003_protocol_and_invitations,
@@ -249,6 +255,7 @@ MIGRATIONS: list[Callable[["Database"], None]] = [
     m006_answers_known_per_assignment,
     m007_hash_chain,
     m008_axis_levels,
+    m009_secret_of_the_plan,
 ]
 
 _FIRST_SCHEMA = (

@@ -11,14 +11,16 @@ from labeler.model import Gate, Protocol, State, Study
 from labeler.store.database import Database
 
 
-def add(db: Database, study: Study) -> None:
-    """Store the properties of a new study."""
+def add(db: Database, study: Study, *, plan_secret: str) -> None:
+    """Store the properties of a new study, with the secret of its plan (see `plan_secret`)."""
     db.execute(
         """INSERT INTO studies (study_id, name, question, state, created_utc, axis_rule, axis_min_span,
-                                asks_confidence, shows_numbers, instructions, varies_pictures, picture_secret)
-           VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+                                asks_confidence, shows_numbers, instructions, varies_pictures, picture_secret,
+                                plan_secret)
+           VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         (
             study.name, study.question, study.state, study.created_utc, *astuple(study.protocol), secrets.token_hex(32),
+            plan_secret,
         ),
     )  # fmt: skip
 
@@ -60,6 +62,19 @@ def picture_secret(db: Database) -> str:
 def renew_picture_secret(db: Database) -> None:
     """Replace the secret random seed for pictures by a new seed, for a published copy."""
     db.execute("UPDATE studies SET picture_secret = ?", (secrets.token_hex(32),))
+
+
+def plan_secret(db: Database) -> str:
+    """Return the secret from which, together with a seed, plans are computed; "" if the study has none.
+
+    Studies that were created before plans had a secret have none. All copies of a study have the same secret.
+    """
+    return str(db.execute("SELECT plan_secret FROM studies").fetchone()[0])
+
+
+def forget_plan_secret(db: Database) -> None:
+    """Remove the secret of the plan, for a copy that other people will get."""
+    db.execute("UPDATE studies SET plan_secret = ''")
 
 
 def describe(db: Database, name: str, question: str) -> None:

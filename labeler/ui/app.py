@@ -3,6 +3,7 @@
 The application identifies the person, lists the pages that this person may open, and shows errors.
 """
 
+import hmac
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
@@ -18,19 +19,18 @@ from streamlit.navigation.page import StreamlitPage
 from labeler.config import settings
 from labeler.errors import InputError, LabelerError, StudyError, for_anyone
 from labeler.model import Person, Role, State
-from labeler.service import reviewing
-from labeler.service.data import demo
-from labeler.service.data.exploring import METHODS
+from labeler.service import demo
+from labeler.service.files.exploring import METHODS
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.store import Database, open_database
 from labeler.ui import component
-from labeler.ui.coordinator import explore, warm
-from labeler.ui.coordinator import pages as coordinator_pages
-from labeler.ui.coordinator.escaping import plain
-from labeler.ui.coordinator.pages import GROUP_OF, quiet
+from labeler.ui.coordinator import explore, pages as coordinator_pages, prefetch
+from labeler.ui.coordinator.escaping import escape_markdown
+from labeler.ui.coordinator.pages import GROUP_OF, empty_pages
 from labeler.ui.coordinator.shared import address, done, go_to
-from labeler.ui.limits import LABEL_TURNS, OTHER_TURNS
+from labeler.ui.limits import OTHER_TURNS
 from labeler.ui.reviewer import feedback, first_visit, guide, label, my_labels, practice
 
 NAME = "Benchmark runs"
@@ -67,7 +67,7 @@ def main(token: str | None) -> None:
         if study is None:
             raise InputError("No study given. Start the application with: labeler serve --study FILE")
         with ExitStack() as turn:
-            turn.enter_context(OTHER_TURNS if component.event_of(label.KEY) is None else LABEL_TURNS)
+            turn.enter_context(OTHER_TURNS)
             with open_database(study) as db:
                 person = identity.person_of_session(db, token, now=datetime.now(UTC))
                 if person is None:
@@ -76,7 +76,7 @@ def main(token: str | None) -> None:
                     return
                 if Role.COORDINATOR in person.roles:
                     turn.close()  # coordinators' pages may take long and must not delay reviewers
-                st.session_state[label.SESSION] = identity.session_id(token or "")
+                st.session_state[component.TOKEN] = request_token(token or "")
                 run_page(db, person)
     except LabelerError as error:
         explain(error, person)
@@ -104,11 +104,11 @@ def run_page(db: Database, person: Person) -> None:
     for page in listed:
         grouped.setdefault(group_of(page.title), []).append(page)
     chosen = st.navigation(grouped, position="sidebar", expanded=True)
-    begin_page(chosen.title, person, SIDEBAR + quietened(quiet(coordinating.get_study(db))))
+    begin_page(chosen.title, person, SIDEBAR + quietened(empty_pages(coordinating.get_study(db))))
     if st.session_state.pop(RESULTS, False):
         go_to("Items")
     chosen.run()
-    warm.begin(db.path)
+    prefetch.begin(db.path)
 
 
 def begin_page(title: str = "", person: Person | None = None, style: str = "") -> None:
@@ -145,6 +145,14 @@ def quietened(titles: Iterable[str]) -> str:
     return f"<style>{links} {{ opacity: .65; }}</style>" if links else ""
 
 
+def request_token(session: str) -> str:
+    """Return the token that a page puts into a header, so that only pages of this session can change something.
+
+    The study stores neither the session nor the token, so nobody can compute the token from a copy of the study.
+    """
+    return hmac.new(session.encode(), b"labeler requests", "sha256").hexdigest()
+
+
 @lru_cache
 def session_cookie(study: Path) -> str:
     """Return the name of the session cookie for a study; raise LabelerError if the study cannot be opened."""
@@ -171,7 +179,9 @@ def explain(error: LabelerError, person: Person | None) -> None:
     if person is None:
         begin_page()
     is_coordinator = person is not None and Role.COORDINATOR in person.roles
-    st.error(plain(str(error) if is_coordinator else for_anyone(error)))  # the error may contain names from files
+    st.error(
+        escape_markdown(str(error) if is_coordinator else for_anyone(error))
+    )  # the error may contain names from files
     if isinstance(error, StudyError):
         log.warning("%s", error)
         st.write("Answers that are not saved yet are kept in this browser.")
@@ -209,5 +219,5 @@ def sign_out(db: Database, person: Person) -> None:
     """Show the page for signing out, which also sends unsaved answers."""
     if Role.REVIEWER in person.roles:
         label.deliver(db, person.person_id, leaving=True)
-    st.write(f"You are signed in as **{plain(person.name)}**.")
+    st.write(f"You are signed in as **{escape_markdown(person.name)}**.")
     st.html('<a href="/sign-out" target="_self">Sign out on this device</a>')

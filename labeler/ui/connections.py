@@ -2,17 +2,18 @@
 
 import asyncio
 import logging
+import resource
 import time
 from typing import Any
 
 from uvicorn.config import HTTP_PROTOCOLS
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from labeler.ui.resources import file_limit
-
 REQUEST_S = 15.0  # limit for a request to arrive, and between two parts of an upload
 CROWDED_S, FULL_S = 2.0, 0.5  # the same limit if more than half of all connections are in use, and if all are in use
 RESERVED_SHARE, MAX_RESERVED = 4, 512  # files reserved for the study, page runs and program files
+FILES_EACH = 4  # of a window: Streamlit opens three files for each window, and keeps them for a while
+MAX_FILES = 65_536  # more than this server needs
 log = logging.getLogger(__name__)
 
 
@@ -24,7 +25,22 @@ def install() -> None:
 def room() -> int:
     """Return the number of connections that may be open at the same time."""
     limit = file_limit()
-    return limit - min(limit // RESERVED_SHARE, MAX_RESERVED)
+    return (limit - min(limit // RESERVED_SHARE, MAX_RESERVED)) // FILES_EACH
+
+
+def raise_file_limit() -> int:
+    """Raise the limit of open files as far as the system allows, up to `MAX_FILES`; return the new limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    target = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
+    if soft != resource.RLIM_INFINITY and soft < target:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
+    return file_limit()
+
+
+def file_limit() -> int:
+    """Return the number of files that this process may have open."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_FILES if soft == resource.RLIM_INFINITY else min(soft, MAX_FILES)
 
 
 class Connection(H11Protocol):

@@ -3,29 +3,29 @@
 import re
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # brings no types
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.proto.BackMsg_pb2 import BackMsg
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from labeler.errors import LabelerError
 from labeler.model import Person, Role
 from labeler.service.people import identity
 from labeler.store import open_database
-from labeler.ui import component, programs, provider, sign_in
+from labeler.ui import answers, component, provider, sign_in, static_files
 from labeler.ui.app import session_cookie, session_of
-from labeler.ui.arrivals import Arrivals
-from labeler.ui.frames import Frames
+from labeler.ui.limits import Rate
+from labeler.ui.messages import MESSAGES_PER_S, Messages
 
 HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
 OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, "/sign-out")
 LET_IN_S = 5.0
 PERSON_HEADER = b"x-labeler-person"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_FROM_ELSEWHERE = PlainTextResponse("This request came from another site, so it was refused.", status_code=403)
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -39,7 +39,7 @@ HEADERS = {
 }
 
 
-class Gate:
+class SignInGate:
     """Middleware that accepts only the health check, sign-in, and requests of people who are signed in.
 
     Requests must come from the pages of this application, not from another site.
@@ -50,7 +50,7 @@ class Gate:
     """
 
     def __init__(self, app: ASGIApp, study: Path) -> None:
-        self._app, self._study, self._arrivals = app, study, Arrivals()
+        self._app, self._study, self._messages = app, study, Rate(MESSAGES_PER_S)
         self._let_in_until: dict[str, float] = {}  # session id -> monotonic time
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,9 +62,9 @@ class Gate:
         if scope["type"] == "websocket":
             person = self._person_of_websocket(connection)
             if person is not None:
-                frames = Frames(self._while_signed_in(connection, receive), send)
-                async with self._arrivals.window(frames.receive, frames.send) as (receiving, sending):
-                    await self._app(_belonging_to(scope, person), receiving, sending)
+                signed_in = partial(self._person_or_nobody, connection)
+                messages = Messages(receive, send, person, signed_in, self._messages)
+                await self._app(_belonging_to(scope, person), messages.receive, messages.send)
             else:
                 await receive()
                 await send({"type": "websocket.close", "code": 1008})  # closing before accepting becomes status 403
@@ -80,8 +80,10 @@ class Gate:
             return RedirectResponse(sign_in.PROVIDER_PATH, status_code=303)
         if _is_open(path):
             return self._app
+        if path.startswith(answers.BASE):  # these routes look up the person themselves, away from the event loop
+            return self._app if sign_in.same_origin(connection) else _FROM_ELSEWHERE
         if _is_program(path) and self._was_let_in(connection):
-            return programs.response(connection) or self._app
+            return static_files.response(connection) or self._app
         try:
             person = self._person(connection)
         except LabelerError as error:
@@ -89,10 +91,10 @@ class Gate:
         if person is None:
             return RedirectResponse("/sign-in", status_code=303)
         if method not in SAFE_METHODS and not sign_in.same_origin(connection):
-            return PlainTextResponse("This request came from another site, so it was refused.", status_code=403)
+            return _FROM_ELSEWHERE
         if Role.COORDINATOR not in person.roles and not _is_for_everyone(path):
             return PlainTextResponse("Only coordinators of the study can open this page.", status_code=403)
-        return programs.response(connection) or self._app
+        return static_files.response(connection) or self._app
 
     def _person_of_websocket(self, connection: HTTPConnection) -> Person | None:
         """Return the person who may open a websocket with this request, or None."""
@@ -105,27 +107,6 @@ class Gate:
             return self._person(connection)
         except LabelerError:
             return None  # the browser will try again
-
-    def _while_signed_in(self, connection: HTTPConnection, receive: Receive) -> Receive:
-        """Pass on the messages of a window.
-
-        After sign-out, pass on only page runs, which show that the person is signed out.
-
-        Messages that Streamlit cannot read are dropped, because Streamlit would close the window and log a traceback.
-        """
-
-        async def receiving() -> Message:
-            while True:
-                message = await receive()
-                if message["type"] != "websocket.receive":
-                    return message
-                request = _request(message)
-                if request is None:
-                    continue
-                if not _is_more_than_a_page(request) or self._person_or_nobody(connection) is not None:
-                    return message
-
-        return receiving
 
     def _person(self, connection: HTTPConnection) -> Person | None:
         """Return the signed-in person; raise LabelerError if the study cannot be read."""
@@ -157,26 +138,6 @@ def _belonging_to(scope: Scope, person: Person) -> Scope:
     return {**scope, "headers": [*headers, (PERSON_HEADER, str(person.person_id).encode())]}
 
 
-def _request(message: Message) -> BackMsg | None:
-    """Parse a message of a browser.
-
-    Return None if the message is text, or bytes that Streamlit cannot read.
-    """
-    frame = message.get("bytes")
-    if frame is None:
-        return None
-    try:
-        request: BackMsg = BackMsg.FromString(frame)
-    except DecodeError:
-        return None
-    return request
-
-
-def _is_more_than_a_page(request: BackMsg) -> bool:
-    """Return whether a message requests more than a page, such as part of a page or a file created on demand."""
-    return request.WhichOneof("type") != "rerun_script" or bool(request.rerun_script.fragment_id)
-
-
 def _is_open(path: str) -> bool:
     """Return whether this path is open to people who are not signed in."""
     is_sign_in = path in OPEN_PATHS or re.fullmatch("/join/[^/]+", path) is not None
@@ -185,7 +146,7 @@ def _is_open(path: str) -> bool:
 
 def _is_program(path: str) -> bool:
     """Return whether the path is a program file, which is the same for everyone."""
-    return path.startswith((programs.STATIC, f"{component.ASSETS}/"))
+    return path.startswith((static_files.STATIC, f"{component.ASSETS}/"))
 
 
 def _is_for_everyone(path: str) -> bool:
@@ -209,7 +170,7 @@ def _with_headers(send: Send, path: str) -> Send:
             if not _is_program(path) and all(name.lower() != b"cache-control" for name, _ in headers):
                 extra.append((b"cache-control", b"no-store"))
             if not _is_open(path) and any(value.startswith(b"text/html") for _, value in headers):
-                extra.append((b"link", programs.preload().encode()))
+                extra.append((b"link", static_files.preload().encode()))
             message = {**message, "headers": [*headers, *extra]}
         await send(message)
 

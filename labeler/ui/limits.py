@@ -5,17 +5,18 @@ import re
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from io import TextIOBase
 from typing import TextIO
 
 N_WRONG = 10
 WITHIN_S = 60.0
+TINY = 1e-6  # of an action: rounding errors of the clock do not count
 MAX_CLIENTS = 10_000  # maximum number of clients, which limits the memory that unknown clients can use
 
 # Number of page runs that may have the study open at the same time. Each needs three files and processor time. Labels
-# do not wait for page runs; otherwise two hundred people who sign in at once would delay all others for seconds.
-LABEL_TURNS, OTHER_TURNS = threading.BoundedSemaphore(8), threading.BoundedSemaphore(3)
+# need no page run; with more page runs, two hundred people who sign in at once would delay all labels for seconds.
+OTHER_TURNS = threading.BoundedSemaphore(3)
 
 LOG_PERIOD_S = 60.0
 MAX_REPEATS, MAX_LOG_BYTES = (
@@ -24,15 +25,44 @@ MAX_REPEATS, MAX_LOG_BYTES = (
 )  # limits per period, for similar records and for all records
 
 
-class WrongSignIns:
-    """Counts failed sign-ins by client address.
-
-    A client with too many failures must wait.
+class Rate:
+    """Limits what each person may do per second; what a person saves up is at most one second's worth.
 
     Parameters
     ----------
     clock : callable
         Monotonic clock in seconds.
+    """
+
+    def __init__(self, per_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._per_s, self._clock, self._lock = per_s, clock, threading.Lock()
+        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()  # what is left, and at what time
+
+    def allows(self, key: Hashable, cost: float = 1.0) -> bool:
+        """Return whether this person may do something now, and count it if so."""
+        return self.wait_s(key, cost) == 0.0
+
+    def wait_s(self, key: Hashable, cost: float = 1.0) -> float:
+        """Return how long this person must wait; if this is 0, the action is counted.
+
+        An action that costs more than one second's worth is possible when everything is left.
+        """
+        with self._lock:
+            now = self._clock()
+            left, at = self._left.pop(key, (self._per_s, now))
+            left = min(self._per_s, left + (now - at) * self._per_s)
+            missing = min(cost, self._per_s) - left
+            wait = missing / self._per_s if missing > TINY else 0.0
+            self._left[key] = (left - cost if wait == 0.0 else left), now
+            if len(self._left) > MAX_CLIENTS:
+                self._left.popitem(last=False)
+            return wait
+
+
+class WrongSignIns:
+    """Counts failed sign-ins by client address.
+
+    A client with too many failures must wait.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -72,13 +102,6 @@ class BoundedLog(TextIOBase):
 
     Without this limit, a fault in each connection would fill the disk. Records that differ only in numbers count as
     repeated.
-
-    Parameters
-    ----------
-    stream : text stream
-        The stream to write to.
-    clock : callable
-        Monotonic clock in seconds.
     """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:

@@ -83,7 +83,7 @@ def arrival(cookies: Mapping[str, str]) -> Arrival | None:
     if not isinstance(user, dict) or not user.get("is_logged_in"):
         return None
     trusts_all = secrets_singleton["auth"].get(TRUST_KEY) is True
-    email, verified = user.get("email"), user.get("email_verified", trusts_all) in (True, "true")
+    email, verified = user.get("email"), user.get("email_verified", trusts_all) is True
     return Arrival(email if verified and isinstance(email, str) and email else None)
 
 

@@ -21,11 +21,11 @@ from streamlit.web import bootstrap
 
 from labeler.config import bundled
 from labeler.errors import InputError, LabelerError
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.store import open_database
-from labeler.ui import connections, presses, programs, provider, resources, sign_in
-from labeler.ui.coordinator import warm
-from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, before the garbage collector is frozen
+from labeler.ui import answers, connections, input_queue, provider, sign_in, static_files
+from labeler.ui.coordinator import prefetch
+from labeler.ui.gate import PERSON_HEADER, SignInGate  # also imports every page, before the garbage collector is frozen
 from labeler.ui.limits import BoundedLog
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")  # for health checks, and browsers on the same machine
@@ -40,7 +40,7 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
     """
     sys.stderr = BoundedLog(sys.stderr)
     update_formatter()  # Streamlit's loggers still have the previous stream
-    resources.raise_file_limit()
+    connections.raise_file_limit()
     os.environ["LABELER_STUDY"] = str(study.resolve())  # the pages read the path of the study from here
     config = streamlit_settings() | {
         "server.address": address,
@@ -56,14 +56,12 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
         raise InputError(trouble)
     app = make_app(study)
     connections.install()
-    presses.install()
-    resources.keep_no_files_per_window()
-    resources.bound_heap()
+    input_queue.install()
     sys.setswitchinterval(SWITCH_S)
     gc.collect()
     gc.freeze()  # excludes imported objects, which always stay, from garbage collection
     refresh_in_background(study)
-    warm.when_needed(study.resolve())
+    prefetch.when_needed(study.resolve())
     app.run(config=config)
 
 
@@ -71,7 +69,7 @@ def refresh_in_background(study: Path) -> Thread:
     """Compress program files and update stored pictures of an earlier version, while the application runs."""
 
     def refresh() -> None:
-        programs.warm()
+        static_files.prefetch()
         try:
             with open_database(study) as db:
                 coordinating.refresh_pictures(db, pause=lambda: time.sleep(REST_S))
@@ -84,23 +82,19 @@ def refresh_in_background(study: Path) -> Thread:
 
 
 def make_app(study: Path) -> st.App:
-    """Return the ASGI application: the routes for signing in, and Streamlit with access control."""
+    """Return the ASGI application: the routes for signing in and for labels, and Streamlit with access control."""
     return st.App(
         Path(__file__).parent / "page_run.py",
-        routes=sign_in.routes(study),
-        middleware=[Middleware(Gate, study=study)],
+        routes=[*sign_in.routes(study), *answers.routes(study)],
+        middleware=[Middleware(SignInGate, study=study)],
     )
 
 
 def allowed_hosts(url: str | None) -> list[str]:
     """Return the accepted host names, which are the host of `url` and the names of this machine.
 
-    If no `url` is given, return an empty list, which means that all names are accepted.
-
-    Raises
-    ------
-    InputError
-        If `url` is not a valid web address.
+    If no `url` is given, return an empty list, which means that all names are accepted. Raises InputError if `url` is
+    not a valid web address.
 
     Examples
     --------

@@ -17,6 +17,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from labeler.errors import LabelerError, SignInFailed, for_anyone
+from labeler.model import Person
+from labeler.safe_text import one_line
 from labeler.service.people import identity
 from labeler.store import Database, open_database
 from labeler.ui import provider
@@ -38,6 +40,11 @@ NO_ADDRESS = (
     "Ask your coordinator for a sign-in link."
 )
 PROVIDER_LINK = f'<p><a href="{PROVIDER_PATH}">Sign in with the account of your organisation</a></p>'
+SWITCH_FORM = (
+    '<form method="post" action="/sign-in"><input type="hidden" name="instead" value="yes">'
+    '<input type="hidden" name="link" value="{secret}">'
+)
+PROVIDER_FORM = f'<form method="post" action="{PROVIDER_PATH}">'
 SIGN_IN_FORM = """<form method="post" action="/sign-in">
 <p><label for="link">If the link opened in the wrong browser, paste it here:</label></p>
 <p><input id="link" name="link" autocomplete="off" required> <button>Sign in</button></p></form>"""
@@ -70,7 +77,7 @@ def routes(study: Path) -> list[Route]:
     wrong = WrongSignIns()
     return [
         Route("/sign-in", _sign_in(study, wrong), methods=["GET", "POST"]),
-        Route(PROVIDER_PATH, _sign_in_by_provider(study)),
+        Route(PROVIDER_PATH, _sign_in_by_provider(study), methods=["GET", "POST"]),
         Route("/sign-out", _sign_out(study), methods=["GET", "POST"]),
         Route("/join/{secret}", _join(study, wrong)),
     ]
@@ -143,6 +150,10 @@ def _sign_in_by_provider(study: Path) -> Any:
             response: Response = _page("Sign in", NO_ADDRESS, _forms(), status=403)
         else:
             email = arrival.email
+            if not (request.method == "POST" and same_origin(request)):
+                question = _asks_first(study, request, lambda db: identity.person_of_email(db, email), PROVIDER_FORM)
+                if question:
+                    return question  # the cookie of the provider stays for the answer
             response = _let_in(study, request, lambda db: identity.sign_in_as(db, email, now=datetime.now(UTC)))
         return _cleared(response, request)
 
@@ -174,17 +185,24 @@ def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, 
     if wait_s:
         words = f"Too many invalid sign-in links came from your address. Try again in {wait_s} s."
         return _page("Sign in", words, _forms(), status=429, headers={"Retry-After": str(wait_s)})
-    response = None if instead else _asks_first(study, request, secret)
+    form = SWITCH_FORM.format(secret=escape(secret))
+    now = datetime.now(UTC)
+    asked = (
+        None
+        if instead
+        else _asks_first(study, request, lambda db: identity.person_of_invitation(db, secret, now=now), form)
+    )
+    response = asked
     response = response or _let_in(study, request, lambda db: identity.sign_in(db, secret, now=datetime.now(UTC)))
     if response.status_code == REFUSED:
         wrong.note(address)
     return response
 
 
-def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
-    """Return the page that asks whether to switch to another person.
+def _asks_first(study: Path, request: Request, invited_by: Callable[[Database], Person], form: str) -> Response | None:
+    """Return the page that asks whether to switch to another person, with a form that says yes.
 
-    Return None if the question is not needed.
+    Return None if the question is not needed. Without it, a link on another site could change who is signed in.
     """
     now = datetime.now(UTC)
     try:
@@ -193,22 +211,20 @@ def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
             return None
         with OTHER_TURNS, open_database(study) as db:
             current = identity.person_of_session(db, token, now=now)
-            invited = identity.person_of_invitation(db, secret, now=now)
+            invited = invited_by(db)
     except LabelerError:
         return None  # errors are shown later, when the person signs in
     if current is None or current.person_id == invited.person_id:
         return None
-    form = (
-        '<form method="post" action="/sign-in"><input type="hidden" name="instead" value="yes">'
-        f'<input type="hidden" name="link" value="{escape(secret)}">'
-        f"<button>Continue as {escape(invited.name)}</button></form>"
+    extra = (
+        f"{form}<button>Continue as {escape(invited.name)}</button></form>"
         f'<p><a href="/">Stay signed in as {escape(current.name)}</a></p>'
     )
     words = (
         f"You are signed in as {current.name}. Continue as {invited.name}? This signs out {current.name} on this "
         "device."
     )
-    return _page("Switch person", words, form)
+    return _page("Switch person", words, extra)
 
 
 def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
@@ -261,7 +277,7 @@ def unavailable(error: LabelerError) -> Response:
 
     Only the server's log has the path of the study.
     """
-    log.warning("%s", error)
+    log.warning("%s", one_line(str(error)))
     words = f"{for_anyone(error)} Answers that are not saved yet are kept in this browser."
     return _page("Temporarily unavailable", words, status=503, headers={"Refresh": str(RETRY_S)})
 
@@ -291,9 +307,13 @@ input {{ width: 22rem }} body {{ padding: 0 1rem }}</style></head>
 def same_origin(connection: HTTPConnection) -> bool:
     """Return whether the request comes from this site, according to the headers of the browser.
 
-    Return True for programs that send no such headers.
+    A page that was not encrypted does not belong to a site that is. Return True for programs that send no such headers.
     """
     origin, site = connection.headers.get("origin"), connection.headers.get("sec-fetch-site", "none")
     if site not in ("same-origin", "none"):
         return False
-    return origin is None or origin.partition("://")[2] == connection.headers.get("host")
+    if origin is None:
+        return True
+    scheme, _, host = origin.partition("://")
+    is_secure = connection.scope["scheme"] in ("https", "wss")
+    return host == connection.headers.get("host") and (scheme == "https" or not is_secure)

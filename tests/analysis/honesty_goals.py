@@ -21,9 +21,10 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from analysis.document import json_values
 from analysis.report import Resampling
-from analysis.report._of_consensus import Truths, latent_numbers
-from analysis.simulation import Design, Difficulty, Rater, SharedError, Study, simulate
+from analysis.report._consensus import Truths, latent_numbers
+from analysis.simulation import Difficulty, Rater, SharedError, Simulated, SimulatedDesign, simulate
 
 REVIEWERS = (Rater("r1", 0.9, 0.85), Rater("r2", 0.8, 0.75), Rater("r3", 0.75, 0.85), Rater("r4", 0.7, 0.7))
 CLASSIFIERS = (Rater("c1", 0.9, 0.9), Rater("c2", 0.6, 0.8))
@@ -61,11 +62,11 @@ class Cell:
     errors: dict[str, list[float]] = field(default_factory=dict)
 
 
-def made(kind: str, design: str, n_items: int, prevalence: float, rng: np.random.Generator) -> Study:
+def made(kind: str, design: str, n_items: int, prevalence: float, rng: np.random.Generator) -> Simulated:
     """Simulate a study that violates one assumption of the model."""
     reviewers = REVIEWERS if design == "k = 3" else REVIEWERS[:3]
     study = simulate(
-        Design(n_items, 3),
+        SimulatedDesign(n_items, 3),
         reviewers,
         CLASSIFIERS,
         prevalence,
@@ -73,7 +74,7 @@ def made(kind: str, design: str, n_items: int, prevalence: float, rng: np.random
         item_difficulty=DIFFICULTIES.get(kind),
         shared_error=MISLEADING if kind == "shared errors" else None,
     )
-    return Study(_copied(study.labels, rng), study.verdicts, study.truth) if kind == "copying" else study
+    return Simulated(_copied(study.labels, rng), study.verdicts, study.truth) if kind == "copying" else study
 
 
 def _copied(labels: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
@@ -127,7 +128,7 @@ def simulated(kind: str, design: str, n_items: int, prevalence: float, replicate
     seed = [replicate, n_items, int(100 * prevalence), KINDS.index(kind), DESIGNS.index(design)]
     study = made(kind, design, n_items, prevalence, np.random.default_rng(seed))
     latent, classifiers = latent_numbers(
-        Truths(pd.DataFrame(), pd.DataFrame(), study.labels),
+        Truths(pd.DataFrame(), pd.DataFrame(), study.labels.iloc[:0]),
         study.labels,
         study.verdicts,
         LEVEL,
@@ -135,6 +136,7 @@ def simulated(kind: str, design: str, n_items: int, prevalence: float, replicate
         show_rejected=True,
         done=lambda result: result,
     )
+    latent, classifiers = json_values(latent), json_values(classifiers)
     return {
         "study": [kind, design, n_items, prevalence, replicate],
         "state": latent["state"]["state"],
@@ -154,8 +156,8 @@ def cell_of(studies: Iterable[dict[str, Any]]) -> Cell:
         wrong = []
         for name, state, value, low, high, truth in study["rows"]:
             if max(low - truth, truth - high) > FAR:
-                wrong.append(state != "fits")
-            if state == "fits":
+                wrong.append(state != "not contradicted")
+            if state == "not contradicted":
                 cell.covered.append(low <= truth <= high)
                 cell.errors.setdefault(name, []).append(value - truth)
         cell.n_wrong += bool(wrong)
@@ -178,7 +180,7 @@ def unmarked_line(kind: str, design: str, n_items: int, cell: Cell) -> str:
     bias = max((abs(float(np.mean(errors))) for errors in cell.errors.values() if len(errors) >= 10), default=None)
     shown = "–" if bias is None else f"{bias:.3f}"
     return (
-        f"| {_title(kind)} | {design} | {n_items} | {cell.states['fits']} | {len(cell.covered)} | "
+        f"| {_title(kind)} | {design} | {n_items} | {cell.states['not contradicted']} | {len(cell.covered)} | "
         f"{np.mean(cell.covered):.2f} | {shown} |"
     )
 

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from scipy import stats
 
 from analysis.agreement import (
     bootstrap_coefficient,
-    bootstrap_cohen_kappa,
     brennan_prediger,
     category_weights,
     cohen_kappa,
@@ -18,7 +16,7 @@ from analysis.agreement import (
     percent_agreement,
     specific_agreement,
 )
-from analysis.intervals import wilson
+from analysis.intervals import unanimous, wilson
 from tests.analysis import interval_coverage
 from tests.analysis.interval_coverage import cohen_coverage, count_coverage
 from tests.analysis.strategies import count_tables
@@ -62,10 +60,16 @@ def test_alike_items_in_a_group_widen_the_interval(coefficient):
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
-def test_fewer_than_twenty_groups_keep_the_plain_interval_and_say_so(coefficient):
-    grouped, plain = coefficient(PAPER, groups=["a", "b"] * 293), coefficient(PAPER)
-    assert (grouped.value, grouped.se, grouped.low) == (plain.value, plain.se, plain.low)
-    assert "20 groups (2)" in grouped.reason
+def test_five_to_nineteen_groups_have_the_jackknife_over_groups(coefficient):
+    rng = np.random.default_rng(6)
+    counts, groups = drawn_counts(120, 3, rng), np.arange(120) % 8
+    estimate = coefficient(counts, groups=groups)
+    without = np.array([coefficient(counts[groups != group]).value for group in range(8)])
+    assert estimate.se == pytest.approx(np.sqrt(7 / 8 * ((without - without.mean()) ** 2).sum()))
+    assert estimate.high - estimate.value == pytest.approx(stats.t.ppf(0.975, 7) * estimate.se)
+    assert estimate.reason is None
+    few = coefficient(counts, groups=np.arange(120) % 4)
+    assert (few.value, few.low, few.reason) == (estimate.value, None, "fewer than 5 groups (4): no interval")
 
 
 def test_groups_follow_the_rows_that_count():
@@ -85,8 +89,8 @@ def test_groups_follow_the_rows_that_count():
 def test_percent_agreement_of_pairs_in_groups_leaves_wilson_for_the_cluster_robust_interval():
     groups = np.arange(586) % 25
     assert percent_agreement(PAPER, groups=groups).se is not None
-    full = percent_agreement([[2, 0]] * 40, groups=np.arange(40))
-    assert (full.low, full.high) == (wilson(40, 40).low, 1.0)
+    full = percent_agreement([[2, 0]] * 80, groups=np.arange(80) // 2)
+    assert (full.low, full.reason) == (1 - unanimous(40), "one-sided: all 40 groups of items are unanimous")
     specific = specific_agreement(PAPER, groups=groups)["similar"]
     assert specific.value == pytest.approx(0.507518797)
     assert specific.se is not None
@@ -107,20 +111,39 @@ def test_a_missing_group_is_a_group_like_any_other():
     assert fleiss_kappa(counts, groups=missing) == fleiss_kappa(counts, groups=named)
 
 
-@pytest.mark.parametrize("coefficient", COEFFICIENTS[1:])
-def test_full_agreement_has_no_interval_of_zero_width(coefficient):
-    for counts in ([[2, 0]] * 9 + [[0, 2]] * 3, [[3, 0]] * 5 + [[0, 3]]):
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+def test_full_agreement_has_a_one_sided_bound(coefficient):
+    # nine similar and three dissimilar: pe of kappa 5/8, of AC1 3/8, of Brennan-Prediger 1/2; 1 - .05^(1/12) may differ
+    by_skill = {"percent_agreement": 1, "gwet_ac1": 5 / 8, "brennan_prediger": 1 / 2}.get(coefficient.__name__, 3 / 8)
+    for counts in ([[2, 0]] * 9 + [[0, 2]] * 3, [[3, 0]] * 9 + [[0, 3]] * 3):
         estimate = coefficient(counts)
-        assert (estimate.value, estimate.se, estimate.low, estimate.high) == (pytest.approx(1), None, None, None)
-        assert estimate.reason == "no variation between items: no standard error"
+        assert (estimate.value, estimate.se, estimate.high) == (1, None, 1)
+        assert estimate.low == pytest.approx(1 - (1 - 0.05 ** (1 / 12)) / by_skill)
+        assert estimate.reason == "one-sided: all 12 items are unanimous"
 
 
-def test_full_agreement_of_pairs_keeps_wilsons_interval_for_percent_agreement():
-    assert percent_agreement([[2, 0]] * 9 + [[0, 2]] * 3) == wilson(12, 12)
-    assert percent_agreement([[3, 0]] * 9).reason == "no variation between items: no standard error"
-    assert cohen_kappa([[9, 0], [0, 3]]).reason == "no variation between items: no standard error"
-    assert cohen_kappa([[0, 4], [4, 0]]).se is None
-    assert specific_agreement([[2, 0]] * 9 + [[0, 2]] * 3)["dissimilar"].low > 0
+@pytest.mark.parametrize("coefficient", [fleiss_kappa, krippendorff_alpha])
+def test_kappa_and_alpha_have_no_interval_with_fewer_than_three_items_of_the_rarer_category(coefficient):
+    few = coefficient([[2, 0]] * 40 + [[1, 1], [0, 2]])
+    assert (few.low, few.reason) == (None, "only 2 items have a label of the rarer category: no interval")
+    assert few.value is not None
+    assert coefficient([[2, 0]] * 40 + [[1, 1], [0, 2], [0, 2]]).low is not None
+    assert cohen_kappa([[40, 1], [0, 1]]).reason == few.reason
+
+
+def test_few_items_have_the_likelihood_interval():
+    # 14 of 20 items of two raters: the limits are where twice the log likelihood ratio reaches t^2
+    counts = [[2, 0]] * 9 + [[1, 1]] * 6 + [[0, 2]] * 5
+    kappa, limit = fleiss_kappa(counts), stats.t.ppf(0.975, 19) ** 2 / 40
+    shares = np.array([9, 6, 5]) / 20
+    grid = np.array([(a, b, 1 - a - b) for a in np.arange(0.01, 1, 0.01) for b in np.arange(0.01, 1 - a, 0.01)])
+    grid = grid[(grid > 0.005).all(axis=1)]
+    inside = grid[(shares * np.log(shares / grid)).sum(axis=1) <= limit]
+    p = inside[:, 0] + inside[:, 1] / 2
+    kappas = 1 - inside[:, 1] / (2 * p * (1 - p))
+    assert (kappa.low, kappa.high) == pytest.approx((kappas.min(), kappas.max()), abs=0.02)
+    assert kappa.low <= kappas.min()
+    assert kappa.high >= kappas.max()
 
 
 @given(st.integers(2, 2000), st.integers(2, 5))
@@ -147,17 +170,6 @@ def test_the_bootstrap_of_groups_agrees_with_the_cluster_robust_standard_error(c
     groups = np.arange(240) // 4
     drawn = bootstrap_coefficient(coefficient, counts, rng=np.random.default_rng(1), groups=groups)
     assert drawn.se == pytest.approx(coefficient(counts, groups=groups).se, rel=0.1)
-
-
-def test_the_bootstrap_of_cohens_kappa_agrees_with_its_large_sample_interval():
-    table = [[80, 18, 3], [12, 80, 9], [6, 10, 82]]
-    drawn, plain = bootstrap_cohen_kappa(table, rng=np.random.default_rng(1)), cohen_kappa(table)
-    assert drawn.value == pytest.approx(plain.value)
-    assert drawn.se == pytest.approx(plain.se, rel=0.05)
-    rng = np.random.default_rng(1)
-    assert bootstrap_cohen_kappa([[5, 0], [0, 5]], rng=rng).reason == "no variation between items: no interval"
-    assert bootstrap_cohen_kappa([[5, 0], [0, 0]], rng=rng).reason == cohen_kappa([[5, 0], [0, 0]]).reason
-    assert bootstrap_cohen_kappa([[5, 3], [0, 0]], rng=rng).value == 0
 
 
 @given(count_tables(n_categories=3), st.sampled_from(COEFFICIENTS), st.integers(0, 99))

@@ -3,8 +3,7 @@
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from hypothesis.extra import numpy as hnp
 from statsmodels.stats.inter_rater import cohens_kappa
 
@@ -12,7 +11,6 @@ from analysis.agreement import (
     band,
     band_membership,
     bootstrap_coefficient,
-    bootstrap_cohen_kappa,
     brennan_prediger,
     category_weights,
     cohen_kappa,
@@ -132,14 +130,10 @@ def test_the_error_of_weighted_coefficients_is_that_of_the_bootstrap(coefficient
     assert drawn.se == pytest.approx(plain.se, rel=0.08)
 
 
-def test_the_bootstrap_of_ac2_is_linear_by_default_and_that_of_cohens_kappa_is_weighted():
+def test_the_bootstrap_of_ac2_is_linear_by_default():
     counts = [[2, 0, 0]] * 10 + [[0, 1, 1]] * 5 + [[1, 0, 1]] * 5
     drawn = bootstrap_coefficient(gwet_ac2, counts, rng=np.random.default_rng(1), n_draws=200)
     assert drawn.value == pytest.approx(gwet_ac2(counts).value)
-    table = [[30, 5, 1], [4, 30, 6], [2, 5, 30]]
-    weighted = bootstrap_cohen_kappa(table, weights="linear", rng=np.random.default_rng(1))
-    assert weighted.value == pytest.approx(cohen_kappa(table, weights="linear").value)
-    assert weighted.se == pytest.approx(cohen_kappa(table, weights="linear").se, rel=0.1)
 
 
 def test_the_probabilities_of_the_bands_by_the_normal_distribution():

@@ -2,8 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from analysis.agreement import classifiers_among_themselves, cohen_kappa, send_first
 
@@ -38,6 +37,7 @@ def test_what_is_undefined_says_why():
     assert classifiers_among_themselves(table(a=[S, None], b=[None, S]))[0].agree.value is None
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(*[st.sampled_from([S, D, None])] * 2), max_size=12))
 def test_the_two_ways_are_each_others_mirror(pairs):
     a, b = ([one[i] for one in pairs] for i in (0, 1))

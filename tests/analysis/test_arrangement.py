@@ -6,12 +6,12 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis import contexts, order, spread, trust
 from analysis.benchmark import Benchmark, canonical, from_table, natural, two_versions
-from analysis.document import plain, to_json, to_text
+from analysis.document import json_values, to_json, to_text
+from tests.conftest import examples
 
 METHODS = {
     "spread": (spread.survey, spread.document, {"resamples": 20}),
@@ -55,17 +55,18 @@ def table(*, is_altered=False):
 
 
 @pytest.mark.parametrize("name", METHODS)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=examples(10))
 @given(seed=st.integers(0, 2**32 - 1))
 def test_shuffling_the_rows_of_a_table_changes_nothing(name, seed):
     survey, document, options = METHODS[name]
     rows = table(is_altered="altered" in name)
     shuffled = rows.sample(frac=1, random_state=seed).reset_index(drop=True)
     first, second = (survey(from_table(some), **options) for some in (rows, shuffled))
-    assert to_json(plain(first)) == to_json(plain(second))
+    assert to_json(json_values(first)) == to_json(json_values(second))
     assert to_text(document(first)) == to_text(document(second))
 
 
+@pytest.mark.slow
 def test_the_surveys_of_the_property_are_not_empty():
     found = {
         name: survey(from_table(table(is_altered="altered" in name)), **options)

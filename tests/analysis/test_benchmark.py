@@ -1,16 +1,16 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from analysis.benchmark import (
     AGGREGATES,
     CONDITIONS,
     Benchmark,
     Failure,
+    PerRun,
     Run,
-    Sampling,
+    by_content,
     by_level,
     by_name,
     canonical,
@@ -134,19 +134,19 @@ def test_a_benchmark_of_one_level_stays_as_it_is(conditions):
     ],
 )
 def test_a_run_becomes_the_number_worked_by_hand(warmup, aggregate, value):
-    assert Sampling(warmup, aggregate).value([9, 2, 3, 6]) == pytest.approx(value)
+    assert PerRun(warmup, aggregate).value([9, 2, 3, 6]) == pytest.approx(value)
 
 
 def test_runs_of_different_lengths_become_one_number_each():
-    assert Sampling(0.5, "min").values([[5, 1], [4, 3, 9, 8]]).tolist() == [1, 8]
-    assert Sampling().values([]).tolist() == []
-    assert Sampling(1).steady([1, 2, 3]).tolist() == [2, 3]
+    assert PerRun(0.5, "min").values([[5, 1], [4, 3, 9, 8]]).tolist() == [1, 8]
+    assert PerRun().values([]).tolist() == []
+    assert PerRun(1).steady([1, 2, 3]).tolist() == [2, 3]
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_very_small_and_very_large_runs_have_a_value(scale):
     run = np.array([1, 2, 6]) * scale
-    assert [Sampling(0, name).value(run) for name in AGGREGATES] == pytest.approx([3 * scale, 2 * scale, scale])
+    assert [PerRun(0, name).value(run) for name in AGGREGATES] == pytest.approx([3 * scale, 2 * scale, scale])
 
 
 @given(
@@ -155,25 +155,25 @@ def test_very_small_and_very_large_runs_have_a_value(scale):
     st.randoms(use_true_random=False),
 )
 def test_without_warm_up_the_order_of_iterations_does_not_matter(run, aggregate, random):
-    sampling = Sampling(0, aggregate)
-    assert sampling.value(random.sample(run, len(run))) == pytest.approx(sampling.value(run), abs=1e-6)
-    assert min(run) - 1e-6 <= sampling.value(run) <= max(run) + 1e-6
+    per_run = PerRun(0, aggregate)
+    assert per_run.value(random.sample(run, len(run))) == pytest.approx(per_run.value(run), abs=1e-6)
+    assert min(run) - 1e-6 <= per_run.value(run) <= max(run) + 1e-6
 
 
 @pytest.mark.parametrize("warmup", [-1, 1.5, float("nan"), float("inf")])
 def test_a_warm_up_that_is_neither_number_nor_share_is_refused(warmup):
     with pytest.raises(ValueError, match=f"warmup must be a number of iterations or a share below 1, got {warmup}"):
-        Sampling(warmup)
+        PerRun(warmup)
 
 
 def test_another_aggregate_is_refused():
     with pytest.raises(ValueError, match=r"aggregate.*got 'max'"):
-        Sampling(aggregate="max")
+        PerRun(aggregate="max")
 
 
 def test_a_run_that_is_all_warm_up_is_refused():
     with pytest.raises(ValueError, match=r"3 iterations.*warm-up"):
-        Sampling(3).value([1, 2, 3])
+        PerRun(3).value([1, 2, 3])
 
 
 # --- a table
@@ -300,15 +300,31 @@ def test_runs_of_two_units_are_not_joined():
 
 
 @given(st.randoms())
-def test_the_canonical_order_does_not_depend_on_the_order_or_names_of_runs(random):
+def test_the_order_for_resampling_does_not_depend_on_the_order_or_names_of_runs(random):
     table = [([float(value)] * 2, version) for value in range(4) for version in ("10", "9")]
     versions = {"version": [version for _, version in table]}
-    expected = canonical([Benchmark.of_series("b", [values for values, _ in table], conditions=versions)])
+    expected = by_content(Benchmark.of_series("b", [values for values, _ in table], conditions=versions))
     random.shuffle(table)
     known = {"version": [version for _, version in table], "run": [str(random.random()) for _ in table]}
-    (shuffled,) = canonical([Benchmark.of_series("b", [values for values, _ in table], conditions=known)])
-    assert lists(shuffled) == lists(expected[0])
+    shuffled = by_content(Benchmark.of_series("b", [values for values, _ in table], conditions=known))
+    assert lists(shuffled) == lists(expected)
     assert shuffled.of("version") == ("9",) * 4 + ("10",) * 4
+
+
+@given(st.randoms())
+def test_runs_are_in_natural_order_of_their_names_whichever_comes_first(random):
+    rows = [("1", "new"), ("2", "new"), ("10", "new"), ("2", "old"), ("b", "old")]
+    random.shuffle(rows)
+    runs, versions = zip(*rows, strict=True)
+    mixed = Benchmark.of_series("b", [[1.0]] * 5, conditions={"run": runs, "version": versions})
+    (ordered,) = canonical([mixed])
+    assert ordered.of("run") == ("1", "2", "10", "2", "b")
+
+
+def test_runs_without_names_keep_the_order_in_which_they_appear():
+    series = [[3.0], [1.0], [2.0]]
+    assert lists(canonical([Benchmark.of_series("b", series)])[0]) == series
+    assert lists(canonical([Benchmark.of_series("b", series, conditions={"run": ("9", "", "1")})])[0]) == series
 
 
 def test_a_run_is_taken_by_numpy_as_its_values():

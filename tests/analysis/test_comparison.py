@@ -8,8 +8,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from scipy import stats
 
 from analysis.benchmark import FASTER, HIGHER, LOWER, SLOWER
@@ -178,7 +177,7 @@ def test_swapping_the_sides_inverts_the_ratio_and_the_verdict(baseline, candidat
     there, back = change_of(baseline, candidate, test=test), change_of(candidate, baseline, test=test)
     assert back.p == pytest.approx(there.p, rel=1e-6, abs=1e-12)
     assume(abs(there.p - 0.05) > 1e-6)
-    assert back.verdict == {SLOWER: FASTER, FASTER: SLOWER, NOT_SHOWN: NOT_SHOWN}[there.verdict]
+    assert back.outcome == {SLOWER: FASTER, FASTER: SLOWER, NOT_SHOWN: NOT_SHOWN}[there.outcome]
     if there.ratio.value and back.ratio.value:
         assert back.ratio.value == pytest.approx(1 / there.ratio.value)
 
@@ -248,7 +247,7 @@ def test_three_runs_that_vary_too_much_have_a_ratio_without_interval_and_say_so(
 def test_slower_faster_and_unchanged_benchmarks_are_distinguished():
     pairs = [timed("b", BASE, SLOW), timed("b", SLOW, BASE), timed("b", BASE, [1.01, 1.0, 0.99, 1.0])]
     changes = compare(pairs)
-    assert [change.verdict for change in changes] == [SLOWER, FASTER, NOT_SHOWN]
+    assert [change.outcome for change in changes] == [SLOWER, FASTER, NOT_SHOWN]
     assert [change.has_changed for change in changes] == [True, True, False]
     assert [change.worse for change in changes] == [True, False, None]
     assert [change.is_finding for change in changes] == [True, True, False]
@@ -268,7 +267,7 @@ def test_slower_faster_and_unchanged_benchmarks_are_distinguished():
 )
 def test_slower_and_faster_are_used_only_for_speed(unit, better, verdict, worse):
     change = change_of(BASE, SLOW, unit=unit, better=better)
-    assert (change.verdict, change.worse) == (verdict, worse)
+    assert (change.outcome, change.worse) == (verdict, worse)
 
 
 def test_a_verdict_names_the_change_and_its_interval():
@@ -286,13 +285,13 @@ def test_holms_correction_is_over_the_benchmarks_of_a_family():
     apart = compare([timed("b", BASE, slightly), *(timed(one.name, BASE, BASE, family="byte") for one in others)])[0]
     assert alone.p == among.p < 0.05
     assert (alone.p_holm, among.p_holm, apart.p_holm) == (alone.p, pytest.approx(3 * alone.p), alone.p)
-    assert (alone.verdict, among.verdict, apart.verdict) == (SLOWER, NOT_SHOWN, SLOWER)
+    assert (alone.outcome, among.outcome, apart.outcome) == (SLOWER, NOT_SHOWN, SLOWER)
     assert says(among.words, "no significant change", "3 benchmarks")
 
 
 def test_a_change_below_the_limit_is_not_a_finding():
     change = change_of(BASE, SLOW, min_change=0.3)
-    assert (change.verdict, change.is_finding, change.inconclusive) == (SLOWER, False, False)
+    assert (change.outcome, change.is_finding, change.inconclusive) == (SLOWER, False, False)
     assert change.words.endswith(" the limit of 30 %")
     assert change_of(BASE, SLOW, min_change=0.1).is_finding
 
@@ -335,7 +334,7 @@ def test_what_cannot_be_compared_is_inconclusive_says_why_and_does_not_weaken_th
         "the baseline is in s",
         "baseline and candidate need at least two runs each",
     ]
-    assert [(change.verdict, change.p, change.inconclusive) for change in others] == [(None, None, True)] * 2
+    assert [(change.outcome, change.p, change.inconclusive) for change in others] == [(None, None, True)] * 2
     assert first.p_holm == first.p
     assert others[1].words == "not tested (+19.5 %)"
 
@@ -351,7 +350,7 @@ def test_what_cannot_be_compared_is_inconclusive_says_why_and_does_not_weaken_th
 )
 def test_counts_without_variation_have_changed_if_they_differ(baseline, candidate, p, verdict, words):
     change = change_of(baseline, candidate, unit="byte", better="")
-    assert (change.p, change.verdict, change.words) == (p, verdict, words)
+    assert (change.p, change.outcome, change.words) == (p, verdict, words)
 
 
 def test_nothing_to_compare_is_not_an_error():
@@ -425,3 +424,16 @@ def test_the_interval_holds_the_true_ratio_as_often_as_promised(kind):
     changes = compare([timed("b", *sides) for sides in zip(baseline, candidate, strict=True)])
     covered = np.mean([change.ratio.low <= 1.05 <= change.ratio.high for change in changes])
     assert covered >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 4000)
+
+
+def test_many_runs_are_compared_in_memory_for_the_runs_and_not_for_their_pairs():
+    import tracemalloc
+
+    rng = np.random.default_rng(1)
+    a, b = 1.01 * (1 + 0.01 * rng.normal(size=5000)), 1 + 0.01 * rng.normal(size=5000)
+    tracemalloc.start()
+    (change,) = compare([Pair("b", b, a, "s")])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert change.ratio.value == pytest.approx(1.01, abs=0.001)
+    assert peak < 150e6  # 25 million pairs would need 200 MB for their differences

@@ -1,7 +1,6 @@
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis.categories import CATEGORIES
 from analysis.consensus import agreed_only, majority

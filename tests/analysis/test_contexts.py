@@ -4,13 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from analysis.contexts import (
     brown_forsythe,
     compare_spreads,
+    describe_speedup,
     factor_effect,
     geometric_mean,
     mean_ratios,
@@ -20,10 +20,10 @@ from analysis.contexts import (
     quartiles,
     signed_rank,
     speedup_by_level,
-    speedup_in_words,
     speedups,
 )
 from analysis.samples import NO_VARIATION
+from tests.conftest import examples
 
 positive = st.floats(0.01, 100, allow_nan=False)
 ratios = st.lists(positive, min_size=2, max_size=20)
@@ -36,15 +36,15 @@ def test_a_ratio_of_times_above_one_is_a_speed_up():
     # 1.007 s with O2, 1.000 s with O3: O3 needs less time, 1 - 1 / 1.007 = 0.695 % less, and is 0.7 % faster
     (ratio,) = speedups([1.007], [1.000])
     assert ratio == 1.007
-    assert speedup_in_words(ratio) == "the candidate is 0.695 % faster"
+    assert describe_speedup(ratio) == "the candidate is 0.695 % faster"
 
 
 def test_rates_turn_the_ratio_and_the_words():
     # 100 ops/s before, 125 after: 125 / 100 = 1.25 times as fast
     assert speedups([100.0], [125.0], better="higher").tolist() == [1.25]
-    assert speedup_in_words(1.25, "higher") == "the candidate is 25 % faster"
-    assert speedup_in_words(0.8, "higher") == "the candidate is 20 % slower"
-    assert speedup_in_words(1.0) == "no change"
+    assert describe_speedup(1.25, "higher") == "the candidate is 25 % faster"
+    assert describe_speedup(0.8, "higher") == "the candidate is 20 % slower"
+    assert describe_speedup(1.0) == "no change"
 
 
 @given(st.lists(st.tuples(positive, positive), min_size=1, max_size=8))
@@ -179,7 +179,7 @@ def test_the_paired_t_test_without_variation():
     assert paired_t([1.0], [2.0]).reason == "at least two contexts are needed"
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(60))
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
 def test_the_signed_rank_test_counts_all_signs_also_with_ties(differences):
     d = np.array([x for x in differences if x], dtype=float)
@@ -343,7 +343,7 @@ def test_brown_and_forsythes_test_worked_by_hand():
     assert found.statistic == pytest.approx(291.6 / 35.35)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(60))
 @given(st.integers(0, 2**32 - 1), st.integers(3, 12), st.integers(3, 12))
 def test_brown_and_forsythes_test_is_levenes_of_scipy_about_the_median(seed, n_x, n_y):
     rng = np.random.default_rng(seed)
@@ -364,9 +364,9 @@ def test_a_cause_held_fixed_makes_the_spread_smaller():
     # logs of 1 2 4 8 16: deviations 2L L 0 L 2L, mean 1.2 L
     found = compare_spreads([1.0, 2.0, 4.0, 8.0, 16.0], [3.0, 3.1, 3.0, 3.1, 3.0])
     assert found.free.deviation == pytest.approx(1.2 * np.log(2))
-    assert (found.free.highest_over_lowest, found.verdict) == (16.0, "smaller")
+    assert (found.free.highest_over_lowest, found.outcome) == (16.0, "smaller")
     assert found.ratio == pytest.approx(found.fixed.deviation / found.free.deviation)
-    assert compare_spreads([3.0, 3.1, 3.0, 3.1, 3.0], [1.0, 2.0, 4.0, 8.0, 16.0]).verdict == "larger"
+    assert compare_spreads([3.0, 3.1, 3.0, 3.1, 3.0], [1.0, 2.0, 4.0, 8.0, 16.0]).outcome == "larger"
 
 
 @given(st.floats(1e-6, 1e6))
@@ -379,9 +379,9 @@ def test_spreads_do_not_depend_on_the_unit(unit):
 def test_spreads_that_cannot_be_compared_have_a_reason():
     assert compare_spreads([1.0, 2.0, 3.0], [1.0, 0.0, 2.0]).test.reason.startswith("a number is not")
     few = compare_spreads([1.0, 2.0], [])
-    assert (few.verdict, few.ratio, few.fixed.deviation) == (None, None, None)
+    assert (few.outcome, few.ratio, few.fixed.deviation) == (None, None, None)
     same = compare_spreads([2.0, 2.0, 2.0], [1.0, 1.0, 1.0])
-    assert (same.verdict, same.ratio) == ("no difference shown", None)
+    assert (same.outcome, same.ratio) == ("no difference shown", None)
 
 
 # wrong arguments

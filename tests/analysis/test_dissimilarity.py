@@ -4,13 +4,12 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from scipy import spatial, stats
 
 from analysis.dissimilarity import MEASURES, MeasurementError, Runs
 from tests.analysis.strategies import pairs_of_runs
-from tests.conftest import golden
+from tests.conftest import examples, golden
 
 NAMES = st.sampled_from(sorted(MEASURES))
 CASES = golden("similarity")["cases"]
@@ -62,7 +61,7 @@ def test_m2_is_compression_of_the_letters(rows):
     assert MEASURES["m2"].function(*rows) == pytest.approx(min(max(2 * together / alone - 1, 0), 1))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(60))
 @given(st.integers(50, 6000), st.integers(2, 4), st.integers(0, 2**32 - 1), st.floats(0, 1))
 def test_m2_of_long_runs_equals_compressing_each_concatenation(n, k, seed, share_repeated):
     rng = np.random.default_rng(seed)

@@ -1,12 +1,13 @@
 """Documents: names that stay different, tables that give the number of left-out rows, text for 100 columns."""
 
 import random
+from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from analysis.document import Document, Section, first_rows, shortened, table, to_html, to_markdown, to_text
+from analysis.document._json import json_values, read_back
 from analysis.document._text import WIDTH
 from tests.sentences import says
 
@@ -100,3 +101,16 @@ def test_what_html_forbids_is_replaced_in_every_form():
     document = Document("a\x00b", "", "", (Section("c\x08d", (table("", ("e",), [("f\x1bg",)]),)),))
     for written in (to_html(document, {}), to_markdown(document), to_text(document)):
         assert not any(letter in written for letter in "\x00\x08\x1b")
+
+
+@dataclass(frozen=True)
+class Renamed:
+    outcome: str = field(metadata={"key": "verdict"})
+    n: int = 0
+
+
+def test_a_renamed_field_has_its_earlier_key_in_json():
+    assert json_values([Renamed("faster", 2)]) == [{"verdict": "faster", "n": 2}]
+    assert read_back(Renamed, {"verdict": "slower", "outcome": "x"}) == Renamed("slower")
+    with pytest.raises(ValueError, match=r"^a\.verdict is missing"):
+        read_back(Renamed, {"outcome": "slower"}, "a")

@@ -6,8 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from analysis.classifiers import CLASSIFIERS, heuristic, same
 from analysis.dissimilarity import MEASURES, Runs, compression_exceeds

@@ -1,8 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from analysis.evaluation import (
     Confusion,
@@ -17,13 +16,14 @@ from analysis.evaluation import (
     mcc,
     npv,
     precision,
+    predictive_values,
     prevalence,
     roc,
     sensitivity,
     specificity,
-    threshold_sweep,
     youden,
 )
+from analysis.intervals import Estimate
 
 SHARES = (sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy)
 VERDICTS = st.sampled_from(["similar", "dissimilar", None])
@@ -116,7 +116,8 @@ def test_mcc_is_undefined_where_a_margin_is_empty():
     assert mcc(Confusion(0, 0, 3, 2), rng=rng).reason == "no item was called dissimilar"
     assert mcc(Confusion(3, 0, 2, 0), rng=rng).reason == "no item is similar"
     assert mcc(Confusion(0, 3, 0, 2), rng=rng).reason == "no item is dissimilar"
-    one_similar = mcc(Confusion(5, 0, 0, 1), rng=rng)
+    assert mcc(Confusion(5, 0, 0, 1), rng=rng) == Estimate(1.0, reason="fewer than 20 items (6): no interval")
+    one_similar = mcc(Confusion(25, 0, 0, 1), rng=rng)
     assert one_similar.value == 1
     assert "bootstrap draws, left out" in one_similar.reason
 
@@ -198,7 +199,6 @@ def test_other_categories_are_evaluated_like_dissimilar_and_similar():
     scores = [0.9, 0.4, 0.3, 0.1]
     assert roc(same[0], scores, **options) == roc(truth, scores)
     assert auc(same[0], scores, **options) == auc(truth, scores)
-    assert threshold_sweep(same[0], scores, **options).equals(threshold_sweep(truth, scores))
     assert auc(["bad", "bad"], [1, 2], **options).reason == "no item is good"
     with pytest.raises(
         ValueError, match=r"consensus has the value 'similar' \(row 1\), which is not one of: good, bad"
@@ -213,3 +213,36 @@ def test_one_of_three_categories_is_evaluated_against_the_other_two():
     assert compare(truth, called, truth, **options).overall.a.value == 0.25  # correct means exactly this category
     with pytest.raises(ValueError, match=r"positive.*low, medium, high"):
         confusion_matrix(truth, called, categories=("low", "medium", "high"))
+
+
+def test_rates_of_items_in_groups_have_cluster_intervals():
+    truth = pd.Series(["dissimilar"] * 60 + ["similar"] * 60, index=[f"i{n}" for n in range(120)])
+    called = pd.Series(["dissimilar"] * 40 + ["similar"] * 40 + ["dissimilar"] * 40, index=truth.index)
+    applications = pd.Series(np.arange(120) // 5, index=truth.index)  # the verdicts of an application are equal
+    plain = confusion_matrix(truth, called)
+    grouped = confusion_matrix(truth, called, groups=applications.sample(frac=1, random_state=1))
+    assert (grouped.tp, grouped.fp, grouped.fn, grouped.tn) == (plain.tp, plain.fp, plain.fn, plain.tn)
+    for statistic in (sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy, youden):
+        one, other = statistic(plain), statistic(grouped)
+        assert one.value == other.value
+        assert other.half_width > 1.5 * one.half_width
+    few = confusion_matrix(truth, called, groups=applications // 6)
+    assert accuracy(few).reason == "fewer than 5 groups (4): no interval"
+    assert balanced_accuracy(few).value == balanced_accuracy(plain).value
+    with pytest.raises(ValueError, match="2 entries for 120 items"):
+        confusion_matrix(list(truth), list(called), groups=["a", "b"])
+
+
+def test_predictive_values_at_a_chosen_prevalence_by_hand():
+    # sensitivity .9, specificity .8: at 10 %, .09 / (.09 + .18) and .72 / (.72 + .01)
+    found = predictive_values(Confusion(tp=90, fp=20, fn=10, tn=80), 0.1)
+    assert (found.precision.value, found.npv.value) == pytest.approx((1 / 3, 0.72 / 0.73))
+    assert found.precision.low < 1 / 3 < found.precision.high
+    # at the prevalence of the matrix, they are the rates of the matrix
+    same = predictive_values(Confusion(tp=45, fp=20, fn=5, tn=80), 1 / 3)
+    assert same.precision.value == pytest.approx(45 / 65)
+    perfect = predictive_values(Confusion(tp=9, fp=0, fn=1, tn=8), 0.1).precision
+    assert (perfect.value, perfect.high) == (1, 1)
+    assert perfect.low < 0.5  # eight similar items do not show that there are no false alarms
+    with pytest.raises(ValueError, match=r"prevalence must be within \(0, 1\)"):
+        predictive_values(Confusion(1, 1, 1, 1), 1.0)

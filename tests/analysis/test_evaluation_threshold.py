@@ -1,8 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import special
 
 from analysis.evaluation import (
@@ -10,9 +9,6 @@ from analysis.evaluation import (
     confusion_matrix,
     cost_range,
     cross_validated_threshold,
-    sensitivity,
-    specificity,
-    threshold_sweep,
     youden,
 )
 from analysis.evaluation._folds import balanced_folds
@@ -28,33 +24,14 @@ def columns(items):
     return [category for category, _ in items], [score for _, score in items]
 
 
+def all_divisions(truth, scores):
+    """Return the confusion matrix of each way to divide the items by score."""
+    cuts = [-np.inf, *sorted(set(scores))]
+    return [confusion_matrix(truth, called(scores, theta)) for theta in cuts] if truth else []
+
+
 def called(scores, theta):
     return ["dissimilar" if score > theta else "similar" for score in scores]
-
-
-def test_sweep_by_hand():
-    table = threshold_sweep(["dissimilar", "similar", "dissimilar", "similar"], [0.5, 0.5, 0.75, 0.25])
-    assert table["theta"].tolist() == [np.nextafter(0.25, 0), 0.375, 0.625, 0.75]
-    assert table[["tp", "fp", "fn", "tn"]].to_numpy().tolist() == [
-        [2, 2, 0, 0],
-        [2, 1, 0, 1],
-        [1, 0, 1, 2],
-        [0, 0, 2, 2],
-    ]
-    assert table["youden"].tolist() == [0, 0.5, 0.5, 0]
-
-
-@given(st.lists(st.tuples(CATEGORY, ANY_SCORE), max_size=20))
-def test_each_row_is_the_confusion_matrix_of_score_above_theta(items):
-    truth, scores = columns(items)
-    table = threshold_sweep(truth, scores)
-    assert len(table) == (len(set(scores)) + 1 if items else 0)
-    for row in table.to_dict("records"):
-        expected = confusion_matrix(truth, called(scores, row["theta"]))
-        assert Confusion(row["tp"], row["fp"], row["fn"], row["tn"]) == expected
-        for function in (sensitivity, specificity, youden):
-            value = function(expected).value
-            assert row[function.__name__] is None if value is None else row[function.__name__] == pytest.approx(value)
 
 
 def test_folds_by_hand():
@@ -146,7 +123,7 @@ def test_out_of_fold_no_item_is_called_by_a_threshold_chosen_with_its_applicatio
     n_groups = len({row[2] for row in scored})
     assert len(choice.theta) == min(5, n_groups)
     assert (n_groups < 5) == (f"{n_groups} folds instead of 5" in (choice.reason or ""))
-    best = max(threshold_sweep(*columns([row[:2] for row in scored]))["youden"])
+    best = max(youden(table).value for table in all_divisions(*columns([row[:2] for row in scored])))
     assert youden(choice.in_sample).value == pytest.approx(best)
 
 
@@ -201,14 +178,14 @@ def test_cost_range_by_hand():
 @given(ITEMS, FEW_SCORES.map(lambda theta: theta - 1 / 16), st.sampled_from([0, 0, 0.1, 0.5]))
 def test_theta_is_best_inside_the_cost_range_and_not_outside(items, theta, tolerance):
     truth, scores = columns(items)
-    limits, table = cost_range(truth, scores, theta, tolerance=tolerance), threshold_sweep(truth, scores)
+    limits = cost_range(truth, scores, theta, tolerance=tolerance)
     if len({category for category, _ in items}) < 2:
         assert limits.reason
         assert limits.low is limits.high is None
         return
     own = confusion_matrix(truth, called(scores, theta))
     ratio = RATIOS
-    least = (ratio[:, None] * table["fn"].to_numpy() + table["fp"].to_numpy()).min(axis=1)
+    least = np.min([ratio * table.fn + table.fp for table in all_divisions(truth, scores)], axis=0)
     excess = ratio * own.fn + own.fp - (1 + tolerance) * least
     low = np.inf if limits.low is None else limits.low
     high = np.inf if limits.high is None else limits.high

@@ -3,8 +3,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from analysis.classifiers import Verdict, explain, heuristic, runs_apart, same
 from analysis.dissimilarity import TOO_SHORT

@@ -12,7 +12,7 @@ import pytest
 
 import analysis
 from analysis.agreement import TwoByTwo, leniency, order_test, pair_agreements
-from analysis.document import plain
+from analysis.document import json_values
 from analysis.evaluation import Confusion, roc
 from analysis.intervals import Estimate, wilson
 from analysis.results import to_frame
@@ -98,8 +98,8 @@ def test_an_undefined_number_is_missing_and_has_a_reason():
 def test_what_json_says_of_a_result_are_its_fields_only():
     pair = pair_agreements(LABELS)[0]
     assert (
-        list(plain(pair))
+        list(json_values(pair))
         == [field.name for field in fields(pair)]
         == ["a", "b", "n", "agree", "percent", "cohen_kappa"]
     )
-    assert list(plain(pair)["percent"]) == ["value", "se", "low", "high", "reason"]
+    assert list(json_values(pair)["percent"]) == ["value", "se", "low", "high", "reason"]

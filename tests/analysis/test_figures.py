@@ -5,12 +5,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from analysis import measures, schemes
+from analysis.agreement import PairAgreement
 from analysis.dissimilarity import MEASURES
 from analysis.document import figures
+from analysis.intervals import Estimate
 from analysis.measures._figures import HEURISTIC_MEASURES, _without_common_start
 from analysis.report import _figures as report_figures
 from tests.analysis.drawn import cells, contrast, luminance, parts, rows, texts, titles
@@ -197,6 +198,7 @@ def test_two_items_of_one_benchmark_stay_two_rows():
     assert sorted(cell.text for cell in cells(chart)) == ["0.10", "0.20"]
 
 
+@pytest.mark.slow
 def test_an_application_may_have_more_than_a_thousand_benchmarks():
     names = [f"b{number}" for number in range(1001)]
     table = of_benchmarks(*names, **dict.fromkeys(HEURISTIC_MEASURES, 0.1))
@@ -277,15 +279,14 @@ def test_means_without_a_threshold_have_no_mark_and_no_rule():
 
 
 def test_the_agreement_of_pairs_is_named_with_their_numbers():
-    share = {"value": 0.5, "low": 0.4, "high": 0.6}
-    content = {"agreement": {"pairs": [{"a": "ada", "b": "ben", "n": 4, "percent": share}], "percent": share}}
-    drawn = texts(report_figures.pair_agreement(content))
+    share = Estimate(0.5, None, 0.4, 0.6)
+    drawn = texts(report_figures.pair_agreement([PairAgreement("ada", "ben", 4, 2, share, share)], share))
     assert {"ada – ben (n = 4)", "100%"} <= set(drawn)
     assert any("common items" in text for text in drawn)
 
 
 def test_without_pairs_there_is_no_figure_of_them():
-    assert report_figures.pair_agreement({"agreement": {"pairs": [], "percent": {"value": None}}}) is None
+    assert report_figures.pair_agreement([], Estimate(None)) is None
 
 
 def test_different_marks_differ_in_greyscale():

@@ -7,11 +7,12 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis import measures, schemes
+from analysis.agreement import PairAgreement
 from analysis.document import figures
+from analysis.intervals import Estimate
 from analysis.report._figures import pair_agreement
 from tests.analysis.drawn import parts, rows, texts, titles
 
@@ -33,6 +34,13 @@ NAMES = [
     "-1e5",
     "]]>",
 ]
+
+
+def shown(name):
+    """Return the name as a figure shows it: a character that reverses the order of text is replaced."""
+    return name.replace("\u202e", "\ufffd")
+
+
 BROKEN = {"with a hash": "a#b=1#c=2", "only a hash": "#"}
 
 # a name that must not terminate the process; drawn in a separate process
@@ -55,26 +63,25 @@ def benchmarks(*names, application="org/app"):
 
 def test_names_of_applications_are_shown_unchanged():
     chart = measures.measures_by_application(applications(*NAMES), theta=0.25)
-    assert rows(chart) == [f"{name} (1)" for name in NAMES]
+    assert rows(chart) == [f"{shown(name)} (1)" for name in NAMES]
 
 
 def test_names_of_benchmarks_are_shown_unchanged():
     plain = [name.replace(".", ":") for name in NAMES]  # the part before a dot may be left out
     chart = measures.measures_by_benchmark(benchmarks(*plain), "org/app", theta=0.25)
-    assert rows(chart) == plain
+    assert rows(chart) == [shown(name) for name in plain]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_title_shows_the_name_of_the_application_unchanged(name):
     chart = measures.measures_by_benchmark(benchmarks("x", application=name), name, theta=0.25)
-    assert titles(chart)[0] == f"Benchmarks of {name}"
+    assert titles(chart)[0] == f"Benchmarks of {shown(name)}"
 
 
 def test_names_of_reviewers_are_shown_unchanged():
-    share = {"value": 0.5, "low": 0.4, "high": 0.6}
-    pairs = [{"a": name, "b": "ben", "n": 4, "percent": share} for name in NAMES]
-    drawn = texts(pair_agreement({"agreement": {"pairs": pairs, "percent": share}}))
-    assert {f"{name} – ben (n = 4)" for name in NAMES} <= set(drawn)
+    share = Estimate(0.5, None, 0.4, 0.6)
+    drawn = texts(pair_agreement([PairAgreement(name, "ben", 4, 2, share, share) for name in NAMES], share))
+    assert {f"{shown(name)} – ben (n = 4)" for name in NAMES} <= set(drawn)
 
 
 def test_names_of_schematic_pairs_are_shown_unchanged():
@@ -85,7 +92,7 @@ def test_names_of_schematic_pairs_are_shown_unchanged():
 
 def test_an_external_measure_keeps_its_name():
     drawn = texts(measures.means(dict.fromkeys(NAMES, 0.1), theta=0.25))
-    assert set(NAMES) <= set(drawn)
+    assert {shown(name) for name in NAMES} <= set(drawn)
 
 
 @pytest.mark.parametrize("name", BROKEN.values(), ids=BROKEN)

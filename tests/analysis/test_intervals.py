@@ -1,30 +1,27 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 import analysis
-from analysis.intervals import Estimate, clopper_pearson, linearised, numbered_groups, wilson
+from analysis.intervals import Estimate, clustered_share, group_numbers, linearised, unanimous, wilson
 
 
 @pytest.mark.parametrize("case", ["newcombe1998_81_263", "newcombe1998_0_20"])
 def test_intervals_of_newcombes_table(golden_agreement, case):
     x, n = golden_agreement[case]["input"].values()
     expected = golden_agreement[case]["expected"]
-    for interval, name in ((wilson, "wilson"), (clopper_pearson, "clopper_pearson")):
-        estimate = interval(x, n)
-        assert [estimate.low, estimate.high] == pytest.approx(expected[name], abs=1e-7)
+    estimate = wilson(x, n)
+    assert [estimate.low, estimate.high] == pytest.approx(expected["wilson"], abs=1e-7)
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_intervals_hold_the_share_and_mirror_with_the_categories(x_of_n):
     x, n = x_of_n
-    for interval in (wilson, clopper_pearson):
-        estimate, mirrored = interval(x, n), interval(n - x, n)
-        assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
-        assert estimate.low == pytest.approx(1 - mirrored.high)
+    estimate, mirrored = wilson(x, n), wilson(n - x, n)
+    assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
+    assert estimate.low == pytest.approx(1 - mirrored.high)
 
 
 @given(st.integers(0, 40))
@@ -35,7 +32,7 @@ def test_wilson_is_the_inverted_score_test(x):
 
 
 def test_no_observations_is_undefined_with_a_reason():
-    assert wilson(0, 0) == clopper_pearson(0, 0) == Estimate(None, reason="no observations")
+    assert wilson(0, 0) == Estimate(None, reason="no observations")
     assert wilson(0, 0).ends is None
 
 
@@ -77,13 +74,44 @@ def test_linearised_leaves_its_terms_as_they_were():
     assert terms.tolist() == [0.2, 0.4, 0.9]
 
 
-def test_groups_are_numbered_if_there_are_twenty_of_them():
-    numbers, reason = numbered_groups(21, [*"abcdefghijklmnopqrs", None, float("nan")])
-    assert (len(set(numbers.tolist())), reason) == (20, None)  # None and NaN form one group
-    assert numbered_groups(3, None) == (None, None)
-    assert numbered_groups(3, ["a", "b", "b"])[1].startswith("fewer than 20 groups (2)")
+def test_few_groups_have_a_jackknife_interval_and_fewer_than_five_have_none():
+    # six groups of three items; without a statistic, the jackknife is that of the mean of equally large groups
+    terms = np.random.default_rng(1).normal(size=18)
+    estimate = linearised(terms.mean(), terms, groups=np.arange(18) // 3, lowest=-9, highest=9)
+    means = terms.reshape(6, 3).mean(axis=1)
+    assert estimate.se == pytest.approx(stats.sem(means))
+    assert (estimate.low, estimate.high) == pytest.approx(stats.t.interval(0.95, 5, means.mean(), estimate.se))
+    few = linearised(terms.mean(), terms, groups=[*"abcdabcdabcdabcdab"])
+    assert (few.low, few.reason) == (None, "fewer than 5 groups (4): no interval")
+
+
+def test_missing_groups_form_one_group():
+    numbers, n_groups = group_numbers(4, ["a", None, float("nan"), "b"])
+    assert (numbers.tolist(), n_groups) == ([0, 1, 1, 2], 3)
     with pytest.raises(ValueError, match="2 entries for 3 items"):
-        numbered_groups(3, ["a", "b"])
+        group_numbers(3, ["a", "b"])
+
+
+@pytest.mark.parametrize(("n", "missed"), [(1, 0.95), (10, 0.2589), (200, 0.0149)])
+def test_unanimous_items_exclude_only_large_shares_of_exceptions(n, missed):
+    assert unanimous(n) == pytest.approx(missed, abs=1e-4)
+    assert (1 - unanimous(n)) ** n == pytest.approx(0.05)
+
+
+def test_a_clustered_share_has_wilsons_interval_for_the_effective_number_of_items():
+    # 40 groups of 5 equal items contain as much information as 40 items
+    x, n = np.repeat([5.0, 0.0], [24, 16]), np.full(40, 5.0)
+    alike = clustered_share(x, n)
+    t = stats.t.ppf(0.975, 39)
+    deff = 5 * 40 / 39  # the jackknife of 40 means has the factor 40 / 39
+    m = 200 / deff
+    middle, half = (0.6 * m + t**2 / 2) / (m + t**2), t * np.sqrt(0.24 * m + t**2 / 4) / (m + t**2)
+    assert (alike.value, alike.low, alike.high) == pytest.approx((0.6, middle - half, middle + half))
+    every = clustered_share(n, n)
+    assert 0.8 < every.low < wilson(200, 200).low  # as if there were 40 items
+    assert every.high == 1.0
+    assert clustered_share(x[:4], n[:4]).reason == "fewer than 5 groups (4): no interval"
+    assert clustered_share(x[:0], n[:0]).value is None
 
 
 def test_half_width_is_half_the_length_of_the_interval():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.simulation import Design
+from analysis.simulation import SimulatedDesign
 from tests.analysis import consensus_goals as made
 from tests.analysis.consensus_goals import consensus_goals
 
@@ -18,7 +18,7 @@ def test_the_calibration_error_by_hand():
 
 def test_the_best_accuracy_is_that_of_bayes_rule():
     # by summing over all patterns: the three blocks with r1 .9275 each, the one without .8008
-    study = made._study(Design(40_000, 3), np.random.default_rng(1))
+    study = made._study(SimulatedDesign(40_000, 3), np.random.default_rng(1))
     known = made.true_posterior(study)
     assert made._share_right(known > 0.5, known) == pytest.approx((3 * 0.9275 + 0.8008) / 4, abs=0.002)
     truth = (study.truth[study.labels["item"].unique()] == "dissimilar").to_numpy()

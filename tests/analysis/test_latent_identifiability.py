@@ -4,16 +4,22 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from analysis.consensus import _fisher, identifiability, identifiability_of_plan, latent_class
-from analysis.consensus import _identifiability as remedies
+from analysis.consensus import (
+    _fisher,
+    _identifiability as remedies,
+    identifiability,
+    identifiability_of_plan,
+    latent_class,
+    latent_precision,
+)
 from analysis.consensus._fisher import all_cells, all_sets, rank
 from analysis.consensus._model import Theta, fit, log_probability
 from analysis.consensus._patterns import patterns_of
-from analysis.simulation import Design, Rater, simulate
+from analysis.simulation import Rater, SimulatedDesign, simulate
 from tests.analysis.test_latent_model import label_table
+from tests.conftest import examples
 from tests.sentences import says
 
 REVIEWERS = [Rater("r1", 0.95, 0.9), Rater("r2", 0.8, 0.7), Rater("r3", 0.7, 0.85), Rater("r4", 0.6, 0.6)]
@@ -22,7 +28,7 @@ CLASSIFIERS = [Rater("heuristic", 0.92, 0.45), Rater("same", 0.3, 0.85)]
 
 def study(k, n_reviewers=4, overlap=0.0, n_items=586, seed=1):
     rng = np.random.default_rng(seed)
-    return simulate(Design(n_items, k, overlap), REVIEWERS[:n_reviewers], CLASSIFIERS, 0.55, rng=rng)
+    return simulate(SimulatedDesign(n_items, k, overlap), REVIEWERS[:n_reviewers], CLASSIFIERS, 0.55, rng=rng)
 
 
 def with_third_labels(labels, reviewers, also_agreed=False):
@@ -155,7 +161,7 @@ def test_a_design_identified_by_a_single_item_is_weak():
 
 def test_reviewers_near_chance_make_a_weak_study():
     near_chance = [Rater(f"r{i}", 0.6, 0.6) for i in range(4)]
-    made = simulate(Design(586, 3), near_chance, [], 0.5, rng=np.random.default_rng(1))
+    made = simulate(SimulatedDesign(586, 3), near_chance, [], 0.5, rng=np.random.default_rng(1))
     assert identifiability(made.labels).weak
 
 
@@ -207,7 +213,7 @@ def test_the_probabilities_of_a_combination_sum_to_1():
     assert np.bincount(which, weights=p) == pytest.approx(np.ones(4))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(3, 14), st.integers(2, 3))
 def test_windows_of_large_combinations_lose_no_rank(n_reviewers, k):
     seen = np.vstack([np.ones((1, n_reviewers), dtype=bool), all_sets(n_reviewers, k)])
@@ -222,3 +228,31 @@ def test_pairs_of_any_number_of_reviewers_lack_one_rank(n_reviewers):
     told, unknown = rank(all_cells(seen, np.zeros(len(seen), dtype=np.int64), nothing(n_reviewers))[0])
     assert told == (2 * n_reviewers if n_reviewers > 2 else 3)
     assert unknown.all()
+
+
+def test_the_expected_precision_is_that_of_the_information_and_of_simulated_fits():
+    rates = {"a": (0.9, 0.85), "b": (0.8, 0.8), "c": (0.75, 0.9)}
+    one = latent_precision({("a", "b", "c"): 400}, rates, prevalence=0.4, classifiers={"x": (0.8, 0.7)})
+    four = latent_precision({("a", "b", "c"): 1600}, rates, prevalence=0.4)
+    assert one.prevalence.se == pytest.approx(2 * four.prevalence.se)
+    raters = [Rater(name, *rate) for name, rate in rates.items()]
+    fits = [
+        fit(
+            patterns_of(simulate(SimulatedDesign(1600, 3), raters, [], 0.4, rng=np.random.default_rng(seed)).labels)
+        ).pi[0, 0]
+        for seed in range(40)
+    ]
+    assert np.std(fits) == pytest.approx(four.prevalence.se, rel=0.35)
+    assert [row.rater for row in one.classifiers] == ["x"]
+    assert one.classifiers[0].sensitivity.low < 0.8 < one.classifiers[0].sensitivity.high
+
+
+def test_a_design_that_does_not_identify_the_model_has_no_precision():
+    pairs = {("a", "b"): 100, ("a", "c"): 100, ("b", "c"): 100}
+    found = latent_precision(pairs, dict.fromkeys("abc", (0.8, 0.7)), prevalence=0.4)
+    assert found.prevalence.value is None
+    assert found.prevalence.reason == "this design does not identify it"
+    with pytest.raises(ValueError, match="'c' has no assumed rates"):
+        latent_precision(pairs, dict.fromkeys("ab", (0.8, 0.7)), prevalence=0.4)
+    with pytest.raises(ValueError, match=r"prevalence must be within \(0, 1\)"):
+        latent_precision(pairs, dict.fromkeys("abc", (0.8, 0.7)), prevalence=1.0)

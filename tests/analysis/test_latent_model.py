@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
@@ -155,6 +154,7 @@ def test_the_mode_is_higher_than_its_neighbours():
         assert log_posterior(Theta(moved[:, :1], moved[:, 1:4], moved[:, 4:]), patterns, n)[0] < top
 
 
+@pytest.mark.slow
 def test_gibbs_draws_have_the_moments_of_the_exact_posterior():
     # Exact: draws from the prior, weighted by the likelihood.
     patterns = patterns_of(label_table([[1, 1], [1, 0], [0, 0], [0, 0], [1, 1], [0, 1], [1, -1]]))
@@ -192,7 +192,7 @@ def test_em_ends_at_a_fixed_point():
     assert _model.rater_priors(patterns)[0].tolist() == [3.0, 3.0, 3.0]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(MATRICES)
 def test_draws_follow_their_generator_alone(matrix):
     patterns = patterns_of(label_table(matrix))

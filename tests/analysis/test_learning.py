@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numpy.random import default_rng
 from scipy import optimize, special
 from statsmodels.api import GLM, add_constant, families
@@ -307,7 +306,7 @@ def test_votes_and_verdicts_without_scores_compete():
     voters = contestants_of(table, found.items)
     assert not any(voter.has_score for voter in voters)
     both = vote(voters[:2], 2)
-    assert (both.called == ((found.x[:, 0] > 0) & (found.x[:, 1] > 0))).all()
+    assert (both.verdicts == ((found.x[:, 0] > 0) & (found.x[:, 1] > 0))).all()
     arena = compete(found.dissimilar, found.group, [*voters, both], rng=default_rng(1), n_draws=100, cost_ratio=3)
     row = next(row for row in arena.standings if row.name == "a")
     assert "no scores" in row.auc.reason

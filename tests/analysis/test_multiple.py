@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from analysis.multiple import bonferroni, holm
@@ -12,6 +11,11 @@ def test_corrections_agree_with_statsmodels_and_ignore_missing_tests(ps):
     for ours, method in ((holm, "holm"), (bonferroni, "bonferroni")):
         expected = iter(multipletests(known, method=method)[1] if known else [])
         assert ours(ps) == [None if p is None else pytest.approx(next(expected)) for p in ps]
+
+
+@pytest.mark.parametrize("correct", [holm, bonferroni])
+def test_a_corrected_value_is_at_most_1(correct):
+    assert correct([0.9, None, 0.6, 0.7]) == [1, None, 1, 1]
 
 
 @pytest.mark.parametrize("correct", [holm, bonferroni])

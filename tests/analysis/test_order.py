@@ -4,8 +4,7 @@ import csv
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from analysis.benchmark import Benchmark, Failure
@@ -17,7 +16,7 @@ from analysis.order import (
     flag,
     interval_case,
     median_interval,
-    smallest_p,
+    min_attainable_p,
 )
 from analysis.samples import kruskal
 from tests.conftest import GOLDEN
@@ -172,7 +171,7 @@ def test_cases_of_two_intervals(fixed, random, case):
 @pytest.mark.parametrize(("n_fixed", "n_random"), [(1, 1), (2, 5), (3, 3), (10, 10)])
 def test_no_two_samples_without_ties_give_a_smaller_p(n_fixed, n_random):
     rng = np.random.default_rng(1)
-    least = smallest_p(n_fixed, n_random)
+    least = min_attainable_p(n_fixed, n_random)
     apart = stats.kruskal(np.arange(n_fixed), 100 + np.arange(n_random)).pvalue
     assert least == pytest.approx(apart)
     ranks = np.arange(n_fixed + n_random, dtype=float)
@@ -182,7 +181,7 @@ def test_no_two_samples_without_ties_give_a_smaller_p(n_fixed, n_random):
 
 
 def test_the_smallest_p_of_an_empty_order_is_1():
-    assert smallest_p(0, 5) == 1
+    assert min_attainable_p(0, 5) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.benchmark import Benchmark, Failure, Sampling
-from analysis.document import plain
+from analysis.benchmark import Benchmark, Failure, PerRun
+from analysis.document import json_values
 from analysis.order import after_predecessor, median_interval, position_trend, predecessors, survey
 from tests.analysis.made_orders import memcached, suite, together, two_orders, two_versions
+from tests.conftest import examples
 from tests.sentences import says
 
 PUBLISHED = {  # ordersage/paper-artifact, commit f6ab377, 20211012_21:02:01_node_stats.csv
@@ -90,7 +90,7 @@ def test_in_the_published_experiment_what_ran_before_matters_too(ordersage):
 
 
 def test_every_value_of_a_survey_can_be_json(ordersage):
-    assert json.loads(json.dumps(plain(survey(ordersage)), allow_nan=False))["n_tests"] == 3
+    assert json.loads(json.dumps(json_values(survey(ordersage)), allow_nan=False))["n_tests"] == 3
 
 
 def test_a_benchmark_that_order_slows_is_found_and_another_is_not():
@@ -110,7 +110,7 @@ def test_corrected_and_uncorrected_verdicts_can_differ():
     # without ties, three against three runs give p >= 0.0495: below 0.05, but not below 0.05 / 2
     found = survey([two_orders("a", [1, 2, 3], [4, 5, 6]), two_orders("b", [1, 2, 3], [1, 2, 3])])
     assert found.matters is False and found.matters_uncorrected is True
-    assert [test.smallest_p >= found.threshold for test in found.tests] == [True, True]
+    assert [test.min_attainable_p >= found.threshold for test in found.tests] == [True, True]
 
 
 def test_all_equal_gives_p_1_and_intervals_of_zero_width():
@@ -129,12 +129,12 @@ def test_a_mean_of_0_leaves_delta_undefined_with_its_reason():
 def test_a_run_of_several_iterations_is_one_value_after_its_warm_up():
     runs = (np.array([9.0, 1, 2, 6]), np.array([9.0, 4, 4, 4]))
     benchmark = Benchmark.of_series("a", runs, conditions={"order_type": ("fixed", "random")})
-    (test,) = survey([benchmark], sampling=Sampling(1, "median")).tests
+    (test,) = survey([benchmark], per_run=PerRun(1, "median")).tests
     assert (test.fixed.values, test.random.values) == ((2.0,), (4.0,))
 
 
 def test_a_warm_up_longer_than_a_run_leaves_the_benchmark_out():
-    found = survey([two_orders("a", [1, 2], [3, 4])], sampling=Sampling(warmup=5))
+    found = survey([two_orders("a", [1, 2], [3, 4])], per_run=PerRun(warmup=5))
     assert found.tests == () and "warm-up" in found.left_out[0].reason
 
 
@@ -209,7 +209,7 @@ def test_wrong_arguments_are_rejected_by_name():
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=20)
+@settings(max_examples=examples(60))
 def test_the_answer_does_not_depend_on_the_order_of_benchmarks_or_on_the_unit(seed):
     rng = np.random.default_rng(seed)
     benchmarks = [two_orders(name, rng.normal(10, 1, 9), rng.normal(11, 1, 9)) for name in "abc"]

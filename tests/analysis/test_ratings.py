@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from analysis.agreement import (
     bootstrap_coefficient,
@@ -13,7 +12,6 @@ from analysis.agreement import (
     by_order,
     classifiers_among_themselves,
     cohen_kappa,
-    cohen_kappa_test,
     fleiss_kappa,
     fleiss_kappa_test,
     gwet_ac1,
@@ -30,7 +28,6 @@ from analysis.agreement import (
     percent_agreement,
     predecessor_effects,
     retest_agreement,
-    scott_pi,
     send_first,
     specific_agreement,
     trend_effects,
@@ -38,16 +35,14 @@ from analysis.agreement import (
 )
 from analysis.consensus import (
     agreed_only,
-    classifier_rates,
     dawid_skene,
     identifiability,
     latent_class,
     majority,
-    misfit,
-    residual_correlations,
 )
 from analysis.evaluation import confusion_matrix
 from analysis.tables import checked_labels, count_table, counted_labels, counts_of, first_labels, positive_category
+from tests.conftest import examples
 
 COEFFICIENTS = [percent_agreement, fleiss_kappa, gwet_ac1, gwet_ac2, brennan_prediger, krippendorff_alpha]
 LEVELS = ("low", "medium", "high")
@@ -186,12 +181,10 @@ FUNCTIONS = {
     "by_order": by_order,
     "order_test": order_test,
     "cohen_kappa": cohen_kappa,
-    "scott_pi": scott_pi,
     "agreed_only": agreed_only,
     "majority": majority,
     "dawid_skene": dawid_skene,
     "latent_class": lambda labels: latent_class(labels, rng=np.random.default_rng(1), n_sweeps=20),
-    "misfit": lambda labels: misfit(labels, rng=np.random.default_rng(1), n_draws=19),
     "first_labels": lambda labels: first_labels(
         labels.rename(columns={"item": "assignment", "category": "answer"})
     ),
@@ -206,12 +199,10 @@ FUNCTIONS = {
         label_table(), labels.rename(columns={"rater": "classifier", "category": "verdict"})
     ),
     "identifiability": identifiability,
-    "residual_correlations": residual_correlations,
     "jackknife_over_raters": jackknife_over_raters,
     "if_given": lambda labels: if_given(labels, pd.DataFrame({"item": ["i0"], "rater": ["cleo"]})),
     "trend_effects": trend_effects,
     "predecessor_effects": predecessor_effects,
-    "cohen_kappa_test": cohen_kappa_test,
 }  # fmt: skip
 MISSING = [None, float("nan"), pd.NA, pd.NaT]
 NO_VALUE_HERE = {("classifiers", "category"), ("send_first", "category"), ("identifiability of verdicts", "category")}
@@ -276,17 +267,17 @@ def test_numbers_and_texts_may_name_items_and_raters_together(name):
 def test_verdicts_without_a_label_table_are_checked_too():
     verdicts = pd.DataFrame({"item": ["i0", None], "classifier": "same", "verdict": "similar"})
     with pytest.raises(ValueError, match="row 1"):
-        classifier_rates(label_table(), verdicts, rng=np.random.default_rng(1))
+        latent_class(label_table(), verdicts, rng=np.random.default_rng(1))
     with pytest.raises(ValueError, match="consensus"):
         confusion_matrix(["similar", None], ["similar", "similar"])
 
 
 BAD = [*MISSING, "", "  ", ["similar"], {"ada": 1}, np.array([1, 2])]
 BAD_CATEGORY = ["simlar", "SIMILAR", " similar", b"similar", 1, 1.0, True, float("inf")]
-QUICK = sorted(set(FUNCTIONS) - {"latent_class", "misfit", "dawid_skene"})  # the same check comes first in these
+QUICK = sorted(set(FUNCTIONS) - {"latent_class", "dawid_skene"})  # the same check comes first in these
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(
     st.sampled_from(QUICK),
     st.integers(0, 11),
@@ -307,7 +298,7 @@ def test_any_damaged_row_is_refused_and_named(name, row, damage, index):
         FUNCTIONS[name](labels)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(80))
 @given(
     st.sampled_from(sorted(COEFFICIENTS, key=lambda coefficient: coefficient.__name__)),
     st.integers(0, 5),
@@ -322,7 +313,7 @@ def test_any_damaged_count_is_refused_and_named(coefficient, row, column, bad, f
         coefficient(form(rows))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(80))
 @given(
     st.sampled_from(sorted(COEFFICIENTS, key=lambda coefficient: coefficient.__name__)),
     st.integers(0, 5),
@@ -338,7 +329,7 @@ def test_any_damaged_wide_rating_is_refused_and_named(coefficient, row, column, 
         coefficient(form(rows))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(60))
 @given(st.sampled_from(QUICK), st.permutations(range(12)), st.sampled_from(["category", "string", "object"]))
 def test_types_and_index_of_a_table_do_not_change_the_result(name, index, dtype):
     labels = label_table()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark, Sampling
+from analysis.benchmark import Benchmark, PerRun
 from analysis.dissimilarity import MEASURES, TOO_SHORT
 from analysis.intervals import Estimate
 from analysis.power import runs_needed, smallest_difference
@@ -60,7 +60,7 @@ def test_where_more_is_better_a_low_start_is_the_slow_one():
 def test_a_warmup_that_is_left_out_no_longer_counts_in_level_and_pattern():
     cold = tuple(np.concatenate([[50.0 * k], run]) for k, run in enumerate(noise(1.0, 1.0, 1.0).values))
     warm = Benchmark.of_series("b", tuple(run[1:] for run in cold))
-    found, expected = reasons(Benchmark.of_series("b", cold), sampling=Sampling(1)), reasons(warm)
+    found, expected = reasons(Benchmark.of_series("b", cold), per_run=PerRun(1)), reasons(warm)
     for name in ("max_spread", "epsilon2", "pattern", "distribution", "type_1_error", "smallest_difference"):
         assert getattr(found, name) == getattr(expected, name)
 

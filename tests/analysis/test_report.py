@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from analysis.document import to_json
-from analysis.report import Provenance, summarise, to_html
+from analysis.report import Provenance
+from tests.analysis.reports import summarise, to_html
 from tests.sentences import says
 
 NO_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
@@ -39,9 +40,10 @@ def test_a_report_counted_by_hand():
     assert mine["verdicts"] == {"similar": 0, "dissimilar": 2, "none": 1}
     assert mine["baseline"]["accuracy"]["value"] == 0.5
     page = to_html(report)
-    assert says(page, "every item dissimilar", "50.0 % of 2")
+    assert says(page, "majority rule: always dissimilar", "50.0 %")
     assert says(page, "mine", "50.0 %")
-    assert says(page, "2 of the 3 items", "1 dissimilar, 1 similar")
+    assert says(page, "agree on 2 of 3 items")
+    assert says(page, "2 are agreed", "1 dissimilar, 1 similar")
 
 
 def test_items_that_everybody_saw_are_counted_apart():

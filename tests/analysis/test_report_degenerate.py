@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from analysis.document import to_json
-from analysis.report import Resampling, draw, summarise, to_html, to_latex, to_markdown, wide
+from analysis.report import Resampling, wide
+from tests.analysis.reports import draw, summarise, to_html, to_latex, to_markdown
 from tests.analysis.test_report_identities import estimates
 
 ANSWERS = ["item", "reviewer", "label", "kind"]

@@ -6,16 +6,16 @@ import math
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis.document import to_json
-from analysis.report import Difference, Provenance, Resampling, differences, summarise
+from analysis.report import DEFINITIONS, Provenance, ReportDifference, Resampling, defined_anew, differences
 from analysis.report._differences import EXPLANATION
+from tests.analysis.reports import summarise
 from tests.analysis.test_report_identities import study
 from tests.conftest import examples
 
-IGNORED = ("versions", "study.reported_utc")
+IGNORED = ("definitions", "versions", "study.reported_utc")
 
 
 @cache
@@ -84,10 +84,10 @@ some = st.integers(0, 10**6).map(lambda n: compared()[n % len(compared())])
 def test_one_altered_value_is_found_where_it_is(leaf):
     path, value = leaf
     new = None if EXPLANATION.match(place_of(path)) and value else other(value)
-    assert differences(report(), altered(path, new)) == [Difference(place_of(path), value, new)]
+    assert differences(report(), altered(path, new)) == [ReportDifference(place_of(path), value, new)]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(some, some)
 def test_two_altered_values_are_both_found_in_the_order_of_the_report(one, two):
     content = altered(one[0], [])
@@ -100,15 +100,15 @@ def test_two_altered_values_are_both_found_in_the_order_of_the_report(one, two):
     assert [d.place for d in differences(content, report())] == expected
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(some)
 def test_an_entry_that_only_one_report_has_is_found_on_either_side(leaf):
     path, _value = leaf
     around = path[: -1 if isinstance(path[-1], str) else -2]
     more = altered((*around, "more"), 5)
     place = place_of((*around, "more"))
-    assert differences(more, report()) == [Difference(place, 5, None)]
-    assert differences(report(), more) == [Difference(place, None, 5)]
+    assert differences(more, report()) == [ReportDifference(place, 5, None)]
+    assert differences(report(), more) == [ReportDifference(place, None, 5)]
 
 
 @pytest.mark.parametrize("place", ["pairs", "by_labels_used", "by_application"])
@@ -118,17 +118,18 @@ def test_a_list_that_is_shorter_differs_in_what_is_missing(place):
     shorter["agreement"][place].pop()
     found = differences(report(), shorter)
     assert found
-    assert all(d.place.startswith(f"agreement.{place}[{last}]") and d.recomputed is None for d in found)
+    missing = f"agreement.{place}[{last}]" if last else f"agreement.{place}"  # without entries, the list itself differs
+    assert all(d.place.startswith(missing) and not d.recomputed for d in found)
 
 
 def test_another_wording_of_a_reason_is_not_a_difference():
     row, worded_differently = ({"value": None, "reason": reason} for reason in ("no items", "there are no items"))
     assert differences({"a": row}, {"a": worded_differently}) == []
-    assert differences({"a": row}, {"a": row | {"reason": None}}) == [Difference("a.reason", "no items", None)]
+    assert differences({"a": row}, {"a": row | {"reason": None}}) == [ReportDifference("a.reason", "no items", None)]
 
 
 def test_a_missing_null_is_a_difference():
-    assert differences({"a": None, "b": 1}, {"b": 1}) == [Difference("a", None, None)]
+    assert differences({"a": None, "b": 1}, {"b": 1}) == [ReportDifference("a", None, None)]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,7 @@ def test_versions_that_only_one_report_has_are_not_compared():
 
 def test_names_with_dots_hide_nothing():
     one = {"a.b": 1, "a": {"b": 2}}
-    assert differences(one, {"a.b": 3, "a": {"b": 2}}) == [Difference('["a.b"]', 1, 3)]
+    assert differences(one, {"a.b": 3, "a": {"b": 2}}) == [ReportDifference('["a.b"]', 1, 3)]
 
 
 def test_comparing_changes_nothing():
@@ -212,4 +213,31 @@ def test_one_changed_digit_of_any_number_is_found():
 
 @pytest.mark.parametrize(("told", "now"), [(1.4e-31, 9e-10), (1.4e-31, 1.5e-31), (2.0e-12, 2.1e-12)])
 def test_a_small_p_value_that_was_changed_is_found(told, now):
-    assert differences({"p": told}, {"p": now}) == [Difference("p", told, now)]
+    assert differences({"p": told}, {"p": now}) == [ReportDifference("p", told, now)]
+
+
+def test_numbers_that_are_defined_otherwise_since_a_report_are_named_and_not_compared():
+    category = {"specific": {"similar": {"value": 0.5}}, "n_labels": 3}
+    earlier = {"agreement": category}
+    now = {"definitions": DEFINITIONS, "agreement": {**category, "specific": {"similar": {"value": 0.6}}}}
+    assert differences(earlier, now) == []
+    assert "specific agreement" in defined_anew(earlier)
+    other = {"definitions": DEFINITIONS, "agreement": {**category, "n_labels": 4}}
+    assert [found.place for found in differences(earlier, other)] == ["agreement.n_labels"]
+
+
+def test_a_kappa_that_small_groups_no_longer_have_is_no_difference_in_an_earlier_report():
+    reports = [{"agreement": {"by_date": [{"kappa": {"value": value}}]}} for value in (0.5, 0.6, None)]
+    now = [report | {"definitions": DEFINITIONS} for report in reports]
+    place = "agreement.by_date[0].kappa.value"
+    assert differences(reports[0], now[2]) == []
+    assert differences(reports[0], now[1]) == [ReportDifference(place, 0.5, 0.6)]
+    assert differences(now[0], now[2]) == [ReportDifference(place, 0.5, None)]
+
+
+def test_reports_of_the_present_definitions_are_compared_in_full():
+    one, other = (
+        {"definitions": DEFINITIONS, "agreement": {"specific": {"similar": {"value": x}}}} for x in (0.5, 0.6)
+    )
+    assert [found.place for found in differences(one, other)] == ["agreement.specific.similar.value"]
+    assert defined_anew(one) == {}

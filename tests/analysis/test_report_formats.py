@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from analysis.document import to_json
-from analysis.report import Provenance, Resampling, draw, registry, summarise, to_html, to_latex, to_markdown
+from analysis.report import Provenance, Resampling, registry
+from tests.analysis.reports import draw, summarise, to_html, to_latex, to_markdown
 from tests.analysis.test_report_degenerate import Page, latex_faults, latex_tables, markdown_tables, whole_latex
 from tests.analysis.test_report_identities import SMALL, study
 from tests.sentences import says
@@ -226,7 +227,7 @@ def test_the_methods_say_seed_and_draws():
     made = study("k = 3 with overlap")
     text = methods(summarise(made.answers, made.verdicts, resampling=Resampling(5, 60, 70, 19), show_rejected=True))
     assert "70 sweeps" in text
-    assert says(text, "tested with 19", "(seed 5)")
+    assert says(text, "Independent errors were tested", "19 draws, seed 5")
 
 
 def test_without_resampling_the_methods_say_nothing_of_it():

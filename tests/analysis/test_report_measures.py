@@ -11,7 +11,8 @@ import pytest
 from analysis.classifiers import CLASSIFIERS, Classifier
 from analysis.dissimilarity import MEASURES, Measure
 from analysis.document import to_json
-from analysis.report import Provenance, draw, registry, summarise, to_html
+from analysis.report import Provenance, registry
+from tests.analysis.reports import draw, summarise, to_html
 
 ANSWERS = pd.DataFrame({"item": ["a", "a"], "reviewer": ["ada", "ben"], "label": ["similar", "similar"]})
 PARAMETERS = '{"theta": 0.25, "keep_mean": false, "drop": 0.0}'

@@ -8,7 +8,8 @@ import pytest
 
 from analysis.document import to_json, to_text
 from analysis.learning import simulate_labels
-from analysis.report import Resampling, document, draw, summarise
+from analysis.report import Resampling
+from tests.analysis.reports import document, draw, summarise
 
 FULL = Resampling(3, n_bootstrap=50, n_sweeps=0)
 
@@ -39,11 +40,13 @@ def test_the_full_report_says_what_each_reviewer_follows_and_draws_it(tables):
     assert "<svg" in draw(content)["habits"]
 
 
+@pytest.mark.slow
 def test_the_same_data_and_seed_give_the_same_numbers(tables):
     one, two = (summarise(*tables, resampling=FULL)["reviewers_follow"] for _ in range(2))
     assert one == two
 
 
+@pytest.mark.slow
 def test_a_quick_report_and_one_without_measures_leave_it_out(tables):
     answers, verdicts = tables
     assert "reviewers_follow" not in summarise(answers, verdicts)

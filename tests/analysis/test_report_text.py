@@ -5,8 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from analysis.document import (
     Bullets,
@@ -247,7 +246,10 @@ def test_in_print_only_very_long_words_break_and_a_long_first_column_keeps_some_
     assert "tbody tr:first-child { break-before: avoid; }" in page  # no table head alone at the end of a page
 
 
-@pytest.mark.skipif(not all(map(shutil.which, ("pdflatex", "pdftotext"))), reason="pdflatex or pdftotext is missing")
+@pytest.mark.skipif(
+    not all(map(shutil.which, ("pdflatex", "pdftotext"))),
+    reason="no pdflatex or pdftotext; apt install texlive-latex-extra poppler-utils",
+)
 def test_in_latex_every_table_stays_below_its_heading(tmp_path):
     rows = [[f"row {number}", number] for number in range(20)]
     sections = tuple(Section(f"Heading {n}", (table(f"Caption {n}.", ["a", "b"], rows),)) for n in "ABCDEFGH")

@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from analysis.report import summarise, wide
+from analysis.report import wide
+from tests.analysis.reports import summarise
 from tests.analysis.test_report_identities import REVIEWERS, study
 
 NO_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
@@ -63,6 +64,7 @@ def test_numbers_of_labels_are_whole_numbers():
     assert wide(answers(("a", "ada", "similar", "fresh")), verdicts(("z", "r", None, None)))["n_labels"].dtype == int
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["k = 2 with overlap", "k = 3, bare"])
 def test_the_wide_table_counts_what_the_report_counts(name):
     made = study(name)

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from analysis.classifiers import CLASSIFIERS
 from analysis.dissimilarity import MEASURES, TOO_SHORT
@@ -150,3 +149,12 @@ def test_later_changes_of_the_measurements_do_not_reach_prepared_runs():
 def test_classifiers_that_share_runs_judge_as_each_would_alone(rows, names):
     shared = Runs(rows)
     assert [JUDGES[name](shared) for name in names] == [JUDGES[name](rows) for name in names]
+
+
+def test_of_very_many_runs_a_sample_is_compared():
+    values = np.arange(2400.0).reshape(1200, 2)
+    runs = Runs(values)
+    assert runs.k == 1000 and set(map(tuple, runs.values)) < set(map(tuple, values))
+    assert (np.diff(runs.values[:, 0]) > 0).all()  # in their order
+    assert (Runs(values).values == runs.values).all()
+    assert Runs(values[:1000]).k == 1000

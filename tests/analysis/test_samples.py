@@ -3,8 +3,7 @@ from math import comb, inf, nan, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from scipy import stats
 
 from analysis.intervals import Estimate
@@ -12,7 +11,7 @@ from analysis.samples import (
     NO_VARIATION,
     KruskalWallis,
     Test,
-    change_in_words,
+    describe_change,
     kruskal,
     mean_interval,
     rank_sum,
@@ -366,17 +365,17 @@ def test_invalid_samples_are_rejected_by_name(sample, message):
     ],
 )
 def test_a_ratio_is_described_with_its_direction(ratio, better, words):
-    assert change_in_words(ratio, better) == words
+    assert describe_change(ratio, better) == words
 
 
 def test_a_change_names_its_subject():
-    assert change_in_words(1.5, who="version 2") == "version 2 is 50 % slower"
+    assert describe_change(1.5, who="version 2") == "version 2 is 50 % slower"
 
 
 @given(st.floats(1e-3, 1e3), st.sampled_from(("lower", "higher")))
 def test_a_candidate_that_is_slower_as_a_time_is_faster_as_a_rate(ratio, better):
     assume(ratio != 1)
-    told, other = change_in_words(ratio, better), change_in_words(ratio, "higher" if better == "lower" else "lower")
+    told, other = describe_change(ratio, better), describe_change(ratio, "higher" if better == "lower" else "lower")
     assert {told.split()[-1], other.split()[-1]} == {"faster", "slower"}
     assert told.split()[:-1] == other.split()[:-1]
     assert "e+" not in told
@@ -386,9 +385,9 @@ def test_a_candidate_that_is_slower_as_a_time_is_faster_as_a_rate(ratio, better)
 @pytest.mark.parametrize("ratio", [-0.1, inf, nan])
 def test_invalid_ratios_are_rejected(ratio):
     with pytest.raises(ValueError, match=f"ratio must be a finite number >= 0, got {ratio}"):
-        change_in_words(ratio)
+        describe_change(ratio)
 
 
 def test_another_direction_is_refused():
     with pytest.raises(ValueError, match=r"better.*got 'up'"):
-        change_in_words(1.5, "up")
+        describe_change(1.5, "up")

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis import contexts, order, spread, trust
 from analysis.benchmark import from_table
 from analysis.check import check
-from analysis.document import plain
+from analysis.document import json_values
+from tests.conftest import examples
 
 
 @st.composite
@@ -38,10 +38,10 @@ METHODS = {
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(10), suppress_health_check=[HealthCheck.too_slow])
 @given(tables())
 def test_shuffling_rows_changes_no_answer(method, both):
     table, shuffled = both
-    first, second = (plain(METHODS[method](from_table(rows))) for rows in both)
+    first, second = (json_values(METHODS[method](from_table(rows))) for rows in both)
     assert len(table) == len(shuffled)
     assert first == second

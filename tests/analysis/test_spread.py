@@ -8,11 +8,10 @@ from math import inf, nan
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from analysis.benchmark import Benchmark, Failure, LeftOut, Sampling
-from analysis.document import plain
+from analysis.benchmark import Benchmark, Failure, LeftOut, PerRun
+from analysis.document import json_values
 from analysis.intervals import Estimate, wilson
 from analysis.spread import BUCKETS, bucket, cv, max_spread, survey, variability
 from tests.conftest import examples
@@ -244,7 +243,7 @@ def test_versions_and_contexts_do_not_add_to_the_spread():
 def test_warm_up_and_aggregate_are_used_and_a_run_without_steady_state_is_left_out():
     long = Benchmark.of_series("long", (np.array([9.0, 1, 1, 4]), np.array([9.0, 2, 2, 8])))
     short = benchmark(1, 2, name="short")
-    found = survey([long, short], sampling=Sampling(1, "median"))
+    found = survey([long, short], per_run=PerRun(1, "median"))
     assert sorted(found.spreads[0].values) == [1.0, 2.0]
     assert found.left_out[0].name == "short"
     assert (found.parameters["warmup"], found.parameters["aggregate"]) == (1, "median")
@@ -264,7 +263,7 @@ def test_an_empty_survey_is_a_result():
 
 def test_a_survey_is_plain_values():
     found = survey([benchmark(1, 2, 3), benchmark(0, 0, 0, name="zero")], resamples=20)
-    content = json.loads(json.dumps(plain(found), allow_nan=False))
+    content = json.loads(json.dumps(json_values(found), allow_nan=False))
     assert content["spreads"][0]["max_spread"]["value"] == 1.0
     assert content["left_out"] == [{"name": "zero", "reason": "the mean of the runs is not positive"}]
     assert content["parameters"]["resamples"] == 20

@@ -7,16 +7,14 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from analysis.benchmark import Benchmark, from_table
-from analysis.document import Figure, Table, plain, to_text
-from analysis.spread import charts as spread_charts
-from analysis.spread import document as spread_document
-from analysis.spread import survey
+from analysis.document import Figure, Table, json_values, to_text
+from analysis.spread import charts as spread_charts, document as spread_document, survey
 from tests.analysis.drawn import texts
+from tests.conftest import examples
 from tests.sentences import says
 
 
@@ -130,7 +128,7 @@ def test_the_score_of_each_environment_is_its_own():
                if isinstance(block, Figure)]  # fmt: skip
     assert figures == list(spread_charts(found))
     assert "What the suite notices, in noisy" in words(found)
-    assert json.dumps(plain(found), allow_nan=False)
+    assert json.dumps(json_values(found), allow_nan=False)
 
 
 # the duration of a suite
@@ -176,7 +174,7 @@ def test_a_budget_buys_the_methods_that_the_most_useful_benchmarks_notice():
     assert says(said, "1 benchmark of 3", "3 min", "4.67 min: abc")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(st.sets(st.sampled_from("abc")), st.integers(1, 5)), min_size=1, max_size=5))
 def test_no_part_that_fits_notices_more_and_no_smaller_part_as_much(suite):
     benchmarks = [noticing(f"b{at}", methods, seconds=seconds) for at, (methods, seconds) in enumerate(suite)]

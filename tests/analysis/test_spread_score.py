@@ -5,15 +5,14 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.benchmark import Benchmark, LeftOut, Sampling, from_table
+from analysis.benchmark import Benchmark, LeftOut, PerRun, from_table
 from analysis.intervals import Estimate
 from analysis.multiple import bonferroni, holm
 from analysis.spread import api_benchmarking_score, is_regression, survey
-from tests.conftest import GOLDEN
+from tests.conftest import GOLDEN, examples
 
 LOW, HIGH = np.arange(1.0, 6.0), np.arange(11.0, 16.0)  # no overlap: the smallest p that five against five can give
 
@@ -63,7 +62,7 @@ def test_the_limit_of_p_is_exclusive():
     assert is_regression([LOW], [HIGH], 0.1, p=2 / 251).found
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(60))
 @given(st.lists(st.floats(1, 9), min_size=6, max_size=60), st.lists(st.floats(1, 9), min_size=6, max_size=60))
 def test_p_is_that_of_the_rank_sum_test(x, y):
     found = is_regression([x], [y], 0.0)
@@ -91,7 +90,7 @@ def test_what_cannot_be_detected_says_why(base, altered, reason):
 def test_a_regression_uses_the_warm_up_and_the_aggregate():
     base, altered = np.append([100.0], LOW), np.append([1.0], HIGH)
     assert not is_regression([base], [altered], 1.0).found  # ranks 1 and 12 of 12 on the wrong sides: p = .13
-    found = is_regression([base], [altered], 1.0, sampling=Sampling(1, "min"), names=["fork 7"])
+    found = is_regression([base], [altered], 1.0, per_run=PerRun(1, "min"), names=["fork 7"])
     assert found.found
     assert (found.pairs[0].difference, found.pairs[0].run, found.pairs[0].n_baseline) == (10.0, "fork 7", 5)
 
@@ -103,7 +102,7 @@ def test_equal_constant_runs_are_not_a_regression():
 
 def test_the_score_of_the_worked_example_is_40_and_20_without_the_noisy_benchmark(suite):
     # B.fast notices m1 (+50 %), B.noisy notices m3 (+150 % and +106 %); m2 is 5 %, m5 in one run only: 2 of 5, 1 of 5
-    whole = api_benchmarking_score(suite)
+    whole = api_benchmarking_score(suite, v=0.4)
     assert whole.variants["total"].score.value == 40
     assert whole.variants["total"].covered == ("m1", "m3")
     assert whole.redundancy == {"m1": 1, "m2": 0, "m3": 1, "m4": 0, "m5": 0}
@@ -111,29 +110,27 @@ def test_the_score_of_the_worked_example_is_40_and_20_without_the_noisy_benchmar
         ("B.fast", "m1"),
         ("B.noisy", "m3"),
     ]
-    without = api_benchmarking_score(suite, without=["B.noisy"])
+    without = api_benchmarking_score(suite, v=0.4, without=["B.noisy"])
     assert without.variants["total"].score.value == 20
     assert without.v == whole.v
     assert without.left_out == (LeftOut("B.noisy", "the options leave this benchmark out of the score"),)
 
 
-def test_v_of_the_worked_example_is_taken_of_all_its_spreads(table, suite):
-    means = table.groupby(["benchmark", "altered", "run"])["value"].mean().unstack()
-    spreads = (means.max(axis=1) - means.min(axis=1)) / means.mean(axis=1)
-    v = api_benchmarking_score(suite).v
-    assert v.value == pytest.approx(
-        2 * spreads.nsmallest(17).max()
-    )  # floor(.95 * 18) = 17: the unusual run of m5 is left out
-    assert v.value / 2 == pytest.approx(0.1568, abs=5e-5)
-
-
-def test_the_baselines_alone_would_give_the_worked_example_another_score(table, suite):
+def test_v_comes_from_the_unaltered_runs(table, suite):
     means = table[table["altered"] == "Baseline"].groupby(["benchmark", "run"])["value"].mean().unstack()
     spreads = (means.max(axis=1) - means.min(axis=1)) / means.mean(axis=1)
     v = 2 * spreads.nsmallest(2).max()  # floor(.95 * 3) = 2
     assert v / 2 == pytest.approx(0.0048, abs=5e-5)
-    assert api_benchmarking_score(suite, v=v).variants["total"].score.value == 60
-    assert api_benchmarking_score(suite, v=v, without=["B.noisy"]).variants["total"].score.value == 40
+    found = api_benchmarking_score(suite)
+    assert found.v.value == pytest.approx(v)
+    assert found.variants["total"].score.value == 60
+    assert api_benchmarking_score(suite, without=["B.noisy"]).variants["total"].score.value == 40
+
+
+def test_one_benchmark_has_no_v(suite):
+    found = api_benchmarking_score(suite[:1])
+    assert (found.v.value, found.v.reason) == (None, "fewer than two spreads (1) of the baseline; give v (--v)")
+    assert found.variants["total"].score.value is None
 
 
 def test_the_slowdown_that_was_built_in_can_be_given(suite):
@@ -234,17 +231,17 @@ def test_a_score_that_has_no_meaning_says_why(suite, reason):
 def test_a_survey_has_the_score_where_methods_are_altered(suite):
     told = []
     found = survey(suite, without=["B.noisy"], advance=lambda done, total: told.append((done, total)))
-    assert found.score.variants["total"].score.value == 20
+    assert found.score.variants["total"].score.value == 40
     assert found.score.v == Estimate(found.v.value)
     assert told[-1] == (6, 6)
     assert told == sorted(told)
-    assert len(found.spreads) == 18
-    assert found.spreads[0].name == "B.fast @ Baseline"
+    assert [row.name for row in found.spreads] == ["B.fast @ Baseline", "B.mid @ Baseline", "B.noisy @ Baseline"]
+    assert found.overall.n == 3  # benchmarks, not benchmarks with each method
 
 
 def test_a_benchmark_left_out_by_name_may_be_all_warm_up(suite):
     short = Benchmark.of_series("short", (np.ones(1), np.ones(1)), conditions={"altered": ("Baseline", "m1")})
-    found = survey([*suite, short], without=["short"], sampling=Sampling(1))
+    found = survey([*suite, short], without=["short"], per_run=PerRun(1))
     assert found.score.benchmarks == ("B.fast", "B.mid", "B.noisy")
     assert found.left_out[0].name == "short"
 

@@ -1,8 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from analysis import agreed_only, cohen_kappa, dawid_skene, fleiss_kappa, leniency, pair_agreements
 from analysis.categories import ANSWERS, CATEGORIES

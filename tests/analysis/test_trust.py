@@ -7,11 +7,10 @@ from typing import cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.benchmark import Sampling
+from analysis.benchmark import PerRun
 from analysis.intervals import Estimate
 from analysis.samples import NO_VARIATION, rank_sum
 from analysis.trust import (
@@ -38,7 +37,7 @@ from analysis.trust._population import population
 from analysis.trust._rank_test import smallest_distance
 from analysis.trust._rates import ONE_RUN, ONE_VALUE
 from tests.analysis.made_draws import EXACT, drawn, holds, made, rejects, rng
-from tests.conftest import some_slow
+from tests.conftest import examples, some_slow
 
 # -- draws
 
@@ -90,6 +89,7 @@ def test_coverage_agrees_with_single_draws(lengths, decimals, aggregation):
     assert found.exact and found.se is None
 
 
+@pytest.mark.slow
 def test_coverage_of_all_draws_is_that_of_random_draws_within_four_standard_errors():
     runs, n_draws, random = made([30] * 10, between=0.3), 1200, rng(5)
     found = coverage(runs, 5, aggregations=EXACT, rng=rng())
@@ -109,6 +109,7 @@ def test_many_multisets_are_drawn_at_random_and_say_so():
         assert rate.se == pytest.approx(np.sqrt(rate.value * (1 - rate.value) / 900))
 
 
+@pytest.mark.slow
 def test_coverage_of_one_sample_is_that_of_one_random_iteration_a_run():
     runs, random = made([3, 8, 20], between=2.0), rng(9)
     target = np.mean([run.mean() for run in runs])
@@ -135,9 +136,9 @@ def test_merging_runs_that_differ_makes_intervals_too_narrow():
 def test_warm_up_and_aggregate_are_those_of_the_sampling():
     runs = made([9] * 4)
     spoilt = [np.concatenate([[1e6], run]) for run in runs]
-    sampling = Sampling(warmup=1, aggregate="median")
+    per_run = PerRun(warmup=1, aggregate="median")
     medians = [[np.median(run)] for run in runs]
-    assert coverage(spoilt, 3, sampling=sampling, aggregations=EXACT, rng=rng()) == {
+    assert coverage(spoilt, 3, per_run=per_run, aggregations=EXACT, rng=rng()) == {
         MERGED: coverage(runs, 3, aggregations=EXACT, rng=rng())[MERGED],
         RUN_MEANS: coverage(medians, 3, aggregations=EXACT, rng=rng())[RUN_MEANS],
     }
@@ -184,6 +185,7 @@ def test_unclear_pairs_of_ranks_are_decided_by_their_ties():
     assert found.value == pytest.approx(np.mean([rejects(MANN_WHITNEY, a, b) for a, b in product(samples, samples)]))
 
 
+@pytest.mark.slow
 def test_type_1_error_of_all_pairs_is_that_of_random_pairs_within_four_standard_errors():
     runs, n_pairs, random = made([20] * 8, between=0.4), 500, rng(5)
     found = type_1_error(runs, 4, aggregations=EXACT, rng=rng())
@@ -193,6 +195,7 @@ def test_type_1_error_of_all_pairs_is_that_of_random_pairs_within_four_standard_
         assert abs(found[aggregation][test].value - share) < 4 * np.sqrt(max(share * (1 - share), 0.001) / n_pairs)
 
 
+@pytest.mark.slow
 def test_one_sample_agrees_with_single_tests():
     runs, n_pairs, random = made([6, 7, 9, 11], between=1.0, decimals=0), 700, rng(5)
     found = type_1_error(runs, 5, aggregations=[ONE_SAMPLE], resamples=8000, rng=rng())[ONE_SAMPLE]
@@ -216,7 +219,7 @@ def test_random_pairs_are_decided_as_all_pairs_are():
     runs = made([40] * 6, between=0.5, decimals=1)
     question = Question(TESTS, 0.05, 0.95)
     for aggregation in EXACT:
-        drawn_from = population(runs, aggregation, Sampling())
+        drawn_from = population(runs, aggregation, PerRun())
         exact = next(shares(drawn_from, pairs_of(6, 3, 1, rng()), [1.0], question))
         some = next(shares(drawn_from, pairs_of(6, 3, 20_000, rng(), every=False), [1.0], question))
         for test in TESTS:
@@ -231,7 +234,7 @@ def test_merged_runs_raise_false_alarms_and_run_means_do_not():
     assert found[RUN_MEANS][INTERVALS].value < found[RUN_MEANS][WELCH].value / 2
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(60))
 @given(st.integers(0, 10_000), st.randoms(), st.sampled_from([0.5, 2.0, 1024.0]))
 def test_type_1_error_does_not_depend_on_the_order_of_runs_or_on_the_unit(seed, random, factor):
     runs = made([3, 5, 4], seed, decimals=1)
@@ -341,7 +344,7 @@ def test_a_mean_of_zero_has_no_slowdown():
         (lambda: coverage([[1]], 2, level=1, rng=rng()), "level must be within"),
         (lambda: coverage([[1]], 2, resamples=0, rng=rng()), "resamples"),
         (lambda: coverage([[1]], 2, aggregations=["all"], rng=rng()), "aggregations: 'all'"),
-        (lambda: coverage([[1], [2]], 2, sampling=Sampling(warmup=1), rng=rng()), "all of them warm-up"),
+        (lambda: coverage([[1], [2]], 2, per_run=PerRun(warmup=1), rng=rng()), "all of them warm-up"),
         (lambda: type_1_error([[1]], 2, alpha=0, rng=rng()), "alpha must be within"),
         (lambda: type_1_error([[1]], 2, tests=["t"], rng=rng()), "tests: 't'"),
         (lambda: sensitivity([[1]], 2, gammas=(), rng=rng()), "gammas must be"),

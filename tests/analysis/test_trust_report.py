@@ -9,8 +9,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark, LeftOut, Sampling, by_level, canonical
-from analysis.document import plain, to_html, to_text
+from analysis.benchmark import Benchmark, LeftOut, PerRun, by_content, by_level
+from analysis.document import json_values, to_html, to_text
 from analysis.document.figures import render, to_svg
 from analysis.trust import (
     MANN_WHITNEY,
@@ -20,13 +20,13 @@ from analysis.trust import (
     TESTS,
     WELCH,
     Quartiles,
+    charts as trust_charts,
     coverage,
+    document as trust_document,
     survey,
     trust_of,
     type_1_error,
 )
-from analysis.trust import charts as trust_charts
-from analysis.trust import document as trust_document
 from analysis.trust._figures import false_alarms
 from analysis.trust._rates import ONE_RUN
 from tests.analysis.drawn import titles
@@ -56,7 +56,7 @@ def text_of(found):
 
 def test_a_survey_holds_what_the_functions_say_of_each_benchmark():
     (found,) = (trust for trust in suite().benchmarks if trust.name == "rough 0")
-    runs = canonical([benchmark("rough 0")])[0].values
+    runs = by_content(benchmark("rough 0")).values
     options = {"aggregations": [MERGED, RUN_MEANS], "rng": np.random.default_rng(9)}
     assert (found.name, found.application, found.n_runs) == ("rough 0", "org/rough", 4)
     assert sorted(found.run_values) == pytest.approx(sorted(run.mean() for run in runs))
@@ -87,7 +87,7 @@ def test_summaries_are_those_of_the_benchmarks():
 
 def test_what_cannot_be_drawn_from_is_left_out_with_its_reason():
     assert suite().left_out == (LeftOut("single", ONE_RUN),)
-    found = survey([benchmark("short", n=3)], sampling=Sampling(warmup=3))
+    found = survey([benchmark("short", n=3)], per_run=PerRun(warmup=3))
     assert found.benchmarks == () and "all of them warm-up" in found.left_out[0].reason
 
 
@@ -102,7 +102,7 @@ def test_a_survey_does_not_depend_on_the_mapper_and_can_be_pickled():
 
 
 def test_a_survey_is_plain_values_with_every_parameter():
-    content = json.loads(json.dumps(plain(suite()), allow_nan=False))
+    content = json.loads(json.dumps(json_values(suite()), allow_nan=False))
     assert content["parameters"] == {
         "n_runs": 3, "level": 0.95, "alpha": 0.05, "gammas": list(GAMMAS), "powers": [0.8, 0.95],
         "tests": list(TESTS), "resamples": 200, "n_curve": 100, "seed": 1, "warmup": 0, "aggregate": "mean",
@@ -171,7 +171,7 @@ def test_an_empty_survey_is_a_document():
     text = text_of(found)
     assert says(text, "No benchmark", "two or more runs") and "Left out -------- Nothing" in text
     assert trust_charts(found) == {}
-    assert plain(found)["summaries"] == []
+    assert json_values(found)["summaries"] == []
 
 
 def test_without_curves_and_with_another_test_the_document_says_what_it_has():

@@ -22,6 +22,7 @@ from analysis.trust._draws import n_multisets
 from tests.analysis.made_draws import EXACT, drawn, made, rejects, rng
 
 
+@pytest.mark.slow
 def test_power_agrees_with_single_pairs_of_draws():
     runs = made([3, 4, 5], decimals=1)
     curves = sensitivity(runs, 2, gammas=(1, 1.25), aggregations=EXACT, exact=True, rng=rng())
@@ -44,6 +45,7 @@ def test_values_that_become_equal_by_the_factor_are_ties():
     )
 
 
+@pytest.mark.slow
 def test_power_of_random_pairs_is_within_four_standard_errors():
     runs = made([6] * 5, between=0.3)
     exact = sensitivity(runs, 3, gammas=(1, 1.02, 1.1), aggregations=EXACT, exact=True, rng=rng())

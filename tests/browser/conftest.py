@@ -19,10 +19,11 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from labeler.config import bundled
 from labeler.model import Role
-from labeler.service import reviewing
-from labeler.service.data import demo
+from labeler.service import demo
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.store import Database, open_database
+from tests.conftest import missing
 
 START_LIMIT_S = 300  # generous, for a busy machine: the awaited event comes long before
 END_LIMIT_S = 120
@@ -67,17 +68,15 @@ def chromium_path() -> str | None:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    path = chromium_path()
-    if path is None:
-        message = (
-            "no Chromium found: install Debian's chromium, or name one with LABELER_CHROMIUM, to run browser tests"
-        )
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
+def chromium() -> str:
+    """The path of an installed browser."""
+    return chromium_path() or missing("Chromium", "apt install chromium")
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=CHROMIUM_OPTIONS)
+        started = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
         yield started
         started.close()
 
@@ -151,14 +150,20 @@ def serving(study: Path, *, with_first_visit: bool = False) -> Iterator[Served]:
         stop_server(one.process)
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The demo study; a module that needs another study defines a fixture of this name."""
-    study = tmp_path_factory.mktemp("served") / "browser.study"
+@pytest.fixture(scope="session")
+def demo_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo study as a closed file, to be copied."""
+    study = tmp_path_factory.mktemp("demo") / "browser.study"
     demo.build(
         study, bundled("data", "demo", "demo.parquet"), advance=lambda _done, _total: None, now=datetime.now(UTC)
     )
-    with serving(study) as one:
+    return study
+
+
+@pytest.fixture(scope="module")
+def served(demo_study: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The demo study; a module that needs another study defines a fixture of this name."""
+    with serving(Path(shutil.copy(demo_study, tmp_path_factory.mktemp("served")))) as one:
         yield one
 
 

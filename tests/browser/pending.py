@@ -14,7 +14,7 @@ from uuid import uuid4
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from labeler.plan.lifecycle import Step
-from labeler.service.plan import course
+from labeler.service.study import course
 from labeler.store import open_database
 from labeler.store.database import discard
 from tests.browser import studies
@@ -22,7 +22,7 @@ from tests.browser.conftest import Served, invited, start_server, stop_server
 from tests.browser.hands import answers, item_on_screen
 
 BACK_LIMIT_MS = 60_000
-STREAM = "**/_stcore/stream"
+STREAM, REQUESTS = "**/_stcore/stream", "**/api/**"
 PENDING = "() => (window.__review ? window.__review.owner.queue.length : window.__pending)"
 SAVED = f"() => ({PENDING})() === 0"
 # Like key presses, but without waiting until each item was seen.
@@ -49,6 +49,7 @@ class Scene:
             route.on_message(lambda message: None if self.is_cut else server.send(message))
 
         page.route_web_socket(STREAM, through)
+        page.route(REQUESTS, lambda route: route.abort() if self.is_cut else route.continue_())
 
     def press(self, n: int) -> None:
         """Answer the next n items of the plan in the page."""
@@ -121,7 +122,7 @@ def scene(browser: Browser, served: Served, name: str) -> Iterator[Scene]:
 def move(one: Scene, step: Step) -> None:
     """The coordinator changes the state of the study."""
     with open_database(one.served.study) as db:
-        course.move(db, step, why="a test", actor="carol", now=datetime.now(UTC))
+        course.change_state(db, step, why="a test", actor="carol", now=datetime.now(UTC))
 
 
 def paused(one: Scene, n: int) -> None:

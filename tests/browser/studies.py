@@ -6,7 +6,8 @@ from pathlib import Path
 
 from labeler.model import PlanParameters, Protocol, Role
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating
+from labeler.service.plan import assigning
+from labeler.service.study import coordinating
 from labeler.store import open_database
 from tests.labeler.conftest import import_all, item_name, result_file, series
 

@@ -49,6 +49,7 @@ def doubled(page: Page) -> set[str]:
     return {name for name in names if name and names.count(name) > 1}
 
 
+@pytest.mark.slow
 def test_a_reviewer_comes_through_every_page_by_keyboard_alone_and_axe_finds_nothing_serious(page, served):
     page.goto(served.link("ada"))
     start = page.get_by_role("button", name=SKIP)

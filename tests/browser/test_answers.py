@@ -174,6 +174,7 @@ def test_an_item_answered_not_sure_comes_once_more_at_the_end(page, asking):
     assert said(asking, "ada") == ["not sure", "similar", "similar", "not sure"]
 
 
+@pytest.mark.slow
 def test_where_confidence_is_asked_a_label_waits_for_it(page, asking):
     first = enter(page, asking, "ben")
     page.keyboard.press("s")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.store import open_database
 from tests.browser.conftest import welcome
 from tests.browser.hands import SAVED, SHOWN, go, links_on, take_step

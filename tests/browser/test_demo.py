@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
-from labeler.service.data import demo
-from labeler.service.plan import coordinating
+from labeler.service import demo
+from labeler.service.study import coordinating
 from labeler.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
@@ -16,6 +16,7 @@ from tests.labeler.conftest import answer_everything
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.slow
 def test_after_the_last_label_the_page_shows_the_labels_of_all_reviewers(page, tmp_path):
     study = tmp_path / "yours.study"
     studies.make(study, studies.many(2), reviewers=("ada", demo.YOU), parameters=studies.EVERYTHING_BY_ALL)

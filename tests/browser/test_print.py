@@ -1,14 +1,16 @@
 """The printed report: everything fits the page, tables repeat their headers, figures are not cut."""
 
 import re
+import shutil
 from functools import cache
 
 import pytest
 
-from analysis.report import to_html
 from labeler.errors import InputError
 from labeler.service.results import printing
+from tests.analysis.reports import to_html
 from tests.analysis.test_report_formats import full
+from tests.conftest import missing, some_slow
 
 pytestmark = pytest.mark.browser
 
@@ -32,7 +34,7 @@ def page():
     return to_html(full())
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", some_slow(PAPERS, ["letter"]))
 def test_nothing_is_clipped_on_paper(browser, paper):
     view = browser.new_page(viewport={"width": int((PAPERS[paper] - 2 * MARGIN) * MM), "height": 1000})
     view.emulate_media(media="print")
@@ -44,8 +46,17 @@ def test_nothing_is_clipped_on_paper(browser, paper):
     view.close()
 
 
-@pytest.mark.parametrize(("paper", "box"), [("a4", (595, 842)), ("letter", (612, 792))])
-def test_a_pdf_has_pages_of_the_paper(paper, box):
+@pytest.fixture(scope="module")
+def printing_browser():
+    """A browser under one of the names that the application looks for."""
+    if not any(map(shutil.which, printing.BROWSERS)):
+        missing("Chromium", "apt install chromium")
+
+
+@pytest.mark.parametrize(
+    ("paper", "box"), [("a4", (595, 842)), pytest.param("letter", (612, 792), marks=pytest.mark.slow)]
+)
+def test_a_pdf_has_pages_of_the_paper(paper, box, printing_browser):
     pdf = printing.to_pdf(page(), paper=paper)
     assert pdf.startswith(b"%PDF")
     sizes = {tuple(map(float, found)) for found in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)}

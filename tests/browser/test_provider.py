@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from labeler.model import Role
 from labeler.service.people import identity
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.store import open_database
 from labeler.ui.app import SESSION_COOKIE, session_cookie
 from tests.browser.conftest import Served, free_port, stop_server, wait_until_served, welcome
@@ -145,6 +145,7 @@ def test_who_follows_the_link_is_back_as_the_person_of_their_address(page, serve
     assert person_on_screen(page) == "ada"
 
 
+@pytest.mark.slow
 def test_a_long_account_comes_in_as_well_and_leaves_nothing_in_the_browser(page, served, provider):
     letters = random.Random(7)  # incompressible, so that Streamlit needs several cookies
     provider.instead = {"groups": [letters.randbytes(20).hex() for _ in range(120)]}
@@ -267,6 +268,7 @@ def test_a_cookie_that_the_server_itself_could_have_signed_is_a_way_in(page, ser
     assert (page.url, kept(page)) == (f"{served.url}/", {session_cookie(served.study)})
 
 
+@pytest.mark.slow
 def test_a_cookie_that_was_not_exchanged_within_the_hour_is_no_way_in(page, served):
     page.context.add_cookies([cookie_of(served, signed(account(), age_s=3600))])
     assert is_out(page, served)
@@ -280,6 +282,7 @@ def test_an_address_of_which_the_provider_does_not_say_that_it_is_verified_is_re
     assert kept(page) == set()
 
 
+@pytest.mark.slow
 def test_only_the_secrets_of_the_folder_in_which_the_server_is_started_count(tmp_path):
     home, here, port = tmp_path / "home", tmp_path / "here", free_port()
     (home / ".streamlit").mkdir(parents=True)
@@ -315,7 +318,7 @@ def test_a_server_whose_provider_cannot_be_used_does_not_start_and_says_why(tmp_
     ended = subprocess.run(
         command, cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=300
     )
-    assert ended.returncode == 1
+    assert ended.returncode == 2
     assert BROKEN[secrets] in ended.stderr.splitlines()[-1]
 
 

@@ -8,14 +8,14 @@ from playwright.sync_api import expect
 
 from labeler.model import Answer
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.people import inbox
-from labeler.service.plan import calibrating, course
+from labeler.service.labelling import inbox, reviewing
 from labeler.service.results import splits
+from labeler.service.study import calibrating, course
 from labeler.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SEEN, go
+from tests.conftest import some_slow
 from tests.labeler.conftest import answer_everything, id_of, submission
 
 pytestmark = pytest.mark.browser
@@ -43,7 +43,7 @@ def served(tmp_path_factory):
             words = replace(submission(task, Answer.SIMILAR), comment="One level?")
             reviewing.submit(db, id_of(db, "ada"), words, now=now())
         answer_everything(db, {"ada": "similar", "ben": "dissimilar"})
-        course.move(db, Step.CLOSE, why="complete", actor="carol", now=now())
+        course.change_state(db, Step.CLOSE, why="complete", actor="carol", now=now())
     with serving(study) as one:
         yield one
 
@@ -59,7 +59,7 @@ def n_without_decision(served):
         return sum(split.remains for split in splits.split_items(db))
 
 
-@pytest.mark.parametrize("gap_ms", GAPS_MS)
+@pytest.mark.parametrize("gap_ms", some_slow(GAPS_MS, GAPS_MS[1:]))
 def test_a_decision_is_saved_if_the_next_item_is_requested_at_once(desk_of_carol, served, gap_ms):
     page = desk_of_carol
     go(page, served.url, "splits", "Splits")
@@ -73,6 +73,7 @@ def test_a_decision_is_saved_if_the_next_item_is_requested_at_once(desk_of_carol
     assert n_without_decision(served) == n_left - 1
 
 
+@pytest.mark.slow
 def test_a_category_chosen_by_key_counts_if_the_decision_is_saved_at_once(desk_of_carol, served):
     page = desk_of_carol
     go(page, served.url, "splits", "Splits")
@@ -85,6 +86,7 @@ def test_a_category_chosen_by_key_counts_if_the_decision_is_saved_at_once(desk_o
     expect(page.get_by_test_id("stToast").filter(has_text="decided as dissimilar").first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_an_answer_is_sent_if_the_next_message_is_requested_at_once(desk_of_carol, served):
     page = desk_of_carol
     go(page, served.url, "inbox", "Inbox")
@@ -98,6 +100,7 @@ def test_an_answer_is_sent_if_the_next_message_is_requested_at_once(desk_of_caro
     assert texts == ["Seen"]
 
 
+@pytest.mark.slow
 def test_a_reference_label_is_saved_if_another_page_is_opened_at_once(page, tmp_path):
     study = tmp_path / "calibration.study"
     parameters = replace(studies.EVERYTHING_BY_ALL, calibration=2)

@@ -195,6 +195,7 @@ def test_undo_of_an_answer_that_is_still_on_its_way_arrives_after_it(desk, serve
     assert press(page, "d") == first
 
 
+@pytest.mark.slow
 def test_letters_in_a_comment_label_nothing(desk, served):
     page = desk("dan")
     first = item_on_screen(page)

@@ -83,6 +83,7 @@ def set_up(page, url, link, folder, desks):
     expect(page.get_by_role("button", name="Verify the plan")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, tmp_path):
     study, url, link = empty_server
     set_up(page, url, link, tmp_path, desks)

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { RESEND_AFTER_MS } from "../../labeler/ui/component/js/queue.js";
+import { MAX_BATCH, MAX_WAIT_MS, RESEND_AFTER_MS } from "../../labeler/ui/component/js/queue.js";
 import { memory } from "../../labeler/ui/component/js/storage.js";
 import { seeded } from "./pictures.mjs";
-import { A, B, C, holdUp, idsIn, lasting, save, SAVED, started, UNSAVED } from "./queues.mjs";
+import { A, B, C, holdUp, idsIn, lasting, save, saveAll, SAVED, started, UNSAVED } from "./queues.mjs";
 
 function fullStorage() {
   const refuse = () => {
@@ -47,6 +47,18 @@ test("an event is sent again once the interval is over, not before", () => {
 
 test("the interval is between 2 and 4 seconds", () => {
   assert.ok(RESEND_AFTER_MS >= 2000 && RESEND_AFTER_MS <= 4000);
+});
+
+test("one request has a bounded number of answers and a bounded length", () => {
+  for (const [comment, n] of [["", MAX_BATCH], ["é".repeat(2000), 5], ["x".repeat(20_000), 1]]) {
+    const world = started();
+    world.queue.isDoubted = true; // nothing is sent yet
+    for (let i = 0; i < MAX_BATCH + 5; i += 1) world.queue.push({ event_id: `e${i}`, comment });
+    world.queue.isDoubted = false;
+    world.sent.length = 0;
+    world.queue.retry();
+    assert.deepEqual(world.sent, Array.from({ length: n }, (_, i) => `e${i}`));
+  }
 });
 
 test("a push does not resend the event in flight", () => {
@@ -115,8 +127,8 @@ test("events survive a new queue on the same storage, in order, and are sent by 
   assert.deepEqual(after.queue.events, [A, B, C]);
   assert.deepEqual(after.sent, []);
   after.queue.tick();
-  assert.deepEqual(after.sent, ["a"]);
-  ["a", "b", "c"].forEach((id) => assert.ok(save(after.queue, id)));
+  assert.deepEqual(after.sent, ["a", "b", "c"]);
+  assert.deepEqual(saveAll(after.queue, ["a", "b", "c"]), [A, B, C]);
   assert.deepEqual(after.sent, ["a", "b", "c"]);
 });
 
@@ -180,24 +192,27 @@ function step(random, world, model) {
   } else if (choice < 0.8) {
     holdUp(world.queue, model.waiting[0]);
   } else if (choice < 0.9) {
-    if (model.received.at(-1) === model.waiting[0] && model.waiting.length) acknowledgeFirst(world, model);
+    acknowledgeFlight(world, model);
   } else {
+    model.inFlight = [];
     reload(world);
   }
 }
 
-function acknowledgeFirst(world, model) {
-  const id = model.waiting.shift();
-  assert.equal(save(world.queue, id)?.event_id, id);
-  assert.equal(save(world.queue, id), null);
+/** The reply to the answers in flight, and the same reply again. */
+function acknowledgeFlight(world, model) {
+  const ids = model.inFlight.filter((id) => model.waiting.includes(id));
+  model.waiting = model.waiting.filter((id) => !ids.includes(id));
+  assert.deepEqual(saveAll(world.queue, ids).map(({ event_id: id }) => id), ids);
+  assert.deepEqual(saveAll(world.queue, ids), []);
 }
 
-/** Late, repeated and false acknowledgements: only that of the first event counts. */
+/** Late, repeated and false acknowledgements: only that of an answer in flight counts. */
 function acknowledgeAny(random, world, model) {
   const id = `e${Math.floor(random() * (model.pushed + 2))}`;
-  const isFirst = id === model.waiting[0];
-  if (isFirst) model.waiting.shift();
-  assert.equal(save(world.queue, id)?.event_id ?? null, isFirst ? id : null);
+  const counts = model.inFlight.includes(id) && model.waiting.includes(id);
+  if (counts) model.waiting = model.waiting.filter((other) => other !== id);
+  assert.equal(save(world.queue, id)?.event_id ?? null, counts ? id : null);
 }
 
 function reload(world) {
@@ -212,18 +227,24 @@ function reload(world) {
 test("in every case each event is delivered in order and leaves the queue once, after its acknowledgement", () => {
   for (let seed = 1; seed <= 100; seed += 1) {
     const random = seeded(seed);
-    const model = { pushed: 0, waiting: [], received: [] };
+    const model = { pushed: 0, waiting: [], received: [], inFlight: [] };
     const world = started();
-    world.send = (event) => {
-      assert.equal(event.event_id, model.waiting[0], `seed ${seed}: not the first that waits`);
-      if (model.received.at(-1) !== event.event_id) model.received.push(event.event_id);
+    world.send = ({ answers }) => {
+      model.inFlight = answers.map(({ event_id: id }) => id);
+      const first = model.waiting.slice(0, answers.length);
+      assert.deepEqual(model.inFlight, first, `seed ${seed}: not the first that wait`);
+      model.received.push(...first.filter((id) => !model.received.includes(id)));
     };
     world.queue.send = world.send;
     for (let i = 0; i < 200; i += 1) {
       step(random, world, model);
       assert.deepEqual(world.queue.events.map((event) => event.event_id), model.waiting, `seed ${seed}, step ${i}`);
     }
-    while (model.waiting.length) acknowledgeFirst(world, model);
+    while (model.waiting.length) {
+      world.time += MAX_WAIT_MS;
+      world.queue.tick();
+      acknowledgeFlight(world, model);
+    }
     assert.deepEqual(model.received, Array.from({ length: model.pushed }, (_, i) => `e${i}`), `seed ${seed}`);
     assert.deepEqual(idsIn(world.storage, UNSAVED), []);
   }

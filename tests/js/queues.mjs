@@ -9,7 +9,7 @@ export const [A, B, C] = ["a", "b", "c"].map((id) => ({ event_id: id, code: id.t
 /** A queue with an adjustable clock and a list of sent messages; a question to the server is listed as its ids. */
 export function started(storage = memory(), owner = OWNER) {
   const world = { storage, time: 0, sent: [], n_changes: 0 };
-  const send = (event) => world.sent.push(event.check ?? event.event_id);
+  const send = ({ answers, check }) => world.sent.push(...(answers?.map(({ event_id: id }) => id) ?? [check]));
   const onChange = () => {
     world.n_changes += 1;
   };
@@ -17,17 +17,27 @@ export function started(storage = memory(), owner = OWNER) {
   return world;
 }
 
-/** Acknowledge the event; returns the queue's reaction. */
+/** Acknowledge the event; returns the event if it was in flight. */
 export function save(queue, id, more = {}) {
-  return queue.receive({ ack: { event_id: id, saved: true, message: "" }, ...more })?.event ?? null;
+  return answered(queue, { event_id: id, outcome: "saved" }, more)?.event ?? null;
+}
+
+/** Acknowledge all answers of one request; returns the events that were in flight. */
+export function saveAll(queue, ids, more = {}) {
+  const answers = ids.map((id) => ({ event_id: id, outcome: "saved" }));
+  return queue.receive({ answers, ...more }).map(({ event }) => event);
 }
 
 export function refuse(queue, id, message = "Not yours.", more = {}) {
-  return queue.receive({ ack: { event_id: id, saved: false, again: false, message }, ...more });
+  return answered(queue, { event_id: id, outcome: "refused", message }, more);
 }
 
 export function holdUp(queue, id, more = {}) {
-  return queue.receive({ ack: { event_id: id, saved: false, again: true, message: "Busy." }, ...more });
+  return answered(queue, { event_id: id, outcome: "later", message: "Busy." }, more);
+}
+
+function answered(queue, answer, more) {
+  return queue.receive({ answers: [answer], ...more })[0] ?? null;
 }
 
 export function idsIn(storage, prefix) {

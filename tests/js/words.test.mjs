@@ -12,7 +12,7 @@ function screen(more = {}) {
   return {
     refusal: "",
     queue: { length: 0, isWaitingLong: false },
-    data: { mode: "label", done: 5, ack: null },
+    data: { mode: "label", done: 5 },
     current: { chosen: null },
     clock: { isAway: false },
     strip: { told: null },
@@ -144,8 +144,7 @@ test("practice shows that answers do not count", () => {
 
 test("'saved' appears once something is saved", () => {
   assert.equal(statusWords(screen()), "Saved");
-  assert.equal(statusWords(screen({ data: { mode: "label", done: 0, ack: { saved: true } } })), "Saved");
-  assert.equal(statusWords(screen({ data: { mode: "label", done: 0, ack: null } })), "");
+  assert.equal(statusWords(screen({ data: { mode: "label", done: 0 } })), "");
 });
 
 test("the message about an unsaved answer says what happens to the answer", () => {

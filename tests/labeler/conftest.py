@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analysis.document import json_values
 from labeler.formats import DEFAULTS, ReadOptions, Source
 from labeler.model import Answer, PlanParameters, Role, Submission, Task
-from labeler.service import reviewing
-from labeler.service.data import importing
+from labeler.service.items import importing
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating
+from labeler.service.plan import assigning
 from labeler.service.results.reporting import STANDARD, ReportOptions, gathered_files
+from labeler.service.study import coordinating
 from labeler.store import Database, events, open_database, people
 from tests.labeler.packages import Site
 
@@ -54,7 +56,7 @@ def report_of_files(
     label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), options: ReportOptions = STANDARD
 ) -> dict[str, Any]:
     """Return the numbers of the report of two tables."""
-    return gathered_files(label_file, verdict_file, notes, options).content()
+    return json_values(gathered_files(label_file, verdict_file, notes, options).report())
 
 
 def import_all(db: Database, *files: Source, as_new: bool = False) -> list[importing.FileResult]:
@@ -63,7 +65,9 @@ def import_all(db: Database, *files: Source, as_new: bool = False) -> list[impor
 
 def make_study(path: Path, *, n_items: int = 8, reviewers: Sequence[str] = REVIEWERS, plan: bool = False) -> None:
     """Eight items in two applications, 3 runs of 60 iterations each; four reviewers; carol is the coordinator."""
-    coordinating.create_study(path, name="Caches", question="Are these runs alike?", coordinator="carol", now=NOW)
+    coordinating.create_study(
+        path, name="Caches", question="Are these runs alike?", coordinator="carol", plan_secret="", now=NOW
+    )
     with open_database(path) as db:
         import_all(db, *(result_file(item_name(number), series(number)) for number in range(n_items)))
         for name in reviewers:

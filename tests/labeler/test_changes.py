@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from labeler.errors import InputError
 from labeler.model import ALL, Assignment, Category, Kind, PlanParameters
@@ -15,7 +14,7 @@ from labeler.plan.changes import (
     Move,
     Slot,
     join,
-    leave,
+    reassign_slots_of_leaver,
     succeed,
     third_round,
 )
@@ -130,7 +129,7 @@ def rank(slots, applications, item, giver, taker):
 
 
 def leave_of(study):
-    return leave(
+    return reassign_slots_of_leaver(
         study.slots, study.people[0], applications=study.applications, staying=study.staying, seed=study.seed
     )  # fmt: skip
 
@@ -152,7 +151,7 @@ def succession(slots, successor=JOINER, *, staying=("ben", "cleo"), seed=1):
 
 
 def takers(slots, applications=None, *, staying=("ben", "cleo", "dan"), seed=1):
-    changes = leave(
+    changes = reassign_slots_of_leaver(
         slots, "ada", applications=applications or one_application(slots), staying=staying, seed=seed
     )  # fmt: skip
     return {move.item: move.taker for move in changes.moves}
@@ -211,7 +210,7 @@ def test_what_is_not_the_leavers_own_open_work_stays_where_it_is():
 
 def test_a_hidden_copy_is_given_up_while_its_item_is_handed_on():
     slots = [*fresh("x", "ada", "ben"), Slot("ada", "x", Kind.RETEST, answered=False)]
-    changes = leave(slots, "ada", applications={"x": "a"}, staying=["ben", "cleo"], seed=1)
+    changes = reassign_slots_of_leaver(slots, "ada", applications={"x": "a"}, staying=["ben", "cleo"], seed=1)
     assert set(changes.moves) == {Move("x", Kind.FRESH, "ada", "cleo"), Move("x", Kind.RETEST, "ada", None)}
     assert changes.shortfalls == (
         f"ada: 1 of the open retest assignments were dropped, because {WHY_GIVEN_UP[Kind.RETEST]}",
@@ -222,7 +221,7 @@ def test_what_everybody_is_on_already_is_given_up_with_a_message():
     slots = [Slot(name, "x", Kind.OVERLAP, answered=False) for name in NAMES[:3]]
     slots += [Slot(name, "c", Kind.CALIBRATION, answered=False) for name in NAMES[:3]]
     slots += fresh("y", "ada", "Ben", "cleo")
-    changes = leave(slots, "ada", applications={"x": "a", "y": "b"}, staying=["ben", "cleo"], seed=1)
+    changes = reassign_slots_of_leaver(slots, "ada", applications={"x": "a", "y": "b"}, staying=["ben", "cleo"], seed=1)
     assert {(move.item, move.taker) for move in changes.moves} == {("x", None), ("y", None), ("c", None)}
     assert changes.shortfalls == (
         f"ada: 1 of the open calibration assignments were dropped, because {WHY_GIVEN_UP[Kind.CALIBRATION]}",
@@ -233,13 +232,13 @@ def test_what_everybody_is_on_already_is_given_up_with_a_message():
 
 def test_an_overlap_item_goes_to_one_who_joined_after_it_was_dealt():
     slots = [Slot(name, "x", Kind.OVERLAP, answered=False) for name in NAMES[:3]]
-    changes = leave(slots, "ada", applications={"x": "a"}, staying=["ben", "cleo", JOINER], seed=1)
+    changes = reassign_slots_of_leaver(slots, "ada", applications={"x": "a"}, staying=["ben", "cleo", JOINER], seed=1)
     assert changes == Changes((Move("x", Kind.OVERLAP, "ada", JOINER),), ())
 
 
 def test_a_third_slot_is_handed_on_as_a_third_slot():
     slots = [*fresh("x", "Ben", "Cleo"), Slot("ada", "x", Kind.THIRD, answered=False)]
-    changes = leave(slots, "ada", applications={"x": "a"}, staying=["ben", "cleo", "dan"], seed=1)
+    changes = reassign_slots_of_leaver(slots, "ada", applications={"x": "a"}, staying=["ben", "cleo", "dan"], seed=1)
     assert changes.moves == (Move("x", Kind.THIRD, "ada", "dan"),)
 
 
@@ -572,7 +571,7 @@ def test_a_plan_of_586_items_is_level_again_after_one_left_and_another_joined():
     items = {f"item {j}": f"org{j % 30}/project" for j in range(586)}
     plan = draw_plan(items, NAMES[:4], PlanParameters(1))
     slots = [Slot(a.reviewer, a.item, a.kind, a.position < 100) for a in plan.assignments]
-    changes = leave(slots, "ada", applications=items, staying=NAMES[1:4], seed=1)
+    changes = reassign_slots_of_leaver(slots, "ada", applications=items, staying=NAMES[1:4], seed=1)
     state = after(slots, changes)
     loads = [balance.load for name, balance in balance_of(state).items() if name != "ada"]
     assert max(loads) - min(loads) <= 2
@@ -594,7 +593,7 @@ def test_a_plan_of_586_items_is_level_again_after_one_left_and_another_joined():
 )
 def test_slots_that_cannot_be_are_refused_when_a_reviewer_leaves(slots, staying, message):
     with pytest.raises(InputError, match=message):
-        leave(slots, "ada", applications={"x": "a"}, staying=staying, seed=1)
+        reassign_slots_of_leaver(slots, "ada", applications={"x": "a"}, staying=staying, seed=1)
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,7 @@ def test_every_kind_of_runs_is_drawn_without_a_warning(runs):
         assert f"run {len(runs)}" in " ".join(titles(drawn(runs)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_iterations", "at"), [(20, 10), (50, 25), (200, 100), (3000, 1500), (3000, 2999)])
 def test_no_spike_is_lost(n_iterations, at):
     runs = noise(2, n_iterations)

@@ -78,12 +78,12 @@ def test_init_makes_a_study_and_prints_the_coordinators_link(tmp_path):
     result = run("init", "--study", tmp_path / "new.study", "--name", "New", "--coordinator", "grace")
     assert re.fullmatch(rf"grace: {SECRET_LINK}\n", result.stdout)
     assert "Next: labeler import" in result.stderr
-    again = run("init", "--study", tmp_path / "new.study", code=1)
+    again = run("init", "--study", tmp_path / "new.study", code=2)
     assert again.stderr.startswith(f"Error: {tmp_path / 'new.study'} already exists. ")
 
 
 def test_the_study_can_be_named_by_the_environment(study, monkeypatch):
-    told = run("status", code=1).stderr
+    told = run("status", code=2).stderr
     assert told.startswith("Error: No study") and says(told, "--study FILE", "LABELER_STUDY")
     monkeypatch.setenv("LABELER_STUDY", str(study))
     assert json.loads(run("status", "--json").stdout)["study"] == "cache"
@@ -107,8 +107,8 @@ def test_a_bad_file_is_named_and_the_others_are_imported(study, results):
 
 def test_an_empty_folder_and_a_missing_path_are_refused(study, tmp_path):
     (tmp_path / "empty").mkdir()
-    assert "no result files" in run("import", "--study", study, tmp_path / "empty", code=1).stderr
-    assert says(run("import", "--study", study, tmp_path / "gone", code=1).stderr, "no such file")
+    assert "no result files" in run("import", "--study", study, tmp_path / "empty", code=2).stderr
+    assert says(run("import", "--study", study, tmp_path / "gone", code=2).stderr, "no such file")
 
 
 def test_a_dry_run_needs_no_study_and_shows_what_would_be_imported(results):
@@ -131,22 +131,22 @@ def test_columns_are_mapped(study, tmp_path):
 def test_reviewers_get_a_link_each_and_a_name_once(study):
     result = run("reviewers", "add", "--study", study, "ada", "ben", "--url", "https://labels.example.org/")
     assert re.fullmatch(r"(\w+: https://labels\.example\.org/join/[\w-]{32}\n){2}", result.stdout)
-    assert "person called" in run("reviewers", "add", "--study", study, "Ada", code=1).stderr
+    assert "person called" in run("reviewers", "add", "--study", study, "Ada", code=2).stderr
     assert json.loads(run("reviewers", "list", "--study", study, "--json").stdout) == [
         {"reviewer": name, "active": True, "paused": False} for name in ("ada", "ben")
     ]  # fmt: skip
     assert re.match(rf"ada: {SECRET_LINK}", run("reviewers", "link", "ada", "--study", study).stdout)
-    assert "no reviewer called zoe" in run("reviewers", "link", "zoe", "--study", study, code=1).stderr
+    assert "no reviewer called zoe" in run("reviewers", "link", "zoe", "--study", study, code=2).stderr
     assert re.match(rf"eve: {SECRET_LINK}", run("coordinators", "add", "eve", "--study", study).stdout)
     assert re.match(rf"eve: {SECRET_LINK}", run("coordinators", "link", "eve", "--study", study).stdout)
-    assert "no coordinator called ada" in run("coordinators", "link", "ada", "--study", study, code=1).stderr
+    assert "no coordinator called ada" in run("coordinators", "link", "ada", "--study", study, code=2).stderr
 
 
 def test_a_plan_needs_items_and_two_reviewers(study, results):
-    assert "Import measurements first" in run("plan", "--study", study, code=1).stderr
+    assert "Import measurements first" in run("plan", "--study", study, code=2).stderr
     run("import", "--study", study, results)
     run("reviewers", "add", "--study", study, "ada")
-    assert says(run("plan", "--study", study, code=1).stderr, "the study has 1")
+    assert says(run("plan", "--study", study, code=2).stderr, "the study has 1")
 
 
 def test_the_same_seed_gives_the_same_plan(study, results):
@@ -164,7 +164,7 @@ def test_the_same_seed_gives_the_same_plan(study, results):
 def test_the_papers_design_takes_no_overlap(study, results):
     run("import", "--study", study, results)
     run("reviewers", "add", "--study", study, "ada", "ben", "cleo")
-    refused = run("plan", "--study", study, "--paper", "--overlap", 0.2, code=1)
+    refused = run("plan", "--study", study, "--paper", "--overlap", 0.2, code=2)
     assert "overlap and no retest" in refused.stderr
     rows = json.loads(run("plan", "--study", study, "--paper", "--json").stdout)
     assert [row["in all"] for row in rows] == [2, 2, 2]
@@ -196,7 +196,7 @@ def test_verdicts_with_two_processes_are_the_same(planned, tmp_path):
 
 
 def test_an_empty_study_has_nothing_to_judge_but_a_report(study, tmp_path):
-    assert says(run("verdicts", "--study", study, code=1).stderr, "no measurements")
+    assert says(run("verdicts", "--study", study, code=2).stderr, "no measurements")
     run("report", "--study", study, "--out", tmp_path / "out")
     content = json.loads((tmp_path / "out" / "report.json").read_text())
     assert content["agreement"]["fleiss_kappa"]["reason"] == NO_PAIR
@@ -231,18 +231,18 @@ def test_labels_in_and_out_and_the_report_from_both(planned, tmp_path):
 
 
 def test_refusals_of_the_label_and_report_commands(planned, tmp_path):
-    assert "Give either --export" in run("labels", "--study", planned, code=1).stderr
+    assert "Give either --export" in run("labels", "--study", planned, code=2).stderr
     bad = tmp_path / "bad.csv"
     bad.write_text("item,reviewer,label\nnothing,ada,similar\n")
     assert says(
-        run("labels", "--study", planned, "--import", bad, code=1).stderr, f"{bad}: Line 2:", "no item 'nothing'"
+        run("labels", "--study", planned, "--import", bad, code=2).stderr, f"{bad}: Line 2:", "no item 'nothing'"
     )
-    assert "--verdicts needs --labels" in run("report", "--verdicts", bad, "--out", tmp_path / "x", code=1).stderr
+    assert "--verdicts needs --labels" in run("report", "--verdicts", bad, "--out", tmp_path / "x", code=2).stderr
     bad.write_text("item,label\na,similar\n")
-    assert "column 'reviewer' is missing" in run("report", "--labels", bad, "--out", tmp_path / "x", code=1).stderr
+    assert "column 'reviewer' is missing" in run("report", "--labels", bad, "--out", tmp_path / "x", code=2).stderr
     assert not (tmp_path / "x").exists()
     (tmp_path / "file").write_text("")
-    refused = run("labels", "--study", planned, "--export", tmp_path / "file" / "l.csv", code=1)
+    refused = run("labels", "--study", planned, "--export", tmp_path / "file" / "l.csv", code=2)
     assert "could not be written" in refused.stderr
 
 
@@ -256,8 +256,8 @@ def test_replicate_shows_that_every_number_agrees(tmp_path):
 
 def test_a_file_that_is_no_study_is_refused(tmp_path):
     (tmp_path / "text.study").write_text("hello")
-    assert "is not a study file" in run("status", "--study", tmp_path / "text.study", code=1).stderr
-    assert "There is no study" in run("status", "--study", tmp_path / "none.study", code=1).stderr
+    assert "is not a study file" in run("status", "--study", tmp_path / "text.study", code=2).stderr
+    assert "There is no study" in run("status", "--study", tmp_path / "none.study", code=2).stderr
 
 
 def test_status_as_a_table(planned):
@@ -278,9 +278,25 @@ def test_a_taken_port_is_refused_in_words(planned):
         port = taken.getsockname()[1]
         assert (
             f"Cannot listen on 127.0.0.1, port {port}"
-            in run("serve", "--study", planned, "--port", port, code=1).stderr
+            in run("serve", "--study", planned, "--port", port, code=2).stderr
         )
-        assert f"port {port}" in run("demo", "--port", port, code=1).stderr
+        assert f"port {port}" in run("demo", "--port", port, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "old", "new"),
+    [
+        ("state", "why", "reason"), ("state", "anyway", "force"), ("exclude", "why", "reason"),
+        ("adjudicate", "why", "reason"), ("reviewers pause", "why", "reason"),
+        ("calibration", "gate", "required-agreement"), ("classifiers", "send-first", "most-disputed"),
+        ("labels", "as", "layout"), ("figures", "as", "figure-format"), ("spread", "as", "figure-format"),
+    ],
+)  # fmt: skip
+def test_the_old_name_of_an_option_is_accepted_but_not_shown(command, old, new):
+    shown = run(*command.split(), "--help").stdout
+    assert f"--{new}" in shown
+    assert not re.search(rf"--{old}\b(?!-)", shown)
+    assert "No such option" not in run(*command.split(), f"--{old}", code=2).stderr
 
 
 @pytest.mark.parametrize(

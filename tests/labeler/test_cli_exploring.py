@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from labeler.cli.common import INTERIM
-from labeler.service.data import exploring
+from labeler.service.files import exploring
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import events, open_database
 from tests.conftest import some_slow
@@ -104,7 +104,7 @@ def test_the_same_command_prints_the_same(method, table):
 @pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_page_and_figures_are_written_where_they_are_wanted(method, table, tmp_path):
     page, folder = tmp_path / "page.html", tmp_path / "figures"
-    done = answered(method, table, "--html", page, "--figures", folder, "--as", "png")
+    done = answered(method, table, "--html", page, "--figures", folder, "--figure-format", "png")
     assert done.stdout == answered(method, table).stdout
     written = sorted(folder.iterdir())
     assert CHARTS[method] in {path.stem for path in written}
@@ -115,7 +115,7 @@ def test_page_and_figures_are_written_where_they_are_wanted(method, table, tmp_p
 
 
 def test_figures_are_written_in_every_format_asked_for(table, tmp_path):
-    run("spread", table, "--figures", tmp_path, *(part for form in SIGNATURES for part in ("--as", form)))
+    run("spread", table, "--figures", tmp_path, *(part for form in SIGNATURES for part in ("--figure-format", form)))
     for form, signature in SIGNATURES.items():
         assert (tmp_path / f"max-spread.{form}").read_bytes().startswith(signature)
 
@@ -129,8 +129,7 @@ def test_figures_are_svg_where_nothing_is_said(table, tmp_path):
 def test_what_cannot_be_written_is_said_in_one_line(table, tmp_path, option):
     (tmp_path / "file").write_text("")
     where = tmp_path / "file" / "x" if option == "--html" else tmp_path / "file"
-    code = 1 if option == "--html" else 2
-    assert str(tmp_path / "file") in run("spread", table, option, where, code=code).stderr
+    assert str(tmp_path / "file") in run("spread", table, option, where, code=2).stderr
 
 
 def test_a_page_can_go_to_standard_output(table):
@@ -169,7 +168,7 @@ def test_order_compares_two_versions_and_offers_the_published_ranks(table):
     assert (parameters["baseline"], parameters["candidate"], parameters["compat"]) == ("old", "new", "ordersage")
     assert content["level"] == 0.95
     assert json.loads(run("order", table, "--ci-level", 0.9, "--json").stdout)["level"] == 0.9
-    refused = run("order", table, "--baseline", "1.0", code=1).stderr
+    refused = run("order", table, "--baseline", "1.0", code=2).stderr
     assert "1.0" in refused and "old" in refused
 
 
@@ -203,7 +202,7 @@ def test_file_names_say_what_the_files_do_not(tmp_path):
     done = run("contexts", tmp_path, *pattern, "--baseline", "old", code=1)
     assert done.stdout == text
     assert f"Refused {tmp_path / 'odd.csv'}: the name does not match '{{version}}-{{context}}.csv'" in done.stderr
-    assert "at least one condition" in run("contexts", tmp_path, "--from-name", "x.csv", code=1).stderr
+    assert "at least one condition" in run("contexts", tmp_path, "--from-name", "x.csv", code=2).stderr
 
 
 def test_columns_are_mapped(tmp_path):
@@ -212,14 +211,14 @@ def test_columns_are_mapped(tmp_path):
     mapped = run("spread", tmp_path / "t.csv", "--columns", "benchmark=name,run=fork,value=s", "--json")
     # (1.2 - 1.1) / 1.15
     assert json.loads(mapped.stdout)["spreads"][0]["max_spread"]["value"] == pytest.approx(0.1 / 1.15)
-    refused = run("spread", tmp_path / "t.csv", code=1)
+    refused = run("spread", tmp_path / "t.csv", code=2)
     assert "Refused" in refused.stderr and "column 'benchmark' is missing" in refused.stderr
     assert "measurements to analyse" in refused.stderr
 
 
 def test_the_format_can_be_named(table):
     assert run("spread", table, "--format", "csv").stdout == run("spread", table).stdout
-    assert says(run("spread", table, "--format", "xml", code=1).stderr, "no format 'xml'")
+    assert says(run("spread", table, "--format", "xml", code=2).stderr, "no format 'xml'")
 
 
 def test_better_is_said_where_a_file_has_no_unit(tmp_path):
@@ -252,7 +251,7 @@ def test_bad_input_is_one_line(method, table, master, tmp_path, monkeypatch):
         ([table, "--study", master], "Give either files or --study FILE, not both."),
         ([table, "--warmup", 1.5], "Warmup must be a number of iterations or a share below 1, got 1.5."),
     ):
-        done = answered(method, *arguments, code=1)
+        done = answered(method, *arguments, code=2)
         assert done.stdout == ""
         (line,) = [line for line in done.stderr.splitlines() if line.startswith("Error")]
         assert words in line
@@ -260,8 +259,8 @@ def test_bad_input_is_one_line(method, table, master, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "option",
-    [("--alpha", 0), ("--alpha", 1), ("--warmup", -1), ("--aggregate", "max"), ("--as", "gif"), ("--better", "nicer"),
-     ("--columns", "x"), ("--seed", -1)],
+    [("--alpha", 0), ("--alpha", 1), ("--warmup", -1), ("--aggregate", "max"), ("--figure-format", "gif"),
+     ("--better", "nicer"), ("--columns", "x"), ("--seed", -1)],
 )  # fmt: skip
 def test_options_out_of_range_are_refused_before_anything_is_read(option):
     assert option[0] in run("spread", "gone.csv", *option, code=2).stderr
@@ -297,7 +296,7 @@ def test_the_study_may_be_named_by_the_environment(master, monkeypatch):
 @pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_a_study_of_nothing_has_nothing_to_work_on(method, tmp_path):
     make_study(tmp_path / "empty.study", n_items=0, reviewers=())
-    assert "measurements to analyse" in answered(method, "--study", tmp_path / "empty.study", code=1).stderr
+    assert "measurements to analyse" in answered(method, "--study", tmp_path / "empty.study", code=2).stderr
 
 
 # plans
@@ -331,9 +330,9 @@ def test_variants_are_the_same_for_the_same_seed_and_as_json():
         ([], 2, "Missing option '--factor'"),
         (["--factor", "env"], 2, "such as env=0,64,128"),
         (["--factor", "=0,1"], 2, "NAME=LEVEL"),
-        (["--factor", "env=0,0"], 1, "env must have different levels"),
-        (["--factor", "env=a b,c"], 1, "'a b'"),
-        (["--factor", "env=0,1", "--contexts", 3], 1, "got 3."),
+        (["--factor", "env=0,0"], 2, "env must have different levels"),
+        (["--factor", "env=a b,c"], 2, "'a b'"),
+        (["--factor", "env=0,1", "--contexts", 3], 2, "got 3."),
         (["--factor", "env=0,1", "--contexts", 0], 2, "--contexts"),
         (["--factor", "env=0,1", "--runs", 0], 2, "--runs"),
     ],
@@ -381,19 +380,19 @@ def test_classifiers_are_held_against_each_other_both_ways(told):
 
 
 def test_the_items_to_send_first_are_those_they_disagree_on(told):
-    rows = json.loads(run("classifiers", "--study", told, "--send-first", 5, "--json").stdout)
+    rows = json.loads(run("classifiers", "--study", told, "--most-disputed", 5, "--json").stdout)
     assert {(row["item"], row["dissimilar"], row["similar"]) for row in rows} == {
         (item_name(1), "a, c", "b"), (item_name(2), "c", "a, b"),
     }  # fmt: skip
-    assert len(json.loads(run("classifiers", "--study", told, "--send-first", 1, "--json").stdout)) == 1
-    assert "--send-first" in run("classifiers", "--study", told, "--send-first", 0, code=2).stderr
+    assert len(json.loads(run("classifiers", "--study", told, "--most-disputed", 1, "--json").stdout)) == 1
+    assert "--most-disputed" in run("classifiers", "--study", told, "--most-disputed", 0, code=2).stderr
 
 
 def test_an_excluded_item_does_not_count(told):
-    run("exclude", item_name(1), "--study", told, "--why", "another machine")
+    run("exclude", item_name(1), "--study", told, "--reason", "another machine")
     rows = json.loads(run("classifiers", "--study", told, "--json").stdout)
     assert {row["n"] for row in rows} == {3}
-    first = json.loads(run("classifiers", "--study", told, "--send-first", 5, "--json").stdout)
+    first = json.loads(run("classifiers", "--study", told, "--most-disputed", 5, "--json").stdout)
     assert [row["item"] for row in first] == [item_name(2)]
 
 

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from labeler.service.data import importing
+from labeler.service.items import importing
 from labeler.service.verdicts import computing
 from labeler.store import open_database
 from tests.labeler.conftest import answer_everything, import_all, item_name, make_study, series
@@ -47,7 +47,7 @@ def kinds(result):
 
 def refusal(*arguments):
     """Return the line with the reason for refusing."""
-    result = figures(*arguments, code=1)
+    result = figures(*arguments, code=2)
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
     assert line.startswith("Error: ")
@@ -95,7 +95,7 @@ def plain(judged, tmp_path_factory):
     out = tmp_path_factory.mktemp("plain")
     (out / "mine.txt").write_text("kept")
     (out / "schematic-pairs.svg").write_text("old")
-    return figures(judged, out, "--as", "png", "--as", "svg"), out
+    return figures(judged, out, "--figure-format", "png", "--figure-format", "svg"), out
 
 
 def test_without_an_item_there_are_two_figures_and_no_reasons(plain):
@@ -148,7 +148,7 @@ def test_a_file_in_the_way_of_a_figure_is_refused_and_leaves_no_half_written_one
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-@pytest.mark.parametrize("options", [["--as", "gif"], []], ids=["format", "no folder"])
+@pytest.mark.parametrize("options", [["--figure-format", "gif"], []], ids=["format", "no folder"])
 def test_an_option_that_makes_no_sense_is_a_usage_error(judged, tmp_path, options):
     where = ["--out", tmp_path / "out"] if options else []
     assert "Usage: " in run("figures", "--study", judged, *where, *options, code=2).stderr

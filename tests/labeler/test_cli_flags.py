@@ -6,8 +6,7 @@ import pytest
 
 from labeler.cli.common import INTERIM
 from labeler.model import State
-from labeler.service import reviewing
-from labeler.service.people import inbox
+from labeler.service.labelling import inbox, reviewing
 from labeler.store import open_database, studies
 from tests.labeler import commands
 from tests.labeler.conftest import NOW, id_of, log, make_study
@@ -116,6 +115,6 @@ def test_what_cannot_be_answered_is_refused_in_words_and_not_logged(study):
         ("--answer", item, "?", "--reviewer", "dan"): f"No reviewer called dan flagged or commented on {item}",
         ("--reviewer", "ada"): "--reviewer can only be used with --answer ITEM TEXT.",
     }.items():
-        assert words in run("--study", study, *arguments, code=1).stderr
+        assert words in run("--study", study, *arguments, code=2).stderr
     run("--study", study, "--answer", item, code=2)
     assert actions(study) == before

@@ -74,7 +74,7 @@ def test_a_pattern_a_zip_file_and_standard_input_are_read(study, runs, tmp_path)
     assert (row["runs"], "runs.zip/deep/run1.json" in row["file"]) == (3, True)
     result = CliRunner().invoke(main, ["import", "--dry-run", "--json", "-"], input=b"[[1, 2], [3, 4]]")
     assert (json.loads(result.stdout)[0]["file"], result.exit_code) == ("standard input", 0)
-    assert "file matches this pattern" in run("import", "--dry-run", f"{runs}/*.csv", code=1).stderr
+    assert "file matches this pattern" in run("import", "--dry-run", f"{runs}/*.csv", code=2).stderr
 
 
 def test_the_person_says_what_a_file_and_its_values_are(tmp_path):
@@ -137,7 +137,7 @@ def test_files_become_a_table_that_pandas_reads_and_we_read_back(runs, tmp_path,
 def test_files_become_a_folder_of_the_data_challenge(runs, tmp_path):
     run("convert", runs, "--to", "icpe", "-o", tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["BM.json"]
-    assert "already exists" in run("convert", runs, "--to", "icpe", "-o", tmp_path / "out", code=1).stderr
+    assert "already exists" in run("convert", runs, "--to", "icpe", "-o", tmp_path / "out", code=2).stderr
 
 
 def test_what_cannot_be_converted_is_named_and_the_exit_code_says_so(runs, tmp_path):
@@ -151,6 +151,7 @@ def test_what_cannot_be_converted_is_named_and_the_exit_code_says_so(runs, tmp_p
     assert "1 run without" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_guide_shows_what_its_commands_print():
     root = Path(__file__).parents[2]
     filled = runpy.run_path(str(root / "scripts" / "formats_guide.py"))["filled"]
@@ -162,7 +163,7 @@ def test_the_progress_names_files_and_bytes(runs, monkeypatch):
     shown = []
 
     class Bar:
-        def __init__(self, *, length, label, file, item_show_func):
+        def __init__(self, *, length, label, file, item_show_func, hidden):
             self.length, self.show = length, item_show_func
 
         def __enter__(self):

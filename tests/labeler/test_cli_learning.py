@@ -128,7 +128,7 @@ def test_what_cannot_be_learnt_from_is_refused_in_words(folder, monkeypatch, tmp
     rows[1][place] += "x"
     with (tmp_path / "odd.csv").open("w", newline="") as file:
         csv.writer(file).writerows(rows)
-    assert re.search(why, " ".join(run("learn", *arguments, code=1).output.split()))
+    assert re.search(why, " ".join(run("learn", *arguments, code=2).output.split()))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_models_and_votes_that_cannot_be_used_are_refused_in_words(folder, monke
         shutil.copy(folder / name, tmp_path / name)
     (tmp_path / "odd.json").write_text("{")
     monkeypatch.chdir(tmp_path)
-    assert re.search(why, " ".join(run(*command, code=1).output.split()))
+    assert re.search(why, " ".join(run(*command, code=2).output.split()))
 
 
 @pytest.mark.parametrize("vote", ["2", "3:a,b", "0:a,b", "1:a,a", "k:a,b"])
@@ -176,5 +176,5 @@ def test_a_made_study_goes_from_measurements_to_habits_and_doses(tmp_path):
 
 def test_options_that_exclude_each_other_are_refused(folder):
     base = ("learn", "--study", folder / "all.study", "--reviewers")
-    assert "--out writes a model" in run(*base, "--out", "x.json", code=1).output
-    assert "Give either --reviewers" in run(*base, "--interventions", "i.csv", code=1).output
+    assert "--out writes a model" in run(*base, "--out", "x.json", code=2).output
+    assert "Give either --reviewers" in run(*base, "--interventions", "i.csv", code=2).output

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from labeler.model import PlanParameters, Role
-from labeler.service import reviewing
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.store import items, open_database, runs
@@ -119,7 +119,7 @@ def test_a_dry_run_says_what_a_plan_lacks(folder, lines, words):
 def test_the_example_is_written_once_and_runs(folder):
     assert "example.toml written." in run("measure", "example.toml", "--init").stderr
     assert "3 of 160 runs" in run("measure", "example.toml", "--out", "e", "--limit", 3).stdout
-    assert "example.toml already exists" in run("measure", "example.toml", "--init", code=1).stderr
+    assert "example.toml already exists" in run("measure", "example.toml", "--init", code=2).stderr
 
 
 def test_a_plan_without_any_measurement_fails(folder):
@@ -135,7 +135,7 @@ def test_a_plan_without_any_measurement_fails(folder):
 
 def test_bad_plans_are_said_in_one_line(folder):
     (folder / "plan.toml").write_text('runs = 0\n[[benchmarks]]\nname = "b"\ncommand = ["true"]')
-    assert says(run("measure", code=1).stderr, "Error: plan.toml:", "runs must be", "got 0")
+    assert says(run("measure", code=2).stderr, "Error: plan.toml:", "runs must be", "got 0")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -153,7 +153,7 @@ def test_a_request_to_stop_ends_at_once_and_the_same_command_goes_on(folder, num
         while time.monotonic() < deadline and not (table.exists() and table.read_bytes().count(b"\n") > 1):
             time.sleep(0.01)
         child.send_signal(number)
-        said = child.communicate(timeout=30)[1]
+        said = child.communicate(timeout=300)[1]
     assert child.returncode == 130
     assert "run is not recorded" in said
     assert "6 of 6 runs are in" in run("measure").stdout

@@ -9,7 +9,7 @@ import pytest
 from labeler.errors import SignInFailed
 from labeler.model import Protocol, Role
 from labeler.service.people import identity
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.store import events, open_database
 from tests.labeler.test_cli import SECRET_LINK, run
 from tests.sentences import says
@@ -78,8 +78,8 @@ def test_init_takes_the_protocol(tmp_path, options, protocol):
         (["--min-span", "-0.1"], 2, "is not in the range 0<=x<=10"),
         (["--min-span", "11"], 2, "is not in the range 0<=x<=10"),
         (["--min-span", "wide"], 2, "'wide' is not a valid float"),
-        (["--min-span", "nan"], 1, "a number from 0 to 10, not nan."),
-        (["--instructions", "x" * 4001], 1, "have 4001 characters"),
+        (["--min-span", "nan"], 2, "a number from 0 to 10, not nan."),
+        (["--instructions", "x" * 4001], 2, "have 4001 characters"),
     ],
     ids=lambda value: str(value)[:30],
 )
@@ -148,10 +148,10 @@ def test_an_address_is_set_and_taken_away(study):
     assert (result.stdout, result.stderr) == ("", "ada can sign in through the provider as Ada@example.org.\n")
     with open_database(study) as db:
         assert who(study, identity.sign_in_as(db, "ada@example.org", now=NOW)) == "ada"
-    taken = run("coordinators", "email", "grace", "ADA@example.org", "--study", study, code=1)
+    taken = run("coordinators", "email", "grace", "ADA@example.org", "--study", study, code=2)
     assert "ADA@example.org" in taken.stderr and "address of ada" in taken.stderr
     assert says(
-        run("reviewers", "email", "ben", "ada", "--study", study, code=1).stderr, "'ada'", "not an e-mail address"
+        run("reviewers", "email", "ben", "ada", "--study", study, code=2).stderr, "'ada'", "not an e-mail address"
     )
     run("reviewers", "email", "ada", "", "--study", study)
     with open_database(study) as db, pytest.raises(SignInFailed, match="nobody in this study"):
@@ -162,7 +162,7 @@ def test_an_address_is_set_and_taken_away(study):
 @pytest.mark.parametrize(("group", "name"), [("reviewers", "zoe"), ("reviewers", "grace"), ("coordinators", "ada")])
 def test_who_is_not_there_in_this_role_is_named_in_one_line(study, group, name, command):
     before = actions(study)
-    result = run(group, command[0], name, *command[1:], "--study", study, code=1)
+    result = run(group, command[0], name, *command[1:], "--study", study, code=2)
     assert says(result.stderr, "Error:", f"{group.removesuffix('s')} called {name}")
     assert actions(study) == before
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from labeler.plan.lifecycle import Step
-from labeler.service.plan import course
+from labeler.service.study import course
 from labeler.store import open_database
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, answer_everything, make_study
@@ -18,7 +18,7 @@ def study(tmp_path):
     with open_database(path) as db:
         answer_everything(db, {"ada": "similar", "ben": "dissimilar", "cleo": "similar", "dan": "similar"})
         for step in (Step.CLOSE, Step.UNBLIND):
-            course.move(db, step, why="done", actor="carol", now=NOW)
+            course.change_state(db, step, why="done", actor="carol", now=NOW)
     return path
 
 
@@ -29,15 +29,16 @@ def fill_in(file):
     file.write_text(text.replace('app0" = ""', 'app0" = "MIT"').replace('app1" = ""', 'app1" = "MIT"'), "utf-8")
 
 
+@pytest.mark.slow
 def test_from_an_empty_file_of_answers_to_a_data_set(study, tmp_path):
     assert "Wrote" in run("publish", "--init", "--study", study).stderr
     answers = tmp_path / "publish.toml"
-    assert "exists already" in run("publish", "--init", "--study", study, code=1).stderr
-    lacks = run("publish", "--check", "--study", study, code=1).stderr
+    assert "exists already" in run("publish", "--init", "--study", study, code=2).stderr
+    lacks = run("publish", "--check", "--study", study, code=2).stderr
     assert "licence: " in lacks and "sources: no licence for example/app0" in lacks
     fill_in(answers)
     assert "has every required answer" in run("publish", "--check", "--study", study).stderr
-    assert "doi: the badge" in run("publish", "--check", "--for", "icse", "--study", study, code=1).stderr
+    assert "doi: the badge" in run("publish", "--check", "--for", "icse", "--study", study, code=2).stderr
     result = run("publish", tmp_path / "out", "--quick", "--json", "--study", study)
     files = {row["file"]: row for row in json.loads(result.stdout)}
     assert files["data/items.parquet"]["rows"] == 8
@@ -65,14 +66,15 @@ def test_comments_are_listed_to_be_read(study, tmp_path):
 
 @pytest.mark.parametrize("arguments", [(), ("--init", "--check"), ("out", "--init")])
 def test_one_thing_at_a_time(study, arguments):
-    assert "Give exactly one of" in run("publish", *arguments, "--study", study, code=1).stderr
+    assert "Give exactly one of" in run("publish", *arguments, "--study", study, code=2).stderr
 
 
 def test_without_a_file_of_answers_the_next_step_is_named(study, tmp_path):
-    result = run("publish", tmp_path / "out", "--study", study, code=1)
+    result = run("publish", tmp_path / "out", "--study", study, code=2)
     assert "Create it with --init" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_report_of_a_data_set_has_the_level_asked_for(study, tmp_path):
     run("publish", "--init", "--study", study)
     fill_in(tmp_path / "publish.toml")

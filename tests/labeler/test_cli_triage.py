@@ -5,7 +5,7 @@ import json
 import pytest
 
 from labeler.cli.common import INTERIM
-from labeler.service.data import curating
+from labeler.service.items import curating
 from labeler.service.people import identity
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import events, items, open_database, people, studies
@@ -140,7 +140,7 @@ def test_with_json_the_link_is_not_among_the_data(study, tmp_path):
     ],
 )
 def test_what_cannot_be_is_one_line_and_makes_nothing(study, tmp_path, options, words):
-    done = run("triage", "--study", study, tmp_path / "new.study", *options, code=1)
+    done = run("triage", "--study", study, tmp_path / "new.study", *options, code=2)
     assert done.stderr.startswith("Error: ") and words in done.stderr
     assert done.stdout == ""
     assert not (tmp_path / "new.study").exists()
@@ -152,7 +152,7 @@ def test_a_verdict_needs_a_classifier_and_a_category(study, text):
 
 
 def test_a_file_that_is_there_is_not_written_over(study):
-    assert "already exists" in run("triage", "--study", study, study, "--disagree", code=1).stderr
+    assert "already exists" in run("triage", "--study", study, study, "--disagree", code=2).stderr
 
 
 @pytest.mark.parametrize("name", ["browse", "triage"])

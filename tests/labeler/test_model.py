@@ -3,8 +3,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from labeler.model import Answer, Category, combined_hash, measurement_hash
 

@@ -62,6 +62,7 @@ def test_a_newer_version_takes_the_place_of_the_older_one(site):
     assert after.function is not before
 
 
+@pytest.mark.slow
 def test_a_process_started_anew_finds_the_package(site):
     site.install("steady", STEADY)
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:

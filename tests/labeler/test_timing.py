@@ -1,8 +1,7 @@
 """Time on task: the counted part of the time between showing an item and its answer."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from labeler.screen.timing import HIDDEN, IDLE, IDLE_LIMIT_MS, time_on_task, typical
 

@@ -17,15 +17,15 @@ from playwright.sync_api import Page, sync_playwright
 from labeler.formats import Source, tables
 from labeler.model import Role
 from labeler.plan.lifecycle import Step
-from labeler.service.data import importing
+from labeler.service.items import importing
 from labeler.service.people import identity
-from labeler.service.plan import coordinating, course
 from labeler.service.results import exchange
+from labeler.service.study import coordinating, course
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import open_database
 from labeler.ui.coordinator.pages import PAGES, WITHIN
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, serving
-from tests.performance.measuring import machine, print_table
+from tests.performance.measuring import print_table
 from tests.performance.report import study as made_up_labels
 
 SIZES = {24: (4, 2), 586: (4, 2), 10_000: (50, 3)}  # items: reviewers, labels per item
@@ -41,7 +41,6 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", choices=list(SIZES), default=list(SIZES))
     parser.add_argument("--measured", action="store_true", help="Import measurements too: minutes for 10 000 items.")
     options = parser.parse_args()
-    print(f"Machine: {machine()}", flush=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
         for n_items in options.sizes:
@@ -73,7 +72,7 @@ def study(path: Path, n_items: int, n_reviewers: int, per_item: int, *, measured
         stored_verdicts.import_verdicts(db, path.with_suffix(".verdicts.csv"), None, actor="carol", now=now)
         exchange.import_label_file(db, path.with_suffix(".labels.csv"), actor="carol", now=now)
         for step in (Step.OPEN, Step.CLOSE, Step.UNBLIND):
-            course.move(db, step, why="made up", actor="carol", now=now)
+            course.change_state(db, step, why="made up", actor="carol", now=now)
     return path
 
 

@@ -25,13 +25,13 @@ import numpy as np
 from labeler.cli.verdicts import workers
 from labeler.config import bundled
 from labeler.model import Series
-from labeler.service.data import importing
-from labeler.service.plan import coordinating
+from labeler.service.items import importing
+from labeler.service.study import coordinating
 from labeler.service.verdicts import computing
 from labeler.service.verdicts.classifying import JudgeOptions, judge
 from labeler.store import items, open_database, runs
 from tests.analysis import plain
-from tests.performance.measuring import machine, print_table, seconds
+from tests.performance.measuring import machine, peak_mb, print_table, seconds
 
 NAMES = ("heuristic", "heuristic-printed", "same")
 N_WHOLE = 586  # the number of benchmarks in the whole data set, to which the goals refer
@@ -167,19 +167,13 @@ def judge_study(study: Path, options: JudgeOptions, pool: Executor | None, *, re
 def memory_of_a_worker(study: Path) -> dict[str, float]:
     """Return the peak of a worker's memory during verdicts, above the memory after its imports."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        idle = pool.submit(peak_memory_mb).result()
+        idle = pool.submit(peak_mb).result()
         with open_database(study) as db:
             for item in items.all_items(db):
                 pool.submit(judge, runs.of_item(db, item.item_id), NAMES).result()
-        row = {"MB with the imports": idle, "MB above the imports": pool.submit(peak_memory_mb).result() - idle}
+        row = {"MB with the imports": idle, "MB above the imports": pool.submit(peak_mb).result() - idle}
     print_table("Peak memory of a worker", [row])
     return row
-
-
-def peak_memory_mb() -> float:
-    """The peak memory of this process; getrusage may report the parent's, which is kept when a program starts."""
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def against_plain_loop(study: Path, *, every: int = 4) -> list[dict[str, Any]]:

@@ -10,9 +10,7 @@ import argparse
 import json
 import os
 import random
-import resource
 import tempfile
-import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
@@ -21,10 +19,11 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from labeler.config import bundled
-from labeler.service.data import converting, importing
-from labeler.service.plan import coordinating
+from labeler.service.files import converting
+from labeler.service.items import importing
+from labeler.service.study import coordinating
 from labeler.store import open_database
-from tests.performance.measuring import machine, print_table
+from tests.performance.measuring import peak_mb, print_table, seconds
 
 N_BENCHMARKS, N_ITERATIONS = 50, 200  # per file with one run
 
@@ -35,7 +34,6 @@ def main() -> None:
     n = parser.parse_args().files
     named = os.environ.get("LABELER_ICPE_DIR")
     challenge = Path(named) / "timeseries" if named else bundled("data", "demo", "demo.parquet")
-    print(f"Machine: {machine()}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         few, many = (make_runs(Path(folder) / str(size), size) for size in (n // 10, n))
         rows = [
@@ -54,9 +52,9 @@ def measured(what: str, path: Path, function: Callable[[Path], None]) -> dict[st
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         n_files, megabytes = pool.submit(size, path).result()
         before = pool.submit(peak_mb).result()
-        seconds = pool.submit(taken, function, path).result()
+        taken_s = pool.submit(taken, function, path).result()
         memory = pool.submit(peak_mb).result() - before
-    return {"what": what, "files": n_files, "MB": megabytes, "s": seconds, "MB of memory": memory}
+    return {"what": what, "files": n_files, "MB": megabytes, "s": taken_s, "MB of memory": memory}
 
 
 def size(path: Path) -> tuple[int, float]:
@@ -64,14 +62,8 @@ def size(path: Path) -> tuple[int, float]:
     return len(files), sum(file.size for file in files) / 1e6
 
 
-def peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def taken(function: Callable[[Path], None], path: Path) -> float:
-    begun = time.perf_counter()
-    function(path)
-    return time.perf_counter() - begun
+    return seconds(lambda: function(path), repeats=1)
 
 
 def into_study(path: Path) -> None:

@@ -1,8 +1,11 @@
-"""Shared parts of the benchmarks: repeated timing, a description of the machine, tables."""
+"""Shared parts of the benchmarks: repeated timing, memory, a description of the machine, tables that are kept."""
 
 import os
 import platform
+import resource
+import shlex
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,15 +14,28 @@ from typing import Any
 import numpy as np
 import scipy
 
+ROOT = Path(__file__).parents[2]
+_written: list[str] = []  # the tables of this process so far
 
-def seconds(function: Callable[[], object], *, repeats: int = 3) -> float:
-    """Return the median time of several calls."""
+
+def seconds(
+    function: Callable[[], object], *, repeats: int = 3, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Return the median time of several calls; `time.process_time` as clock leaves out other work on the machine."""
     taken = []
     for _ in range(repeats):
-        begun = time.perf_counter()
+        begun = clock()
         function()
-        taken.append(time.perf_counter() - begun)
+        taken.append(clock() - begun)
     return statistics.median(taken)
+
+
+def peak_mb() -> float:
+    """Return the peak memory of this process; on Linux not that of its parent, which getrusage may report."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(status.read_text(encoding="utf-8").partition("VmHWM:")[2].split()[0]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
 
 
 def machine() -> dict[str, str | int]:
@@ -63,13 +79,20 @@ def busy_s() -> float:
 
 
 def print_table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows as a Markdown table for the documents."""
-    print(f"\n{title}\n")
+    """Print rows as a Markdown table, and write all tables of this command so far to its file in docs/results."""
     header = list(rows[0])
-    print("| " + " | ".join(header) + " |")
-    print("|" + "|".join("---:" if isinstance(rows[0][name], (int, float)) else "---" for name in header) + "|")
-    for row in rows:
-        print("| " + " | ".join(_cell(row[name]) for name in header) + " |", flush=True)
+    kinds = ("---:" if isinstance(rows[0][name], (int, float)) else "---" for name in header)
+    lines = [title, "", f"| {' | '.join(header)} |", f"|{'|'.join(kinds)}|"]
+    lines += [f"| {' | '.join(_cell(row[name]) for name in header)} |" for row in rows]
+    _written.append("\n".join(lines))
+    print(f"\n{_written[-1]}", flush=True)
+    script = Path(sys.argv[0])
+    command = shlex.join(["python", "-m", ".".join(script.with_suffix("").parts[-3:]), *sys.argv[1:]])
+    told = f"Written by `{command}` on " + ", ".join(f"{name} {value}" for name, value in machine().items())
+    results = ROOT / "docs" / "results"
+    results.mkdir(exist_ok=True)
+    text = "\n\n".join([f"# Measured: {script.stem.replace('_', ' ')}", f"{told}.", *_written])
+    (results / f"{script.stem.replace('_', '-')}.md").write_text(f"{text}\n", encoding="utf-8")
 
 
 def _cell(value: Any) -> str:

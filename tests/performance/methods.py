@@ -15,7 +15,7 @@ import numpy as np
 from analysis import contexts, order, spread, trust
 from analysis.benchmark import Benchmark
 from analysis.check import _check
-from tests.performance.measuring import machine, print_table, seconds
+from tests.performance.measuring import print_table, seconds
 
 N_RUNS, N_ITERATIONS, N_DRAWN = 10, 3000, 5
 EXACT = (trust.MERGED, trust.RUN_MEANS)
@@ -27,7 +27,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--benchmarks", type=int, default=586)
     n = parser.parse_args().benchmarks
-    print(f"Machine: {machine()}", flush=True)
     suite, ordered, sweep = made(n), in_two_orders(n), in_contexts(n)
     rows = [
         ("spread", n, seconds(lambda: spread.survey(suite))),

@@ -16,7 +16,7 @@ import streamlit as st
 
 from labeler.model import Answer, Submission, Task
 from labeler.screen import charts
-from labeler.service import reviewing
+from labeler.service.labelling import reviewing
 from labeler.store import Database, open_database, people, runs
 
 alt.data_transformers.disable_max_rows()

@@ -86,28 +86,7 @@
     saved = code ?? saved;
   }).observe(document, { subtree: true, childList: true, characterData: true });
 
-  const text = new TextDecoder("latin1");
-  const { send } = WebSocket.prototype;
-  WebSocket.prototype.send = function (data) {
-    if (window.__probe.traces && press && press.sent === undefined) {
-      const [, id] = /\\?"event_id\\?":\s*\\?"(\w+)/.exec(text.decode(data)) ?? [];
-      if (id) Object.assign(press, { id, sent: performance.now() - press.at });
-    }
-    return send.call(this, data);
-  };
-  window.WebSocket = class extends WebSocket {
-    constructor(...rest) {
-      super(...rest);
-      this.addEventListener("message", ({ data }) => {
-        if (!window.__probe.traces || !press?.id || press.received !== undefined) return;
-        const now = performance.now();
-        if (text.decode(data).includes(press.id)) press.received = now - press.at;
-      });
-    }
-  };
-
   window.__probe = {
-    traces: false,
     times,
     firstPaint: () => painted.at,
     /** The code on the screen, once it has been there for `least` ms and everything before is saved. */

@@ -15,7 +15,7 @@ import pandas as pd
 
 from analysis import simulation
 from analysis.report import Resampling, draw, summarise, to_html
-from tests.performance.measuring import machine, print_table
+from tests.performance.measuring import print_table
 
 SIZES = (
     (586, 4, 2),
@@ -29,7 +29,6 @@ N_APPLICATIONS = 30
 
 
 def main() -> None:
-    print(f"Machine: {machine()}", flush=True)
     rows = []
     sizes = [tuple(map(int, size.split(","))) for size in sys.argv[1:]] or SIZES
     for n_items, n_reviewers, per_item in sizes:
@@ -47,7 +46,7 @@ def study(n_items: int, n_reviewers: int, per_item: int) -> tuple[pd.DataFrame, 
     rng = np.random.default_rng(1)
     reviewers = [simulation.Rater(f"r{i}", 0.7 + 0.02 * (i % 10), 0.65 + 0.02 * (i % 10)) for i in range(n_reviewers)]
     classifiers = [simulation.Rater(f"c{i}", 0.5 + 0.1 * i, 0.8 - 0.05 * i) for i in range(4)]
-    made = simulation.simulate(simulation.Design(n_items, per_item), reviewers, classifiers, 0.55, rng=rng)
+    made = simulation.simulate(simulation.SimulatedDesign(n_items, per_item), reviewers, classifiers, 0.55, rng=rng)
     labels = made.labels.rename(columns={"rater": "reviewer", "category": "label"})
     application = {item: f"application {rng.integers(N_APPLICATIONS)}" for item in made.truth.index}
     answers = labels.assign(

@@ -14,9 +14,10 @@ import orjson
 from labeler.config import bundled
 from labeler.formats import Source
 from labeler.model import PlanParameters, Role
-from labeler.service.data import importing
+from labeler.service.items import importing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating
+from labeler.service.plan import assigning
+from labeler.service.study import coordinating
 from labeler.store import items, open_database, runs
 from tests.browser.conftest import Served, free_port, start_server, stop_server, wait_until_served, welcome
 

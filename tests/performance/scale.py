@@ -4,8 +4,6 @@ python -m tests.performance.scale                  # about five minutes; --repor
 """
 
 import argparse
-import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,11 +16,11 @@ from labeler.formats import tables
 from labeler.model import PlanParameters
 from labeler.plan.active_plan import ActivePlan, place_of
 from labeler.plan.design import draw_plan
-from labeler.service.plan import coordinating
 from labeler.service.results import exchange, interim_agreement, reporting, splits
+from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import Database, open_database
-from tests.performance.measuring import machine, print_table
+from tests.performance.measuring import peak_mb, print_table, seconds
 from tests.performance.report import study as made_up_labels
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -34,7 +32,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--report", action="store_true", help="Also time the report, with everything resampled.")
     with_report = parser.parse_args().report
-    print(f"Machine: {machine()}", flush=True)
     print_table(f"Plans of {N_ITEMS} items, and changes to them", plans())
     with tempfile.TemporaryDirectory() as folder:
         path = study(Path(folder))
@@ -106,14 +103,7 @@ def pages(db: Database) -> list[dict[str, Any]]:
 
 def measured(what: str, act: Callable[[], object]) -> dict[str, Any]:
     """Processor seconds, which other work on the machine does not change."""
-    begun = time.process_time()
-    act()
-    return {"what": what, "s": time.process_time() - begun}
-
-
-def peak_mb() -> int:
-    """Return the peak memory of this process."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == "linux" else 1024**2)
+    return {"what": what, "s": seconds(act, repeats=1, clock=time.process_time)}
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 from labeler.config import bundled
-from tests.performance.measuring import machine, print_table
+from tests.performance.measuring import print_table
 
 EMPTY, COMPARE = "python -c 'import click'", "pyperf compare_to, 5 benchmarks"
 RATIO_GOALS = {  # command -> (compared with, maximum ratio)
@@ -44,7 +44,6 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7, help="processes of each command")
     parser.add_argument("--suites", type=int, nargs="*", default=SUITES, help="sizes of large suites")
     options = parser.parse_args()
-    print(f"Machine: {machine()}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         print_table("Starting", startup_rows(Path(folder), options.repeats))
         if options.suites:

@@ -1,19 +1,22 @@
-"""Streamlit's protocol over the websocket, as browsers use it; and a reviewer without a browser."""
+"""The requests of the review component and Streamlit's protocol, as browsers use them; a reviewer without a browser."""
 
 import asyncio
+import gzip
+import http
 import http.client
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
+from labeler.ui.answers import ANSWERS, ITEMS, TOKEN_HEADER
 from labeler.ui.app import SESSION_COOKIE
 
 ANSWER_LIMIT_S = 180
@@ -30,13 +33,71 @@ def answer_to(item: Mapping[str, Any], answer: str, **other: Any) -> dict[str, A
     return {
         "event_id": uuid4().hex, "view": VIEW, "code": item["code"], "revision": item["revision"], "answer": answer,
         "dwell_ms": None if answer == "withdrawn" else 700, "flag": False, "comment": None, "confidence": None,
-        "have": [],
     } | other  # fmt: skip
 
 
-def trigger_of(event: object) -> str:
-    """Return the component's message for an event, as JSON."""
-    return json.dumps([{"event": "event", "value": event}], separators=(",", ":"))
+def body_of(*events: object) -> str:
+    """Return the body of the request that sends these answers."""
+    return json.dumps({"answers": events}, separators=(",", ":"))
+
+
+def trigger_of(change: object) -> str:
+    """Return the component's message that asks for a page run because of a change, as JSON."""
+    return json.dumps([{"event": "changed", "value": change}], separators=(",", ":"))
+
+
+def acknowledgement(status: int, reply: Mapping[str, Any]) -> dict[str, Any]:
+    """What became of the first answer of a request: event_id, outcome and message; later if the server says so."""
+    if status == http.HTTPStatus.OK:
+        return dict((reply["answers"] or [{}])[0])
+    return {"outcome": "later", "message": reply.get("message", ""), "status": status}
+
+
+def is_saved(ack: Mapping[str, Any] | None) -> bool:
+    """Whether an answer was saved."""
+    return (ack or {}).get("outcome") == "saved"
+
+
+class Line:
+    """A connection for the requests of one window; it is opened again after the server closed it."""
+
+    def __init__(self, url: str, cookie: str, token: str, source: str = "127.0.0.1") -> None:
+        self._place, self._source = urlsplit(url).netloc, source
+        self._headers = {"Cookie": cookie, "Origin": url, "Accept-Encoding": "gzip"}
+        self._token, self._connection = token, self._new()
+        self.n_bytes = 0
+
+    def post(self, body: str | bytes, path: str = ANSWERS) -> None:
+        """Send a request that changes something, without waiting for the reply."""
+        content = body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
+        headers = self._headers | {TOKEN_HEADER: self._token, "Content-Type": "application/json"}
+        self.n_bytes += len(content)
+        try:
+            self._connection.request("POST", path, content, headers)
+        except OSError:
+            self.close()
+            self._connection.request("POST", path, content, headers)
+
+    def get(self, path: str) -> None:
+        """Send any other request, without waiting for the reply."""
+        try:
+            self._connection.request("GET", path, headers=self._headers)
+        except OSError:
+            self.close()
+            self._connection.request("GET", path, headers=self._headers)
+
+    def reply(self) -> tuple[int, bytes]:
+        """Wait for the reply: its status and its content."""
+        came = self._connection.getresponse()
+        content = came.read()
+        self.n_bytes += len(content)
+        return came.status, gzip.decompress(content) if came.getheader("content-encoding") == "gzip" else content
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _new(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(self._place, timeout=ANSWER_LIMIT_S, source_address=(self._source, 0))
 
 
 def handshake(url: str, *, origin: str | None, session: str = "", **headers: str) -> dict[str, Any]:
@@ -98,11 +159,10 @@ class Visit:
     def __init__(self, url: str, cookie: str) -> None:
         self._url, self._cookie = url, cookie
         self._socket: ClientConnection
-        self._widget = self._page = ""
-        self._cached: list[str] = []
+        self._line = Line(url, cookie, "")
         self._have: list[str] = []
         self.data: dict[str, Any] = {}
-        self.n_bytes = 0
+        self._n_bytes_of_pages = 0
 
     @classmethod
     async def open(cls, url: str, secret: str) -> Self:
@@ -111,13 +171,23 @@ class Visit:
         await visit.connect()
         return visit
 
+    @property
+    def n_bytes(self) -> int:
+        """What this window sent and received."""
+        return self._n_bytes_of_pages + self._line.n_bytes
+
     async def connect(self) -> None:
         """Open the page in the current session, at first and after the connection was lost."""
         self._socket = await connect(**handshake(self._url, origin=self._url, Cookie=self._cookie))
-        self._cached, self._have = [], []
-        await self._send()
-        await self._until(lambda data: True)
-        await self._finished()
+        self._line.close()
+        await self._socket.send(page_run(self._url).SerializeToString())
+        async with asyncio.timeout(ANSWER_LIMIT_S):
+            while (message := await self._next()).WhichOneof("type") != "script_finished":
+                told = json.loads(message.delta.new_element.bidi_component.json or "{}")
+                self.data = told if told.get("mode") == "label" else self.data
+        self._line = Line(self._url, self._cookie, self.data["token"])
+        self._have = [offer["code"] for offer in self.data["offers"] if offer["picture"]]
+        await self.finish()
 
     async def label(self, answer: str) -> tuple[str, float]:
         """Answer the first offered item; returns the event's id and the time to acknowledgement.
@@ -125,7 +195,8 @@ class Visit:
         Raises
         ------
         Refused
-        TimeoutError
+        OSError
+            If the server is away.
         """
         event = answer_to(self.data["offers"][0], answer)
         return event["event_id"], await self.send(event)
@@ -133,55 +204,44 @@ class Visit:
     async def send(self, event: Mapping[str, Any]) -> float:
         """Send an answer, for the first time or again; returns the time to acknowledgement. Raises like `label`."""
         sent = time.perf_counter()
-        await self._send(trigger_of({**event, "have": self._have}))
-        received = await self._until(lambda data: (data["ack"] or {}).get("event_id") == event["event_id"])
-        ack = self.data["ack"]
-        if not ack["saved"]:
-            raise Refused(ack["message"], again=ack.get("again", False))
-        return received - sent
+        status, content = await self._asked(self._line.post, body_of(event))
+        took = time.perf_counter() - sent
+        reply = json.loads(content)
+        ack = acknowledgement(status, reply)
+        self.data |= reply if status == http.HTTPStatus.OK else {}
+        if not is_saved(ack):
+            raise Refused(ack["message"], again=ack["outcome"] == "later")
+        return took
 
     async def finish(self) -> None:
-        """Read the rest of a page run, as a browser would."""
-        await self._finished()
+        """Get the pictures of the items that are offered now, as a browser would."""
+        codes = [offer["code"] for offer in self.data["offers"] if offer["code"] not in self._have]
+        if codes:
+            status, _ = await self._asked(self._line.get, f"{ITEMS}?{urlencode([('code', code) for code in codes])}")
+            self._have = [*self._have, *(codes if status == http.HTTPStatus.OK else ())][-REMEMBERED:]
 
     async def close(self) -> None:
+        self._line.close()
         with suppress(OSError):
             await self._socket.close()
 
-    async def _send(self, trigger: str | None = None) -> None:
-        widgets = {} if trigger is None else {self._widget: {"json_trigger_value": trigger}}
-        message = page_run(self._url, self._page, known=self._cached, widgets=widgets)
-        await self._socket.send(message.SerializeToString())
+    async def _asked(self, ask: Callable[[str], None], what: str) -> tuple[int, bytes]:
+        def wait() -> tuple[int, bytes]:
+            ask(what)
+            return self._line.reply()
 
-    async def _until(self, wanted: Any) -> float:
-        """Read until the expected data of the component arrive; returns their time."""
-        async with asyncio.timeout(ANSWER_LIMIT_S):
-            while True:
-                message, at = await self._next()
-                element = message.delta.new_element.bidi_component
-                if message.WhichOneof("type") == "delta" and element.json:
-                    self._take(message, element)
-                    if wanted(self.data):
-                        return at
+        try:
+            return await asyncio.to_thread(wait)
+        except http.client.HTTPException as error:
+            raise ConnectionError(str(error)) from error
+        except OSError:
+            self._line.close()
+            raise
 
-    async def _finished(self) -> None:
-        async with asyncio.timeout(ANSWER_LIMIT_S):
-            while (await self._next())[0].WhichOneof("type") != "script_finished":
-                pass
-
-    async def _next(self) -> tuple[ForwardMsg, float]:
+    async def _next(self) -> ForwardMsg:
         frame = await self._socket.recv(decode=False)
-        at = time.perf_counter()
-        self.n_bytes += len(frame)
-        return ForwardMsg.FromString(frame), at
-
-    def _take(self, message: ForwardMsg, element: Any) -> None:
-        self.data = json.loads(element.json)
-        self._widget = events_of(element)
-        self._page = message.metadata.active_script_hash
-        self._cached = [*self._cached[-1:], message.hash]
-        codes = [offer["code"] for offer in self.data["offers"]]
-        self._have = [*(code for code in self._have if code not in codes), *codes][-REMEMBERED:]
+        self._n_bytes_of_pages += len(frame)
+        return ForwardMsg.FromString(frame)
 
 
 def sign_in(url: str, secret: str) -> str:

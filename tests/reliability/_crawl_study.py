@@ -11,11 +11,12 @@ from uuid import uuid4
 
 from labeler.model import Category, PlanParameters, Role
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.data import importing
-from labeler.service.people import identity, inbox
-from labeler.service.plan import assigning, calibrating, coordinating, course, staffing
+from labeler.service.items import importing
+from labeler.service.labelling import inbox, reviewing
+from labeler.service.people import identity
+from labeler.service.plan import assigning
 from labeler.service.results import splits
+from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import Database, open_database, people
 from tests.browser.conftest import welcome
@@ -135,7 +136,7 @@ def _say_while_paused(db: Database) -> None:
 
 
 def _take(db: Database, step: Step) -> None:
-    course.move(db, step, why="quadrille", anyway=step is Step.OPEN, actor=COORDINATOR, now=datetime.now(UTC))
+    course.change_state(db, step, why="quadrille", force=step is Step.OPEN, actor=COORDINATOR, now=datetime.now(UTC))
 
 
 def _calibration(db: Database) -> None:

@@ -11,10 +11,12 @@ from scipy import stats
 from labeler.model import Kind, PlanParameters, Role
 from labeler.plan.lifecycle import Step
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating, course
+from labeler.service.plan import assigning
+from labeler.service.study import coordinating, course
 from labeler.store import open_database
 from tests.browser.conftest import Served, serving
 from tests.labeler.conftest import import_all, result_file, series
+from tests.performance.wire import is_saved
 from tests.reliability._crawl_window import Caller, Heard, Window
 from tests.reliability._matching import at_chance, in_words, n_found
 from tests.reliability._telltales import COORDINATOR, OTHERS, OWN, given, tasks_with_kinds
@@ -36,7 +38,7 @@ def cases(folder: Path, *, quick: bool) -> Iterator[Case]:
         yield compared("acknowledging a hidden copy takes as long as a fresh item", copies, fresh)
         yield compared_by_size(study, sizes)
         with open_database(study) as db:
-            course.move(db, Step.THIRD, why="because", actor=COORDINATOR, now=datetime.now(UTC))
+            course.change_state(db, Step.THIRD, why="because", actor=COORDINATOR, now=datetime.now(UTC))
         times, _ = label_everything(served)
         split, agreed = by_agreement(study, times)
         yield compared(
@@ -69,7 +71,7 @@ def label_everything(served: Served) -> tuple[Times, dict[str, int]]:
                 sizes |= {offer["code"]: size_of(offer) for offer in window.data["offers"]}
                 code = window.data["offers"][0]["code"]
                 answer = "dissimilar" if len(times[name]) % 3 == 0 else "similar"
-                if not window.answer(answer)["saved"]:
+                if not is_saved(window.answer(answer)):
                     raise RuntimeError(f"the answer of {name} to {code} was not kept")
                 times[name][code] = window.took_s
                 caller.heard.frames.clear()

@@ -11,6 +11,7 @@ from websockets.exceptions import InvalidStatus
 
 from labeler.ui import component
 from labeler.ui.app import COORDINATOR_PAGES, EXPLORE_PAGES
+from tests.performance.wire import is_saved
 from tests.reliability._crawl_window import Caller, Unseen, Window
 from tests.reliability._hidden import leaves
 
@@ -26,6 +27,7 @@ PLACES = (
         f"message?hash={NOBODY}", f"upload_file/{NOBODY}/{NOBODY}", "bidi-components/labeler_review/style.css",
         "bidi-components/labeler_review/..%2f..%2fapp.py", "allowed-message-origins", "agent", "nowhere",
     )),
+    *(f"/api/{name}" for name in ("answers", "state", "decisions", "items", f"items?code={NO_CODE}", "nowhere")),
     f"/media/{NOBODY}.txt", "/component/labeler_review/index.html", "/component/x/..%2f..%2fapp.py",
     "/app/static/study.csv", "/auth/login", "/auth/logout", "/oauth2callback", "/sign-in", "/sign-in/provider",
     component.ASSETS, f"{component.ASSETS}/",
@@ -115,7 +117,9 @@ def see_own_labels(window: Window, own_words: str) -> None:
         window.run(widgets={window.widget("number_input").id: {"double_value": 2}})
     window.go("my-labels").press("Look and revise", "Press S or D to change it")
     if window.data["offers"]:
-        window.answer("dissimilar", comment=own_words)
+        code = window.data["offers"][0]["code"]
+        if is_saved(window.answer("dissimilar", comment=own_words)):
+            window.change({"saved": code})
     else:
         window.press("Back to my labels", "My labels")
 
@@ -123,9 +127,10 @@ def see_own_labels(window: Window, own_words: str) -> None:
 def practise(window: Window) -> None:
     """Do the whole practice round."""
     window.go("practice")
-    for number in range(window.data["total"]):
-        window.answer(("similar", "dissimilar", "not sure")[number % 3])
-    if "The practice round is over." not in window.text:
+    codes = [item["code"] for item in window.data["items"]]
+    answers = {code: ("similar", "dissimilar", "not sure")[number % 3] for number, code in enumerate(codes)}
+    window.change({"round": window.data["round"], "answers": answers})
+    if "Practise once more" not in window.text:
         raise Unseen("the practice round does not end")
 
 
@@ -141,9 +146,9 @@ def provoke(window: Window, own: str, foreign: str, event_of_another: str) -> No
     )  # fmt: skip
     for other in wrong:
         ack = window.tell(event | other)
-        if ack.get("saved") is not False or not ack["message"]:
+        if ack.get("outcome") in (None, "saved") or not ack["message"]:
             raise Unseen(f"an answer with {other} was not refused in words: {ack}")
-    window.tell({"event": "nothing"})
+    window.tell({"nothing": "nothing"})
     window.go("")
 
 
@@ -174,7 +179,7 @@ def wait_for_a_busy_study(caller: Caller, study: Path) -> None:
         other.execute("BEGIN IMMEDIATE")
         ack = window.answer("similar")
         other.execute("ROLLBACK")
-    if ack.get("again") is not True:
+    if ack.get("outcome") != "later":
         raise Unseen(f"the study was not busy: {ack}")
 
 

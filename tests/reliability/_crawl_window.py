@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.client import HTTPConnection
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
 
 from google.protobuf.message import Message  # type: ignore[import-untyped]  # brings no types
@@ -19,10 +20,12 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
+from labeler.ui.answers import ANSWERS, BASE, ITEMS, TOKEN_HEADER
 from labeler.ui.app import SESSION_COOKIE
-from tests.performance.wire import answer_to, events_of, handshake, page_run, trigger_of
+from tests.performance.wire import acknowledgement, answer_to, body_of, events_of, handshake, page_run, trigger_of
 from tests.reliability._hidden import Hidden, leaves
 
+AGAIN_S = 0.1  # after too many requests
 LIMIT_S = 180.0  # limit for one page run or one answer
 
 
@@ -36,6 +39,7 @@ class Heard:
 
     frames: list[tuple[str, bytes]] = field(default_factory=list)
     answers: list[tuple[str, bytes]] = field(default_factory=list)
+    items: list[dict[str, Any]] = field(default_factory=list)  # the pictures that were sent by HTTP
 
     def sent(self) -> Iterator[tuple[str, str | bytes]]:
         """Each message as it was received, and its parts, in which words are separate from their surroundings."""
@@ -76,7 +80,7 @@ class Heard:
         """Return the data that the review component received."""
         messages = (ForwardMsg.FromString(frame) for _, frame in self.frames)
         handed = (message.delta.new_element.bidi_component.json for message in messages)
-        return [json.loads(text) for text in handed if text]
+        return [*(json.loads(text) for text in handed if text), *({"offers": [item]} for item in self.items)]
 
     @property
     def n_places(self) -> int:
@@ -113,7 +117,8 @@ class Caller:
         """Send an HTTP request and keep the response."""
         place = urlsplit(self.url).netloc
         connection = HTTPConnection(place, timeout=LIMIT_S, source_address=(self.source, 0))
-        given = {"Cookie": self.cookie, "Accept-Encoding": "gzip", **headers}
+        encoding = "identity" if path.startswith(BASE) else "gzip"
+        given = {"Cookie": self.cookie, "Accept-Encoding": encoding, **headers}
         connection.request(method, path, body=body, headers=given)
         came = connection.getresponse()
         answer = Answer(came.status, came.getheaders(), came.read())
@@ -121,6 +126,9 @@ class Caller:
         where = f"{method} {path}"
         self.heard.answers.append((where, f"{came.status} {came.reason}\n{came.headers}".encode()))
         self.heard.answers.append((where, answer.body))
+        if answer.status == HTTPStatus.TOO_MANY_REQUESTS and path.startswith(BASE):
+            time.sleep(AGAIN_S)
+            return self.ask(path, method, body, **headers)
         return answer
 
     def sign_in(self, secret: str) -> Self:
@@ -150,6 +158,8 @@ class Window:
             connect(**handshake(caller.url, origin=caller.url, session=session, Cookie=caller.cookie))
         )
         self._page_hash = ""
+        self._told: dict[str, Any] = {}  # the newest reply since the page ran
+        self._pictures: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -171,6 +181,7 @@ class Window:
     ) -> Self:
         """One page run with changed widgets: id -> the fields of the widget's state."""
         begun = time.perf_counter()
+        self._told = {}
         self.begin(page, widgets or {})
         self._listen()
         self.took_s = time.perf_counter() - begun
@@ -195,10 +206,30 @@ class Window:
         return found[0]
 
     def tell(self, event: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Send an event of the review component; returns the acknowledgement, or {} if the page has changed."""
+        """Send an event of the review component; returns the acknowledgement, without a page run."""
+        begun = time.perf_counter()
+        headers = {TOKEN_HEADER: self.data["token"], "Content-Type": "application/json", "Origin": self._caller.url}
+        came = self._caller.ask(ANSWERS, "POST", body_of(event), **headers)
+        told = json.loads(came.body)
+        if came.status == HTTPStatus.OK:
+            self._told |= told
+            self.look()
+        self.took_s = time.perf_counter() - begun
+        return acknowledgement(came.status, told)
+
+    def look(self) -> None:
+        """Request the pictures of the offered items, as the component does."""
+        codes = [offer["code"] for offer in self.data["offers"] if offer["code"] not in self._pictures]
+        if codes and not self.data["closed"]:
+            came = self._caller.ask(f"{ITEMS}?{urlencode([('code', code) for code in codes])}")
+            items = json.loads(came.body)["items"]
+            self._caller.heard.items += items
+            self._pictures |= {item["code"]: item.get("picture") for item in items}
+
+    def change(self, change: Mapping[str, Any]) -> Self:
+        """Ask for a page run because of a change, as the component does."""
         component = [one for kind, one in self.elements if kind == "bidi_component"][-1]  # before it only sent data
-        self.run(widgets={events_of(component): {"json_trigger_value": trigger_of(event)}})
-        return self.data.get("ack") or {}
+        return self.run(widgets={events_of(component): {"json_trigger_value": trigger_of(change)}})
 
     def answer(self, answer: str, **other: Any) -> Mapping[str, Any]:
         """Answer the first offered item; `other` replaces fields that a browser would send."""
@@ -220,7 +251,13 @@ class Window:
     def data(self) -> dict[str, Any]:
         """The data that the review component received; {} on another page."""
         found = [one for kind, one in self.elements if kind == "bidi_component" and one.json]
-        return dict(json.loads(found[-1].json)) if found else {}
+        data = dict(json.loads(found[-1].json)) | self._told if found else {}
+        if "offers" in data:
+            offers = [
+                {**offer, "picture": offer["picture"] or self._pictures.get(offer["code"])} for offer in data["offers"]
+            ]
+            data["offers"] = offers
+        return data
 
     @property
     def text(self) -> str:

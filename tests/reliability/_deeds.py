@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from labeler.errors import LabelerError
-from labeler.service.plan import assigning, coordinating
+from labeler.service.plan import assigning
+from labeler.service.study import coordinating
 from labeler.store import Database, events, open_database, people
 from tests.reliability import _writers as writers
 from tests.reliability._ledger import Ledger, in_words, unsound

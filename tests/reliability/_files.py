@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 from labeler.errors import InputError
 from labeler.formats.bounds import FREELY
 from labeler.formats.source import MAX_MEMBERS
-from labeler.service.data import folders, importing
-from labeler.service.plan import coordinating
+from labeler.service.items import folders, importing
+from labeler.service.study import coordinating
 from labeler.store import open_database
 from tests.labeler.conftest import series
 from tests.reliability._ground import COORDINATOR, REPOSITORY, Ground
@@ -228,7 +228,7 @@ def places(ground: Ground) -> Case:
         "\u202ex",
     ):
         try:
-            made: object = folders.beside(ground.study, name)
+            made: object = folders.path_in_study_folder(ground.study, name)
         except InputError as refusal:
             made = refusal
         tally.check(isinstance(made, InputError), f"a copy called {name[:20]!r}: {made}")

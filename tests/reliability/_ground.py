@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from labeler.model import Role
-from labeler.service import reviewing
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.store import open_database, people
 from labeler.ui.app import SESSION_COOKIE, session_cookie

@@ -17,8 +17,7 @@ import socket
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -210,9 +209,15 @@ def of_server() -> Hidden:
     ids = (installation.installation_id, installation.installation_id_v3, installation.installation_id_v4)
     versions = (".".join(map(str, sys.version_info)), platform.platform(), sys.executable, sys.prefix)
     paths = {str(folder) for folder in (*Path(program).parents, Path.home(), Path.cwd()) if len(folder.parts) > 2}
-    names = {socket.gethostname(), socket.getfqdn(), getpass.getuser()} - EVERYWHERE
+    names = {socket.gethostname(), socket.getfqdn(), getpass.getuser()} - EVERYWHERE - _own_words()
     long_enough = {name for name in names if len(name) >= MIN_PART}  # shorter ones occur in packed numbers by chance
     return Hidden.of({program, calc_hash(program), *ids, *versions, *paths}, long_enough)
+
+
+def _own_words() -> set[str]:
+    """Return the words of the program itself: a user called nobody or runner would be found on every page."""
+    sources = [path for kind in ("*.py", "*.js") for path in Path(app.__file__).parents[1].rglob(kind)]
+    return {word for path in sources for word in _WORD.findall(path.read_text(encoding="utf-8").lower())}
 
 
 def _measured(db: Database) -> Iterator[str]:

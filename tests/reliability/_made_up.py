@@ -13,11 +13,12 @@ import pandas as pd
 from labeler.formats import Source
 from labeler.model import Answer, Category, PlanParameters, Protocol, Role, Submission
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.data import curating, importing
+from labeler.service.items import curating, importing
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating, course
+from labeler.service.plan import assigning
 from labeler.service.results import reporting, splits
+from labeler.service.study import coordinating, course
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import Database, items, open_database
 
@@ -79,7 +80,7 @@ class MadeUp:
         assigning.confirm_plan(db, parameters, **self.by)
         if calibration:
             self.answer(db, 1.0)
-            course.move(db, Step.OPEN, why="enough", anyway=True, **self.by)
+            course.change_state(db, Step.OPEN, why="enough", force=True, **self.by)
 
     def bring_verdicts(self, db: Database) -> None:
         """Verdicts of an external classifier, some missing, some with a score."""
@@ -141,15 +142,15 @@ class MadeUp:
     def end(self, db: Database) -> None:
         """A third-label round if reviewers are available, decisions, and perhaps the end."""
         if self.rng.random() < 0.7:
-            course.move(db, Step.THIRD, why="settle", **self.by)
+            course.change_state(db, Step.THIRD, why="settle", **self.by)
             self.answer(db, 1.0)
-        course.move(db, Step.CLOSE, why="done", **self.by)
+        course.change_state(db, Step.CLOSE, why="done", **self.by)
         for split in splits.split_items(db)[: self.rng.randint(0, 3)]:
             for _ in range(self.rng.randint(1, 2)):
                 why = self.rng.choice([*WORDS, *IN_COMMENTS]).strip() or "so"
                 splits.adjudicate(db, split.item.name, self.rng.choice(list(Category)), why, **self.by)
         if self.rng.random() < 0.5:
-            course.move(db, Step.UNBLIND, why="done", **self.by)
+            course.change_state(db, Step.UNBLIND, why="done", **self.by)
 
 
 def new_study(path: Path, source: Source) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.store import items, open_database, runs
 from tests.browser.hands import SAVED
 from tests.labeler.conftest import item_name, series
@@ -130,7 +130,7 @@ def started(room: Room, study: Path, what: str, command: Command = command_of) -
         process.wait(timeout=120)
     problems = [] if ended else [f"neither ended nor served within {START_LIMIT_S} s"]
     problems += ["a traceback"] if "Traceback" in said else []
-    if process.returncode == 1 and not said.splitlines()[-1].startswith("Error: "):
+    if process.returncode == 2 and not said.splitlines()[-1].startswith("Error: "):
         problems.append("no line says why it ended")
     return case(what, last_line(said), problems)
 

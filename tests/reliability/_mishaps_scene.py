@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Page
-from playwright.sync_api import TimeoutError as TooLate
+from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError as TooLate
 
 from tests.browser import studies
 from tests.browser.conftest import Served, free_port, invited, stop_server, wait_until_served

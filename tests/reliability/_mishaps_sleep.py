@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
-from playwright.sync_api import Page, WebSocketRoute
+from playwright.sync_api import Page, Route, WebSocketRoute
 
 from labeler.screen.timing import IDLE_LIMIT_MS, time_on_task
 from labeler.store import labels, open_database, people
@@ -21,7 +21,8 @@ ASLEEP_S, QUICK_S = 40, 5
 AWAKE_MS = 30_000  # in no test does the reviewer look at an item for so long
 LONG_SLEEP = timedelta(hours=8)
 DEAD_LIMIT_S = 45
-STREAM = re.compile(r"/_stcore/stream")
+STREAM, REQUESTS = re.compile(r"/_stcore/stream"), re.compile(r"/api/")
+SAVED = "() => window.__review?.pending === 0"
 
 
 @contextmanager
@@ -133,8 +134,16 @@ class Lines:
     """The connections of a page; a dead connection transfers nothing and is never closed."""
 
     def __init__(self, page: Page) -> None:
-        self.n, self.n_dead = 0, 0
+        self.n, self.n_dead, self.n_hanging = 0, 0, 0
         page.route_web_socket(STREAM, self._connect)
+        page.route(REQUESTS, self._ask)
+
+    def _ask(self, route: Route) -> None:
+        """The first request takes the connection that is dead and gets no reply; the browser then opens another."""
+        if self.n_hanging:
+            self.n_hanging -= 1
+        else:
+            route.continue_()
 
     def _connect(self, page: WebSocketRoute) -> None:
         self.n += 1
@@ -146,7 +155,7 @@ class Lines:
 
     def die(self) -> None:
         """Make all current connections dead."""
-        self.n_dead = self.n
+        self.n_dead, self.n_hanging = self.n, 1
 
 
 def dead_line(room: Room) -> Iterator[Case]:
@@ -160,10 +169,11 @@ def dead_line(room: Room) -> Iterator[Case]:
         one.press("d")
         one.press("s")
         seen = one.words("dead line", n_kept=2)
-        helped = one.until(lambda: lines.n > lines.n_dead or "reload" in one.look().sentence.lower(), DEAD_LIMIT_S)
+        saved = one.until(lambda: bool(one.page.evaluate(SAVED)), DEAD_LIMIT_S)
+        helped = saved or "reload" in one.look().sentence.lower()
         if not helped:
             one.problems.append(f"after {DEAD_LIMIT_S} s it neither connected anew nor said to reload")
-        if not lines.n > lines.n_dead:
+        if not saved:
             one.page.reload()
         one.comes_back()
         yield one.judged("a dead connection that nobody closes", seen.sentence)

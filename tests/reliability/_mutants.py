@@ -7,9 +7,10 @@ from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from tests.reliability._window import Event, Window, trigger_of
+from tests.performance.wire import body_of, trigger_of
+from tests.reliability._window import Body, Event, Window, as_body
 
-FIELDS = ("event_id", "code", "revision", "answer", "dwell_ms", "view", "confidence", "flag", "comment", "have")
+FIELDS = ("event_id", "code", "revision", "answer", "dwell_ms", "view", "confidence", "flag", "comment")
 VALUES = (
     "null", "true", "false", "0", "-0", "-1", "1", "1.5", "-1.5", "1e400", "NaN", "Infinity", "-Infinity", str(2**31),
     str(2**53), str(2**63), "9" * 400, "9" * 5000, '""', '"x"', '"similar"', '"withdrawn"', '"SIMILAR"', '"similar "',
@@ -22,14 +23,13 @@ VALUES = (
     '{"a": "\\ud800"}', "[null, 1, true]", '["x"]',
 )  # fmt: skip
 SHAPES = (
-    "", " ", "null", "true", "1", '"x"', "[]", "{}", "[[]]", "[null]", "[1]", '["event"]', "[{}]",
-    '[{"event": "event"}]',
-    '[{"event": null, "value": null}]', '[{"event": ["event"], "value": 1}]', '[{"value": {}}]',
-    '{"event": "event", "value": {}}',
-    '[{"event": "event", "value": [[[]]]}]', '[{"event": "other", "value": {}}]', '[{"event": "", "value": {}}]',
-    '[{"event": "event", "value": {"have": {"a": 1}}}]', '[{"event": "event", "value": {"have": [[], {}, null]}}]',
-    '[{"event": "event", "value": {"event_id": {"a": [NaN]}}}]', "[", "]", "[{", "\x00", "NaN", "[NaN]", "[" * 100_000,
-    '[{"event": "__class__", "value": 1}]', '[{"event": "event", "event": "event", "value": 1, "value": 2}]',
+    "", " ", "null", "true", "1", '"x"', "[]", "{}", "[[]]", "[null]", "[1]", '["answers"]', "[{}]",
+    '{"answers": null}', '{"answers": {}}', '{"answers": "x"}', '{"answers": [null]}', '{"answers": [[[]]]}',
+    '{"answers": [1, "x", {}, []]}', '{"answers": [{"answers": []}]}', '{"answers": [{"event_id": {"a": [NaN]}}]}',
+    '{"check": "x"}', '{"check": [1]}', '{"check": [["x"]]}', '{"check": {"x": 1}}',
+    '{"check": ["' + "x" * 60_000 + '"]}',
+    '{"answers": [' + "{}," * 50 + "{}]}", "[", "]", "[{", "\x00", "NaN", "[NaN]", "[" * 60_000, "[" * 100_000,
+    '{"__class__": "x", "answers": []}', '{"answers": [], "answers": [{}]}', '{"item": "x", "category": "similar"}',
 )  # fmt: skip
 WIDGETS = (
     "", "x", "review", "event", "chosen", "practice_seed", "$$STREAMLIT_INTERNAL_KEY_",
@@ -44,17 +44,17 @@ def of_every_type(window: Window) -> Iterator[tuple[str, str]]:
         for value in VALUES:
             yield f"{field} = {value[:30]}", with_text(window.event(), field, value)
         left = {name: value for name, value in window.event().items() if name != field}
-        yield f"{field} left out", trigger_of(left)
+        yield f"{field} left out", body_of(left)
         event = json.dumps(window.event())
-        yield f"{field} twice", f'[{{"event":"event","value":{event[:-1]}, "{field}": "twice"}}}}]'
+        yield f"{field} twice", f'{{"answers":[{event[:-1]}, "{field}": "twice"}}]}}'
     for shape in SHAPES:
-        yield f"trigger {shape[:40]}", shape
+        yield f"body {shape[:40]}", shape
 
 
 def with_text(event: Event, field: str, text: str) -> str:
-    """Return the message of the component for an event in which this JSON text replaces a value."""
+    """Return the body of a request for an event in which this JSON text replaces a value."""
     mark = "4f5a0c7e-this-is-replaced"
-    return trigger_of(event | {field: mark}).replace(f'"{mark}"', text)
+    return body_of(event | {field: mark}).replace(f'"{mark}"', text)
 
 
 def of_every_kind(window: Window) -> Iterator[tuple[str, BackMsg]]:
@@ -78,7 +78,9 @@ def of_every_kind(window: Window) -> Iterator[tuple[str, BackMsg]]:
         yield payload, message
     for widget in WIDGETS:
         message = window.rerun()
-        message.rerun_script.widget_states.widgets.add(id=widget, json_trigger_value=trigger_of(window.event()))
+        message.rerun_script.widget_states.widgets.add(
+            id=widget, json_trigger_value=trigger_of({"saved": window.event()["code"]})
+        )
         yield f"widget {widget[:20]!r}", message
     yield from _values_for_the_component(window)
 
@@ -101,18 +103,17 @@ def _values_for_the_component(window: Window) -> Iterator[tuple[str, BackMsg]]:
         yield f"{next(iter(other))}", window.rerun(**other)
 
 
-def mutant(rng: random.Random, window: Window) -> bytes:
-    """Return a valid message with a random change: a value, the text of the event, or bytes of the message."""
+def mutant(rng: random.Random, window: Window) -> Body | bytes:
+    """Return a valid request or message with a random change: a value, the text of the event, or bytes."""
     event, kind = window.event(rng.choice(("similar", "dissimilar", "not sure", "withdrawn"))), rng.randrange(3)
     if kind == 0:
         for _ in range(rng.randint(1, 3)):
             place = rng.choice(FIELDS)
-            text = with_text(event, place, rng.choice(VALUES))
-        return window.rerun(text).SerializeToString()
+            changed = with_text(event, place, rng.choice(VALUES))
+        return as_body(changed)
     if kind == 1:
-        text = _scrambled(rng, trigger_of(event).encode()).decode("utf-8", "replace")
-        return window.rerun(text).SerializeToString()
-    return _scrambled(rng, window.rerun(trigger_of(event)).SerializeToString())
+        return Body(_scrambled(rng, body_of(event).encode()))
+    return _scrambled(rng, window.rerun(query_string=body_of(event)).SerializeToString())
 
 
 def _scrambled(rng: random.Random, data: bytes) -> bytes:

@@ -17,10 +17,11 @@ import pandas as pd
 
 from labeler.errors import InputError, LabelerError, SignInFailed
 from labeler.model import Answer, Role, State, Submission
-from labeler.service import reviewing
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import coordinating, verifying
+from labeler.service.plan import verifying
 from labeler.service.results import exchange, report_checking
+from labeler.service.study import coordinating
 from labeler.store import Database, events, migrations, open_database, people, verdicts
 
 FOLDER = Path(__file__).resolve().parent.parent / "golden" / "studies"
@@ -74,7 +75,7 @@ def lost(db: Database, told: Told) -> list[str]:
         "verdicts": _rows(verdicts.table(db)),
         "events": _rows(events.table(db))[: len(told["events"])],
         "plan": [list(row) for row in db.execute(PLAN)],
-        "status": json.loads(json.dumps(coordinating.status(db).plain())),
+        "status": json.loads(json.dumps(coordinating.status(db).json_values())),
     }
     problems = [f"other {what} than before" for what, rows in found.items() if rows != told[what]]
     if migrations.version(db) != len(migrations.MIGRATIONS):

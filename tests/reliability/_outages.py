@@ -100,7 +100,7 @@ class Outages:
         self.ledger.fault(f"an answer of {name} was refused: {why}")
 
     async def _label(self, name: str) -> None:
-        """Label without pause over the websocket; unacknowledged answers are sent again on the next connection."""
+        """Label without pause and without a browser; unacknowledged answers are sent again on the next connection."""
         visit = await Visit.open(self.served.url, self.served.secrets[name])
         event: dict[str, Any] | None = None
         while not self._is_over or event is not None:

@@ -1,14 +1,13 @@
-"""A reviewer who presses keys in a real browser, and the websocket messages of that browser."""
+"""A reviewer who presses keys in a real browser, and the requests of that browser."""
 
 import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any, Protocol, Self
 
-from playwright.async_api import Browser, Page, WebSocket
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from playwright.async_api import Browser, Error, Page, Request, Response
 
+from labeler.ui.answers import ANSWERS
 from tests.browser.hands import SAVED, SHOWN
 
 LOAD_LIMIT_MS, POLL_S = 30_000, 0.02
@@ -23,7 +22,7 @@ STATE = f"""() => ({{
 
 
 class Told(Protocol):
-    """A callback for websocket messages."""
+    """A callback for answers and their outcomes."""
 
     def sent(self, name: str, event: Mapping[str, Any]) -> None: ...
     def acknowledged(self, name: str, event_id: str) -> None: ...
@@ -37,7 +36,9 @@ class Desk:
         self.page, self.name, self._told = page, name, told
         self.pressed: list[tuple[str, str]] = []
         self.is_over = False
-        page.on("websocket", self._listen)
+        self._reading: list[asyncio.Future[None]] = []
+        page.on("request", self._sent)
+        page.on("response", self._received)
 
     @classmethod
     async def open(cls, browser: Browser, link: str, name: str, told: Told) -> Self:
@@ -63,8 +64,10 @@ class Desk:
         await self.page.wait_for_function(SAVED, timeout=LOAD_LIMIT_MS)
 
     async def settle(self) -> None:
-        """Wait until all earlier websocket messages were reported."""
+        """Wait until all earlier replies were reported."""
         await self.page.evaluate("() => 0")
+        await asyncio.gather(*self._reading)
+        self._reading.clear()
 
     async def _press(self, key: str, before: str | None) -> None:
         await self.page.keyboard.press(key)
@@ -72,24 +75,29 @@ class Desk:
         if after != before:  # it counted: the next item is shown
             self.pressed.append((before, KEYS[key]) if before is not None else (after, "withdrawn"))
 
-    def _listen(self, socket: WebSocket) -> None:
-        socket.on("framesent", self._frame_sent)
-        socket.on("framereceived", self._frame_received)
+    def _sent(self, request: Request) -> None:
+        for event in _answers(request):
+            self._told.sent(self.name, event)
 
-    def _frame_sent(self, frame: str | bytes) -> None:
-        if not isinstance(frame, bytes):
-            return
-        for widget in BackMsg.FromString(frame).rerun_script.widget_states.widgets:
-            for trigger in json.loads(widget.json_trigger_value or "[]"):
-                if "event_id" in trigger["value"]:
-                    self._told.sent(self.name, trigger["value"])
+    def _received(self, response: Response) -> None:
+        if _answers(response.request):
+            self._reading.append(asyncio.ensure_future(self._read(response)))
 
-    def _frame_received(self, frame: str | bytes) -> None:
-        if not isinstance(frame, bytes):
+    async def _read(self, response: Response) -> None:
+        try:
+            reply = await response.json() if response.ok else {}
+        except (Error, ValueError):  # the server was killed before the end of the reply
             return
-        text = ForwardMsg.FromString(frame).delta.new_element.bidi_component.json
-        ack = json.loads(text).get("ack") if text else None
-        if ack and ack["saved"]:
-            self._told.acknowledged(self.name, ack["event_id"])
-        elif ack and not ack.get("again"):
-            self._told.refused(self.name, ack["message"])
+        for answer in reply.get("answers", ()):
+            if answer["outcome"] == "saved":
+                self._told.acknowledged(self.name, answer["event_id"])
+            elif answer["outcome"] == "refused":
+                self._told.refused(self.name, answer["message"])
+
+
+def _answers(request: Request) -> list[Mapping[str, Any]]:
+    """The answers in a request of the page."""
+    if not request.url.endswith(ANSWERS):
+        return []
+    answers: list[Mapping[str, Any]] = json.loads(request.post_data or "{}").get("answers", [])
+    return answers

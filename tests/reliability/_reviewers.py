@@ -10,10 +10,11 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from labeler.errors import LabelerError
 from labeler.model import Answer, Submission
-from labeler.service import reviewing
-from labeler.service.plan import staffing
+from labeler.service.labelling import reviewing
+from labeler.service.study import staffing
 from labeler.store import Database, open_database
 from labeler.ui.app import COORDINATOR_PAGES
+from tests.performance.wire import is_saved
 from tests.reliability._asking import ask
 from tests.reliability._ground import COORDINATOR, LEFT, OWN, Ground
 from tests.reliability._strangers import PAGES, routes
@@ -105,7 +106,7 @@ def pages_over_the_websocket(ground: Ground, theirs: Window, *, quick: bool) -> 
                 )
                 tally.check(set(window.pages) & set(COORDINATOR_PAGES) == set(), f"{asked}: pages {list(window.pages)}")
                 window.frames.clear()
-        tally.check(bool((window.label() or {}).get("saved")), "the next label was not kept")
+        tally.check(is_saved(window.label()), "the next label was not kept")
     same = ground.everything("events", "sessions", "labels", "links", "sqlite_sequence")
     changed = [name for name, rows in same.items() if before[name] != rows]
     tally.check(not changed, f"changed in the study: {changed}")
@@ -117,6 +118,7 @@ def widgets_of_coordinators(ground: Ground, theirs: Window, *, quick: bool) -> C
     tally = Tally("reviewer: coordinators' widgets, fragments and files", "messages")
     cookie, before = ground.sign_in(OWN), ground.everything("sessions", "sqlite_sequence")
     with Window(ground.url, cookie).open() as window:
+        window.is_reviewer = True
         for message in widget_messages(theirs, window, quick=quick):
             window.send(message)
             tally.check(not ground.leaks(window.text, person=OWN), f"{ground.leaks(window.text, person=OWN)}")

@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 from labeler.model import Role
 from labeler.plan.lifecycle import Step
 from labeler.service.people import identity
-from labeler.service.plan import course, staffing
+from labeler.service.study import course, staffing
 from labeler.store import Database, open_database
+from tests.performance.wire import is_saved
 from tests.reliability._asking import ask
 from tests.reliability._ground import COORDINATOR, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground
 from tests.reliability._strangers import opens
 from tests.reliability._tally import Tally
-from tests.reliability._window import LIMIT_S, Window, demand, trigger_of
+from tests.reliability._window import LIMIT_S, Window, body, demand
 from tests.reliability.outcome import Case
 
 SILENCE_S = 2  # an answer takes a fraction of it
@@ -39,13 +40,13 @@ def at_once(ground: Ground, what: str, cookies: list[str], n: int) -> Case:
             same = one.event()
             first, second = ((same, same), (same, two.event()), (same, two.event("dissimilar")))[number % 3]
             before = ground.answers()
-            sent = ((one, one.rerun(trigger_of(first))), (two, two.rerun(trigger_of(second))))
+            sent = ((one, body(first)), (two, body(second)))
             for window, message in sent:
                 window.post(message)
             for window, message in sent:
                 window.wait(message)
             acks, new = [window.ack or {} for window in (one, two)], ground.answers()[len(before) :]
-            n_saved = sum(ack.get("saved") is True for ack in acks)
+            n_saved = sum(map(is_saved, acks))
             right = len(new) == 1 and n_saved == (2 if first is second else 1)
             tally.check(right, f"{number}: kept {new}, told {acks}")
             for window in (one, two):
@@ -135,7 +136,7 @@ def open_windows(ground: Ground) -> Case:
     for how, (name, end, words) in endings(ground).items():
         cookie = ground.sign_in(name)
         with Window(ground.url, cookie).open() as window:
-            tally.check((window.label() or {}).get("saved") is True, f"{how}: could not label before")
+            tally.check(is_saved(window.label()), f"{how}: could not label before")
             before, event = ground.answers(), window.event()
             with open_database(ground.study) as db:
                 end(db, cookie)
@@ -148,7 +149,7 @@ def open_windows(ground: Ground) -> Case:
         lets_in = opens(ground, cookie)
         tally.check(lets_in == ("paused" in how), f"{how}: a new window opens: {lets_in}")
     with open_database(ground.study) as db:
-        course.move(db, Step.OPEN, why="x", actor=COORDINATOR, now=datetime.now(UTC))
+        course.change_state(db, Step.OPEN, why="x", actor=COORDINATOR, now=datetime.now(UTC))
     return tally.case()
 
 
@@ -166,7 +167,7 @@ def endings(ground: Ground) -> dict[str, tuple[str, Callable[[Database, str], ob
         "revoked": (REVOKED, told(identity.revoke, name=REVOKED, role=Role.REVIEWER), b"not signed in"),
         "removed": (REMOVED, told(staffing.remove, name=REMOVED, why="x"), b"not signed in"),
         "paused": (PAUSED, told(staffing.pause, name=PAUSED, why="x"), b"You are paused"),
-        "study paused": (OWN, told(course.move, step=Step.PAUSE, why="x"), b"The study is paused"),
+        "study paused": (OWN, told(course.change_state, step=Step.PAUSE, why="x"), b"The study is paused"),
     }
 
 

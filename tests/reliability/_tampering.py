@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # brings no types
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from labeler.service.reviewing import MAX_COMMENT_LENGTH, MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MIN_DWELL_MS
+from labeler.service.labelling.reviewing import MAX_COMMENT_LENGTH, MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MIN_DWELL_MS
+from tests.performance.wire import is_saved
 from tests.reliability._ground import OTHER, OWN, Ground, Rows
 from tests.reliability._mutants import mutant, of_every_kind, of_every_type
 from tests.reliability._tally import Tally
-from tests.reliability._window import Event, Window, trigger_of
+from tests.reliability._window import Body, Event, Window, as_body, body
 from tests.reliability.outcome import Case
 
 SERVER_LIMIT = 25 * 2**20  # Streamlit closes the window if a message is larger
@@ -66,7 +66,7 @@ class Tamperer:
         """Whether the next valid label is saved."""
         kept = self.window.label() or {}
         self.before, n_before = self.ground.answers(), len(self.before)
-        return kept.get("saved") is True and len(self.before) == n_before + 1
+        return is_saved(kept) and len(self.before) == n_before + 1
 
     def _wrong_in_study(self, message: Message) -> str:
         now = self.ground.answers()
@@ -97,24 +97,11 @@ class Tamperer:
 def said_in(message: Message) -> list[Event]:
     """Return the events in a message, parsed as leniently as possible."""
     try:
-        read = (
-            message
-            if isinstance(message, BackMsg)
-            else BackMsg.FromString(message if isinstance(message, bytes) else b"")
-        )
-    except DecodeError:
+        told = json.loads(message) if isinstance(message, Body) else {}
+    except (ValueError, RecursionError):
         return []
-    found: list[Event] = []
-    for state in read.rerun_script.widget_states.widgets:
-        for text in (state.json_trigger_value, state.json_value, state.string_value):
-            try:
-                told = json.loads(text)
-            except (ValueError, RecursionError):
-                continue
-            for one in told if isinstance(told, list) else [told]:
-                value = one.get("value", one.get("event")) if isinstance(one, dict) else None
-                found += [value] if isinstance(value, dict) else []
-    return found
+    answers = told.get("answers") if isinstance(told, dict) else None
+    return [one for one in answers if isinstance(one, dict)] if isinstance(answers, list) else []
 
 
 def cases(ground: Ground, *, quick: bool, n_mutations: int = 2000) -> Iterator[Case]:
@@ -149,7 +136,7 @@ def _group(tamperer: Tamperer, what: str, messages: Iterable[tuple[str, Message]
 def _typed(tamperer: Tamperer, step: int) -> Iterator[tuple[str, Message]]:
     for number, (name, text) in enumerate(of_every_type(tamperer.window)):
         if number % step == 0:
-            yield name, tamperer.window.rerun(text)
+            yield name, as_body(text)
 
 
 def _named(tamperer: Tamperer) -> Iterator[tuple[str, Message]]:
@@ -164,51 +151,52 @@ def _named(tamperer: Tamperer) -> Iterator[tuple[str, Message]]:
     foreign = ground.rows("SELECT code FROM assignments WHERE person_id = ? LIMIT 3", ground.ids[OTHER])
     for what, found in (("partner's code", partner), ("code to come", later), ("foreign code", foreign)):
         for (code,) in found:
-            yield what, window.rerun(trigger_of(window.event(code=code, revision=0)))
+            yield what, body(window.event(code=code, revision=0))
     for code in ("", "AAAAAA", "A1", str(mine[3]).lower(), f" {mine[3]}", f"{mine[3]}\x00", "%", "*", "' OR 1=1 --"):
-        yield f"code {code!r}", window.rerun(trigger_of(window.event(code=code, revision=0)))
+        yield f"code {code!r}", body(window.event(code=code, revision=0))
     yield from _of_other_times(window, mine, theirs)
 
 
 def _of_other_times(window: Window, mine: tuple[object, ...], theirs: Rows) -> Iterator[tuple[str, Message]]:
     """Earlier and later revisions and events, and those of other people."""
     for revision in (0, -1, 2, 3, 2**31 - 1, 2**31, 2**70):
-        yield f"revision {revision}", window.rerun(trigger_of(window.event(code=mine[3], revision=revision)))
+        yield f"revision {revision}", body(window.event(code=mine[3], revision=revision))
         if revision:
-            yield f"revision {revision} of a fresh item", window.rerun(trigger_of(window.event(revision=revision)))
+            yield f"revision {revision} of a fresh item", body(window.event(revision=revision))
     replay = {"event_id": mine[1], "code": mine[3], "revision": mine[4]}
     for answer in ("similar", "dissimilar", "withdrawn"):
-        yield "replay", window.rerun(trigger_of(window.event(answer, **replay)))
-        yield "replay on another item", window.rerun(trigger_of(window.event(answer, event_id=mine[1])))
+        yield "replay", body(window.event(answer, **replay))
+        yield "replay on another item", body(window.event(answer, event_id=mine[1]))
     for row in theirs:
-        yield "somebody else's event", window.rerun(trigger_of(window.event(event_id=row[1])))
+        yield "somebody else's event", body(window.event(event_id=row[1]))
         yield (
             "somebody else's event",
-            window.rerun(trigger_of(window.event(event_id=row[1], code=row[3], revision=row[4]))),
+            body(window.event(event_id=row[1], code=row[3], revision=row[4])),
         )
-        yield "somebody else's label", window.rerun(trigger_of(window.event(code=row[3], revision=1)))
+        yield "somebody else's label", body(window.event(code=row[3], revision=1))
         yield (
             "somebody else's label taken back",
-            window.rerun(trigger_of(window.event("withdrawn", code=row[3], revision=1))),
+            body(window.event("withdrawn", code=row[3], revision=1)),
         )
     for dwell_ms in (None, 0, MIN_DWELL_MS - 1):
-        yield f"looked at for {dwell_ms} ms", window.rerun(trigger_of(window.event(dwell_ms=dwell_ms)))
-    yield "what has no answer taken back", window.rerun(trigger_of(window.event("withdrawn", dwell_ms=None)))
-    two = json.dumps([{"event": "event", "value": window.event(code=code)} for code in (mine[3], theirs[0][3])])
-    yield "two events at once", window.rerun(two)
+        yield f"looked at for {dwell_ms} ms", body(window.event(dwell_ms=dwell_ms))
+    yield "what has no answer taken back", body(window.event("withdrawn", dwell_ms=None))
+    two = [window.event(code=code) for code in (mine[3], theirs[0][3])]
+    yield "two events at once", body(*two)
 
 
 def _shapeless(tamperer: Tamperer, *, quick: bool) -> Iterator[tuple[str, Message]]:
     """Messages that are too large, and data that are no messages."""
     window, rng = tamperer.window, random.Random(SEED)
     for name, length in (("comment", MAX_COMMENT_LENGTH + 1), ("comment", 2**20), ("event_id", MAX_TEXT_LENGTH + 1)):
-        yield f"{name} of {length}", window.rerun(trigger_of(tamperer.window.event(**{name: "x" * length})))
-    yield "view", window.rerun(trigger_of(tamperer.window.event(view={"x": "y" * MAX_VIEW_LENGTH})))
-    yield "have", window.rerun(trigger_of(tamperer.window.event(dwell_ms=0, have=["x" * 64] * 20_000)))
+        yield f"{name} of {length}", body(tamperer.window.event(**{name: "x" * length}))
+    yield "view", body(tamperer.window.event(view={"x": "y" * MAX_VIEW_LENGTH}))
+    yield "have", body(tamperer.window.event(dwell_ms=0, have=["x" * 64] * 20_000))
     for size in (2**20,) if quick else (2**20, SERVER_LIMIT - 2**16, SERVER_LIMIT + 1, 2 * SERVER_LIMIT + 2**20):
         event = tamperer.window.event(comment="x" * size)
-        yield f"message of {size // 2**20} MiB", tamperer.window.rerun(trigger_of(event)).SerializeToString()
-    valid = tamperer.window.rerun(trigger_of(tamperer.window.event(dwell_ms=0))).SerializeToString()
+        yield f"message of {size // 2**20} MiB", body(event)
+        yield f"page of {size // 2**20} MiB", window.rerun(query_string="x" * size).SerializeToString()
+    valid = window.rerun().SerializeToString()
     for data in (
         b"",
         b"\x00",

@@ -13,11 +13,11 @@ from scipy import stats
 from labeler.model import Answer, Category, Kind, PlanParameters, Role, Submission, Task
 from labeler.plan.changes import Slot, third_round
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
+from labeler.service.labelling import answering, reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating, course
+from labeler.service.plan import assigning
+from labeler.service.study import coordinating, course
 from labeler.store import Database, assignments, open_database, people
-from labeler.ui.reviewer import label
 from tests.labeler.conftest import import_all, result_file, series
 from tests.reliability._matching import BY_BYTES, Picture, at_chance, in_words, n_found
 from tests.reliability.outcome import Case
@@ -56,7 +56,7 @@ def cases(folder: Path) -> Iterator[Case]:
     with copied(study, "open") as db:
         yield codes_say_nothing(db)
         yield from copies_look_fresh(db)
-        course.move(db, Step.THIRD, why="because", actor=COORDINATOR, now=NOW)
+        course.change_state(db, Step.THIRD, why="because", actor=COORDINATOR, now=NOW)
         yield third_labels_look_alike(db)
     yield split_items_have_no_place()
 
@@ -95,7 +95,9 @@ def screens_of(db: Database, name: str) -> Iterator[str]:
     """The data sent at each step while a reviewer labels everything, and My labels at the end."""
     reviewer_id = id_of(db, name)
     for number in range(3 * N_ITEMS):  # more items than anybody has
-        yield json.dumps(label.screen(db, reviewer_id, None, None))
+        state = answering.screen(db, reviewer_id)
+        codes = [offer["code"] for offer in state["offers"]]
+        yield json.dumps([state, answering.open_items(db, reviewer_id, codes)])
         if not reviewing.review_queue(db, reviewer_id).offers:
             break
         answer_next(db, reviewer_id, ("similar", "dissimilar", "not sure")[number % 3])

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from labeler.plan.lifecycle import Step
-from labeler.service.plan import coordinating, course
-from labeler.service.results import anonymising, exchange, reporting
+from labeler.service.handover import anonymising
+from labeler.service.results import exchange, reporting
+from labeler.service.study import coordinating, course
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import open_database
 from tests.browser.conftest import free_port, stop_server, wait_until_served
@@ -65,7 +66,7 @@ def in_what_leaves_it(ground: Ground) -> Case:
     copy = ground.folder / "published.study"
     with open_database(ground.study) as db:
         for step in (Step.CLOSE, Step.UNBLIND):
-            course.move(db, step, why="x", anyway=True, actor=COORDINATOR, now=now)
+            course.change_state(db, step, why="x", force=True, actor=COORDINATOR, now=now)
         files = reporting.files_of_study(db, reporting.QUICK, actor=COORDINATOR, now=now)
         files["export"] = reporting.as_csv(exchange.export_labels(db, actor=COORDINATOR, now=now))
         files["verdicts"] = reporting.as_csv(stored_verdicts.export_table(db, actor=COORDINATOR, now=now))

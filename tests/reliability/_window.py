@@ -1,7 +1,9 @@
-"""A browser window as the server sees it: Streamlit's protocol over a websocket, byte by byte."""
+"""A browser window as the server sees it: requests and Streamlit's protocol over a websocket, byte by byte."""
 
 import json
+import time
 from contextlib import ExitStack
+from http import HTTPStatus
 from typing import Any, Self
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # brings no types
@@ -10,15 +12,20 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import connect
 
-from tests.performance.wire import answer_to, events_of, handshake, page_run, trigger_of
+from tests.performance.wire import Line, acknowledgement, answer_to, body_of, events_of, handshake, page_run
 from tests.reliability._asking import LOOPBACK
 
 LIMIT_S = 180
+AGAIN_S = 0.1
 Event = dict[str, Any]
 
 
 class Refused(Exception):
     """The server did not open a websocket."""
+
+
+class Body(bytes):
+    """The body of a request that sends answers, well-formed or not."""
 
 
 class Window:
@@ -29,7 +36,7 @@ class Window:
     data : dict
         What the review component was given last.
     ack : dict or None
-        What became of the event sent last.
+        What became of the event sent last: outcome and message.
     session : str
         Streamlit's name for what this window belongs to.
     pages : dict of str to str
@@ -49,8 +56,10 @@ class Window:
         self, url: str, cookie: str = "", *, session: str = "", origin: str | None = "", source: str = LOOPBACK,
         **headers: str,
     ) -> None:  # fmt: skip
-        self._url, self._stack = url, ExitStack()
+        self._url, self._cookie, self._source, self._stack = url, cookie, source, ExitStack()
+        self._line = Line(url, cookie, "", source)
         self.frames: list[bytes] = []
+        self.ack: Event | None = None
         self.data: Event = {}
         self.session = self.page = self.widget = ""
         self.pages: dict[str, str] = {}
@@ -74,10 +83,6 @@ class Window:
         self.close()
 
     @property
-    def ack(self) -> Event | None:
-        return self.data.get("ack")
-
-    @property
     def text(self) -> bytes:
         """Everything that this window received, as text."""
         return b"\n".join(self.frames)
@@ -92,17 +97,18 @@ class Window:
         offer = (self.data["offers"] or [self.data["last"]])[0]  # with no items left, the last answer can change
         return answer_to(offer, answer, **other)
 
-    def rerun(self, trigger: str | None = None, **other: Any) -> BackMsg:
-        """The message that requests a page run; the component sends `trigger`, a text that should be JSON."""
-        widgets = {} if trigger is None else {self.widget: {"json_trigger_value": trigger}}
-        message = page_run(self._url, self.page, widgets=widgets)
+    is_reviewer = False  # the server drops the operations of reviewers, so there is no reply to wait for
+
+    def rerun(self, **other: Any) -> BackMsg:
+        """The message that requests a page run."""
+        message = page_run(self._url, self.page)
         for name, value in other.items():
             setattr(message.rerun_script, name, value)
         return message
 
     def say(self, event: object) -> Event | None:
         """Send an event as the component does; returns the server's response."""
-        self.send(self.rerun(trigger_of(event)))
+        self.send(body(event))
         return self.ack
 
     def label(self, answer: str = "similar", **other: Any) -> Event | None:
@@ -116,23 +122,47 @@ class Window:
 
     def post(self, message: BackMsg | bytes | str) -> None:
         """Send without waiting; a plain page run follows a message that starts none, so that waiting can end."""
+        if isinstance(message, Body):
+            self._line.post(bytes(message))
+            return
         try:
             self._socket.send(message.SerializeToString() if isinstance(message, BackMsg) else message)
-            if _kind(message) == "other":
+            if self._effect(message) == "other":
                 self._socket.send(self.rerun().SerializeToString())
         except ConnectionClosed:
             self.closed = True
 
     def wait(self, message: BackMsg | bytes | str) -> None:
         """Read the results of a message, up to the end of the page run."""
+        if isinstance(message, Body):
+            self._hear(message)
+            return
         try:
-            self._read(_kind(message))
+            self._read(self._effect(message))
         except ConnectionClosed:
             self.closed = True
 
+    def _hear(self, message: Body) -> None:
+        """Read the reply to a request; wait and send it again if too many requests were sent."""
+        status, content = self._line.reply()
+        while status == HTTPStatus.TOO_MANY_REQUESTS:
+            time.sleep(AGAIN_S)
+            self._line.post(bytes(message))
+            status, content = self._line.reply()
+        self.frames.append(content)
+        told = json.loads(content)
+        self.broken += status == HTTPStatus.INTERNAL_SERVER_ERROR
+        self.ack = acknowledgement(status, told)
+        self.data |= told if status == HTTPStatus.OK else {}
+
     def close(self) -> None:
+        self._line.close()
         self._stack.close()
         self.closed = True
+
+    def _effect(self, message: BackMsg | bytes | str) -> str:
+        kind = _kind(message)
+        return "other" if kind == "operation" and self.is_reviewer else kind
 
     def _read(self, kind: str) -> None:
         while True:  # ends with the run, when the server closes the connection, or after this silence
@@ -149,7 +179,7 @@ class Window:
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
         if kind == "new_session":
-            self.session, self.data = message.new_session.initialize.session_id, {**self.data, "ack": None}
+            self.session, self.ack = message.new_session.initialize.session_id, None
         elif kind == "navigation":
             self.pages = {page.page_name: page.page_script_hash for page in message.navigation.app_pages}
         elif kind == "delta":
@@ -162,8 +192,20 @@ class Window:
             told = json.loads(element.bidi_component.json or "{}")
             if told.get("mode") == "label":
                 self.data = told
+                self._line.close()
+                self._line = Line(self._url, self._cookie, told["token"], self._source)
                 self.widget = events_of(element.bidi_component)
                 self.page = message.metadata.active_script_hash
+
+
+def body(*events: object) -> Body:
+    """Return the request that sends these answers."""
+    return as_body(body_of(*events))
+
+
+def as_body(content: str) -> Body:
+    """Return a request with this content, which should be JSON."""
+    return Body(content.encode("utf-8", "surrogatepass"))
 
 
 def demand(file: str, session: str) -> BackMsg:

@@ -19,9 +19,9 @@ import numpy as np
 
 from labeler.errors import LabelerError, StudyError
 from labeler.model import Answer, Submission
-from labeler.service import reviewing
-from labeler.service.data import importing
-from labeler.service.plan import coordinating, staffing
+from labeler.service.items import importing
+from labeler.service.labelling import reviewing
+from labeler.service.study import coordinating, staffing
 from labeler.store import Database, open_database
 
 ACTOR = "carol"

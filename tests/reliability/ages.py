@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from labeler.errors import LabelerError, NewerStudy, StudyError, StudyReadOnly
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.store import Database, copies, database, migrations, open_database
 from tests.reliability._old_studies import expected, names, of_older_schemas, unpacked, wrong, wrong_after
 from tests.reliability.outcome import Case, main, parser

@@ -24,10 +24,11 @@ from pathlib import Path
 from labeler.errors import LabelerError, StudyError
 from labeler.model import Answer, PlanParameters, Role, State, Submission
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.data import curating
+from labeler.service.items import curating
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating, course, staffing, verifying
+from labeler.service.plan import assigning, verifying
+from labeler.service.study import coordinating, course, staffing
 from labeler.store import Database, labels, open_database
 from tests.labeler.conftest import import_all, item_name, result_file, series
 from tests.reliability.outcome import Case, main, parser
@@ -120,8 +121,8 @@ def change(study: Path, stop: Event, told: Path) -> None:
 
 
 CHANGES = (
-    lambda db, name, by: course.move(db, Step.PAUSE, why="a break", **by),
-    lambda db, name, by: course.move(db, Step.OPEN, why="on it goes", **by),
+    lambda db, name, by: course.change_state(db, Step.PAUSE, why="a break", **by),
+    lambda db, name, by: course.change_state(db, Step.OPEN, why="on it goes", **by),
     lambda db, name, by: curating.exclude(db, item_name(0), "a broken build", **by),
     lambda db, name, by: staffing.add(db, name, [Role.REVIEWER], **by),
     lambda db, name, by: identity.invite(db, name, Role.REVIEWER, **by),
@@ -200,7 +201,7 @@ def go_on(path: Path, writers: Sequence[str]) -> list[str]:
     """Whether everybody can label in the backup when it replaces the study."""
     with open_database(path) as db:
         if coordinating.get_study(db).state is State.PAUSED:
-            course.move(db, Step.OPEN, why="restored", actor=ACTOR, now=datetime.now(UTC))
+            course.change_state(db, Step.OPEN, why="restored", actor=ACTOR, now=datetime.now(UTC))
         before = labels.n_labels(db)
         for name in writers:
             own = reviewing.own_labels(db, person_id_of(db, name))

@@ -21,9 +21,7 @@ from pathlib import Path
 from labeler.store import open_database
 from labeler.ui.app import COORDINATOR_PAGES
 from tests.browser.conftest import free_port, start_server, stop_server
-from tests.reliability import _crawl_study as made
-from tests.reliability import _crawl_times, _telltales
-from tests.reliability import _crawl_visits as visits
+from tests.reliability import _crawl_study as made, _crawl_times, _crawl_visits as visits, _telltales
 from tests.reliability._crawl_window import Caller, Heard, Unseen, Window
 from tests.reliability._hidden import Hidden, from_reviewer, from_reviewing_coordinator, words_in
 from tests.reliability._telltales import strange_keys, tokens_in

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import SubprocessError
 
-from playwright.sync_api import Error as BrowserError
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error as BrowserError, sync_playwright
 
 from labeler.errors import LabelerError
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path

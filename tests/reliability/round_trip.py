@@ -10,7 +10,6 @@ hashes in every format that `labeler convert` writes; the anonymised study and a
 import argparse
 import hashlib
 import io
-import json
 import shutil
 import tempfile
 from collections import Counter
@@ -21,13 +20,17 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.document import json_values
 from analysis.report import differences
 from labeler.errors import LabelerError
 from labeler.model import Role, measurement_hash
 from labeler.plan.lifecycle import ALLOWED, Action
-from labeler.service.data import converting, curating, importing
-from labeler.service.plan import assigning, coordinating
-from labeler.service.results import anonymising, exchange, merging, reporting
+from labeler.service.files import converting
+from labeler.service.handover import anonymising, merging
+from labeler.service.items import curating, importing
+from labeler.service.plan import assigning
+from labeler.service.results import exchange, reporting
+from labeler.service.study import coordinating
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import Database, items, labels, open_database, people, runs
 from tests.reliability._made_up import ACTOR, BEGUN, By, MadeUp, new_study
@@ -100,9 +103,8 @@ def of_reports(made: MadeUp, folder: Path) -> list[str]:
 def results(path: Path) -> dict[str, Any]:
     """Return the results of a report, from its JSON file."""
     with open_database(path) as db:
-        content = reporting.report_of_study(db, reporting.QUICK, **BY)
-    plain = json.loads(json.dumps(content))
-    return {name: plain[name] for name in RESULTS}
+        content = json_values(reporting.report_of_study(db, reporting.QUICK, **BY))
+    return {name: content[name] for name in RESULTS}
 
 
 def other_numbers(one: dict[str, Any], other: dict[str, Any]) -> list[str]:

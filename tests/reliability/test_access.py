@@ -11,7 +11,7 @@ from tests.reliability._ground import ground
 from tests.reliability._signing_in import ALPHA, permutation_test
 from tests.reliability.access import groups
 
-GROUPS = groups(20, quick=True)
+GROUPS = groups(8, quick=True)
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,7 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from labeler.store import open_database
-from tests.reliability import _crawl_study as made
-from tests.reliability import _telltales
+from tests.reliability import _crawl_study as made, _telltales
 from tests.reliability._crawl_window import Heard
 from tests.reliability._hidden import Hidden, from_reviewer
 from tests.reliability.crawl import SHOWS, crawl, foreign_codes, new_members, served

@@ -16,11 +16,12 @@ import pytest
 from labeler.formats import tables
 from labeler.model import Category, PlanParameters, State, Submission
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.data import curating
-from labeler.service.people import inbox
-from labeler.service.plan import assigning, coordinating, course, staffing
-from labeler.service.results import anonymising, exchange, reporting, splits
+from labeler.service.handover import anonymising
+from labeler.service.items import curating
+from labeler.service.labelling import inbox, reviewing
+from labeler.service.plan import assigning
+from labeler.service.results import exchange, reporting, splits
+from labeler.service.study import coordinating, course, staffing
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import items, open_database, studies
 from labeler.ui.app import COORDINATOR_PAGES, REVIEWER_PAGES
@@ -89,16 +90,16 @@ def study(tmp_path_factory):
         say_everything(db)
         for text in texts:
             for step in (Step.PAUSE, Step.OPEN):
-                course.move(db, step, why=text, actor=COORDINATOR, now=NOW)
+                course.change_state(db, step, why=text, actor=COORDINATOR, now=NOW)
         curating.exclude(db, texts[-1], texts[1], actor=COORDINATOR, now=NOW)
-        course.move(db, Step.CLOSE, why=texts[5], anyway=True, actor=COORDINATOR, now=NOW)
+        course.change_state(db, Step.CLOSE, why=texts[5], force=True, actor=COORDINATOR, now=NOW)
         for split, text in zip(splits.split_items(db), texts, strict=False):
             splits.adjudicate(db, split.item.name, Category.SIMILAR, text, actor=COORDINATOR, now=NOW)
         verdicts = path.with_name("verdicts.csv")
         rows = pd.DataFrame({"item": texts, "classifier": CLASSIFIER, "verdict": "similar"})
         verdicts.write_text(tables.write(rows), encoding="utf-8")
         stored_verdicts.import_verdicts(db, verdicts, None, actor=COORDINATOR, now=NOW)
-        course.move(db, Step.UNBLIND, why=texts[2], anyway=True, actor=COORDINATOR, now=NOW)
+        course.change_state(db, Step.UNBLIND, why=texts[2], force=True, actor=COORDINATOR, now=NOW)
     return path
 
 

@@ -1,6 +1,5 @@
 """Replies to a reviewer do not depend on others: the same messages to studies that differ only in others' rows."""
 
-import json
 import random
 import shutil
 from itertools import product
@@ -10,11 +9,13 @@ import pytest
 
 from labeler.model import Answer, Category, Kind
 from labeler.plan.design import key
-from labeler.service import reviewing
+from labeler.service.labelling import answering, reviewing
 from labeler.service.results import exchange
 from labeler.store import items, labels, open_database
-from labeler.ui.reviewer import label
+from labeler.ui import answers
+from labeler.ui.answers import ITEMS
 from tests.labeler.conftest import NOW, answer_next, id_of, item_name, make_study
+from tests.labeler.ui.clients import Browser, serving
 
 OWN, OTHERS = "ada", ("ben", "cleo", "dan")
 ANSWERS = [answer.value for answer in Answer]
@@ -81,17 +82,19 @@ def message(rng, known, own, codes, offered):
     return event
 
 
-def reply(db, event):
-    """Return the browser's reply: the acknowledgement with the next screen."""
-    reviewer_id = id_of(db, OWN)
-    ack = label.keep(db, reviewer_id, event)
-    codes = {row.code for row in labels.own_answers(db, reviewer_id)}
-    return json.dumps(label.screen(db, reviewer_id, ack, {"have": sorted(codes)})).encode()
+def replies(browser, event, code):
+    """Return the server's replies to a message and to a request for the picture of an item, byte by byte."""
+    checks = {"check": [event["event_id"]]} if isinstance(event.get("event_id"), str) else {}
+    told = browser.answer(event, **checks)
+    picture = browser.client.get(ITEMS, params={"code": code})
+    return [(reply.status_code, reply.headers.get("content-length"), reply.content) for reply in (told, picture)]
 
 
-@pytest.mark.parametrize("n_messages", [300, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_the_same_messages_get_the_same_replies_whatever_others_did(worlds, n_messages):
+@pytest.mark.parametrize("n_messages", [100, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_the_same_messages_get_the_same_replies_whatever_others_did(worlds, n_messages, monkeypatch):
+    monkeypatch.setattr(answers, "REQUESTS_PER_S", 1e9)
     alone, together = worlds
+    browsers = [Browser(serving(db.path), db.path, OWN) for db in worlds]
     known, own, codes = probes(together)
     rng = random.Random(20261122)
     n_probes = 0
@@ -99,7 +102,9 @@ def test_the_same_messages_get_the_same_replies_whatever_others_did(worlds, n_me
         offered = [task.code for task in reviewing.review_queue(alone, id_of(alone, OWN)).offers]
         event = message(rng, known, own, codes, offered)
         n_probes += event.get("event_id") in known
-        assert reply(alone, event) == reply(together, event), (number, event)
+        code = rng.choice([*offered, rng.choice(codes), "ZZZZZZ"])
+        first, second = (replies(browser, event, code) for browser in browsers)
+        assert first == second, (number, event, code)
     assert n_probes > n_messages / 5
     assert labels.n_labels(together) > labels.n_labels(alone)
 
@@ -111,7 +116,8 @@ def test_nobody_can_take_the_event_id_of_an_import_to_come(worlds):
     for event_id in (taken[0], "row-0"):
         task = reviewing.review_queue(alone, id_of(alone, OWN)).offers[0]
         event = {"event_id": event_id, "code": task.code, "revision": task.revision, "answer": "similar"}
-        assert label.keep(alone, id_of(alone, OWN), event | {"dwell_ms": 900})["saved"] is True
+        (result,) = answering.store_answers(alone, id_of(alone, OWN), [event | {"dwell_ms": 900}], clock=lambda: NOW)
+        assert result.outcome == "saved"
     assert exchange.import_labels(alone, table, actor="carol", now=NOW).n_new == len(table)
     assert exchange.import_labels(alone, table, actor="carol", now=NOW).n_already_there == len(table)
 

@@ -7,6 +7,7 @@ A secret has 192 random bits, so a hash without salt is safe enough.
 import hashlib
 import re
 import secrets
+import unicodedata
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
@@ -21,20 +22,34 @@ SESSION_DAYS, MAX_SESSIONS = (
     20,
 )  # maximum number of sessions of a person on all devices; a further sign-in ends the oldest session
 N_SESSION_DIGITS = 12
+_LOOKS_LIKE = dict(
+    zip(
+        "АВСЕНІЈКМОРЅТХУаеіјорсухѕԁԛԝһӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανρυι",
+        "ABCEHIJKMOPSTXYaeijopcyxsdqwhlABEZHIKMNOPTYXoavpui",
+        strict=True,
+    )
+)
 
 
-def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> Person:
+def add_person(
+    db: Database, name: str, roles: Iterable[Role], *, look_alike: bool = False, actor: str, now: datetime
+) -> Person:
     """Add a reviewer or a coordinator; no items are assigned (`staffing.add` also assigns items).
 
-    Raises
-    ------
-    InputError
-        If the name is empty, too long or not printable, or if another person has this name in upper or lower case.
+    Raises InputError if the name is empty, too long or not printable, or if another person has this name, in upper or
+    lower case and whatever its Unicode form. If the name only looks like the name of another person, `look_alike` must
+    confirm that these are two people.
     """
     name, roles = checked_name(name), frozenset(roles)
     with db.atomic():
-        if people.by_name(db, name) is not None:
-            raise InputError(f"The study already has a person called {name}. Choose another name.")
+        for other in people.all_people(db):
+            if _folded(other.name) == _folded(name):
+                raise InputError(f"The study already has a person called {other.name}. Choose another name.")
+            if not look_alike and _skeleton(other.name) == _skeleton(name):
+                raise InputError(
+                    f"{name} looks like {other.name}, but has other letters. If these are two people, confirm it "
+                    "(--force); otherwise, choose another name."
+                )
         person_id = people.add(db, name, roles, now.isoformat())
         events.add(db, now.isoformat(), actor, "add person", {"name": name, "roles": sorted(roles)})
     return Person(person_id, name, roles, active=True)
@@ -43,10 +58,7 @@ def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, no
 def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
     """Give a person an additional role; if the person already has this role, nothing changes.
 
-    Raises
-    ------
-    InputError
-        If the study has no such person.
+    Raises InputError if the study has no such person.
     """
     with db.atomic():
         person = people.by_name(db, name)
@@ -55,6 +67,15 @@ def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) 
         if role not in person.roles:
             people.set_roles(db, person.person_id, {*person.roles, role})
             events.add(db, now.isoformat(), actor, "add role", {"name": person.name, "role": role})
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def _skeleton(name: str) -> str:
+    """Return a name with the Latin letter in place of each Cyrillic or Greek letter that looks like it."""
+    return _folded("".join(_LOOKS_LIKE.get(letter, letter) for letter in unicodedata.normalize("NFKC", name)))
 
 
 def checked_name(name: str) -> str:
@@ -81,12 +102,8 @@ def everyone(db: Database) -> list[Person]:
 def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_DAYS, actor: str, now: datetime) -> str:
     """Create a sign-in secret for a person.
 
-    The previous secret stops working, but open sessions stay signed in.
-
-    Raises
-    ------
-    InputError
-        If no person in this role has this name, or `valid_days` is not from 1 to 3650.
+    The previous secret stops working, but open sessions stay signed in. Raises InputError if no person in this role has
+    this name, or `valid_days` is not from 1 to 3650.
     """
     if not 1 <= valid_days <= MAX_INVITATION_DAYS:
         raise InputError(f"A sign-in link can be valid for 1 to {MAX_INVITATION_DAYS} days, not {valid_days}.")
@@ -96,17 +113,15 @@ def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_
         invitations.replace_all_of(db, person.person_id, now.isoformat())
         expires = now + timedelta(days=valid_days)
         invitations.add(db, _hashed(secret), person.person_id, now.isoformat(), expires.isoformat())
-        events.add(db, now.isoformat(), actor, "invite", {"name": person.name, "expires": expires.isoformat()})
+        details = {"name": person.name, "expires": expires.isoformat(), "link": session_id(secret)}
+        events.add(db, now.isoformat(), actor, "invite", details)
     return secret
 
 
 def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
     """Revoke a person's sign-in link and e-mail address, and end all sessions of the person.
 
-    Raises
-    ------
-    InputError
-        If no person in this role has this name.
+    Raises InputError if no person in this role has this name.
     """
     with db.atomic():
         person = _named(db, name, role)
@@ -120,12 +135,8 @@ def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) ->
 def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, now: datetime) -> None:
     """Let a person sign in through the identity provider with this e-mail address.
 
-    If the given address is empty, the stored address is removed.
-
-    Raises
-    ------
-    InputError
-        If no person in this role has this name, or the address is invalid or belongs to another person.
+    If the given address is empty, the stored address is removed. Raises InputError if no person in this role has this
+    name, or the address is invalid or belongs to another person.
     """
     email = email.strip()
     if email and (
@@ -144,10 +155,7 @@ def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, no
 def sign_in(db: Database, secret: str, *, now: datetime) -> str:
     """Begin a session for the person whose invitation has this secret; return the token of the session.
 
-    Raises
-    ------
-    SignInFailed
-        If the invitation is unknown, expired, replaced or revoked, or its person no longer takes part.
+    Raises SignInFailed if the invitation is unknown, expired, replaced or revoked, or its person no longer takes part.
     """
     with db.atomic():
         return _begin_session(db, person_of_invitation(db, secret, now=now), now)
@@ -156,10 +164,7 @@ def sign_in(db: Database, secret: str, *, now: datetime) -> str:
 def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
     """Return the person whose invitation has this secret, without beginning a session.
 
-    Raises
-    ------
-    SignInFailed
-        In the same cases as `sign_in`.
+    Raises SignInFailed in the same cases as `sign_in`.
     """
     invitation = invitations.find(db, _hashed(secret))
     if invitation is None:
@@ -179,21 +184,21 @@ def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
 def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
     """Begin a session for the person who has this e-mail address; return the token of the session.
 
-    The identity provider must have confirmed the address.
-
-    Raises
-    ------
-    SignInFailed
-        If no active person has this address.
+    The identity provider must have confirmed the address. Raises SignInFailed if no active person has this address.
     """
     with db.atomic():
-        person = people.by_email(db, email) if email.isprintable() else None
-        if person is None or not person.active:
-            address = repr(email[:MAX_EMAIL_LENGTH]).strip("'")
-            raise SignInFailed(
-                f"You signed in as {address}, but nobody in this study has this address. Ask your coordinator."
-            )
-        return _begin_session(db, person, now)
+        return _begin_session(db, person_of_email(db, email), now)
+
+
+def person_of_email(db: Database, email: str) -> Person:
+    """Return the active person who has this e-mail address; raises SignInFailed if there is none."""
+    person = people.by_email(db, email) if email.isprintable() else None
+    if person is None or not person.active:
+        address = repr(email[:MAX_EMAIL_LENGTH]).strip("'")
+        raise SignInFailed(
+            f"You signed in as {address}, but nobody in this study has this address. Ask your coordinator."
+        )
+    return person
 
 
 def person_of_session(db: Database, token: str | None, *, now: datetime) -> Person | None:
@@ -207,7 +212,7 @@ def person_of_session(db: Database, token: str | None, *, now: datetime) -> Pers
 
 
 def session_id(token: str) -> str:
-    """Return a short id of a session, which labels and the audit log store.
+    """Return a short id of a session or a sign-in link, which labels and the audit log store.
 
     Nobody can sign in with this id.
     """
@@ -234,10 +239,7 @@ def sign_out(db: Database, token: str, *, now: datetime) -> None:
 def require(db: Database, person_id: int, role: Role) -> Person:
     """Return the person with this id, who must be active and have this role.
 
-    Raises
-    ------
-    NotAllowed
-        If the person is unknown, is not active or does not have the role.
+    Raises NotAllowed if the person is unknown, is not active or does not have the role.
     """
     person = people.by_id(db, person_id)
     if person is None or not person.active or role not in person.roles:

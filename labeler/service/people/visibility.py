@@ -12,13 +12,7 @@ from labeler.store import Database, people, studies
 def why_not(db: Database, coordinator: str, action: Action) -> str:
     """Return why labels, agreement or verdicts are hidden from this coordinator now; return "" if they are visible.
 
-    Parameters
-    ----------
-    db : Database
-    coordinator : str
-        The coordinator's name.
-    action : Action
-        What the coordinator wants to see: one of `labeler.plan.lifecycle.SIGHTS`.
+    `action` is one of `labeler.plan.lifecycle.SIGHTS`.
     """
     person = people.by_name(db, coordinator)
     if person is None or not is_coordinator(db, coordinator):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from labeler.errors import InputError, NotAllowed
 from labeler.model import ALL, Answer, Assignment, Category, Kind, Origin, PlanParameters, State
 from labeler.plan.active_plan import ActivePlan, Place, place_of
-from labeler.plan.design import Plan, draw_plan, key
+from labeler.plan.design import Plan, Seed, draw_plan, key, keyed_seed
 from labeler.plan.lifecycle import Action, require
 from labeler.service.plan import codes
 from labeler.store import Database, assignments, events, items, labels, people, studies
@@ -32,20 +32,11 @@ class AnswerHistory:
 
     When the plan changes, the log records how many answers there were. From this number, the state of the plan just
     before the change can be derived again.
-
-    Attributes
-    ----------
-    marks : sequence of (Place, Answer)
-        The assignment and the answer.
-    table : DataFrame
-        The same answers with the columns of the label file.
-    merged : frozenset of int
-        Positions of the answers that were merged from a copy of the study.
     """
 
-    marks: Sequence[tuple[Place, Answer]]
-    table: "pd.DataFrame"
-    merged: frozenset[int]
+    marks: Sequence[tuple[Place, Answer]]  # the assignment and the answer
+    table: "pd.DataFrame"  # the same answers with the columns of the label file
+    merged: frozenset[int]  # positions of the answers that were merged from a copy of the study
 
     def until(self, n_answers: int) -> dict[Place, tuple[Answer, ...]]:
         """Return the answers to each assignment, among the first `n_answers` answers of the study."""
@@ -85,14 +76,10 @@ class AnswerHistory:
 def preview_plan(db: Database, parameters: PlanParameters, first: int | None = None) -> Plan:
     """Compute a plan for the study and return it; nothing is stored.
 
-    If `first` is given, the plan has only that number of items, chosen at random.
-
-    Raises
-    ------
-    InputError
-        If there are too few items or reviewers, or a parameter is invalid.
+    If `first` is given, the plan has only that number of items, chosen at random. Raises InputError if there are too
+    few items or reviewers, or a parameter is invalid.
     """
-    return draw_plan(_drawn_from(db, parameters.seed, first), _reviewers(db), parameters)
+    return draw_plan(_drawn_from(db, parameters.seed, first), _reviewers(db), parameters, studies.plan_secret(db))
 
 
 def confirm_plan(
@@ -101,14 +88,8 @@ def confirm_plan(
     """Create and store the plan, and open the study or the calibration round.
 
     An existing plan is replaced. If `first` is given, the plan has only that number of items, chosen at random;
-    `next_items` can add the other items later.
-
-    Raises
-    ------
-    InputError
-        In the same cases as `preview_plan`.
-    NotAllowed
-        If reviewers have already answered, or the study is paused or closed.
+    `next_items` can add the other items later. Raises InputError in the same cases as `preview_plan`. Raises NotAllowed
+    if reviewers have already answered, or the study is paused or closed.
     """
     with db.atomic():
         require(studies.get(db), Action.PLAN)
@@ -131,7 +112,7 @@ def confirm_plan(
 def random_seed() -> int:
     """Return a random seed for a plan.
 
-    The seed is shown and stored, so that anyone can compute the plan again.
+    The seed is shown and stored, so that the plan can be computed again from the study file.
     """
     return secrets.randbelow(2**31)
 
@@ -146,10 +127,7 @@ def answer_history(db: Database) -> AnswerHistory:
 def active_plan(db: Database) -> ActivePlan:
     """Return the current state of the plan.
 
-    Raises
-    ------
-    NotAllowed
-        If there is no plan, or its seed was removed when the study was anonymised.
+    Raises NotAllowed if there is no plan, or its seed was removed when the study was anonymised.
     """
     rows = assignments.everything(db)
     all_items, history = items.all_items(db), answer_history(db)
@@ -159,7 +137,7 @@ def active_plan(db: Database) -> ActivePlan:
         applications={item.name: item.application for item in all_items},
         excluded=frozenset(item.name for item in all_items if item.excluded_why is not None),
         imported=imported(rows),
-        seed=seed_of(studies.get(db).plan_parameters),
+        seed=seed_of(db),
         labelled=history.labelled(len(history.marks)),
         ended={place_of(row.assignment): row.assignment for row in rows if row.ended},
     )
@@ -170,15 +148,19 @@ def imported(rows: Sequence[StoredAssignment]) -> frozenset[Place]:
     return frozenset(place_of(row.assignment) for row in rows if row.origin is Origin.IMPORT)
 
 
-def seed_of(parameters: Mapping[str, Any] | None) -> int:
-    """Return the seed in the parameters of a plan; raises NotAllowed if there is no plan or the seed was removed."""
+def seed_of(db: Database) -> Seed:
+    """Return the seed of the study's plan, with the secret of the study if it has one.
+
+    Raises NotAllowed if there is no plan or the seed was removed.
+    """
+    parameters = studies.get(db).plan_parameters
     if parameters is None:
         raise NotAllowed("There is no plan yet. Create it first: labeler plan")
     if "seed" not in parameters:
         raise NotAllowed(
             "The plan cannot be changed or verified, because its seed was removed when this study was anonymised."
         )
-    return int(parameters["seed"])
+    return keyed_seed(int(parameters["seed"]), studies.plan_secret(db))
 
 
 def change(db: Database, before: ActivePlan, after: ActivePlan, *, now: datetime) -> None:
@@ -221,11 +203,11 @@ def _drawn_from(db: Database, seed: int, first: int | None) -> dict[str, str]:
         return plannable
     if not 2 <= first <= len(plannable):
         raise InputError(f"The plan can begin with 2 to {len(plannable)} items, not {first}.")
-    names = set(random_order(plannable, seed)[:first])
+    names = set(random_order(plannable, keyed_seed(seed, studies.plan_secret(db)))[:first])
     return {name: application for name, application in plannable.items() if name in names}
 
 
-def random_order(names: Iterable[str], seed: int) -> list[str]:
+def random_order(names: Iterable[str], seed: Seed) -> list[str]:
     """Return the names in a random order that the seed determines.
 
     For any n, the first n items are a random sample.

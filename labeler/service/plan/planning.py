@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import optimize
 
-from analysis import planning, simulation
+from analysis import consensus, planning, simulation
 from analysis.consensus import identifiability_of_plan
 from analysis.intervals import Estimate
 from labeler.errors import InputError, sentence
@@ -21,42 +22,29 @@ from labeler.plan.design import copies_that_fit, overlap_of
 from labeler.store import Database, items, people
 
 Rater = simulation.Rater
+MAX_REVIEWERS_OF_LATENT = 8  # with more reviewers per item, there are too many possible rows of labels
 MANY_REVIEWERS = 12  # with more reviewers, the result does not change
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Assumptions about the labels of a planned study; the defaults are close to the results of the paper.
-
-    Attributes
-    ----------
-    kappa, prevalence, retest_agreement, sensitivity, specificity : float
-    seconds : float
-        Seconds per label.
-    half_width : float
-        The half-width that every interval should reach.
-    level : float
-    """
+    """Assumptions about the labels of a planned study; the defaults are close to the results of the paper."""
 
     kappa: float = 0.1
     prevalence: float = 0.55
     retest_agreement: float = 0.9
     sensitivity: float = 0.8
     specificity: float = 0.8
-    seconds: float = 15.0
-    half_width: float = 0.1
+    seconds: float = 15.0  # seconds per label
+    half_width: float = 0.1  # the half-width that every interval should reach
     level: float = 0.95
 
 
 def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
     """Return how many items each interval needs to reach the target half-width, and the hours of labelling.
 
-    The hours are None if the number of labels per item is unknown.
-
-    Raises
-    ------
-    InputError
-        If an assumption is out of its range.
+    The hours are None if the number of labels per item is unknown. Raises InputError if an assumption is out of its
+    range.
     """
     agreement = 1 - 2 * assumed.prevalence * (1 - assumed.prevalence) * (1 - assumed.kappa)
     shares = (
@@ -96,44 +84,26 @@ def planned_design(
 ) -> planning.Design:
     """Return the design that a plan will really have if this design is requested.
 
-    A plan with few items or small applications may have fewer shared items and hidden retests than requested. The
-    number of items that all reviewers label is rounded in each application, and a hidden retest must come a minimum
-    number of items after the original.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        The number of items of each application.
-    n_reviewers, per_item : int
-    overlap : float
-        Share of items that all reviewers label.
-    retest : int
-        Requested number of hidden retests per reviewer.
-    n_applications : int or None
-        The number of sizes that belong to a known application; None if no application is known.
-
-    Raises
-    ------
-    InputError
-        If the design is invalid.
+    A plan with few items may have fewer hidden retests than requested, because a hidden retest must come a minimum
+    number of items after the original. `sizes` are the numbers of items of each application, `overlap` is the share of
+    items that all reviewers label, and `n_applications` is None if no application is known. Raises InputError if the
+    design is invalid.
     """
     n_items = sum(sizes)
     design(n_items, n_reviewers, per_item, overlap, retest, n_applications)  # check everything before computing
-    n_overlap = sum(overlap_of(size, overlap) for size in sizes)
+    n_overlap = sum(overlap_of(sizes, overlap))
     planned = design(n_items, n_reviewers, per_item, n_overlap / n_items, 0, n_applications)
     n_copies = copies_that_fit(floor(planned.labels_per_reviewer), retest)
     return dataclasses.replace(planned, retest=n_copies)
 
 
-def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+def expected_of(
+    planned: planning.Design, assumed: Assumptions, *, with_latent: bool = True
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Return what to expect of a design, and what the design cannot estimate.
 
-    The expectations are dictionaries with what, expected and half-width. The limits are sentences.
-
-    Raises
-    ------
-    InputError
-        If an assumption is out of its range.
+    The expectations are dictionaries with what, expected and half-width. The limits are sentences. Raises InputError if
+    an assumption is out of its range.
     """
     try:
         expected = planning.expected(
@@ -159,7 +129,45 @@ def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[di
     shares = ("kappa", "percent", "pair", "retest", "sensitivity", "specificity")
     rows = [{"what": name, "expected": value, "half-width": None} for name, value in counts.items()]
     rows += [_row(name, getattr(expected, name)) for name in shares]
+    rows += _latent_rows(planned, assumed) if with_latent else []
     return rows, planning.limits(planned, expected, latent_class=_not_identified(planned))
+
+
+def _latent_rows(planned: planning.Design, assumed: Assumptions) -> list[dict[str, Any]]:
+    """Return what to expect of the latent class model, for equal reviewers whose accuracy follows from kappa.
+
+    There are no rows if the design does not identify the model, or if more than eight reviewers label an item.
+    """
+    p, kappa, n = assumed.prevalence, assumed.kappa, planned.n_reviewers
+    if not 0 < kappa < 1 or n > MAX_REVIEWERS_OF_LATENT:
+        return []
+
+    def too_high(accuracy: float) -> float:
+        called = p * accuracy + (1 - p) * (1 - accuracy)
+        return p * (1 - p) * (2 * accuracy - 1) ** 2 - kappa * called * (1 - called)
+
+    accuracy = float(optimize.brentq(too_high, 0.5, 1 - 1e-9))
+    names = [f"r{i}" for i in range(n)]
+    blocks: dict[tuple[str, ...], int] = {}
+    sets = list(combinations(names, planned.per_item))
+    for i in range(planned.n_items - planned.n_overlap):
+        blocks[sets[i % len(sets)]] = blocks.get(sets[i % len(sets)], 0) + 1
+    if planned.n_overlap:
+        blocks[tuple(names)] = blocks.get(tuple(names), 0) + planned.n_overlap
+    found = consensus.latent_precision(
+        blocks, dict.fromkeys(names, (accuracy, accuracy)), prevalence=p,
+        classifiers={"c": (assumed.sensitivity, assumed.specificity)}, level=assumed.level,
+    )  # fmt: skip
+    if found.prevalence.value is None:  # a report then prints no rates, although verdicts could identify them
+        return []
+    reviewer, classifier = found.reviewers[0], found.classifiers[0]
+    rows = {
+        "prevalence, latent class": found.prevalence,
+        "sensitivity of a reviewer, latent class": reviewer.sensitivity,
+        "sensitivity of a classifier, latent class": classifier.sensitivity,
+        "specificity of a classifier, latent class": classifier.specificity,
+    }
+    return [{"what": name, "expected": e.value, "half-width": e.half_width} for name, e in rows.items() if e.se]
 
 
 def precision(
@@ -167,14 +175,14 @@ def precision(
 ) -> list[dict[str, Any]]:
     """Return the half-width of the interval of Fleiss' kappa, for each number of items and of reviewers per item.
 
+    Raises InputError if an assumption is out of its range.
+
     Parameters
     ----------
     sizes_of_items : sequence of int
         Numbers of items.
-    n_reviewers : int
     overlap : float
         Share of items that all reviewers label.
-    assumed : Assumptions
     per_item : sequence of int
         Numbers of reviewers per item. Numbers above `n_reviewers` are ignored.
 
@@ -183,17 +191,12 @@ def precision(
     list of dict
         Dictionaries with items, half-width and quantity, which is a text such as "2 reviewers per item". Impossible
         designs are left out.
-
-    Raises
-    ------
-    InputError
-        If an assumption is out of its range.
     """
     rows = []
     for k in sorted({number for number in per_item if number <= n_reviewers}):
         for n_items in sizes_of_items:
             planned = design(n_items, n_reviewers, k, overlap, 0)
-            expectations, _ = expected_of(planned, assumed)
+            expectations, _ = expected_of(planned, assumed, with_latent=False)
             width = next(row["half-width"] for row in expectations if row["what"] == "kappa")
             if width is not None:
                 rows.append({"items": n_items, "half-width": width, "quantity": f"{k} reviewers per item"})
@@ -255,32 +258,14 @@ def simulated(
 ) -> dict[str, str]:
     """Simulate a study whose true categories are known; return files for `labeler report --labels`, as name -> text.
 
-    Parameters
-    ----------
-    planned : Design
-    reviewers, classifiers : sequence of Rater
-    prevalence : float
-        Share of dissimilar items.
-    hard_share : float
-        Share of hard items, on which all raters make more errors.
-    shared_error : float
-        Share of items on which both the first reviewer and the first classifier are wrong.
-    seed : int
-
-    Returns
-    -------
-    dict of str to str
-        The texts of labels.csv, verdicts.csv and truth.csv.
-
-    Raises
-    ------
-    InputError
-        If a share or rate is out of its range.
+    Returns labels.csv, verdicts.csv and truth.csv. On hard items, all raters make more errors; on the share
+    `shared_error`, both the first reviewer and the first classifier are wrong. Raises InputError if a share or rate is
+    out of its range.
     """
     misled = tuple(rater.name for rater in (*reviewers[:1], *classifiers[:1]))
     try:
         study = simulation.simulate(
-            simulation.Design(planned.n_items, planned.per_item, planned.overlap),
+            simulation.SimulatedDesign(planned.n_items, planned.per_item, planned.overlap),
             reviewers,
             classifiers,
             prevalence,

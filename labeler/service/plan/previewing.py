@@ -14,9 +14,9 @@ from labeler.errors import NotAllowed
 from labeler.model import Assignment, Kind, PlanParameters
 from labeler.plan.design import MAX_LISTED_BLOCKS, Plan
 from labeler.plan.lifecycle import Action, require
+from labeler.service import background
 from labeler.service.plan import assigning, planning
 from labeler.service.plan.planning import Assumptions
-from labeler.service.verdicts import background
 from labeler.store import Database, assignments, items, labels, people, studies
 
 STANDARD = Assumptions()
@@ -32,29 +32,16 @@ _IN_LOADS = (
 
 @dataclass(frozen=True)
 class Preview:
-    """A plan that is not stored yet, and the consequences that it would have.
-
-    Attributes
-    ----------
-    plan : Plan
-    reviewers : tuple of str
-        All active reviewers, including reviewers without items.
-    seconds : float
-        Assumed seconds per label.
-    expectations : tuple of dict
-        Dictionaries with what, expected and half-width, for the items after the calibration round.
-    groups : tuple of tuple of str
-        Groups of reviewers who share items, directly or through other reviewers of the group.
-    warnings : tuple of str
-        Sentences on what the plan cannot estimate.
-    """
+    """A plan that is not stored yet, and the consequences that it would have."""
 
     plan: Plan
-    reviewers: tuple[str, ...]
-    seconds: float
+    reviewers: tuple[str, ...]  # all active reviewers, including reviewers without items
+    seconds: float  # assumed seconds per label
+    # Dictionaries with what, expected and half-width, for the items after the calibration round.
     expectations: tuple[dict[str, Any], ...]
+    # Groups of reviewers who share items, directly or through other reviewers of the group.
     groups: tuple[tuple[str, ...], ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...]  # sentences on what the plan cannot estimate
 
     @property
     def hash(self) -> str:
@@ -88,7 +75,7 @@ class Preview:
         """Return a row for each reviewer: the number of items of each kind, the total, and the hours of labelling."""
         return rows_of(self.plan.loads(), self.reviewers, self.seconds)
 
-    def plain(self) -> dict[str, Any]:
+    def json_values(self) -> dict[str, Any]:
         """Return the preview as values that can be written as JSON."""
         return {
             "hash": self.hash, "loads": self.rows_of_loads(), "expected": list(self.expectations),
@@ -101,12 +88,8 @@ def preview(
 ) -> Preview:
     """Compute a plan and describe its consequences; nothing is stored.
 
-    If `first` is given, the plan has only that number of items, chosen at random.
-
-    Raises
-    ------
-    InputError
-        If there are too few items or reviewers, or a parameter or an assumption is invalid.
+    If `first` is given, the plan has only that number of items, chosen at random. Raises InputError if there are too
+    few items or reviewers, or a parameter or an assumption is invalid.
     """
     plan = assigning.preview_plan(db, parameters, first)
     reviewers = tuple(_reviewers(db))
@@ -139,22 +122,11 @@ def preview_for_page(
 ) -> dict[str, Any]:
     """Compute a plan as `preview` does, and return the result as plain values (`Preview.plain`).
 
-    A large plan is computed in a separate process, which is ended if the page stops waiting.
-
-    Parameters
-    ----------
-    db, parameters, assumed, first
-        As for `preview`.
-    waiting : callable
-        See `background.output_of`.
-
-    Raises
-    ------
-    InputError
-        In the same cases as `preview`.
+    A large plan is computed in a separate process, which is ended if the page stops waiting. Raises InputError in the
+    same cases as `preview`.
     """
     if not _is_large(db, parameters):
-        return preview(db, parameters, assumed, first=first).plain()
+        return preview(db, parameters, assumed, first=first).json_values()
     command = [*_plan_command(db, parameters, first), "--dry-run", "--seconds", str(assumed.seconds), "--json"]
     return dict(json.loads(background.output_of(command, waiting=waiting)))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from labeler.errors import InputError, LabelerError
 from labeler.model import Origin, PlanParameters, Study
-from labeler.plan.active_plan import ActivePlan, place_of
+from labeler.plan.active_plan import N_OFFERED_BEFORE, ActivePlan, place_of
 from labeler.plan.design import draw_plan
 from labeler.service.plan import assigning
 from labeler.service.plan.assigning import AnswerHistory
@@ -23,30 +23,18 @@ EXAMPLES = 3
 
 @dataclass(frozen=True)
 class Verified:
-    """The result of verifying the plan.
+    """The result of verifying the plan."""
 
-    Attributes
-    ----------
-    hash_drawn : str
-        Hash of the original plan.
-    n_changes : int
-        Number of changes since the plan was created: reviewers who joined, left or were replaced, added items, and the
-        round of third labels.
-    hash_now : str
-        Hash of the current assignments.
-    n_imported : int
-        Number of assignments of imported labels, which are not part of the plan.
-    problems : tuple of str
-        Differences between the log and the assignments, as texts; empty if the plan was verified.
-    """
-
-    hash_drawn: str
+    hash_drawn: str  # hash of the original plan
+    # Number of changes since the plan was created: reviewers who joined, left or were replaced, added items, and
+    # the round of third labels.
     n_changes: int
-    hash_now: str
-    n_imported: int
+    hash_now: str  # hash of the current assignments
+    n_imported: int  # number of assignments of imported labels, which are not part of the plan
+    # Differences between the log and the assignments, as texts; empty if the plan was verified.
     problems: tuple[str, ...]
 
-    def plain(self) -> dict[str, Any]:
+    def json_values(self) -> dict[str, Any]:
         """Return the result as values that can be written as JSON."""
         return {
             "hash_drawn": self.hash_drawn, "changes": self.n_changes, "hash_now": self.hash_now,
@@ -57,10 +45,7 @@ class Verified:
 def verify_plan(db: Database) -> Verified:
     """Derive the plan again from its seed and all logged changes, and compare the result with the stored assignments.
 
-    Raises
-    ------
-    NotAllowed
-        If there is no plan, or its seed was removed when the study was anonymised.
+    Raises NotAllowed if there is no plan, or its seed was removed when the study was anonymised.
     """
     with db.atomic():
         study, rows, now = studies.get(db), assignments.everything(db), assigning.active_plan(db)
@@ -127,13 +112,15 @@ def _redraw(
     first = parameters.pop("first", None)
     problems = [] if parameters == study.plan_parameters else ["the study and the log have different plan parameters"]
     countable = {item.name for item in items.all_items(db) if item.n_runs and item.name not in now.excluded}
-    if first is not None and set(names) != set(assigning.random_order(countable, study_seed(study))[:first]):
+    if first is not None and set(names) != set(assigning.random_order(countable, assigning.seed_of(db))[:first]):
         problems.append(
             f"the plan does not begin with the first {first} items of the random order that its seed determines"
         )
     drawn_items = {name: applications[name] for name in names if name in applications}
     try:
-        plan = draw_plan(drawn_items, reviewers, PlanParameters(**parameters))
+        plan = draw_plan(
+            drawn_items, reviewers, PlanParameters(**{"exact_overlap": False} | parameters), studies.plan_secret(db)
+        )
     except (InputError, TypeError) as error:
         return replace(now, standing={}), [*problems, f"the plan cannot be derived again: {error}"]
     start = replace(
@@ -163,6 +150,7 @@ def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], histo
         answers=answers,
         imported=state.imported | imported.keys(),
         labelled=history.labelled(n_answers),
+        n_offered=int(event.details.get("offered", N_OFFERED_BEFORE)),
     )
 
 
@@ -193,11 +181,6 @@ def _differences(derived: ActivePlan, now: ActivePlan) -> list[str]:
         for words, places in kinds.items()
         if places
     ]
-
-
-def study_seed(study: Study) -> int:
-    """Return the seed of the study's plan."""
-    return assigning.seed_of(study.plan_parameters)
 
 
 _Change = Callable[[ActivePlan, Mapping[str, Any], AnswerHistory], ActivePlan]

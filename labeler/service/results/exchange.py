@@ -48,34 +48,20 @@ class LabelImport:
 
 @dataclass(frozen=True)
 class LabelRow:
-    """A checked line of a label table.
+    """A checked line of a label table."""
 
-    Attributes
-    ----------
-    line : int
-        Line number in the file.
-    label : Label
-        The label; its assignment and revision are set during the import.
-    item_as_written : str
-        The name of the item exactly as in the table. Names of items may begin or end with spaces.
-    revision : int or None
-        The revision in the table; None if the table has none.
-    source_key : str
-        The event id or a hash of the row, which identifies the row if the file is imported again.
-    """
-
-    line: int
+    line: int  # line number in the file
     item: str
     reviewer: str
     kind: Kind
-    label: Label
-    revision: int | None
+    label: Label  # the label; its assignment and revision are set during the import
+    revision: int | None  # the revision in the table; None if the table has none
     block: int | None
     position: int | None
     benchmark: str
     application: str
-    item_as_written: str
-    source_key: str
+    item_as_written: str  # The name of the item exactly as in the table. Names of items may begin or end with spaces.
+    source_key: str  # the event id or a hash of the row, which identifies the row if the file is imported again
 
 
 def export_labels(db: Database, *, actor: str, now: datetime) -> "pd.DataFrame":
@@ -108,12 +94,8 @@ class Exported:
 def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported:
     """Return the first labels, from which agreement is computed, in the format of another tool.
 
-    `labeler.formats.label_forms` lists the formats.
-
-    Raises
-    ------
-    InputError
-        If the format is unknown, or cannot contain one of the names.
+    `labeler.formats.label_forms` lists the formats. Raises InputError if the format is unknown, or cannot contain one
+    of the names.
     """
     from analysis.tables import counted_labels
     from labeler.formats import label_forms
@@ -196,25 +178,10 @@ def import_label_file(db: Database, path: Path, form: str = LONG, *, actor: str,
 def import_labels(db: Database, table: "pd.DataFrame", *, actor: str, now: datetime) -> LabelImport:
     """Import labels from another tool.
 
-    If the same rows are imported again, nothing is added.
-
-    Parameters
-    ----------
-    db : Database
-    table : DataFrame
-        A table of texts with the columns item, reviewer and label, and optionally other columns of the label file.
-        Reviewers who are not in the study are added. Items that are not in the study are added only if the study has
-        no measurements.
-    actor : str
-    now : datetime
-        The time that is stored for rows without a time.
-
-    Raises
-    ------
-    InputError
-        If a value is invalid. The message names line and value, and nothing is imported.
-    NotAllowed
-        If the study is unblinded.
+    If the same rows are imported again, nothing is added. The table of texts has the columns item, reviewer and label,
+    and optionally other columns of the label file. Reviewers who are not in the study are added; unknown items are
+    added only if the study has no measurements. `now` is stored for rows without a time. Raises InputError if a value
+    is invalid. The message names line and value, and nothing is imported. Raises NotAllowed if the study is unblinded.
     """
     rows = checked_rows(table, now=now)
     with db.atomic():

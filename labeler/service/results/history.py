@@ -7,8 +7,9 @@ from typing import Any
 
 from labeler.model import Kind, Origin, State
 from labeler.plan.active_plan import place_of
-from labeler.service.people import inbox
-from labeler.service.plan import assigning, calibrating, course, sampling
+from labeler.service.labelling import inbox
+from labeler.service.plan import assigning, item_batches
+from labeler.service.study import calibrating, course
 from labeler.store import Database, assignments, events, items, labels, studies
 
 _PEOPLE = ("join", "pause reviewer", "resume reviewer", "remove reviewer", "replace reviewer")
@@ -17,10 +18,6 @@ _DETAILS = ("name", "successor", "why")
 
 def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
     """Return the history of a study as dictionaries, lists, numbers and texts.
-
-    Parameters
-    ----------
-    db : Database
 
     Returns
     -------
@@ -70,7 +67,7 @@ def not_counted(db: Database) -> frozenset[str]:
     These are excluded items, calibration items, and items that were chosen because they are informative.
     """
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
-    return frozenset(excluded | calibration_items(db) | sampling.chosen_items(db))
+    return frozenset(excluded | calibration_items(db) | item_batches.chosen_items(db))
 
 
 def calibration_items(db: Database) -> set[str]:
@@ -128,7 +125,7 @@ def _not_given(db: Database) -> list[dict[str, str]]:
 
 def _calibration(db: Database, level: float) -> dict[str, Any] | None:
     result = calibrating.result(db, level=level)
-    return result.plain() if result.n_items else None
+    return result.json_values() if result.n_items else None
 
 
 def _selection(db: Database, level: float) -> dict[str, Any] | None:
@@ -139,7 +136,7 @@ def _selection(db: Database, level: float) -> dict[str, Any] | None:
     from analysis.learning import weighted_estimates
     from analysis.tables import count_table, counted_labels
 
-    known = sampling.sampled(db)
+    known = item_batches.sampled(db)
     if known is None or not known.chosen:
         return None
     left_out = {item.name for item in items.all_items(db) if item.excluded_why is not None} | calibration_items(db)

@@ -17,65 +17,48 @@ import scipy
 
 import labeler
 from analysis import learning
-from analysis.document import Document, plain, to_html, to_json, to_markdown, to_text
+from analysis.document import Document, json_values, to_html, to_json, to_markdown, to_text
 from analysis.document.figures import Chart, to_svg
 from analysis.learning import DEFAULT_FEATURES, FEATURES, TARGETS, Arena, Learned
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import Category, StoredVerdict, combined_hash
-from labeler.service.data.models import read_model
-from labeler.service.plan import sampling
+from labeler.service import background
+from labeler.service.files.models import read_model
+from labeler.service.outputs import as_csv
+from labeler.service.plan import item_batches
 from labeler.service.results import exchange, history
-from labeler.service.results.files import as_csv
-from labeler.service.verdicts import background
 from labeler.store import Database, events, items, verdicts
 
 __all__ = [
-    "TARGETS", "Account", "Material", "account", "apply_model", "arena", "dose_response",
+    "TARGETS", "Account", "Material", "account", "apply_model", "compare_classifiers", "dose_response",
     "features_named", "habits", "learn", "material_of_files", "material_of_study", "read_model",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Material:
-    """The data from which a classifier is learned.
+    """The data from which a classifier is learned."""
 
-    Attributes
-    ----------
-    answers : DataFrame
-        All answers, with the columns item, reviewer, label and optionally kind and assignment.
-    features : DataFrame
-        One row per item and one column per feature; a missing value is NaN.
-    applications : Series of str, indexed by item
-    verdicts : DataFrame
-        Columns item, classifier, verdict and score.
-    warmup : float
-        The warm-up that was left out of each run before the features were computed.
-    hashes : mapping of str to str
-        Hashes of the input data, by name.
-    """
-
-    answers: pd.DataFrame
-    features: pd.DataFrame
+    answers: pd.DataFrame  # all answers, with the columns item, reviewer, label and optionally kind and assignment
+    features: pd.DataFrame  # one row per item and one column per feature; a missing value is NaN
     applications: pd.Series
-    verdicts: pd.DataFrame
-    warmup: float = 0.0
-    hashes: Mapping[str, str] = field(default_factory=dict)
+    verdicts: pd.DataFrame  # columns item, classifier, verdict and score
+    warmup: float = 0.0  # the warm-up that was left out of each run before the features were computed
+    hashes: Mapping[str, str] = field(default_factory=dict)  # hashes of the input data, by name
+    n_runs: Mapping[str, int] = field(default_factory=dict)  # number of runs of each item; empty if unknown
 
 
 def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
     """Read the labels, features and verdicts of a study at one moment, and log that they were used.
 
-    Raises
-    ------
-    InputError
-        If no stored verdict has measures, or the verdicts were computed with different warm-ups.
+    Raises InputError if no stored verdict has measures, or the verdicts were computed with different warm-ups.
     """
     with db.atomic():
         events.add(db, now.isoformat(), actor, "learn", {})
         answers, all_items = exchange.all_answers(db), items.all_items(db)
-        left_out = history.not_counted(db) - sampling.chosen_items(
+        left_out = history.not_counted(db) - item_batches.chosen_items(
             db
         )  # items that were chosen because they are informative are used for learning
         table = verdicts.table(db)
@@ -93,23 +76,16 @@ def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
         counted[["item", "classifier", "verdict", "score"]].reset_index(drop=True),
         _one_warmup(parameters),
         {"measurements": combined_hash(item.data_hash for item in counting), "answers": _hash(as_csv(answers))},
+        {item.name: item.n_runs for item in counting},
     )  # fmt: skip
 
 
 def material_of_files(label_file: Path, verdict_file: Path) -> Material:
     """Read labels and verdicts from files written by `labeler labels --export` and `labeler verdicts --export`.
 
-    Parameters
-    ----------
-    label_file : Path
-        A CSV file with the columns item, reviewer, label and application.
-    verdict_file : Path
-        A CSV file with the columns item, classifier, verdict and score, and one column per measure.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read or a column is missing. The message names file, place and value.
+    The label file has the columns item, reviewer, label and application; the verdict file item, classifier, verdict and
+    score, and one column per measure. Raises InputError if a file cannot be read or a column is missing. The message
+    names file, place and value.
     """
     labels, verdict_text = (Source(str(path), path) for path in (label_file, verdict_file))
     answers = tables.read_table(labels, (*tables.LABEL_COLUMNS, "application")).reset_index(drop=True)
@@ -158,17 +134,8 @@ def _one_warmup(parameters: Sequence[Mapping[str, Any]]) -> float:
 def features_named(text: str, available: Sequence[str] = DEFAULT_FEATURES) -> list[str]:
     """Return the names of the features that a text selects.
 
-    Parameters
-    ----------
-    text : str
-        "default" for the default features that the data have, "all" for all features, or names separated by commas.
-    available : sequence of str
-        The features that the data have.
-
-    Raises
-    ------
-    InputError
-        If a feature is unknown, named twice, or missing from the data.
+    The text is "default" for the default features that the data have, "all", or names separated by commas. Raises
+    InputError if a feature is unknown, named twice, or missing from the data.
     """
     if text == "default":
         return [name for name in DEFAULT_FEATURES if name in available]
@@ -198,10 +165,7 @@ def learn(
 ) -> Learned:
     """Learn a classifier from the labels and features of a study or of files.
 
-    Raises
-    ------
-    InputError
-        If the data are too small, or an option is invalid.
+    Raises InputError if the data are too small, or an option is invalid.
     """
     # a model that was learned from these labels would seem better than it is
     others = material.verdicts[~material.verdicts["classifier"].str.startswith(f"{learning.LEARNED}:")]
@@ -211,6 +175,8 @@ def learn(
             seed=seed, names=features_named(features, list(material.features.columns)),
             monotone=monotone, cost_ratio=cost_ratio, warmup=material.warmup, name=name, target=TARGETS[consensus],
             background={"hashes": dict(material.hashes), "versions": _versions()},
+            retests=learning.retest_counts(material.answers) if consensus != learning.MAJORITY else None,
+            n_agreeing=2 if consensus == learning.AGREED else 1,
         )  # fmt: skip
     except learning.TooFew as error:
         raise InputError(f"The data are too small to learn from: {error}.") from None
@@ -218,7 +184,7 @@ def learn(
         raise InputError(sentence(error)) from None
 
 
-def arena(
+def compare_classifiers(
     material: Material,
     *,
     consensus: str = learning.AGREED,
@@ -228,22 +194,15 @@ def arena(
 ) -> Arena:
     """Compare the classifiers with a consensus of the labels.
 
-    The comparison can include votes, in which several classifiers decide together.
+    The comparison can include votes, in which several classifiers decide together. Raises InputError if no item can be
+    compared, a vote names an unknown classifier, or an option is invalid.
 
     Parameters
     ----------
-    material : Material
     consensus : str
         A name in `TARGETS`.
     votes : sequence of (int, sequence of str)
         Pairs (k, classifiers). A vote is dissimilar if at least k of these classifiers say dissimilar.
-    cost_ratio : float
-    seed : int
-
-    Raises
-    ------
-    InputError
-        If no item can be compared, a vote names an unknown classifier, or an option is invalid.
     """
     try:
         truth = learning.target_of(material.answers, consensus).sort_values("item", kind="stable")
@@ -275,10 +234,7 @@ def arena(
 def habits(material: Material, *, features: str = "default", seed: int = 1) -> learning.Habits:
     """Find out which measures predict the labels of each reviewer.
 
-    Raises
-    ------
-    InputError
-        If a measure is missing.
+    Raises InputError if a measure is missing.
     """
     known = list(material.features.columns)
     names = [n for n in learning.ASPECTS if n in known] if features == "default" else features_named(features, known)
@@ -294,16 +250,7 @@ def habits(material: Material, *, features: str = "default", seed: int = 1) -> l
 def dose_response(material: Material, path: Path) -> tuple[learning.Response, ...]:
     """Measure how often reviewers and classifiers detect known changes of runs, which a file lists.
 
-    Parameters
-    ----------
-    material : Material
-    path : Path
-        A CSV file with the columns benchmark, run, intervention and amount.
-
-    Raises
-    ------
-    InputError
-        If the file is invalid.
+    The file is CSV with the columns benchmark, run, intervention and amount. Raises InputError if the file is invalid.
     """
     source = Source(str(path), path)
     known = tables.read_table(source, ("benchmark", "run", "intervention", "amount"))
@@ -313,6 +260,7 @@ def dose_response(material: Material, path: Path) -> tuple[learning.Response, ..
             known.assign(amount=amounts).reset_index(drop=True),
             material.verdicts,
             learning.label_table(material.answers),
+            n_runs=material.n_runs,
         )
     except ValueError as error:
         raise InputError(f"{path}: {sentence(error)}") from None
@@ -353,49 +301,42 @@ class Account:
         }  # fmt: skip
 
 
-def account(result: Learned | Arena | learning.Habits | tuple[learning.Response, ...], consensus: str = "") -> Account:
+def account(
+    result: Learned | Arena | learning.Habits | tuple[learning.Response, ...],
+    consensus: str = "",
+    *,
+    with_model: bool = True,
+) -> Account:
     """Return a result in a form that can be written as text, JSON, HTML and figures.
 
-    `consensus` is a name in `TARGETS`. It is needed only for the result of `arena`.
+    `consensus` is a name in `TARGETS`. It is needed only for the result of `compare_classifiers`. Without
+    `with_model`, the files contain no model.
     """
     if isinstance(result, Arena):
         document = learning.arena_document(result, TARGETS[consensus])
-        return Account("comparison", plain(result), document, learning.arena_charts(result))
+        return Account("comparison", json_values(result), document, learning.arena_charts(result))
     if isinstance(result, Learned):
-        further = {"model.json": result.model.to_text(), "out-of-fold.csv": as_csv(result.table)}
+        further = {"model.json": result.model.to_text()} if with_model else {}
+        further["out-of-fold.csv"] = as_csv(result.table)
         return Account("learning", content(result), learning.document(result), learning.charts(result), further)
     if isinstance(result, learning.Habits):
-        return Account("reviewers", plain(result), learning.habits_document(result), learning.habit_charts(result))
-    return Account("dose-response", plain(result), learning.dose_document(result), learning.dose_charts(result))
+        return Account(
+            "reviewers", json_values(result), learning.habits_document(result), learning.habit_charts(result)
+        )
+    return Account("dose-response", json_values(result), learning.dose_document(result), learning.dose_charts(result))
 
 
 def content(learned: Learned) -> Any:
     """Return the numbers of a learned classifier for JSON, without the table, which is a separate file."""
-    return plain({name: value for name, value in vars(learned).items() if name not in ("table", "folds")})
+    return json_values({name: value for name, value in vars(learned).items() if name not in ("table", "folds")})
 
 
 def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple[str, int, int]:
     """Apply a learned model to every item that has measurements, and store the verdicts.
 
-    Earlier verdicts of a classifier with the same name are replaced.
-
-    Parameters
-    ----------
-    db : Database
-    path : Path
-        The model file.
-    actor : str
-    now : datetime
-
-    Returns
-    -------
-    tuple of str, int, int
-        The classifier's name, the number of verdicts, and the number of items without a verdict.
-
-    Raises
-    ------
-    InputError
-        If the model is invalid, or the stored verdicts are missing or were computed with a different warm-up.
+    Earlier verdicts of a classifier with the same name are replaced. Returns the classifier's name, the number of
+    verdicts, and the number of items without a verdict. Raises InputError if the model is invalid, or the stored
+    verdicts are missing or were computed with a different warm-up.
     """
     model = read_model(path)
     digest = hashlib.sha256(model.to_text().encode()).hexdigest()
@@ -451,26 +392,8 @@ def files_for_page(
 ) -> dict[str, bytes]:
     """Run `labeler learn` or `labeler compare` in a separate process; return the files that the command writes.
 
-    The process is stopped if the page is closed.
-
-    Parameters
-    ----------
-    db : Database
-    command : sequence of str
-        The command and its options, without the study and the folder.
-    actor : str
-    waiting : callable
-        See `background.output_of`.
-
-    Returns
-    -------
-    dict of str to bytes
-        Contents of each file, by file name. The figures are left out, because the HTML page contains them.
-
-    Raises
-    ------
-    InputError
-        If the data are too small, or an option is invalid.
+    The process is stopped if the page is closed. The command is given without the study and the folder. The figures are
+    left out, because the HTML page contains them. Raises InputError if the data are too small, or an option is invalid.
     """
     with TemporaryDirectory() as folder:
         background.output_of([*command, "--study", str(db.path), "--report", folder, "--actor", actor], waiting=waiting)

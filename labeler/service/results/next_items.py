@@ -12,31 +12,23 @@ from analysis import learning
 from labeler.errors import InputError, NotAllowed
 from labeler.model import State, counted
 from labeler.plan.lifecycle import Action, require
-from labeler.service.plan import assigning, sampling
+from labeler.service.plan import assigning, item_batches
 from labeler.service.results.learning import features_named, material_of_study
 from labeler.store import Database, events, items, labels, people, studies
 
 
 @dataclass(frozen=True)
 class NextItems:
-    """The items that were added to the plan.
+    """The items that were added to the plan."""
 
-    Attributes
-    ----------
-    n_random, n_chosen, n_waiting : int
-        Numbers of added random items, of added items that model or classifiers chose, and of items that are not in the
-        plan yet.
-    by_model : bool
-        Whether a model of the labels was used to choose items. With too few labels, only the classifiers are used.
-    reason : str
-        The reason why no model was used; "" if a model was used.
-    """
-
+    # Numbers of added random items, of added items that model or classifiers chose, and of items that are not in
+    # the plan yet.
     n_random: int
     n_chosen: int
     n_waiting: int
+    # Whether a model of the labels was used to choose items. With too few labels, only the classifiers are used.
     by_model: bool
-    reason: str = ""
+    reason: str = ""  # the reason why no model was used; "" if a model was used
 
     @property
     def sentences(self) -> list[str]:
@@ -47,7 +39,17 @@ class NextItems:
             f"other {self.n_chosen} are items on which {how}."
         )
         why = [f"No model was used: {self.reason}."] if self.reason else []
-        return [added, *why, f"Items that are not in the plan yet: {self.n_waiting}."]
+        waiting = f"Items that are not in the plan yet: {self.n_waiting}."
+        return [added, *why, *([self.price] if self.n_chosen else []), waiting]
+
+    @property
+    def price(self) -> str:
+        """What the chosen items cost: only random items count for agreement and shares."""
+        wider = ((self.n_random + self.n_chosen) / self.n_random) ** 0.5 if self.n_random else None
+        cost = "" if wider is None else (
+            f" If this whole batch were random, its estimate of them would have an error {wider:.1f} times smaller."
+        )  # fmt: skip
+        return f"Chosen items help the classifier. They do not help the estimates of agreement and shares.{cost}"
 
 
 def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, now: datetime) -> NextItems:
@@ -56,28 +58,8 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
     The random sample grows by `random_share` of `n` items. To keep the sample random, the next items in random order
     are taken; an item among them that was chosen earlier needs no new label. The other items of the batch are items for
     which a model of the current labels is uncertain and on which the classifiers disagree. These items come from
-    several applications.
-
-    Parameters
-    ----------
-    db : Database
-    n : int
-        The number of items to add.
-    random_share : float
-        The share of random items, above 0 and at most 1.
-    actor : str
-    now : datetime
-
-    Returns
-    -------
-    NextItems
-
-    Raises
-    ------
-    InputError
-        If a number is out of range, or there are no verdicts.
-    NotAllowed
-        If the study is not open, or its plan already has all items.
+    several applications. `random_share` is above 0 and at most 1. Raises InputError if a number is out of range, or
+    there are no verdicts. Raises NotAllowed if the study is not open, or its plan already has all items.
     """
     if n < 1 or not 0 < random_share <= 1:
         raise InputError(
@@ -89,7 +71,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         require(study, Action.PEOPLE)
         if study.phase is not State.OPEN:
             raise NotAllowed(f"Items can be added only while the study is open. The study is {study.phase} now.")
-        known = sampling.sampled(db)
+        known = item_batches.sampled(db)
         if known is None or not known.waiting:
             raise NotAllowed(
                 "The plan already has every item. To label a study in batches, create its plan with labeler plan "
@@ -98,7 +80,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
     ranked, reason = _ranked(db, [name for name in known.waiting if name not in excluded], actor, now)
     with db.atomic():
-        if sampling.sampled(db) != known:
+        if item_batches.sampled(db) != known:
             raise NotAllowed("The plan changed in the meantime. Try again.")
         n_random = min(known.n_random + max(1, round(random_share * n)), len(known.order))
         waiting = set(known.waiting) - excluded
@@ -116,9 +98,9 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         details = {
             "random": at_random, "chosen": chosen, "n_random": n_random, "random_share": random_share,
             "reviewers": reviewers, "per_item": per_item, "by_model": not reason,
-            "answers": labels.n_labels(db), "hash": after.hash,
+            "answers": labels.n_labels(db), "offered": before.n_offered, "hash": after.hash,
         }  # fmt: skip
-        events.add(db, now.isoformat(), actor, sampling.NEXT_ITEMS, details)
+        events.add(db, now.isoformat(), actor, item_batches.NEXT_ITEMS, details)
     n_waiting = len(waiting) - len(at_random) - len(chosen)
     return NextItems(len(at_random), len(chosen), n_waiting, not reason, reason)
 

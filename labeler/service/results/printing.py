@@ -24,22 +24,8 @@ PATIENCE = 180  # seconds
 def to_pdf(page: str, *, paper: str = "a4") -> bytes:
     """Print an HTML page as PDF; the page must not need other files.
 
-    Parameters
-    ----------
-    page : str
-        The text of the HTML page.
-    paper : str
-        "a4" or "letter".
-
-    Returns
-    -------
-    bytes
-        The content of the PDF file.
-
-    Raises
-    ------
-    InputError
-        If no browser is found, or the browser prints nothing. The message says what to do.
+    `paper` is "a4" or "letter". Raises InputError if no browser is found, or the browser prints nothing. The message
+    says what to do.
     """
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:

@@ -8,28 +8,28 @@ doi:10.1145/3578245.3584693.
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 
-from analysis import replication as replicated
-from analysis import report
+from analysis import replication as replicated, report
 from analysis.benchmark import Benchmark
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers import CLASSIFIERS
-from analysis.document import plain, to_html, to_json, to_markdown
+from analysis.document import Table, json_values, listed, to_html, to_json, to_markdown
 from analysis.document.figures import to_svg
-from analysis.replication import Claim, Measured, Replication
+from analysis.replication import Claim, LabelScope, Measured, Replication
+from analysis.report import Published, Report
 from labeler.errors import InputError, Refused, sentence
 from labeler.formats import Source, references
 from labeler.model import Category, combined_hash, counted
-from labeler.screen import binning
-from labeler.screen import charts as screen_charts
-from labeler.service.results.reporting import QUICK, REPLICATION_NOTE, Gathered, gathered_files
-from labeler.service.verdicts import background
+from labeler.screen import binning, charts as screen_charts
+from labeler.service import background
+from labeler.service.files.gathering import Gathered as GatheredFiles
+from labeler.service.results.reporting import QUICK, REPLICATION_NOTE, ReportInput, gathered_files
 from labeler.store import Database, items
 
 MADE_LABELS = (
@@ -37,28 +37,20 @@ MADE_LABELS = (
     "counts in the paper. These results check the computations, but not the data. To check the claims, give the labels "
     "of the reviewers."
 )
-N_NAMED = 5
-CLASSES = ("inconsistent", "steady state")
+REVISIONS = "benchmarks_revision.csv"
+CLASSES = ("inconsistent", "steady state", "no steady state")
 
 Advance = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Replicated:
-    """The result of a replication, with remarks for the reader.
-
-    Attributes
-    ----------
-    replication : Replication
-    drawn : Benchmark or None
-        The benchmark whose runs are drawn in Figure 4; None if there is none.
-    remarks : tuple of str
-        Sentences for the reader, for example about names in tables that match no benchmark.
-    """
+    """The result of a replication, with remarks for the reader."""
 
     replication: Replication
-    drawn: Benchmark | None
-    remarks: tuple[str, ...] = ()
+    drawn: Benchmark | None  # the benchmark whose runs are drawn in Figure 4; None if there is none
+    remarks: tuple[str, ...] = ()  # sentences for the reader, for example about names in tables that match no benchmark
+    tables: tuple[Table, ...] = ()  # Tables 1 to 3 in the layout of the paper
 
     def files(self) -> dict[str, str]:
         """Return the result as files, as name -> text: the HTML page, Markdown, JSON and figures.
@@ -70,7 +62,7 @@ class Replicated:
         if self.drawn is not None:
             charts["figure-4"] = screen_charts.runs(binning.payload(self.drawn.values, self.drawn.unit))
         figures = {name: to_svg(charts[name]) for name in sorted(charts)}
-        document = replicated.document(result)
+        document = replicated.document(result, has_figure_4="figure-4" in figures, tables=self.tables)
         return {
             "replication.html": to_html(document, figures),
             "replication.md": to_markdown(document),
@@ -80,37 +72,36 @@ class Replicated:
 
     def _content(self) -> dict[str, Any]:
         """Return all numbers for JSON, including the scores of each benchmark and its number in the paper."""
-        content: dict[str, Any] = plain(self.replication)
+        content: dict[str, Any] = json_values(self.replication)
         for row, one in zip(content["benchmarks"], self.replication.benchmarks, strict=True):
             row["number"] = self.replication.numbers.get(one.name)
             row["scores"] = {name: one.score(name) for name in replicated.READINGS}
         return content
 
 
-def replication(folder: Path) -> Gathered:
+def replication(folder: Path) -> ReportInput:
     """Read the labels and verdicts of the replication data set, as input of a quick report."""
     return gathered_files(folder / "labels.csv", folder / "verdicts.csv", (REPLICATION_NOTE,), QUICK)
 
 
-def compare(content: Mapping[str, Any]) -> list[Claim]:
+def compare(report: Report) -> list[Claim]:
     """Return claims that compare a report with Tables 1 to 3, percent agreement and kappa of the paper."""
-    return replicated.claims_of_labels(content, by_construction=True)
+    return replicated.claims_of_labels(json_values(report), by_construction=True)
 
 
-def with_published(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of the report, extended by the published numbers next to the computed numbers."""
-    return {**content, "published": published(content)}
+def with_published(report: Report) -> Report:
+    """Return the report, extended by the published numbers next to the computed numbers."""
+    return replace(report, published=tuple(Published(**row) for row in published(report)))
 
 
-def published(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+def published(report: Report) -> list[dict[str, Any]]:
     """Return a row for each published number, with the fields where, what, paper, ours, agrees and note."""
     return [
         {
             "where": claim.where.rpartition(", ")[2], "what": claim.claim.partition(": ")[0], "paper": claim.paper,
             "ours": claim.ours, "agrees": claim.agrees, "note": claim.why,
         }
-        for claim in compare(content)
-        if not claim.is_contradiction
+        for claim in compare(report)
     ]  # fmt: skip
 
 
@@ -121,13 +112,15 @@ def replicate(
     labels: Path | None = None,
     one_is: Category = Category.DISSIMILAR,
     classes: Path | None = None,
+    revisions: Path | None = None,
     advance: Advance = lambda _done, _total: None,
 ) -> Replicated:
     """Check the claims of the paper on measurements, and return the result.
 
+    Raises InputError if there are no measurements, two benchmarks have the same name, or a table is invalid.
+
     Parameters
     ----------
-    benchmarks : sequence of Benchmark
     bundled : Path
         The folder with the labels that have the published counts. Claims about labels use them if `labels` is None.
     labels : Path, optional
@@ -136,13 +129,10 @@ def replicate(
         The category that the number 1 stands for in the file of labels.
     classes : Path, optional
         A file with the class that another method gives each benchmark (see `labeler.formats.references.read_classes`).
+    revisions : Path, optional
+        The file of the git revisions that were measured (see `revisions_beside`).
     advance : callable
         Called with (finished benchmarks, all benchmarks).
-
-    Raises
-    ------
-    InputError
-        If there are no measurements, two benchmarks have the same name, or a table is invalid.
     """
     if not benchmarks:
         raise InputError("The study has no measurements.")
@@ -156,28 +146,69 @@ def replicate(
         advance(len(measured), len(benchmarks))
     names = _Names(benchmarks)
     notes, remarks = [], []
-    of_classes = None
+    of_classes = label_scope = None
     if class_table is not None:
         of_classes, unmatched = names.known(class_table)
         remarks += _unmatched(str(classes), unmatched)
         others = sorted({found for found in of_classes.values() if found not in CLASSES})
         if others:
-            remarks.append(f"{classes}: only {' and '.join(CLASSES)} are used, not {', '.join(others)}.")
+            remarks.append(f"{classes}: only {', '.join(CLASSES)} are used, not {', '.join(others)}.")
     if label_table is None:
-        claims = compare(replication(bundled).content())
+        made = replication(bundled).report()
+        content, claims = json_values(made), compare(made)
         notes.append(MADE_LABELS)
     else:
         answers, unmatched = _with_names(label_table.table, names, str(labels))
         remarks += _unmatched(str(labels), unmatched)
-        content = report.summarise(answers, _verdicts(measured))
+        content = json_values(report.summarise(answers, _verdicts(measured)))
         claims = replicated.claims_of_labels(content)
+        label_scope = _label_scope(answers, unmatched)
         notes += [*filter(None, [label_table.note]), _of_labels(answers, unmatched, len(benchmarks))]
     try:
-        result = replicated.survey(measured, of_labels=claims, classes=of_classes, notes=notes)
+        result = replicated.survey(
+            measured,
+            of_labels=claims,
+            labels=label_scope,
+            classes=of_classes,
+            revisions=None if revisions is None else read_revisions(revisions),
+            notes=notes,
+        )
     except ValueError as error:
         raise InputError(sentence(error)) from None
     drawn = next((benchmark for benchmark in benchmarks if benchmark.name == result.drawn), None)
-    return Replicated(result, drawn, tuple(remarks))
+    return Replicated(result, drawn, tuple(remarks), tuple(replicated.paper_tables(content)))
+
+
+def revisions_beside(paths: Iterable[Path]) -> Path | None:
+    """Return the data set's file of git revisions in one of these folders, or beside the folder; None without one."""
+    folders = [folder for path in paths for folder in (path, path.parent)]
+    return next((file for folder in folders if (file := folder / REVISIONS).is_file()), None)
+
+
+def read_revisions(file: Path) -> list[str]:
+    """Return the repositories in the file of git revisions; raises Refused if it has no column for them."""
+    try:
+        table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise Refused(str(file), f"this is not a table of revisions: {error}") from None
+    if "repository" not in table:
+        raise Refused(str(file), "there is no column repository")
+    return list(table["repository"])
+
+
+def without_revisions(gathered: GatheredFiles) -> GatheredFiles:
+    """Return the read files without the remark that the file of git revisions has no measurements."""
+    refused = tuple(one for one in gathered.refused if PurePosixPath(one.file).name != REVISIONS)
+    return replace(gathered, refused=refused)
+
+
+def _label_scope(answers: pd.DataFrame, unmatched: Sequence[str]) -> LabelScope:
+    """Say which benchmarks the labels cover, and the category of each item whose labels all agree."""
+    by_item = answers[~answers["item"].isin(set(unmatched))].groupby("item")["label"]
+    agreed = by_item.first()[(by_item.nunique() == 1) & (by_item.size() > 1)]
+    return LabelScope(
+        answers["item"].nunique(), by_item.ngroups, tuple(unmatched), {str(k): str(v) for k, v in agreed.items()}
+    )
 
 
 def files_for_page(
@@ -190,19 +221,7 @@ def files_for_page(
 ) -> dict[str, str]:
     """Compute the replication of a study in a separate process; return the HTML page, Markdown and JSON.
 
-    Parameters
-    ----------
-    db : Database
-    labels, classes : bytes, optional
-        The contents of the uploaded tables.
-    actor : str
-    waiting : callable
-        As for `background.output_of`.
-
-    Raises
-    ------
-    InputError
-        In the same cases as `replicate`.
+    `labels` and `classes` are the contents of the uploaded tables. Raises InputError in the same cases as `replicate`.
     """
     with TemporaryDirectory() as folder:
         command = ["replicate", "--study", str(db.path), "--out", folder, "--actor", actor]
@@ -270,7 +289,7 @@ def _with_names(table: pd.DataFrame, names: _Names, file: str) -> tuple[pd.DataF
 
 
 def _unmatched(file: str, names: Sequence[str]) -> list[str]:
-    return [f"{file}: {counted(len(names), 'name')} without a benchmark: {', '.join(names)}"] if names else []
+    return [f"{file}: {counted(len(names), 'name')} without a benchmark: {listed(names)}"] if names else []
 
 
 def _of_labels(answers: pd.DataFrame, unmatched: Sequence[str], n_benchmarks: int) -> str:
@@ -280,8 +299,8 @@ def _of_labels(answers: pd.DataFrame, unmatched: Sequence[str], n_benchmarks: in
         f"on {n_items} items. {n_items - len(unmatched)} of these items are among the {n_benchmarks} benchmarks here."
     )
     if unmatched:
-        shown = ", ".join(unmatched[:N_NAMED]) + (" and others" if len(unmatched) > N_NAMED else "")
-        text += f" {len(unmatched)} items match no benchmark, so their labels are used only for agreement: {shown}."
+        n = counted(len(unmatched), "item")
+        text += f" {n} without a benchmark, whose labels are used only for agreement: {listed(unmatched)}."
     return text
 
 

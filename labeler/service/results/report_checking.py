@@ -8,49 +8,43 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from analysis.report import PICTURES, Difference, differences, draw, to_html, to_markdown
+from analysis.document import json_values
+from analysis.report import (
+    PICTURES,
+    Report,
+    ReportDifference,
+    defined_anew as report_definitions,
+    differences,
+    draw,
+    to_html,
+    to_markdown,
+)
 from labeler.errors import InputError
 from labeler.service.results import reporting
 from labeler.service.results.reporting import ReportOptions
 from labeler.store import Database
 
 PARTS = {"agreement", "classifiers", "parameters", "notes"}
-PAGES: dict[str, Callable[[Mapping[str, Any], Mapping[str, str]], str]] = {".html": to_html, ".md": to_markdown}
+PAGES: dict[str, Callable[[Report, Mapping[str, str]], str]] = {".html": to_html, ".md": to_markdown}
 IN_PAGE = re.compile(
     rf'<figure id="figure-{PICTURES}">(?P<svg>.*?)<figcaption|^!\[.*\]\(figures/{PICTURES}\.svg\)$', re.MULTILINE
 )
 
 
-def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[Difference]:
+def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[ReportDifference]:
     """Compare all numbers of a report with numbers that are computed from the study now.
 
-    The random seed and the confidence level are taken from the report.
-
-    Parameters
-    ----------
-    db : Database
-    file : Path
-        A report.json; or a report.html or report.md, which is then compared with the report.json in the same folder.
-    actor : str
-    now : datetime
-
-    Returns
-    -------
-    list of Difference
-        The numbers that differ; empty if all numbers are equal. Times and software versions are not compared.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is not a report.
+    The random seed and the confidence level are taken from the report. A report.html or report.md is compared through
+    the report.json in the same folder. Times and software versions are not compared. Raises InputError if the file
+    cannot be read or is not a report.
     """
     report = _read(_numbers_of(file))
     recomputed = reporting.report_of_study(db, _options(report, file), actor=actor, now=now)
     pictures = reporting.pictures_of(db, recomputed) if file.suffix in PAGES else {}
-    return [*differences(report, recomputed), *_of_page(file, report, pictures)]
+    return [*differences(report, json_values(recomputed)), *_of_page(file, report, pictures)]
 
 
-def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[Difference]:
+def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[ReportDifference]:
     """Compare all numbers of a report with numbers that are computed from a label table and a verdict table.
 
     The tables do not contain the plan, the history and the measurements of the study, and they lack some columns that
@@ -67,9 +61,15 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
         except (KeyError, TypeError) as error:
             raise InputError(f"{file} is not a complete report of labeler ({error}).") from None
     try:
-        return [*differences(report, gathered.content()), *_of_page(file, report)]
+        return [*differences(report, json_values(gathered.report())), *_of_page(file, report)]
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
+
+
+def defined_anew(file: Path) -> list[str]:
+    """Return what is not compared, because it is defined otherwise since the report was made."""
+    names = list(report_definitions(_read(_numbers_of(file))))
+    return [*names, "the text of the page"] if names and file.suffix in PAGES else names
 
 
 def _numbers_of(file: Path) -> Path:
@@ -77,13 +77,15 @@ def _numbers_of(file: Path) -> Path:
     return file.with_name("report.json") if file.suffix in PAGES else file
 
 
-def _of_page(file: Path, report: Mapping[str, Any], pictures: Mapping[str, str] | None = None) -> list[Difference]:
+def _of_page(
+    file: Path, report: Mapping[str, Any], pictures: Mapping[str, str] | None = None
+) -> list[ReportDifference]:
     """Return the lines in which a report page differs from the page that its report.json gives.
 
     `pictures` are the pictures of items as SVG. If they are None, the pictures in the page are not compared.
     """
-    if file.suffix not in PAGES:
-        return []
+    if file.suffix not in PAGES or report_definitions(report):
+        return []  # the page of an earlier version has other sentences
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -91,9 +93,15 @@ def _of_page(file: Path, report: Mapping[str, Any], pictures: Mapping[str, str] 
     if pictures is None:
         found = IN_PAGE.search(text)
         pictures = {PICTURES: found["svg"] or ""} if found else {}
-    written, expected = text.splitlines(), PAGES[file.suffix](report, {**draw(report), **pictures}).splitlines()
+    try:
+        of_file = Report.of(report)
+    except ValueError as error:
+        raise InputError(f"{file} cannot be made again from its report.json: {error}. Check report.json.") from None
+    written, expected = text.splitlines(), PAGES[file.suffix](of_file, {**draw(of_file), **pictures}).splitlines()
     return [
-        Difference(f"{file.name}, line {first + 1}", "\n".join(written[first:last]), "\n".join(expected[start:end]))
+        ReportDifference(
+            f"{file.name}, line {first + 1}", "\n".join(written[first:last]), "\n".join(expected[start:end])
+        )
         for what, first, last, start, end in SequenceMatcher(None, written, expected, autojunk=False).get_opcodes()
         if what != "equal"
     ]

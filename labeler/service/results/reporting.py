@@ -20,21 +20,20 @@ import scipy
 
 import labeler
 from analysis import report
-from analysis.document import to_json
+from analysis.document import json_values, to_json
 from analysis.document.figures import svg_to_pdf
-from analysis.report import Resampling as Resampling
+from analysis.report import DEFINITIONS as DEFINITIONS, PAPER as PAPER, Report, Resampling as Resampling
 from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import State, Study, combined_hash
 from labeler.safe_text import one_line
 from labeler.screen import thumbnails, timing
-from labeler.service.data import curating, drawing
-from labeler.service.plan import sampling
+from labeler.service import background
+from labeler.service.items import curating, drawing
+from labeler.service.outputs import as_csv as as_csv, write_files as write_files
+from labeler.service.plan import item_batches
 from labeler.service.results import exchange, history
-from labeler.service.results.files import as_csv as as_csv
-from labeler.service.results.files import write_files as write_files
-from labeler.service.verdicts import background
 from labeler.store import Database, chain, events, items, people, studies, verdicts
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -68,26 +67,23 @@ Progress = Callable[[float], object]
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """Options of a report.
+    """Options of a report."""
 
-    Attributes
-    ----------
-    level : float
-        Confidence level of the intervals.
-    resampling : Resampling
-        The number of resamples, and the random seed.
-    show_rejected : bool
-        Whether to show the estimates of a latent class model even if the labels contradict the model.
-    """
-
-    level: float = 0.95
-    resampling: Resampling = FULL_RESAMPLING
+    level: float = 0.95  # confidence level of the intervals
+    resampling: Resampling = FULL_RESAMPLING  # the number of resamples, and the random seed
+    # Whether to show the estimates of a latent class model even if the labels contradict the model.
     show_rejected: bool = False
+    tables: str | None = None  # `report.PAPER`: also the tables in the layout of the paper
 
     def __post_init__(self) -> None:
         """Raise ValueError if the level is not between 0 and 1."""
         if not 0 < self.level < 1:
             raise ValueError(f"level must be between 0 and 1, not {self.level}")
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """Return the options that only change what the pages show, as parameters of the report."""
+        return {"tables": self.tables} if self.tables else {}
 
     @classmethod
     def of_report(cls, parameters: Mapping[str, Any]) -> Self:
@@ -96,9 +92,8 @@ class ReportOptions:
         Raises KeyError, TypeError or ValueError if the parameters of the report are missing or invalid.
         """
         level, resampling = float(parameters["level"]), Resampling.of(parameters["resampling"])
-        return cls(
-            level, resampling, bool(parameters.get("show_rejected", True))
-        )  # earlier versions always showed these estimates
+        shows_rejected = bool(parameters.get("show_rejected", True))  # earlier versions always showed these estimates
+        return cls(level, resampling, shows_rejected, PAPER if parameters.get("tables") else None)
 
 
 STANDARD = ReportOptions()
@@ -106,31 +101,16 @@ QUICK = ReportOptions(resampling=Resampling.none())
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """The input of a report, read at one moment from a study or from files.
+class ReportInput:
+    """The input of a report, read at one moment from a study or from files."""
 
-    Attributes
-    ----------
-    answers, verdicts : DataFrame
-        See `analysis.report.summarise`.
-    label_file : DataFrame
-        The same answers with the columns of the label file.
-    provenance : Provenance
-    options : ReportOptions
-        The options with which the history was read, and which `content` uses.
-    n_items : int or None
-        Number of items in the study; None if the input comes from files.
-    pictures : mapping of str to str
-        Further figures, as name -> SVG text.
-    """
-
-    answers: pd.DataFrame
+    answers: pd.DataFrame  # see `analysis.report.summarise`
     verdicts: pd.DataFrame
-    label_file: pd.DataFrame
+    label_file: pd.DataFrame  # the same answers with the columns of the label file
     provenance: report.Provenance
-    options: ReportOptions = STANDARD
-    n_items: int | None = None
-    pictures: Mapping[str, str] = field(default_factory=dict)
+    options: ReportOptions = STANDARD  # the options with which the history was read, and which `content` uses
+    n_items: int | None = None  # number of items in the study; None if the input comes from files
+    pictures: Mapping[str, str] = field(default_factory=dict)  # further figures, as name -> SVG text
 
     def as_told_by(self, reported: Mapping[str, Any]) -> Self:
         """Return this input, completed with values from an existing report of the study.
@@ -149,8 +129,8 @@ class Gathered:
         )
         return replace(self, provenance=told, n_items=reported["study"]["items"])
 
-    def content(self, progress: Progress | None = None) -> dict[str, Any]:
-        """Compute and return all numbers of the report; this takes seconds and needs no database."""
+    def report(self, progress: Progress | None = None) -> Report:
+        """Compute all numbers of the report; this takes seconds and needs no database."""
         return report.summarise(
             self.answers,
             self.verdicts,
@@ -163,40 +143,24 @@ class Gathered:
             progress=progress,
         )
 
-    def files(self, content: Mapping[str, Any]) -> dict[str, str | bytes]:
-        """Return the files of the report, as name -> text or bytes: pages, numbers, figures and labels.
-
-        `content` has the numbers of the report.
-        """
-        figures = {**report.draw(content), **self.pictures}
+    def files(self, computed: Report) -> dict[str, str | bytes]:
+        """Return the files of the report, as name -> text or bytes: pages, numbers, figures and labels."""
+        figures = {**report.draw(computed), **self.pictures}
         return {
-            "report.html": report.to_html(content, figures),
-            "report.md": report.to_markdown(content, figures),
-            "report.json": to_json(content),
+            "report.html": report.to_html(computed, figures),
+            "report.md": report.to_markdown(computed, figures),
+            "report.json": to_json(json_values(computed)),
             "labels.csv": tables.write(self.label_file),
             "labels-wide.csv": tables.write(report.wide(self.answers, self.verdicts)),
             **{f"figures/{name}.svg": svg for name, svg in figures.items()},
-            **{f"latex/{name}": text for name, text in report.to_latex(content, figures).items()},
+            **{f"latex/{name}": text for name, text in report.to_latex(computed, figures).items()},
             **{f"latex/figures/{name}.pdf": svg_to_pdf(svg) for name, svg in figures.items()},
         }
 
 
-def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> dict[str, Any]:
-    """Compute and return all numbers of the study's report, and log that the report was made.
-
-    Parameters
-    ----------
-    db : Database
-    options : ReportOptions
-    actor : str
-    now : datetime
-
-    Returns
-    -------
-    dict
-        The result of `analysis.report.summarise`.
-    """
-    return gathered_study(db, options, actor=actor, now=now).content()
+def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> Report:
+    """Compute all numbers of the study's report, and log that the report was made."""
+    return gathered_study(db, options, actor=actor, now=now).report()
 
 
 def files_of_study(
@@ -213,18 +177,18 @@ def files_of_study(
     numbers that are finished. The figures are drawn after all numbers are finished.
     """
     gathered = gathered_study(db, options, actor=actor, now=now)
-    content = gathered.content(progress)
-    return replace(gathered, pictures=pictures_of(db, content)).files(content)
+    computed = gathered.report(progress)
+    return replace(gathered, pictures=pictures_of(db, computed)).files(computed)
 
 
-def pictures_of(db: Database, content: Mapping[str, Any]) -> dict[str, str]:
+def pictures_of(db: Database, computed: Report) -> dict[str, str]:
     """Return pictures of the items on which reviewers or classifiers disagree most, as name -> SVG text.
 
     Return no pictures before the study is unblinded, or if it has no measurements.
     """
-    if content["study"]["interim"]:
+    if computed.study.interim:
         return {}
-    found = [curating.item_named(db, row["item"]) for row in content["agreement"]["disputed"]["items"]]
+    found = [curating.item_named(db, row.item) for row in computed.agreement.disputed.items]
     pictures = [
         (one_line(item.name, LETTERS), drawing.payload_of_item(db, item.item_id)) for item in found if item.n_runs
     ]
@@ -234,21 +198,8 @@ def pictures_of(db: Database, content: Mapping[str, Any]) -> dict[str, str]:
 def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[float], object]) -> dict[str, str]:
     """Return the documents of the report without figures, as name -> text.
 
-    A separate process computes the documents. The process is stopped if the page is closed.
-
-    Parameters
-    ----------
-    db : Database
-    quick : bool
-        Whether to leave out the resampled numbers.
-    actor : str
-    waiting : callable
-        As for `background.output_of`.
-
-    Raises
-    ------
-    InputError
-        If the report cannot be computed.
+    A separate process computes the documents. The process is stopped if the page is closed. Unless `quick`, resampled
+    numbers are included. Raises InputError if the report cannot be computed.
     """
     with TemporaryDirectory() as folder:
         command = [
@@ -265,14 +216,14 @@ def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[
         return {path.name: path.read_bytes().decode() for path in paths if path.parent == Path(folder)}
 
 
-def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> Gathered:
+def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> ReportInput:
     """Read the input of a study's report at one moment; reviewers can continue to label.
 
     The log records that the data were read.
     """
     with db.atomic():
         study, all_items, left_out = studies.get(db), items.all_items(db), history.not_counted(db)
-        calibration, chosen = history.calibration_items(db), sampling.chosen_items(db)
+        calibration, chosen = history.calibration_items(db), item_batches.chosen_items(db)
         answers, verdict_table = exchange.all_answers(db), verdicts.table(db)
         course, n_reviewers = history.study_course(db, level=options.level), len(people.reviewers(db))
         events.add(db, now.isoformat(), actor, "report", {"state": study.state, "answers": len(answers)})
@@ -296,7 +247,7 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
             "reviewers": n_reviewers,
             "reported_utc": now.isoformat(timespec="seconds"),
         },
-        parameters={**_protocol(study), **report.registry()},
+        parameters={**_protocol(study), **report.registry(), **options.shown},
         plan=None if study.plan_hash is None else {"hash": study.plan_hash, **(study.plan_parameters or {})},
         hashes={
             "measurements": combined_hash(item.data_hash for item in all_items),
@@ -308,7 +259,7 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
         course=course,
     )
     n_items = len(all_items) - len(left_out)
-    return Gathered(_timed(answers), verdict_table, label_file, provenance, options, n_items)
+    return ReportInput(_timed(answers), verdict_table, label_file, provenance, options, n_items)
 
 
 def gathered_files(
@@ -318,25 +269,12 @@ def gathered_files(
     options: ReportOptions = STANDARD,
     *,
     now: datetime = EPOCH,
-) -> Gathered:
+) -> ReportInput:
     """Read the input of a report from a label table and a verdict table.
 
-    Parameters
-    ----------
-    label_file : Path
-        A CSV file with the columns item, reviewer and label, and optionally the other columns of the label file.
-    verdict_file : Path, optional
-        A CSV file with the columns item, classifier and verdict, and optionally score and threshold.
-    notes : tuple of str
-        Notes on the data for the reader.
-    options : ReportOptions
-    now : datetime
-        The time that is used for rows without a time. No number depends on this time.
-
-    Raises
-    ------
-    InputError
-        If a file is invalid. The message names file, place and value.
+    The label file has the columns item, reviewer and label, and optionally the other columns of the label file; the
+    verdict file item, classifier and verdict, and optionally score and threshold. Rows without a time get `now`; no
+    number depends on it. Raises InputError if a file is invalid. The message names file, place and value.
     """
     table = tables.read_labels(_source(label_file))
     try:
@@ -346,11 +284,12 @@ def gathered_files(
     verdict_table = tables.read_verdicts(_source(verdict_file)) if verdict_file else EMPTY_VERDICTS
     provenance = report.Provenance(
         study={"name": label_file.name, "question": "", "state": "files only", "interim": False},
+        parameters=options.shown,
         hashes={"answers": _table_hash(table), "verdicts": _table_hash(verdict_table)},
         versions=_versions(),
         notes=notes,
     )
-    return Gathered(answers, verdict_table, table, provenance, options)
+    return ReportInput(answers, verdict_table, table, provenance, options)
 
 
 def files_of_files(
@@ -367,7 +306,7 @@ def files_of_files(
     """
     gathered = gathered_files(label_file, verdict_file, notes, options)
     try:
-        return gathered.files(gathered.content(progress))
+        return gathered.files(gathered.report(progress))
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
 

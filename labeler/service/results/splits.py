@@ -17,8 +17,8 @@ from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Category, Item, Kind
 from labeler.plan.lifecycle import Action, require
-from labeler.service.data.curating import item_named
-from labeler.service.kept import until_changed
+from labeler.service.cache import until_changed
+from labeler.service.items.curating import item_named
 from labeler.service.people.identity import checked_reason
 from labeler.store import Database, assignments, decisions, events, items, labels, studies
 from labeler.store.decisions import Decision
@@ -40,20 +40,12 @@ class SplitLabel:
 
 @dataclass(frozen=True)
 class Split:
-    """An item whose first labels are not all equal.
-
-    Attributes
-    ----------
-    item : Item
-    labels : tuple of SplitLabel
-        First and third labels, sorted by category and comment, so that their order does not reveal the reviewers.
-    decision : Decision or None
-        The current decision; None if nobody has decided.
-    """
+    """An item whose first labels are not all equal."""
 
     item: Item
+    # First and third labels, sorted by category and comment, so that their order does not reveal the reviewers.
     labels: tuple[SplitLabel, ...]
-    decision: Decision | None
+    decision: Decision | None  # the current decision; None if nobody has decided
 
     @cached_property
     def majority(self) -> Category | None:
@@ -61,7 +53,7 @@ class Split:
         (most, n_most), *runners_up = Counter(label.category for label in self.labels).most_common()
         return most if all(n < n_most for _, n in runners_up) else None
 
-    def plain(self) -> dict[str, Any]:
+    def json_values(self) -> dict[str, Any]:
         """Return the split item as a row of a table."""
         counts = {category.value: sum(label.category is category for label in self.labels) for category in Category}
         return {
@@ -114,7 +106,7 @@ def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
     return rows
 
 
-def labels_in_words(db: Database, shown: Sequence[Item]) -> list[str]:
+def describe_labels(db: Database, shown: Sequence[Item]) -> list[str]:
     """Return a text with the first labels and reviewers for each item, such as "S: ada, cleo · D: ben".
 
     The caller must make sure that the person who sees the result may see names.
@@ -136,14 +128,9 @@ def labels_in_words(db: Database, shown: Sequence[Item]) -> list[str]:
 def adjudicate(db: Database, name: str, category: Category | None, why: str, *, actor: str, now: datetime) -> Category:
     """Store a decision on the category of a split item, and return the category.
 
-    Labels do not change. A later decision replaces an earlier decision.
-
-    Raises
-    ------
-    InputError
-        If the item does not exist or is not split, or the category or the reason is missing.
-    NotAllowed
-        If the study is not closed, or the person labelled one of the split items.
+    Labels do not change. A later decision replaces an earlier decision. Raises InputError if the item does not exist or
+    is not split, or the category or the reason is missing. Raises NotAllowed if the study is not closed, or the person
+    labelled one of the split items.
     """
     if category is None:
         raise InputError("The decision has no category. Choose similar or dissimilar.")

@@ -24,20 +24,14 @@ PLUGIN_VERSION, NOT_INSTALLED = (
 class JudgeOptions:
     """Options that apply to all classifiers.
 
-    Attributes
-    ----------
-    warmup : float
-        Warm-up to leave out at the start of each run: a number of iterations, or a share below 1.
-    only_verdict : bool
-        Whether to compute only what the verdicts need, without the scores of the heuristics and the evidence.
-
     Raises
     ------
     InputError
         If `warmup` is neither a number of iterations nor a share.
     """
 
-    warmup: float = 0
+    warmup: float = 0  # Warm-up to leave out at the start of each run: a number of iterations, or a share below 1
+    # Whether to compute only what the verdicts need, without the scores of the heuristics and the evidence.
     only_verdict: bool = False
 
     def __post_init__(self) -> None:
@@ -57,24 +51,20 @@ class Judge:
     parameters: Mapping[str, Any]
 
 
-def settings(thresholds: Mapping[str, Sequence[float]]) -> list[str]:
+def variants(thresholds: Mapping[str, Sequence[float]]) -> list[str]:
     """Return the names of classifiers with other thresholds, such as `heuristic@0.30`.
 
-    A classifier with another threshold is called a setting. A threshold that is the default adds no name.
+    A classifier with another threshold is called a setting. A threshold that is the default adds no name. Raises
+    InputError if a threshold is negative or not finite.
 
     Parameters
     ----------
     thresholds : mapping of str to sequence of float
         Values for each threshold "theta", "cut" or "limit". The values apply to every classifier with this threshold.
 
-    Raises
-    ------
-    InputError
-        If a threshold is negative or not finite.
-
     Examples
     --------
-    >>> settings({"theta": [0.25, 0.3]})
+    >>> variants({"theta": [0.25, 0.3]})
     ['heuristic@0.30', 'heuristic-printed@0.30']
     """
     try:
@@ -115,19 +105,8 @@ def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
 def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions = JudgeOptions()) -> list[Verdict]:
     """Return the verdicts of the named classifiers on one benchmark; if a classifier fails, its verdict has the reason.
 
-    The classifiers share intermediate results, so that each result is computed only once.
-
-    Parameters
-    ----------
-    series : sequence of ndarray of float, each of shape (n_iterations,)
-    names : sequence of str
-    options : JudgeOptions
-
-    Returns
-    -------
-    list of Verdict
-        One verdict per name, in the order of the names. If `options.only_verdict` is true, the verdicts have no
-        evidence.
+    The classifiers share intermediate results, so that each result is computed only once. Verdicts are in the order of
+    the names. If `options.only_verdict` is true, they have no evidence.
     """
     try:
         shared = Runs(series, options.warmup)

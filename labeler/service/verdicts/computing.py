@@ -47,24 +47,9 @@ def compute_verdicts(
     """Compute and store the verdicts that the study lacks; existing verdicts are not computed again.
 
     Afterwards, tables and reports show the verdicts for these options. If the computation is stopped, the finished
-    verdicts are kept, and the next call computes the others. The results do not depend on the executor.
-
-    Parameters
-    ----------
-    db : Database
-    options : JudgeOptions
-    settings : sequence of str
-        Additional classifiers with another threshold, such as `heuristic@0.30`. The study remembers these settings, and
-        later calls compute them too.
-    executor : concurrent.futures.Executor, optional
-        The executor that runs the classifiers; if None, this process runs them.
-    advance : callable
-        Called repeatedly with (finished items, all items).
-    actor : str
-
-    Returns
-    -------
-    Computed
+    verdicts are kept, and the next call computes the others. The results do not depend on the executor. `settings`
+    names additional classifiers with another threshold, such as `heuristic@0.30`; the study remembers them, and later
+    calls compute them too. `advance` is called repeatedly with (finished items, all items).
     """
     settings = _with_kept(db, settings)
     by_name = {classifier.name: classifier for classifier in judges(options, settings)}

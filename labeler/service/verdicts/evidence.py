@@ -19,8 +19,8 @@ from labeler.errors import InputError, sentence
 from labeler.model import Item, StoredVerdict
 from labeler.screen import charts
 from labeler.screen.binning import VIEWS
-from labeler.service.data import drawing
-from labeler.service.data.curating import item_named
+from labeler.service.items import drawing
+from labeler.service.items.curating import item_named
 from labeler.store import Database, items, runs, studies, verdicts
 
 FORMATS = figures.FORMATS
@@ -30,7 +30,7 @@ NO_EVIDENCE = "The details of this verdict were not saved."
 
 
 @dataclass(frozen=True)
-class Reasoned:
+class ExplainedVerdict:
     """A stored verdict, with sentences that explain the verdict; the sentences number runs from 1."""
 
     verdict: StoredVerdict
@@ -47,10 +47,11 @@ class Reasoned:
         return [ALL_MEASURES, *map(title_of, self.verdict.pairs)] if self.verdict.pairs else []
 
 
-def reasoned_verdicts(db: Database, item: Item) -> list[Reasoned]:
+def reasoned_verdicts(db: Database, item: Item) -> list[ExplainedVerdict]:
     """Return the verdicts on an item with evidence and explanations, sorted by classifier."""
     return [
-        Reasoned(stored, explain(_verdict(stored)) or (NO_EVIDENCE,)) for stored in verdicts.of_item(db, item.item_id)
+        ExplainedVerdict(stored, explain(_verdict(stored)) or (NO_EVIDENCE,))
+        for stored in verdicts.of_item(db, item.item_id)
     ]
 
 
@@ -65,17 +66,11 @@ def reasons_of(db: Database, item: Item) -> tuple[str, ...]:
     return reasons(Benchmark.of_series(item.name, series, unit=item.unit, better=item.better)).sentences
 
 
-def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:
+def matrix(reasoned: ExplainedVerdict, measure: str = ALL_MEASURES) -> figures.Chart:
     """Draw the dissimilarity of each pair of runs as a matrix.
 
-    If the verdict is from the classifier SAME, the runs are in the order of the tree that SAME built.
-
-    Parameters
-    ----------
-    reasoned : Reasoned
-        A verdict that has the dissimilarity of each pair of runs.
-    measure : str
-        A name in `reasoned.measures`.
+    If the verdict is from the classifier SAME, the runs are in the order of the tree that SAME built. `measure` is one
+    of `reasoned.measures`.
     """
     stored = reasoned.verdict
     pairs = {title_of(name): values for name, values in stored.pairs.items()}
@@ -83,7 +78,7 @@ def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:
     return measures.pair_matrix(values, stored.clusters, stored.linkage, cut=stored.threshold)
 
 
-def means(reasoned: Reasoned) -> figures.Chart:
+def means(reasoned: ExplainedVerdict) -> figures.Chart:
     """Draw the mean of each measure across all pairs of runs, and the threshold."""
     stored = reasoned.verdict
     return measures.means(stored.means, theta=_theta(stored.classifier, stored.threshold))
@@ -133,12 +128,8 @@ def views_of_items(db: Database) -> dict[str, str]:
 def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequence[str]) -> dict[str, figures.Chart]:
     """Return the figures of the paper, drawn for this study, as file name -> figure.
 
-    The file names put the figures of each item into a folder of their own.
-
-    Raises
-    ------
-    InputError
-        If an application or item is not in the study, no item has a verdict, or an item has no measurements.
+    The file names put the figures of each item into a folder of their own. Raises InputError if an application or item
+    is not in the study, no item has a verdict, or an item has no measurements.
     """
     charts = {"schematic-pairs": schematic_pairs(), "measures-by-application": by_application(db)}
     for application in of_applications:
@@ -152,7 +143,7 @@ def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequen
     return charts
 
 
-def reasons_in_words(db: Database, name: str) -> list[str]:
+def describe_reasons(db: Database, name: str) -> list[str]:
     """Return lines of text with the verdict of each classifier on an item, and the explanations."""
     item = item_named(db, name)
     return [f"{reasoned.headline}. {' '.join(reasoned.reasons)}" for reasoned in reasoned_verdicts(db, item)]

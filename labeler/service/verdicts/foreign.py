@@ -13,25 +13,9 @@ from analysis.runs import Floats, Runs
 def checked(name: str, result: object, shared: Runs) -> Verdict:
     """Check what a classifier from another package returned, and return it as a verdict with plain values.
 
-    Parameters
-    ----------
-    name : str
-        The name under which the classifier is registered. The name inside the verdict is ignored.
-    result : object
-        The value that the classifier returned.
-    shared : Runs
-        The runs that the classifier judged.
-
-    Returns
-    -------
-    Verdict
-        The verdict, which has only plain numbers, tuples and arrays, so that it can be stored.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `result` is not a verdict, or contains an unknown category, a number that is not finite, or clusters or
-        pairs for another number of runs.
+    The registered name replaces the name inside the verdict. The result has only plain numbers, tuples and arrays, so
+    that it can be stored. Raises TypeError, ValueError if `result` is not a verdict, or contains an unknown category, a
+    number that is not finite, or clusters or pairs for another number of runs.
     """
     if not isinstance(result, Verdict):
         raise TypeError(f"the classifier returned {type(result).__name__}, not a Verdict")

@@ -13,7 +13,7 @@ from analysis.learning import FEATURES, LEARNED, features_of
 from labeler.errors import InputError
 from labeler.formats import Source, tables
 from labeler.model import Category, Item, StoredVerdict
-from labeler.service.kept import until_changed
+from labeler.service.cache import until_changed
 from labeler.service.verdicts.classifying import JudgeOptions, is_setting, judges
 from labeler.store import Database, events, items, verdicts
 
@@ -35,24 +35,12 @@ def brief_table(db: Database) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Summary:
-    """The verdicts of a study, summarised in four tables.
+    """The verdicts of a study, summarised in four tables."""
 
-    Attributes
-    ----------
-    counts : list of dict
-        Result of `verdict_counts`; empty if there are no verdicts.
-    pairs : list of dict
-        Result of `among_themselves`.
-    first : list of dict
-        Result of `to_send_first`.
-    failed : list of dict
-        The item, the classifier and the reason for each verdict that could not be computed.
-    """
-
-    counts: list[dict[str, Any]]
-    pairs: list[dict[str, Any]]
-    first: list[dict[str, Any]]
-    failed: list[dict[str, Any]]
+    counts: list[dict[str, Any]]  # result of `verdict_counts`; empty if there are no verdicts
+    pairs: list[dict[str, Any]]  # result of `among_themselves`
+    first: list[dict[str, Any]]  # result of `to_send_first`
+    failed: list[dict[str, Any]]  # the item, the classifier and the reason for each verdict that could not be computed
 
 
 @until_changed
@@ -92,20 +80,16 @@ def is_learned(name: str) -> bool:
     return name.startswith(f"{LEARNED}:")
 
 
-def remove_settings(db: Database, names: Collection[str], *, actor: str, now: datetime) -> int:
+def remove_variants(db: Database, names: Collection[str], *, actor: str, now: datetime) -> int:
     """Remove classifiers with another threshold, such as `heuristic@0.30`, or learned models, with their verdicts.
 
-    The study no longer computes verdicts of the removed classifiers.
+    The study no longer computes verdicts of the removed classifiers. Raises InputError if the study has no such
+    classifier. Then nothing is removed.
 
     Returns
     -------
     int
         The number of removed verdicts.
-
-    Raises
-    ------
-    InputError
-        If the study has no such classifier. Then nothing is removed.
     """
     with db.atomic():
         kept = sorted(name for name in verdicts.computed_classifiers(db) if is_setting(name) or is_learned(name))
@@ -203,28 +187,10 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
 def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: str, now: datetime) -> int:
     """Import verdicts that another tool computed.
 
-    The imported verdicts replace verdicts that were imported earlier for the same classifier.
-
-    Parameters
-    ----------
-    db : Database
-    path : Path
-        A CSV file with the columns item and verdict, and optionally classifier, score and threshold.
-    classifier : str or None
-        The name of the classifier, if the file has no column classifier.
-    actor : str
-    now : datetime
-
-    Returns
-    -------
-    int
-        The number of imported verdicts.
-
-    Raises
-    ------
-    InputError
-        If the file is invalid, or a classifier has two verdicts on one item. In a study with measurements, also if the
-        study lacks an item of the file, or labeler itself computes the classifier. Then nothing is imported.
+    The imported verdicts replace verdicts that were imported earlier for the same classifier. The file has the columns
+    item and verdict, and optionally classifier, score and threshold. Returns the number of imported verdicts. Raises
+    InputError if the file is invalid, or a classifier has two verdicts on one item. In a study with measurements, also
+    if the study lacks an item of the file, or labeler itself computes the classifier. Then nothing is imported.
     """
     table = tables.read_verdicts(Source(str(path), path), classifier)
     computed_here = {judge.name for judge in judges(JudgeOptions())}

@@ -1,6 +1,6 @@
-"""The review component in the browser, which shows items, reads keys, and sends queued answers to the server.
+"""The review component in the browser, which shows items, reads keys, and sends queued answers.
 
-`labeler.ui.programs` serves the JavaScript in `js/`, the markup and the style at `ASSETS`, without a build step.
+`labeler.ui.static_files` serves the JavaScript in `js/`, the markup and the style at `ASSETS`, without a build step.
 Streamlit gets only the script that loads the files, because Streamlit sends its part of a component again with each
 page run.
 """
@@ -9,6 +9,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,22 @@ HERE = Path(__file__).parent
 JS_DIRECTORY = HERE / "js"
 VIEW_KEYS = ("z", "l", "o")
 NO_KEYS: Mapping[str, str] = {}
+TOKEN = "token"  # noqa: S105 - key in the session state: the token for requests of the components
 VIEWER_HEIGHT = 420
 
 _LOADING = JS_DIRECTORY / "loading.js"
 _STYLE = HERE / "style.css"
 PAGE_STYLE = (HERE / "page.css").read_text(encoding="utf-8")  # the style of the page around the component
+
+
+@dataclass(frozen=True)
+class Press:
+    """A key that was pressed on a picture."""
+
+    key: str
+    is_saved: bool = False  # whether the decision of this key was saved
+    message: str = ""  # why the decision was not saved
+    number: int = 0  # of the key presses in this window
 
 
 def _module(path: Path) -> bytes:
@@ -56,35 +68,13 @@ _mount_sender = _registered("labeler_sender", "sender.html", "sender.js")
 _mount_viewer = _registered("labeler_viewer", "viewer.html", "viewer.js")
 
 
-def event_of(key: str) -> object | None:
-    """Return the event that caused this page run; return None if the component with this key sent no event.
+def change_of(key: str) -> object | None:
+    """Return the change for which the component with this key asked for this page run; return None if it did not ask.
 
-    If an event only asks for pictures, also return None, because a page run without an event sends all pictures. The
-    caller must check the content of the event, which comes from a browser.
+    The caller must check the content, which comes from a browser.
     """
     state = st.session_state.get(key)
-    event = state.get("event") if isinstance(state, Mapping) else None
-    return None if isinstance(event, Mapping) and set(event) == {"have"} else event
-
-
-def is_check(event: object) -> bool:
-    """Return whether an event contains no answer.
-
-    Such an event only asks which saved answers the study still has.
-    """
-    return isinstance(event, Mapping) and "check" in event and "event_id" not in event
-
-
-def checked_by(event: object | None) -> list[str] | None:
-    """Return the ids of the saved answers that an event asks about; return None if the event asks about no answers."""
-    check = event.get("check") if isinstance(event, Mapping) else None
-    return [event_id for event_id in check if isinstance(event_id, str)] if isinstance(check, list) else None
-
-
-def known_to(event: object | None) -> frozenset[str]:
-    """Return the codes of the items whose pictures the browser already has, as stated in the event."""
-    have = event.get("have") if isinstance(event, Mapping) else None
-    return frozenset(code for code in have if isinstance(code, str)) if isinstance(have, list) else frozenset()
+    return state.get("changed") if isinstance(state, Mapping) else None
 
 
 def picture(
@@ -95,16 +85,18 @@ def picture(
     title: str = "",
     caption: str = "",
     keys: Mapping[str, str] = NO_KEYS,
+    decides: Mapping[str, str] = NO_KEYS,
+    token: str = "",
     height: int = VIEWER_HEIGHT,
     shows_numbers: bool = False,
-) -> str | None:
+) -> Press | None:
     """Show the runs of one item as reviewers see them.
 
     The picture is read-only, and all pages except labelling use it.
 
     The keys Z (axis), L (logarithm) and O (overlay), and the arrow keys, work as on the labelling screen. They change
     only the view. If a page has several pictures, the keys apply to the picture that the person last pointed at or
-    focused.
+    focused. Raises ValueError if a key is not a single lower-case letter, or the picture already uses it.
 
     Parameters
     ----------
@@ -119,6 +111,9 @@ def picture(
     keys : mapping of str to str
         Letter -> button label, for actions of the page: {"p": "Previous", "n": "Next"}. A key has no effect while it is
         held down, in a text field, or before the item is visible.
+    decides : mapping of str to str
+        Letter -> category, for those of these keys that save a decision about this item. The component sends the
+        decision with this `token` before it asks for a page run.
     height : int
         Height of all runs together in a wide window, in pixels.
     shows_numbers : bool
@@ -126,13 +121,8 @@ def picture(
 
     Returns
     -------
-    str or None
-        The letter that was pressed on this item in this page run.
-
-    Raises
-    ------
-    ValueError
-        If a key is not a single lower-case letter, or the picture already uses it.
+    Press or None
+        The key that was pressed on this item in this page run.
     """
     for letter in keys:
         if len(letter) != 1 or not letter.isalpha() or letter != letter.lower() or letter in VIEW_KEYS:
@@ -143,6 +133,8 @@ def picture(
         "caption": caption,
         "picture": dict(payload),
         "keys": list(keys.items()),
+        "decides": dict(decides),
+        "token": token,
         "height": height,
         "shows_numbers": shows_numbers,
     }
@@ -151,7 +143,40 @@ def picture(
     pressed = state.get("pressed") if isinstance(state, Mapping) else None
     if not isinstance(pressed, Mapping) or pressed.get("item") != item or pressed.get("key") not in keys:
         return None
-    return str(pressed["key"])
+    message = pressed.get("message")
+    number = pressed.get("number")
+    return Press(
+        str(pressed["key"]),
+        pressed.get("saved") is True,
+        message if isinstance(message, str) else "",
+        number if isinstance(number, int) else 0,
+    )
+
+
+def standalone(data: Mapping[str, Any], title: str) -> str:
+    """Return an HTML page in which the review component runs without a server, for example from a file.
+
+    `data` must be a practice round. The page contains all modules, because a browser loads no modules from files.
+    """
+    modules = {name: content.decode().replace('"./', '"review/') for name, content in FILES.items()}
+    addresses = {
+        f"review/{name}": f"data:text/javascript;base64,{base64.b64encode(text.encode()).decode()}"
+        for name, text in modules.items()
+    }
+    start = f"review({{ parentElement: document.body, data: {_in_script(data)}, setTriggerValue: () => {{}} }});"
+    return f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title><style>body {{ margin: 1rem; }} .when-served {{ display: none; }}
+{_STYLE.read_text(encoding="utf-8")}</style>
+<script type="importmap">{_in_script({"imports": addresses})}</script></head>
+<body>{(HERE / "review.html").read_text(encoding="utf-8")}
+<script type="module">import review from "review/index.js"; {start}</script></body></html>
+"""
+
+
+def _in_script(value: object) -> str:
+    """Return JSON that cannot end the script element that contains it."""
+    return json.dumps(value).replace("<", "\\u003c")
 
 
 def still(svg: str, words: str) -> None:
@@ -173,9 +198,9 @@ def brief(question: str, protocol: Protocol) -> dict[str, Any]:
 
 def show(key: str, data: Mapping[str, Any]) -> None:
     """Mount the review component, or update its data."""
-    _mount(key=key, data=dict(data), on_event_change=lambda: None)
+    _mount(key=key, data=dict(data), on_changed_change=lambda: None)
 
 
 def show_sender(key: str, data: Mapping[str, Any]) -> None:
     """Mount the component that only sends answers, or update its data."""
-    _mount_sender(key=key, data=dict(data), on_event_change=lambda: None)
+    _mount_sender(key=key, data=dict(data))

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escape a text so that Markdown shows it literally."""
     return re.sub(r"([\\`*_{}\[\]()<>#+!|~$])", r"\\\1", text)
 
 
 def points(texts: Iterable[str]) -> str:
     """Return a Markdown list of texts, each escaped."""
-    return "\n".join(f"- {plain(text)}" for text in texts)
+    return "\n".join(f"- {escape_markdown(text)}" for text in texts)

@@ -10,10 +10,11 @@ import streamlit as st
 
 from labeler.errors import InputError
 from labeler.plan.lifecycle import Action
-from labeler.service.data import exploring, folders, importing
-from labeler.service.data.exploring import Explored, Gathered
+from labeler.service.files import exploring
+from labeler.service.files.exploring import Explored, Gathered
+from labeler.service.items import folders, importing
 from labeler.service.people import visibility
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
 from labeler.store import Database
 from labeler.ui.coordinator.shared import errors_here
@@ -48,11 +49,11 @@ def of_study(db: Database, person: str, method: str) -> Gathered:
 
 def answer(method: str, gathered: Gathered, options: dict[str, Any]) -> None:
     """Compute the result with a progress bar, then show it."""
-    sampling = exploring.sampling(options.pop("warmup"), options.pop("aggregate"))
+    per_run = exploring.per_run(options.pop("warmup"), options.pop("aggregate"))
     bar = st.progress(0.0, "Computing …")
     try:
         explored = exploring.explore(
-            method, gathered.benchmarks, sampling=sampling, **options,
+            method, gathered.benchmarks, per_run=per_run, **options,
             advance=lambda done, total: bar.progress(done / total, f"{done} of {total} benchmarks"),
         )  # fmt: skip
         show(explored, method)

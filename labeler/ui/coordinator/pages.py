@@ -74,7 +74,7 @@ def show(db: Database, person: str, title: str) -> None:
     PAGES[title].render(db, person)
 
 
-def quiet(study: Study) -> list[str]:
+def empty_pages(study: Study) -> list[str]:
     """Return the titles of the pages that have no content yet."""
     order = list(State)
     return [title for title, state in _FILLED_FROM.items() if order.index(study.phase) < order.index(state)]

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 import streamlit as st
 
 from labeler.errors import LabelerError
-from labeler.service.plan import overview
+from labeler.service import overview
 from labeler.store import Database
-from labeler.ui.coordinator.escaping import plain
-from labeler.ui.presses import may_be_left
+from labeler.ui.coordinator.escaping import escape_markdown
+from labeler.ui.input_queue import may_be_left
 
 STUDY = "Study"
 _MESSAGE, _ROUND = "message", "actions-done"
@@ -22,7 +22,7 @@ def address(title: str) -> str:
 
 def link(title: str, label: str | None = None, query: Mapping[str, str] | None = None) -> None:
     """Show a link to the page with this title."""
-    st.page_link(_page(title), label=plain(label or title), query_params=dict(query or {}))
+    st.page_link(_page(title), label=escape_markdown(label or title), query_params=dict(query or {}))
 
 
 def go_to(title: str) -> None:
@@ -53,9 +53,9 @@ def acknowledge() -> bool:
     if _MESSAGE not in st.session_state:
         return False
     message = st.session_state[_MESSAGE]
-    st.success(plain(message))
+    st.success(escape_markdown(message))
     first, stop, _ = message.partition(". ")
-    st.toast(plain(first + stop.strip()))  # visible even if the page is scrolled down
+    st.toast(escape_markdown(first + stop.strip()))  # visible even if the page is scrolled down
     del st.session_state[_MESSAGE]  # only now, because the next request may stop this page run
     return True
 
@@ -77,7 +77,7 @@ def errors_here() -> Iterator[None]:
     try:
         yield
     except LabelerError as error:
-        st.error(plain(str(error)))
+        st.error(escape_markdown(str(error)))
 
 
 def _page(title: str) -> st.Page:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from labeler.screen import thumbnails
-from labeler.service import reviewing
+from labeler.service.labelling import reviewing
 from labeler.store import Database
 from labeler.ui import component
 from labeler.ui.reviewer import label
@@ -37,10 +37,10 @@ def render(db: Database, reviewer_id: int) -> None:
             name = f"The runs of item {row.task.code}"
             with picture:
                 component.still(thumbnails.svg(drawing, label=name), name)
-        words.text(f"Item {row.task.code}: your label is {row.task.answer}; {in_words(row)}.")
+        words.text(f"Item {row.task.code}: your label is {row.task.answer}; {describe(row)}.")
 
 
-def in_words(row: reviewing.LabelComparison) -> str:
+def describe(row: reviewing.LabelComparison) -> str:
     """Return a clause that says whether the label matches the reference label of the item."""
     if row.reference is None:
         return "the item has no reference label"

@@ -6,7 +6,7 @@ import streamlit as st
 
 from labeler.model import Category
 from labeler.screen import thumbnails
-from labeler.service import guide, reviewing
+from labeler.service.labelling import guide, reviewing
 from labeler.store import Database
 from labeler.ui import component
 from labeler.ui.reviewer import label, practice

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from labeler.service import guide, reviewing
+from labeler.service.labelling import guide, reviewing
 from labeler.store import Database
 from labeler.ui import component
 from labeler.ui.reviewer import label
@@ -21,7 +21,7 @@ def render(db: Database, reviewer_id: int) -> None:
     if brief.protocol.instructions:
         st.write("From your coordinator:")
         st.text(brief.protocol.instructions)
-    st.markdown(guide.protocol_words(brief.protocol))
+    st.markdown(guide.describe_protocol(brief.protocol))
     st.html('<a href="/practice" target="_self">Practise on six items (not counted)</a>')
     st.header("Worked examples", anchor=False)
     st.caption("These are real measurements with known changes. None of the examples is an item of this study.")

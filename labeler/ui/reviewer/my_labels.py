@@ -10,8 +10,8 @@ import streamlit as st
 
 from labeler.errors import NotAssigned
 from labeler.screen import thumbnails
-from labeler.service import reviewing
-from labeler.service.reviewing import OwnLabel, OwnProgress
+from labeler.service.labelling import reviewing
+from labeler.service.labelling.reviewing import OwnLabel, OwnProgress
 from labeler.store import Database
 from labeler.ui import component
 from labeler.ui.reviewer import label
@@ -100,10 +100,9 @@ def revise(db: Database, reviewer_id: int, code: str) -> None:
     The study keeps the earlier answers.
     """
     key = f"revision-{code}"
-    event = component.event_of(key)
-    ack = label.keep(db, reviewer_id, event)
-    # the event may be a delayed answer to another item, which must not close this item
-    if ack is not None and ack["saved"] and isinstance(event, dict) and event.get("code") == code:
+    change = component.change_of(key)
+    # the change may belong to another item, which must not close this item
+    if isinstance(change, dict) and change.get("saved") == code:
         del st.session_state["chosen"]
         st.rerun()
     try:
@@ -118,7 +117,7 @@ def revise(db: Database, reviewer_id: int, code: str) -> None:
     if st.button("Back to my labels", key="back"):
         del st.session_state["chosen"]
         st.rerun()
-    component.show(key, label.screen(db, reviewer_id, ack, event, only=task))
+    component.show(key, label.screen(db, reviewer_id, only=task))
 
 
 def seconds(time_s: float) -> str:

@@ -1,19 +1,22 @@
 """The page Practice: a round with artificial items.
 
-The answers are not stored and do not count.
+The answers are not stored and do not count. The whole round is sent at once, and the browser needs no server for it.
 """
 
+from collections.abc import Sequence
 from secrets import randbelow
 from typing import Any
 
 import streamlit as st
 
-from labeler.service import guide, reviewing
+from labeler.service.labelling import guide, reviewing
+from labeler.service.labelling.reviewing import Brief
 from labeler.store import Database
 from labeler.ui import component
 from labeler.ui.reviewer import label
 
 KEY = "practice"
+SEED, OVER = "practice_seed", "practice_answers"  # keys in the session state: of the round, and of its answers
 ANSWERS = ("similar", "dissimilar", "not sure")
 
 
@@ -21,7 +24,7 @@ def render(db: Database, reviewer_id: int) -> None:
     """Show the practice round and, when it is over, a button for another round."""
     label.deliver(db, reviewer_id)
     if round_of_six(db) and st.button("Practise once more, with other items", key="again"):
-        del st.session_state["practice_seed"], st.session_state["practice_answers"]
+        del st.session_state[SEED], st.session_state[OVER]
         st.rerun()
 
 
@@ -30,35 +33,45 @@ def round_of_six(db: Database) -> bool:
 
     Return whether the round is over.
     """
-    answers: dict[str, str] = st.session_state.setdefault("practice_answers", {})
     brief = reviewing.brief(db)
-    seed = st.session_state.setdefault("practice_seed", randbelow(2**31))
+    seed = st.session_state.setdefault(SEED, randbelow(2**31))
     examples = guide.practice_round(seed, brief.protocol.axis_rule, brief.protocol.min_span)
-    items = {f"P{number}": example for number, example in enumerate(examples, start=1)}
-    event = component.event_of(KEY)
-    if isinstance(event, dict) and event.get("code") in items and event.get("answer") in ANSWERS:
-        answers[event["code"]] = event["answer"]
-    to_do = [code for code in items if code not in answers]
-    n_right = sum(items[code].is_right(answer) for code, answer in answers.items())
-    score = f"{n_right} of your {len(items)} answers match the way the items were generated."
-    data: dict[str, Any] = {
+    change = component.change_of(KEY)
+    if isinstance(change, dict) and change.get("round") == seed:
+        st.session_state[OVER] = answers_in(change.get("answers"), examples)
+    answers: dict[str, str] = st.session_state.get(OVER, {})
+    component.show(KEY, data_of(examples, brief, seed, answers))
+    for number, example in enumerate(examples, start=1):
+        if f"P{number}" in answers:
+            st.text(f"P{number}: {example.feedback(answers[f'P{number}'])}")
+    return len(answers) == len(examples)
+
+
+def answers_in(sent: object, examples: Sequence[guide.Example]) -> dict[str, str]:
+    """Return the answers of a round that is over; return no answers if the browser sent anything else."""
+    codes = {f"P{number}" for number in range(1, len(examples) + 1)}
+    if not isinstance(sent, dict) or sent.keys() != codes or not all(answer in ANSWERS for answer in sent.values()):
+        return {}
+    return sent
+
+
+def data_of(
+    examples: Sequence[guide.Example], brief: Brief, seed: int, answers: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """Return a whole round in the form that the component needs, with an explanation for each answer."""
+    return {
         "mode": "practice",
-        "done": len(answers),
-        "total": len(items),
-        "end": f"The practice round is over. {score}",
-        "offers": [shown(code, items[code]) for code in to_do[:2]],
-        "ack": {"event_id": event.get("event_id"), "saved": True} if isinstance(event, dict) else None,
+        "round": seed,
+        "given": answers or {},
+        "items": [
+            {
+                "code": f"P{number}",
+                "revision": 0,
+                "picture": example.picture,
+                "explains": {answer: example.feedback(answer) for answer in ANSWERS},
+                "right": example.category,
+            }
+            for number, example in enumerate(examples, start=1)
+        ],
         **component.brief(brief.question, brief.protocol),
     }
-    component.show(KEY, data)
-    if to_do:
-        return False
-    for code in answers:
-        st.text(f"{code}: {items[code].feedback(answers[code])}")
-    return True
-
-
-def shown(code: str, example: guide.Example) -> dict[str, Any]:
-    """Return an artificial item in the form that the component needs, with an explanation for each answer."""
-    explains = {answer: example.feedback(answer) for answer in ANSWERS}
-    return {"code": code, "revision": 0, "picture": example.picture, "explains": explains}

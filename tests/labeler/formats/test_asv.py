@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from labeler.formats import asv
-from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+from tests.labeler.formats.examples import plain
+from tests.labeler.formats.mutations import HOSTILE, read_with, readers, refusal
 
 FILES = Path(__file__).parent / "files"  # written by asv 0.6.6
 COLUMNS = ["result", "params", "version", "started_at", "duration", "stats_ci_99_a", "stats_ci_99_b", "stats_q_25",
@@ -23,16 +24,7 @@ def document(results, **more):
     return told | more
 
 
-def read(results, **more):
-    return read_with(asv, "abc-py3.json", json.dumps(document(results, **more)).encode())
-
-
-def refused(results, **more):
-    return refusal(asv, "abc-py3.json", json.dumps(document(results, **more)).encode())
-
-
-def values(benchmark):
-    return [run.tolist() for run in benchmark.values]
+read, refused = readers(asv, "abc-py3.json", lambda results, **more: json.dumps(document(results, **more)).encode())
 
 
 @pytest.mark.parametrize("file", ["asv-first.json", "asv-second.json"])
@@ -49,7 +41,7 @@ def test_a_file_of_the_tool_is_read_unchanged(file):
                 samples = cells.get("samples")
                 expected[name + "#" * bool(told) + told] = [samples[at] if samples else [result]]
     benchmarks = read_with(asv, file, content)
-    assert {one.name: values(one) for one in benchmarks} == expected
+    assert {one.name: plain(one) for one in benchmarks} == expected
     assert {one.name: (len(one.values[0]), one.unit) for one in benchmarks} == {
         "sorting.time_join": (8, "s"), "sorting.mem_list": (1, "byte"), "sorting.peakmem_list": (1, "byte"),
         "sorting.Sort.time_sort#param1=10&param2='down'": (4, "s"),
@@ -79,7 +71,7 @@ def test_a_benchmark_without_samples_is_left_out_if_others_have_some():
 def test_combinations_that_failed_or_were_skipped_are_left_out():
     result, samples = [None, 0.5, float("nan")], [None, [0.5, 0.25], None]
     (one,) = read({"time_x": row(result, [["1", "2", "3"]], samples, [None, 2, None]), "time_y": [None, []]})
-    assert (one.name, one.parameters, values(one)) == ("time_x#param1=2", {"param1": "2"}, [[0.5, 0.25]])
+    assert (one.name, one.parameters, plain(one)) == ("time_x#param1=2", {"param1": "2"}, [[0.5, 0.25]])
     message = "no benchmark of the file has a measurement; 'time_y': failed"
     assert refused({"time_y": [None, []]}) == message
     message = "no benchmark of the file has a measurement; 'track_x': skipped by its setup"
@@ -101,7 +93,7 @@ def test_another_version_of_the_format_is_refused_with_the_command_that_rewrites
 def test_columns_are_found_by_their_names():
     columns = ["samples", "params", "result"]
     (one,) = read({"time_x": [[[1.0, 2.0]], [], [1.5]]}, result_columns=columns)
-    assert values(one) == [[1.0, 2.0]]
+    assert plain(one) == [[1.0, 2.0]]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from labeler.formats import benchmarkdotnet
-from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+from tests.labeler.formats.examples import plain
+from tests.labeler.formats.mutations import HOSTILE, readers, refusal
 
 FILES = Path(__file__).parent / "files"  # in the layout of BenchmarkDotNet 0.13
 
@@ -24,16 +25,7 @@ def written(*entries):
     return json.dumps({"Title": "T", "HostEnvironmentInfo": {}, "Benchmarks": entries}).encode()
 
 
-def read(*entries):
-    return read_with(benchmarkdotnet, "a.json", written(*entries))
-
-
-def refused(*entries):
-    return refusal(benchmarkdotnet, "a.json", written(*entries))
-
-
-def values(benchmark):
-    return [run.tolist() for run in benchmark.values]
+read, refused = readers(benchmarkdotnet, "a.json", written)
 
 
 @pytest.mark.parametrize(("columns", "stage", "n"), [({}, "Result", 4), ({"stage": "Actual"}, "Actual", 5)])
@@ -54,10 +46,12 @@ def test_results_or_actual_measurements_of_the_workload_are_read_launch_by_launc
     assert [one.name for one in benchmarks] == list(there)
     for one in benchmarks:
         assert [len(run) for run in one.values] == [n, n]
-        assert [value for run in values(one) for value in run] == pytest.approx(
+        assert [value for run in plain(one) for value in run] == pytest.approx(
             [*there[one.name][0], *there[one.name][1]]
         )
-        assert (one.unit, one.better, one.application, one.conditions) == ("s", "lower", "", {})
+        assert (one.unit, one.better, one.application) == ("s", "lower", "")
+        assert {name: texts[0] for name, texts in one.conditions.items()} == {
+            "recorded:cpu": "CPU", "recorded:architecture": "X64", "recorded:runtime": ".NET 8.0.1"}  # fmt: skip
     assert [one.parameters for one in benchmarks] == [{"N": "10"}, {"N": "100"}, {"Text": "a b"}]
 
 
@@ -69,21 +63,21 @@ def test_a_report_without_measurements_is_refused_with_the_exporter_that_keeps_t
 def test_other_stages_and_overheads_are_no_iterations():
     others = [measurement(stage=stage, nanoseconds=0) for stage in ("Jitting", "Pilot", "Warmup", "Unknown")]
     (one,) = read(entry(measurement(), *others, measurement(mode="Overhead", stage="Warmup")))
-    assert values(one) == [[500 * 1e-9 / 100]]
+    assert plain(one) == [[500 * 1e-9 / 100]]
 
 
 def test_a_launch_without_results_has_its_actual_times_less_the_mean_overhead():
     overhead = [measurement(mode="Overhead", iteration=at, nanoseconds=time) for at, time in ((1, 100.0), (2, 300.0))]
     actual = [measurement(iteration=at, nanoseconds=time) for at, time in ((1, 500.0), (2, 150.0))]
     (one,) = read(entry(*overhead, *actual))
-    assert values(one) == [pytest.approx([3e-9, 0.0])]  # (500 - 200) / 100 operations; never below 0
+    assert plain(one) == [pytest.approx([3e-9, 0.0])]  # (500 - 200) / 100 operations; never below 0
 
 
 def test_the_mean_equals_the_mean_of_the_tool():
     report = json.loads((FILES / "Example.Sorting-report-full.json").read_bytes().decode("utf-8-sig"))
     (first, *_rest) = benchmarkdotnet.read("", json.dumps(report).encode(), {})
     (by_hand, *_rest) = benchmarkdotnet.read("", json.dumps(_without_results(report)).encode(), {})
-    for run, longer in zip(values(first), values(by_hand), strict=True):
+    for run, longer in zip(plain(first), plain(by_hand), strict=True):
         assert run == pytest.approx([value for value in longer if value < max(longer)], rel=1e-4)
 
 
@@ -105,13 +99,13 @@ def test_a_report_from_before_full_names_is_refused_in_words():
 def test_the_stages_of_old_releases_have_other_names():
     old = [measurement(mode=mode, stage=None) for mode in ("MainWarmup", "MainTarget", "IdleTarget")]
     (one,) = read(entry(*old, measurement(mode="Result", stage=None, nanoseconds=400.0)))
-    assert values(one) == [[400 * 1e-9 / 100]]
+    assert plain(one) == [[400 * 1e-9 / 100]]
 
 
 def test_runs_and_iterations_come_by_their_numbers():
     places = [(2, 2), (1, 10), (10, 1), (1, 9), (2, 1)]
     (one,) = read(entry(*(measurement(launch, at, launch * 100 + at, 1) for launch, at in places)))
-    assert [[round(value * 1e9) for value in run] for run in values(one)] == [[109, 110], [201, 202], [1001]]
+    assert [[round(value * 1e9) for value in run] for run in plain(one)] == [[109, 110], [201, 202], [1001]]
 
 
 def test_jobs_that_measured_one_benchmark_are_distinguished():

@@ -1,9 +1,11 @@
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from labeler.formats import Source, criterion, read_benchmarks
+from labeler.formats.source import sources
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
 FILES = Path(__file__).parent / "files"  # in the layout of criterion.rs 0.5
@@ -119,3 +121,24 @@ def test_a_folder_is_kept_as_it_is(name):
 
 def test_folders_that_lead_elsewhere_are_no_names():
     assert read("../../../etc/new/sample.json").name == "etc"
+
+
+def test_the_name_is_that_of_benchmark_json_and_the_former_one_is_kept(tmp_path):
+    place = tmp_path / "results" / "grp_x" / "fast_" / "new"
+    place.mkdir(parents=True)
+    (place / "sample.json").write_bytes(written())
+    before = [benchmark.name for part in read_benchmarks(list(sources([place]))) for benchmark in part.benchmarks]
+    (place / "benchmark.json").write_text('{"group_id": "grp/x", "full_id": "grp/x/fast?"}')
+    for file in (place, place / "sample.json"):
+        (one,) = [benchmark for part in read_benchmarks(list(sources([file]))) for benchmark in part.benchmarks]
+        assert (one.name, one.former_names) == ("grp/x/fast?", tuple(before))
+    archive = tmp_path / "all.zip"
+    with zipfile.ZipFile(archive, "w") as out:
+        for file in place.iterdir():
+            out.write(file, f"a/{file.relative_to(tmp_path)}")
+    (one,) = [benchmark for part in read_benchmarks(list(sources([archive]))) for benchmark in part.benchmarks]
+    assert one.name == "grp/x/fast?"
+    for broken in ("", "[]", "{", '{"full_id": 3}', '{"full_id": " "}', "x" * 70_000):
+        (place / "benchmark.json").write_text(broken)
+        (one,) = [b for part in read_benchmarks(list(sources([place / "sample.json"]))) for b in part.benchmarks]
+        assert (one.name, one.former_names) == (before[0], ())

@@ -6,18 +6,13 @@ import pytest
 from analysis.benchmark import Failure
 from labeler.formats import go_benchfmt
 from tests.labeler.formats.examples import read_bytes
-from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+from tests.labeler.formats.mutations import HOSTILE, read_with, readers, refusal
 
 FILES = Path(__file__).parent / "files"  # written by go 1.19.8
 HEAD = "goos: linux\ngoarch: amd64\npkg: example.org/a\ncpu: x\n"
 
 
-def read(text):
-    return read_with(go_benchfmt, "go.txt", text.encode())
-
-
-def refused(text):
-    return refusal(go_benchfmt, "go.txt", text.encode())
+read, refused = readers(go_benchfmt, "go.txt", lambda text: text.encode())
 
 
 def plain(benchmarks):
@@ -192,3 +187,28 @@ def test_of_a_metric_of_its_own_the_person_says_which_values_are_better(given, b
     assert (benchmark.unit, benchmark.better) == ("widgets", better)
     (rate,) = read_bytes("out.txt", b"BenchmarkX-8 10 2.5 MB/s\n")
     assert rate.better == "higher"
+
+
+@pytest.mark.parametrize(
+    ("ending", "name", "reason"),
+    [
+        ("BenchmarkB-2  \tpanic: boom [recovered]\n\tpanic: boom\n\ngoroutine 7\nexit status 2\nFAIL\tp\t0.1s\nFAIL\n",
+         "BenchmarkB-2", "line 10: FAIL: panic: boom [recovered]"),
+        ("BenchmarkB-2\npanic: boom\nFAIL\tp\t0.1s\n", "BenchmarkB-2", "line 7: FAIL: panic: boom"),
+        ("BenchmarkB-2 \t 0 \t NaN ns/op\npanic: boom\nFAIL\n", "BenchmarkB-2", "line 5: 0 NaN ns/op"),
+        ("panic: boom\nFAIL\tp\t0.1s\n", "BenchmarkA-2",
+         "line 6: the process failed after this benchmark: panic: boom"),
+        ("FAIL\tp\t0.1s\n", "BenchmarkA-2", "line 5: the process failed after this benchmark"),
+    ],
+)  # fmt: skip
+def test_a_benchmark_that_panics_is_named_beside_one_that_works(ending, name, reason):
+    text = f"goos: linux\ngoarch: amd64\ncpu: Xeon\nBenchmarkA-2 10 5 ns/op\n{ending}"
+    found = go_benchfmt.read("", text.encode(), {})
+    failed = {one.name: [failure.reason for failure in one.failures] for one in found if one.failures}
+    assert failed == {name: [reason]}
+
+
+def test_a_process_that_ends_well_has_no_failure_and_names_its_machine():
+    (one,) = read("goos: linux\ngoarch: arm64\npkg: p\ncpu: M 1\nBenchmarkA-2 10 5 ns/op\nPASS\nok p 1s\n")
+    assert one.failures == ()
+    assert (one.of("recorded:architecture"), one.of("recorded:cpu")) == (("arm64",), ("M 1",))

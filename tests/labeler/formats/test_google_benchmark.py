@@ -5,7 +5,7 @@ import pytest
 
 from analysis.benchmark import Failure
 from labeler.formats import google_benchmark
-from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+from tests.labeler.formats.mutations import HOSTILE, read_with, readers, refusal
 
 FILES = Path(__file__).parent / "files"  # written by Google Benchmark 1.7.1
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -32,12 +32,7 @@ def written(*rows):
     return json.dumps({"context": {"date": "2024", "num_cpus": 8}, "benchmarks": rows}).encode()
 
 
-def read(*rows):
-    return read_with(google_benchmark, "a.json", written(*rows))
-
-
-def refused(*rows):
-    return refusal(google_benchmark, "a.json", written(*rows))
+read, refused = readers(google_benchmark, "a.json", written)
 
 
 def values(benchmark):

@@ -5,7 +5,8 @@ import pytest
 
 from analysis.benchmark import Failure
 from labeler.formats import hyperfine
-from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+from tests.labeler.formats.examples import plain
+from tests.labeler.formats.mutations import HOSTILE, read_with, readers, refusal
 
 FILES = Path(__file__).parent / "files"  # written by hyperfine 1.15.0
 TIMES = [0.5, 0.25, 0.125]
@@ -20,16 +21,7 @@ def written(*results):
     return json.dumps({"results": results}).encode()
 
 
-def read(*results):
-    return read_with(hyperfine, "a.json", written(*results))
-
-
-def refused(*results):
-    return refusal(hyperfine, "a.json", written(*results))
-
-
-def values(benchmark):
-    return [run.tolist() for run in benchmark.values]
+read, refused = readers(hyperfine, "a.json", written)
 
 
 @pytest.mark.parametrize("file", ["hyperfine.json", "hyperfine-parameters.json"])
@@ -43,7 +35,7 @@ def test_every_process_of_a_file_of_the_tool_is_a_run_unless_it_failed(file):
             assert name not in benchmarks
             continue
         one = benchmarks.pop(name)
-        assert values(one) == [[there["times"][at]] for at in good]
+        assert plain(one) == [[there["times"][at]] for at in good]
         assert one.conditions == {"run": tuple(map(str, good))}
         assert (one.unit, one.better, one.application) == ("s", "lower", "")
         assert one.parameters == there.get("parameters", {})
@@ -61,7 +53,7 @@ def test_the_tools_csv_is_refused_with_the_option_that_keeps_every_time():
 
 def test_processes_that_failed_are_told_and_left_out():
     (one,) = read(result(codes=[0, 2, None]))
-    assert values(one) == [[0.5]]
+    assert plain(one) == [[0.5]]
     assert one.failures == (Failure({"run": "1"}, "exit code 2"), Failure({"run": "2"}, "ended by a signal"))
 
 
@@ -77,7 +69,7 @@ def test_parameters_are_part_of_the_name():
 
 
 def test_files_without_exit_codes_are_read():
-    assert values(read(result(codes=None))[0]) == [[0.5], [0.25], [0.125]]
+    assert plain(read(result(codes=None))[0]) == [[0.5], [0.25], [0.125]]
 
 
 def test_a_command_that_appears_twice_is_refused_with_the_option_that_names():

@@ -5,8 +5,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from labeler.errors import Refused
 from labeler.formats import read, sources

@@ -5,24 +5,15 @@ import pytest
 
 from analysis.benchmark import Failure
 from labeler.formats import krun
-from tests.labeler.formats.examples import csv_bytes
-from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+from tests.labeler.formats.examples import csv_bytes, plain
+from tests.labeler.formats.mutations import HOSTILE, read_with, readers, refusal
 
 FILES = Path(__file__).parent / "files"  # in the layout that warmup_stats describes
 HEADER = ("process_exec_num", "bench_name", 0, 1, 2)
 ROWS = [(0, "sort", 0.5, 0.25, 0.125), (1, "sort", 1.5, 1.25, 1.125), (0, "join", 2.5, 2.25, 2.125)]
 
 
-def read(rows, columns=HEADER):
-    return read_with(krun, "krun.csv", csv_bytes(rows, columns))
-
-
-def refused(rows, columns=HEADER):
-    return refusal(krun, "krun.csv", csv_bytes(rows, columns))
-
-
-def values(benchmark):
-    return [run.tolist() for run in benchmark.values]
+read, refused = readers(krun, "krun.csv", lambda rows, columns=HEADER: csv_bytes(rows, columns))
 
 
 def test_each_row_is_a_run_and_each_column_an_iteration():
@@ -33,7 +24,7 @@ def test_each_row_is_a_run_and_each_column_an_iteration():
         if times != ["crash"]:
             there.setdefault(name, []).append(list(map(float, times)))
     benchmarks = read_with(krun, "krun.csv", content)
-    assert {one.name: values(one) for one in benchmarks} == there
+    assert {one.name: plain(one) for one in benchmarks} == there
     assert [[len(run) for run in one.values] for one in benchmarks] == [[6, 6], [6, 6, 6]]
     spectral, nbody = benchmarks
     assert (spectral.unit, spectral.better, spectral.application, spectral.parameters) == ("s", "lower", "", {})

@@ -6,8 +6,7 @@ import json
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from labeler.errors import Refused
 from labeler.formats import Source

@@ -4,8 +4,7 @@ import io
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from labeler.errors import Refused
 from labeler.formats import ReadOptions, Source, read_benchmarks

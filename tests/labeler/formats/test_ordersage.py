@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis.benchmark import Failure
 from labeler.errors import Refused
@@ -154,7 +153,7 @@ def test_a_table_with_another_cell_somewhere_is_read_or_refused_and_nothing_else
 
 
 @pytest.mark.skipif(
-    not FOLDER, reason="set LABELER_ORDERSAGE_DIR to the folder with the published experiment to run this test"
+    not FOLDER, reason="set LABELER_ORDERSAGE_DIR to the folder with the OrderSage experiment to run this test"
 )
 def test_a_published_experiment_is_read_as_pandas_reads_it():
     path = Path(FOLDER) / "memcached_exp_results.csv"

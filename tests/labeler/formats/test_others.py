@@ -9,7 +9,8 @@ import pytest
 from labeler.errors import InputError
 from labeler.formats import known
 from labeler.plugins import FORMAT_GROUP
-from labeler.service.data import exploring, importing
+from labeler.service.files import exploring
+from labeler.service.items import importing
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW
 

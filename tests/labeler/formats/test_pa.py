@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from labeler.formats import pa
-from tests.labeler.formats.examples import csv_bytes
-from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+from tests.labeler.formats.examples import csv_bytes, plain
+from tests.labeler.formats.mutations import HOSTILE, read_with, readers, refusal
 
 FILES = Path(__file__).parent / "files"  # in the layout that pa describes
 
@@ -23,16 +23,7 @@ def written(rows, columns=pa.COLUMNS):
     return csv_bytes(rows, columns, ";")
 
 
-def read(*rows, columns=pa.COLUMNS):
-    return read_with(pa, "pa.csv", written(rows, columns))
-
-
-def refused(*rows, columns=pa.COLUMNS):
-    return refusal(pa, "pa.csv", written(rows, columns))
-
-
-def values(benchmark):
-    return [run.tolist() for run in benchmark.values]
+read, refused = readers(pa, "pa.csv", lambda *rows, columns=pa.COLUMNS: written(rows, columns))
 
 
 @pytest.mark.parametrize("has_header", [True, False])
@@ -47,9 +38,9 @@ def test_each_fork_is_a_run_and_an_iteration_the_mean_of_its_histogram(has_heade
     assert (sort.name, sort.unit, sort.better) == ("org.Sort.sort#n=10&order=up [sample]", "s", "lower")
     assert (sort.benchmark, sort.application) == ("org.Sort.sort#n=10&order=up", "sorting")
     assert sort.parameters == {"n": "10", "order": "up"}
-    assert values(join) == [[iteration[0] for iteration in there["org.Sort.join"][fork].values()] for fork in (1, 2)]
+    assert plain(join) == [[iteration[0] for iteration in there["org.Sort.join"][fork].values()] for fork in (1, 2)]
     means = [sum(each) / len(each) * 1e-9 for fork in (1, 2) for each in there["org.Sort.sort"][fork].values()]
-    assert [value for run in values(sort) for value in run] == pytest.approx(means)
+    assert [value for run in plain(sort) for value in run] == pytest.approx(means)
     assert len(there["org.Sort.sort"][1][1]) == 15
     assert sort.conditions == {
         "run": ("1", "2"), "version": ("1.0.0",) * 2, "context": ("host",) * 2, "trial": ("1",) * 2,
@@ -59,7 +50,7 @@ def test_each_fork_is_a_run_and_an_iteration_the_mean_of_its_histogram(has_heade
 def test_runs_come_by_number_and_are_distinguished_by_trial_instance_and_commit():
     places = [(1, 10), (1, 2), (2, 1)]
     (one,) = read(*(row(trial * 100 + fork, trial=trial, fork=fork, unit="ops/s") for trial, fork in places))
-    assert values(one) == [[102.0], [110.0], [201.0]]
+    assert plain(one) == [[102.0], [110.0], [201.0]]
     assert (one.conditions["run"], one.conditions["trial"]) == (("2", "10", "1"), ("1", "1", "2"))
     (one,) = read(row(), row(commit="2.0"), row(instance="other"))
     assert len(one.values) == 3
@@ -67,12 +58,12 @@ def test_runs_come_by_number_and_are_distinguished_by_trial_instance_and_commit(
 
 def test_iterations_come_by_number_in_whatever_order_they_stand():
     (one,) = read(*(row(float(at), iteration=at, unit="s/op") for at in (10, 2, 1)))
-    assert values(one) == [[1.0, 2.0, 10.0]]
+    assert plain(one) == [[1.0, 2.0, 10.0]]
 
 
 def test_values_that_were_written_once_for_each_invocation_are_averaged_too():
     (one,) = read(row(1.0, unit="s/op"), row(2.0, 2, unit="s/op"), row(2.0, unit="s/op"))
-    assert values(one) == [[1.75]]
+    assert plain(one) == [[1.75]]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +77,7 @@ def test_values_that_were_written_once_for_each_invocation_are_averaged_too():
 )  # fmt: skip
 def test_times_become_seconds_and_rates_keep_their_unit(unit, mode, stored, better, factor):
     (one,) = read(row(8.0, unit=unit, mode=mode))
-    assert (one.unit, one.better, values(one)) == (stored, better, [[8.0 * factor]])
+    assert (one.unit, one.better, plain(one)) == (stored, better, [[8.0 * factor]])
 
 
 @pytest.mark.parametrize(

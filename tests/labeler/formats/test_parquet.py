@@ -5,8 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from labeler.errors import Refused
 from tests.labeler.formats.examples import parquet_bytes, plain, read_bytes, read_or_refusal

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from labeler.formats import pytest_benchmark
-from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+from tests.labeler.formats.mutations import HOSTILE, read_with, readers, refusal
 
 FILES = Path(__file__).parent / "files"  # written by pytest-benchmark 5.3.1
 DATA = [0.5, 0.25, 0.125]
@@ -19,12 +19,7 @@ def written(*entries):
     return json.dumps({"machine_info": {}, "commit_info": {}, "benchmarks": entries, "version": "5.3.1"}).encode()
 
 
-def read(*entries):
-    return read_with(pytest_benchmark, "a.json", written(*entries))
-
-
-def refused(*entries):
-    return refusal(pytest_benchmark, "a.json", written(*entries))
+read, refused = readers(pytest_benchmark, "a.json", written)
 
 
 def test_a_file_of_the_tool_is_read_unchanged():
@@ -42,7 +37,9 @@ def test_a_file_of_the_tool_is_read_unchanged():
             there["stats"]["mean"]
         )  # so they are already divided by iterations
         assert (one.unit, one.better, one.application) == ("s", "lower", "")
-        assert one.conditions == {"time": (json.loads(content)["datetime"].removesuffix("+00:00"),)}
+        assert one.of("time") == (json.loads(content)["datetime"].removesuffix("+00:00"),)
+        assert (one.of("recorded:architecture"), one.of("recorded:runtime")) == (("x86_64",), ("CPython 3.11.7",))
+        assert "host" not in one.of("recorded:host")[0]  # a hash
     assert [one.parameters for one in benchmarks] == [{"n": "10"}, {"n": "100"}, {"text": "<b>"}, {"text": "a b"}]
 
 

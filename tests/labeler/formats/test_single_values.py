@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labeler.formats import FORMATS, Source, read_benchmarks, tinybench
+from labeler.formats import FORMATS, Source, printed, read_benchmarks, tinybench
 from labeler.formats.single_values import in_unit
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
@@ -267,3 +267,12 @@ def test_a_name_is_kept_as_it_is(name):
     assert [one.name for one in read("bencher", json.dumps({name: {"latency": {"value": 1}}}))] == [name]
     tasks = [{"name": name, "result": {"latency": {"mean": 1.0}}}]
     assert [one.name for one in read("tinybench", json.dumps(tasks))] == [name]
+
+
+def test_failed_benchmarks_of_printed_output_are_named():
+    cargo = b"test works ... bench:  12 ns/iter (+/- 1)\ntest breaks ... FAILED\n"
+    found = {one.name: [each.reason for each in one.failures] for one in printed.read_cargo("", cargo, {})}
+    assert found == {"works": [], "breaks": ["FAILED"]}
+    script = b"good x 1,000 ops/sec \xc2\xb11.00% (90 runs sampled)\nbad: TypeError: no function\n"
+    found = {one.name: [each.reason for each in one.failures] for one in printed.read_benchmark_js("", script, {})}
+    assert found == {"good": [], "bad": ["TypeError: no function"]}

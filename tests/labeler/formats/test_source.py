@@ -1,3 +1,4 @@
+import copy
 import gzip
 import hashlib
 import io
@@ -9,8 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from analysis.benchmark import natural
 from labeler.errors import InputError, Refused
@@ -53,7 +53,7 @@ def test_a_gzip_file_with_a_changed_byte_is_refused_or_still_the_same(at, change
 def test_a_file_that_is_gone_and_a_folder_are_refused_by_name(tmp_path):
     with pytest.raises(Refused, match=r"gone\.json: No such file or directory$"):
         Source("gone.json", path=tmp_path / "gone.json").content()
-    with pytest.raises(Refused, match=r"folder: Is a directory$"):
+    with pytest.raises(Refused, match="folder: this is not a file, but a folder"):
         Source("folder", path=tmp_path).content()
 
 
@@ -297,3 +297,16 @@ def test_the_size_is_that_on_the_disk_or_of_what_was_sent(tmp_path):
     (tmp_path / "a.json").write_bytes(CONTENT)
     assert Source("a", path=tmp_path / "a.json").size == Source("a", data=CONTENT).size == len(CONTENT)
     assert Source("a", path=tmp_path / "gone.json").size == 0
+
+
+def test_a_zip_file_whose_entries_share_their_data_is_refused_at_once(tmp_path):
+    body, name = b"[[1.0, 2.0], [1.5, 2.5]]", "a0.json"
+    with zipfile.ZipFile(tmp_path / "one.zip", "w") as archive:
+        archive.writestr(name, body)
+        for number in range(1, 300):  # further entries of the directory for the same data
+            entry = copy.copy(archive.getinfo(name))
+            entry.filename = entry.orig_filename = f"a{number}.json"
+            archive.filelist.append(entry)
+            archive.NameToInfo[entry.filename] = entry
+    (found,) = sources([tmp_path / "one.zip"])
+    assert "share the same data" in found.unusable

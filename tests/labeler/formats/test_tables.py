@@ -5,8 +5,7 @@ import re
 
 import pandas as pd
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from labeler.errors import Refused
 from labeler.formats import Source

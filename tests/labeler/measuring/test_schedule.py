@@ -5,11 +5,10 @@ from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from labeler.measuring.plan import Command, Factor, Level, Measured, Plan
+from labeler.measuring.plan import Command, Factor, Level, MeasurementPlan, PlanEntry
 from labeler.measuring.schedule import contexts_of, kinds_of_order, n_steps, schedule
 
 COMMAND = {"": Command(("true",))}
@@ -24,8 +23,8 @@ def plans(draw):
         for at in range(draw(st.integers(0, 2)))
     )
     n_contexts = int(np.prod([len(factor.levels) for factor in factors]))
-    return Plan(
-        tuple(Measured(name, COMMAND) for name in names),
+    return MeasurementPlan(
+        tuple(PlanEntry(name, COMMAND) for name in names),
         versions,
         factors,
         contexts=draw(st.integers(1, n_contexts)) if factors and draw(st.booleans()) else None,
@@ -87,12 +86,12 @@ def test_versions_take_turns_unless_they_are_to_follow_one_another(plan):
 
 
 def test_two_versions_of_one_context_alternate_as_a_b_b_a():
-    plan = Plan((Measured("b", COMMAND),), {"A": {}, "B": {}}, runs=4, order="fixed")
+    plan = MeasurementPlan((PlanEntry("b", COMMAND),), {"A": {}, "B": {}}, runs=4, order="fixed")
     assert "".join(step.version for step in schedule(plan)) == "ABBAABBA"
 
 
 def test_blocks_of_both_orders_take_turns():
-    plan = Plan((Measured("b", COMMAND),), runs=3, order="both")
+    plan = MeasurementPlan((PlanEntry("b", COMMAND),), runs=3, order="both")
     assert [step.order_type[0] for step in schedule(plan)] == list("frrffr")
 
 
@@ -106,7 +105,7 @@ def test_the_seed_decides_and_a_longer_plan_begins_with_a_shorter_one(plan):
 
 
 def test_random_positions_and_predecessors_are_uniform_and_another_seed_draws_others():
-    plan = Plan(tuple(Measured(name, COMMAND) for name in "abcd"), runs=600, order="random", seed=3)
+    plan = MeasurementPlan(tuple(PlanEntry(name, COMMAND) for name in "abcd"), runs=600, order="random", seed=3)
     steps = list(schedule(plan))
     positions = Counter((step.benchmark, step.position) for step in steps)
     after = Counter((step.benchmark, step.predecessor) for step in steps if step.predecessor)
@@ -122,7 +121,7 @@ def test_a_fraction_of_contexts_has_no_combination_twice(seed, n):
         Factor(name, "variable", tuple(Level(str(level), ("x",)) for level in range(size)))
         for name, size in (("a", 2), ("b", 3), ("c", 4))
     )
-    drawn = contexts_of(Plan((Measured("b", COMMAND),), factors=factors, contexts=n, seed=seed))
+    drawn = contexts_of(MeasurementPlan((PlanEntry("b", COMMAND),), factors=factors, contexts=n, seed=seed))
     assert len({tuple(row.values()) for row in drawn}) == len(drawn) == n
 
 
@@ -131,13 +130,13 @@ def test_a_fraction_of_contexts_has_each_level_equally_often():
         Factor(name, "variable", tuple(Level(str(level), ("x",)) for level in range(size)))
         for name, size in (("a", 2), ("b", 3), ("c", 4))
     )
-    drawn = contexts_of(Plan((Measured("b", COMMAND),), factors=factors, contexts=12))
+    drawn = contexts_of(MeasurementPlan((PlanEntry("b", COMMAND),), factors=factors, contexts=12))
     for name, size in (("a", 2), ("b", 3), ("c", 4)):
         assert set(Counter(row[name] for row in drawn).values()) == {12 // size}
 
 
 def test_a_large_plan_is_listed_without_being_held():
-    plan = Plan((Measured("b", COMMAND),), runs=500_000)
+    plan = MeasurementPlan((PlanEntry("b", COMMAND),), runs=500_000)
     assert [
         len(list(group))
         for _, group in zip(range(3), (g for _, g in groupby(schedule(plan), lambda s: s.round)), strict=False)

@@ -9,16 +9,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from labeler.errors import InputError
 from labeler.formats import Source, read_benchmarks, sources
 from labeler.measuring.plan_file import parse_plan
-from labeler.measuring.results import Result
-from labeler.measuring.schedule import Step, n_steps, schedule
+from labeler.measuring.results import RunResult
+from labeler.measuring.schedule import ScheduledRun, n_steps, schedule
 from labeler.measuring.session import LOCK, done_so_far, measure, seconds_left
-from labeler.measuring.table import NAME, Table, read_done
+from labeler.measuring.table import NAME, MeasurementTable, read_done
 from tests.labeler.measuring.commands import PYTHON, but_for_times, measured, plan_of, rows_of
 
 TWO_OF_EACH = f"""
@@ -247,12 +246,12 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), m
 def test_every_whole_run_is_found_in_any_beginning_of_a_table(tmp_path_factory, runs, cut):
     path = tmp_path_factory.mktemp("table") / NAME
     ends = []
-    with Table(path, ("env",)) as table:
+    with MeasurementTable(path, ("env",)) as table:
         ends.append(path.stat().st_size)
         for number, (values, name, level) in enumerate(runs):
-            step = Step(number, 0, name or "b", "", "fixed", 1, "", {"env": level})
+            step = ScheduledRun(number, 0, name or "b", "", "fixed", 1, "", {"env": level})
             table.append(
-                step, [Result(step.benchmark, tuple(values), "s")] if values else [], "" if values else "no", {}, ""
+                step, [RunResult(step.benchmark, tuple(values), "s")] if values else [], "" if values else "no", {}, ""
             )
             ends.append(path.stat().st_size)
         columns, done = table.columns, table.done
@@ -301,7 +300,7 @@ def test_a_folder_belongs_to_its_plan_and_may_get_more_runs(tmp_path):
     with pytest.raises(InputError, match="different plan: benchmarks, seed"):
         measure(replace(plan_of("1"), seed=2), tmp_path / "results", tmp_path)
     with pytest.raises(InputError, match="its columns differ"):
-        Table(tmp_path / "results" / NAME, ("env",)).__enter__()
+        MeasurementTable(tmp_path / "results" / NAME, ("env",)).__enter__()
     (tmp_path / "results" / LOCK).write_text("?")
     with pytest.raises(InputError, match=r"plan\.lock is missing or damaged"):
         measure(plan, tmp_path / "results", tmp_path)
@@ -317,8 +316,8 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
 
 
 def test_two_measurements_cannot_share_a_table(tmp_path):
-    with Table(tmp_path / NAME, ()), pytest.raises(InputError, match="another `labeler measure`"):
-        Table(tmp_path / NAME, ()).__enter__()
+    with MeasurementTable(tmp_path / NAME, ()), pytest.raises(InputError, match="another `labeler measure`"):
+        MeasurementTable(tmp_path / NAME, ()).__enter__()
 
 
 def test_without_interleaving_a_longer_plan_is_another_one(tmp_path):

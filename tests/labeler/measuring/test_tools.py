@@ -10,6 +10,7 @@ import pytest
 
 from labeler.measuring.plan_file import parse_plan
 from labeler.measuring.tools import TOOLS
+from tests.conftest import missing
 from tests.labeler.formats.examples import jmh_entry
 from tests.labeler.measuring.commands import measured
 
@@ -65,7 +66,7 @@ def is_here(tool):
 @pytest.mark.parametrize("tool", REAL)
 def test_a_tool_gives_its_measurements_run_by_run(tmp_path, tool):
     if not is_here(tool):
-        pytest.skip(f"install {tool} to run this test")
+        missing(tool, "install the benchmark tool to measure with it")
     files, keys, names, n_iterations = REAL[tool]
     for name, text in files.items():
         (tmp_path / name).write_text(text)

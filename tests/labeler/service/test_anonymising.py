@@ -6,19 +6,22 @@ from itertools import count
 
 import pytest
 
+from analysis.document import json_values
 from analysis.report import Resampling
 from labeler.errors import StudyError
 from labeler.formats import tables
 from labeler.model import Answer, Category, Person, Role, Submission
-from labeler.plan.design import Plan
-from labeler.service import reviewing
-from labeler.service.data import importing
-from labeler.service.people import identity, inbox
-from labeler.service.plan import assigning, coordinating
-from labeler.service.results import anonymising, exchange, reporting
-from labeler.service.results.anonymising import Anonymised, pseudonyms, replacing
+from labeler.plan.design import Plan, draw_plan
+from labeler.service.handover import anonymising, triage
+from labeler.service.handover.anonymising import Anonymised, pseudonyms, replacing
+from labeler.service.items import importing
+from labeler.service.labelling import inbox, reviewing
+from labeler.service.people import identity
+from labeler.service.plan import assigning
+from labeler.service.results import exchange, reporting
+from labeler.service.study import coordinating
 from labeler.service.verdicts import computing
-from labeler.store import copies, decisions, events, items, labels, open_database, people, studies
+from labeler.store import assignments, copies, decisions, events, items, labels, open_database, people, studies
 from labeler.store.decisions import Decision
 from tests.labeler.conftest import (
     NOW,
@@ -45,7 +48,7 @@ def named_study(tmp_path_factory):
     """A study with unique names: labelled, commented, with sign-ins, verdicts and reports."""
     path = tmp_path_factory.mktemp("named") / "named.study"
     coordinating.create_study(
-        path, name=f"Caches of {CAROL}", question=f"Alike, {DAN}?", coordinator=CAROL, now=NOW
+        path, name=f"Caches of {CAROL}", question=f"Alike, {DAN}?", coordinator=CAROL, plan_secret="5e" * 16, now=NOW
     )  # fmt: skip
     with open_database(path) as db:
         import_all(db, *(result_file(item_name(number), series(number)) for number in range(8)))
@@ -167,7 +170,8 @@ def test_the_hash_of_the_plan_is_that_of_the_same_plan_over_the_new_names(named,
 
 MACHINE_TEXTS = {
     "studies": {
-        "picture_secret", "state", "axis_rule", "plan_parameters", "plan_hash", "created_utc", "resumes_to", "gate",
+        "picture_secret", "plan_secret", "state", "axis_rule", "plan_parameters", "plan_hash", "created_utc",
+        "resumes_to", "gate",
     },
     "files": {"sha256", "imported_utc"},
     "items": {"name", "benchmark", "application", "parameters", "unit", "better", "data_hash", "failures"},
@@ -287,7 +291,7 @@ def flat(content, place=""):
 
 
 def report(db):
-    content = json.loads(json.dumps(reporting.report_of_study(db, FAST, actor="owner", now=NOW)))
+    content = json.loads(json.dumps(json_values(reporting.report_of_study(db, FAST, actor="owner", now=NOW))))
     return {
         place: value for place, value in flat(content) if place not in ("/plan/seed", "/plan/hash", "/hashes/answers")
     }
@@ -318,7 +322,9 @@ def test_a_report_has_the_same_numbers(named, tmp_path, keep_benchmarks):
 def test_what_does_not_depend_on_the_order_of_reviewers_is_the_same_in_any_order(named, tmp_path):
     anonymise(named, tmp_path / "out.study", token="another")
     with open_database(tmp_path / "out.study") as out:
-        one, other = (reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW) for db in (named, out))
+        one, other = (
+            json_values(reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW)) for db in (named, out)
+        )
     assert one["agreement"]["fleiss_kappa"] == other["agreement"]["fleiss_kappa"]
     assert (one["classifiers"], one["left_out"]) == (other["classifiers"], other["left_out"])
     pairs = [sorted((p["n"], p["agree"]) for p in each["agreement"]["pairs"]) for each in (one, other)]
@@ -449,3 +455,48 @@ def test_imported_labels_do_not_keep_an_id_made_from_their_reviewers_name(db, tm
     assert leaks(tmp_path / "out.study", ["Zebulon", old.label.event_id, old.source_key, secret]) == []
     ((told,),) = rows_of(tmp_path / "out.study", "SELECT details FROM events WHERE action = 'import labels'")
     assert json.loads(told)["reviewers"] == ["R1"]
+
+
+def recognised(copy, items_of_plan, names):
+    """Return the pseudonyms that somebody who knows all names can tell by trying seeds, as pseudonym -> name."""
+    published = {}
+    for row in assignments.everything(copy):
+        a = row.assignment
+        published.setdefault(a.reviewer, set()).add((a.item, a.kind, a.position))
+    found = {}
+    for seed in range(PARAMETERS.seed + 3):
+        drawn = {}
+        for a in draw_plan(items_of_plan, names, replace(PARAMETERS, seed=seed)).assignments:
+            drawn.setdefault(a.reviewer, set()).add((a.item, a.kind, a.position))
+        found |= {new: name for new, own in published.items() for name in drawn if drawn[name] == own}
+    return found
+
+
+@pytest.mark.parametrize("plan_secret", ["", None])
+def test_trying_all_seeds_names_nobody_if_the_study_has_a_secret(tmp_path, plan_secret):
+    path, out = tmp_path / "a.study", tmp_path / "out.study"
+    coordinating.create_study(
+        path, name="a", question="Alike?", coordinator=CAROL, plan_secret=plan_secret, now=NOW
+    )  # fmt: skip
+    with open_database(path) as db:
+        import_all(db, *(result_file(item_name(number), series(number)) for number in range(8)))
+        for name in NAMES:
+            identity.add_person(db, name, [Role.REVIEWER], actor=CAROL, now=NOW)
+        assigning.confirm_plan(db, PARAMETERS, actor=CAROL, now=NOW)
+        secret, known = studies.plan_secret(db), {item.name: item.application for item in items.all_items(db)}
+        done = anonymising.anonymise(db, out, actor=CAROL, now=NOW)
+    assert len(secret) == (32 if plan_secret is None else 0)  # 128 random bits
+    with open_database(out) as copy:
+        assert len(recognised(copy, known, NAMES)) == (0 if secret else len(NAMES))
+        assert studies.plan_secret(copy) == ""
+    assert not secret or secret.encode() not in out.read_bytes()
+    assert ("trying all seeds" in done.reveals) is not bool(secret)
+
+
+def test_copies_of_a_study_keep_the_secret_of_its_plan_and_a_study_from_its_items_draws_its_own(planned, tmp_path):
+    coordinating.back_up(planned, tmp_path / "backup.study", actor=CAROL, now=NOW)
+    triage.make_study(planned, [item_name(1), item_name(2)], tmp_path / "new.study", name="new", coordinator="dora",
+                      actor="carol", now=NOW)  # fmt: skip
+    with open_database(tmp_path / "backup.study") as backup, open_database(tmp_path / "new.study") as new:
+        assert studies.plan_secret(backup) == studies.plan_secret(planned) != studies.plan_secret(new)
+        assert len(studies.plan_secret(new)) == 32

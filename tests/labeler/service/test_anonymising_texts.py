@@ -2,10 +2,9 @@
 
 import json
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from labeler.service.results.anonymising import in_json, replacing
+from labeler.service.handover.anonymising import in_json, replacing
 
 words = (
     st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=8).map(str.strip).filter(bool)

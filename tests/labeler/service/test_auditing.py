@@ -1,18 +1,23 @@
+import hashlib
 import json
 import random
+import re
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
-from labeler.errors import InputError
-from labeler.service import reviewing
-from labeler.service.people import inbox
-from labeler.service.plan import coordinating
-from labeler.service.results import auditing
-from labeler.store import open_database
+from labeler.errors import ChangedSchema, InputError, StudyError
+from labeler.model import Role
+from labeler.plan.lifecycle import Step
+from labeler.service.items import curating
+from labeler.service.labelling import auditing, inbox, reviewing
+from labeler.service.people import identity
+from labeler.service.study import coordinating, course, staffing
+from labeler.store import chain, copies, database, items, labels, open_database
 from tests.conftest import examples
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, answer_next, id_of, submission
@@ -22,8 +27,8 @@ PROTECTED = {"labels": "label_id", "events": "event_id", "replies": "reply_id", 
 
 
 @pytest.fixture
-def study(planned):
-    """The path of a study with answers, comments and replies."""
+def study(planned, tmp_path):
+    """The path of a study with answers, comments and replies, which nobody has open."""
     task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     said = replace(submission(task, "similar"), flag=True, comment="a step")
     reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW)
@@ -31,7 +36,8 @@ def study(planned):
         answer_next(planned, "ben", "dissimilar")
     inbox.reply(planned, task.code, "Thank you.", actor="carol", now=NOW)
     assert auditing.audit(planned).faults == ()
-    return planned.path
+    planned.backup(tmp_path / "alone.study")
+    return tmp_path / "alone.study"
 
 
 def audited(path, against=None):
@@ -43,15 +49,25 @@ def rows_of(connection, table):
     return connection.execute(f"SELECT rowid, * FROM {table} ORDER BY rowid").fetchall()
 
 
+@contextmanager
+def without_triggers(plain):
+    """Drop the triggers that protect rows, and create them again at the end, as somebody who covers up would."""
+    triggers = plain.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        plain.execute(f'DROP TRIGGER "{name}"')
+    yield
+    for _, sql in triggers:
+        plain.execute(sql)
+
+
 def edit(path, draw):
     """One edit with SQLite after dropping the triggers; returns a description of the edit."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as plain:
-        for (name,) in plain.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
-            plain.execute(f'DROP TRIGGER "{name}"')
+    with closing(sqlite3.connect(path, isolation_level=None)) as plain, without_triggers(plain):
         plain.execute("PRAGMA foreign_keys = OFF")
         table = draw.choice([table for table in PROTECTED if rows_of(plain, table)])
         columns = [row[1] for row in plain.execute(f"PRAGMA table_info({table})") if not row[5] and row[1] != "item_id"]
-        kind, row = draw.choice(("change", "remove", "insert", "swap")), draw.choice(rows_of(plain, table))
+        kinds = ("change", "remove", "insert", *(["swap"] if len(rows_of(plain, table)) > 1 else []))
+        kind, row = draw.choice(kinds), draw.choice(rows_of(plain, table))
         column = draw.choice(columns)
         if kind == "change":
             old = plain.execute(f"SELECT {column} FROM {table} WHERE rowid = ?", (row[0],)).fetchone()[0]
@@ -120,9 +136,7 @@ def test_rows_and_links_that_are_removed_from_the_end_are_found_against_what_was
         printed = coordinating.back_up(db, backup, actor="carol", now=NOW)
     assert audited(backup, printed) == ()
     assert audited(study, backup) == audited(study, printed) == ()
-    with closing(sqlite3.connect(study, isolation_level=None)) as plain:
-        for (name,) in plain.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
-            plain.execute(f'DROP TRIGGER "{name}"')
+    with closing(sqlite3.connect(study, isolation_level=None)) as plain, without_triggers(plain):
         for _ in range(2):  # the event of the backup and everything before it
             part, row_id = plain.execute("SELECT part, row_id FROM links ORDER BY link_id DESC").fetchone()
             key = {"event": ("events", "event_id"), "reply": ("replies", "reply_id")}[part]
@@ -139,14 +153,10 @@ def test_a_chain_that_is_made_anew_after_a_change_is_found_against_a_receipt(stu
     with open_database(study) as db:
         receipt.write_text(auditing.receipt(db, id_of(db, "ada"), now=NOW))
         assert auditing.audit(db, receipt).faults == ()
-    with closing(sqlite3.connect(study, isolation_level=None)) as plain:
-        for (name,) in plain.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
-            plain.execute(f'DROP TRIGGER "{name}"')
+    with closing(sqlite3.connect(study, isolation_level=None)) as plain, without_triggers(plain):
         plain.execute("UPDATE labels SET answer = 'dissimilar' WHERE label_id = 1")
-    from labeler.store import chain
-
-    with open_database(study) as db, db.atomic():
-        chain.begin(db)
+    with open_database(study) as db:
+        rebuild_chain(db)
         assert auditing.audit(db).faults == ()
         of_chain, of_label = auditing.audit(db, receipt).faults
     assert (of_chain.part, of_label.part) == ("chain", "answer")
@@ -161,7 +171,57 @@ def test_a_receipt_tells_of_own_labels_only(study):
             code for (code,) in db.execute("SELECT code FROM assignments WHERE person_id = ?", (id_of(db, "ada"),))
         }
     assert {entry["code"] for entry in own["labels"]} <= codes
-    assert set(own) == {"what", "study", "made_utc", "labels", "chain"}
+    assert set(own) == {"what", "made_utc", "labels", "chain"}
+
+
+def rebuild_chain(db):
+    with db.atomic(), copies.rewritable(db):
+        chain.begin(db)
+
+
+def old_receipt(db, reviewer):
+    """A receipt in the form of earlier versions, with unsealed hashes."""
+    entries = [
+        {"code": code, "label": answer, "created_utc": at, "digest": digest}
+        for code, answer, at, digest, _ in labels.links_of(db, id_of(db, reviewer))
+    ]
+    head = auditing.head(db).partition("-")[2]
+    return json.dumps({"what": "labeler receipt", "study": "Caches", "labels": entries, "chain": head})
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_receipt_finds_what_was_changed_rolled_back_or_rebuilt(study, tmp_path, is_old):
+    receipt, early = tmp_path / "receipt.json", tmp_path / "early.study"
+    with open_database(study) as db:
+        db.backup(early)
+        answer_next(db, "ada", "similar")
+        receipt.write_text(old_receipt(db, "ada") if is_old else auditing.receipt(db, id_of(db, "ada"), now=NOW))
+        answer_next(db, "ben", "similar")
+        assert auditing.audit(db, receipt).faults == ()
+    assert [fault.part for fault in audited(early, receipt)] == ["chain", "answer"]
+    with closing(sqlite3.connect(study, isolation_level=None)) as plain, without_triggers(plain):
+        plain.execute("UPDATE labels SET answer = 'similar' WHERE label_id = 2")  # of somebody else
+    with open_database(study) as db:
+        rebuild_chain(db)
+    (fault,) = audited(study, receipt)
+    assert (fault.part, "rebuilt" in fault.what) == ("chain", True)
+
+
+def test_a_receipt_says_nothing_of_other_people_or_of_the_item(study):
+    with open_database(study) as db:
+        before = auditing.receipt(db, id_of(db, "ada"), now=NOW)
+        heads = chain.all_heads(db)
+        answer_next(db, "ben", "similar")
+        assert auditing.receipt(db, id_of(db, "ada"), now=NOW) == before
+        digests = chain.digests_of(db, "answer") | heads
+    assert "Caches" not in before
+    assert not [digest for digest in digests if digest and digest in before]
+    assert sha256_of_pairs(digests).isdisjoint(re.findall("[0-9a-f]{64}", before))
+
+
+def sha256_of_pairs(digests):
+    """What somebody could compute who guessed the content of a row, but does not have the study."""
+    return {hashlib.sha256(f"{salt}{digest}".encode()).hexdigest() for digest in digests for salt in ("", "receipt ")}
 
 
 def test_a_plain_client_cannot_replace_an_answer(study):
@@ -185,3 +245,131 @@ def test_anything_but_a_report_backup_or_receipt_is_refused(study, tmp_path, con
     (tmp_path / "x.json").write_text(json.dumps(content))
     with open_database(study) as db, pytest.raises(InputError, match="cannot be compared"):
         auditing.audit(db, tmp_path / "x.json")
+
+
+# What the log determines
+
+TEN_TABLES = ("labels", "events", "runs", "bins", "links", "items", "files", "invitations", "studies", "people")
+
+
+@pytest.fixture
+def full_study(study):
+    """The study with people who left, joined and signed in, an excluded item, a pause, and links of all kinds."""
+    with open_database(study) as db:
+        names = [item.name for item in items.all_items(db)]
+        identity.add_person(db, "chris", [Role.COORDINATOR], actor="carol", now=NOW)
+        for name in ("ada", "ben", "ben"):
+            secret = identity.invite(db, name, Role.REVIEWER, actor="carol", now=NOW + timedelta(minutes=1))
+        identity.sign_in(db, secret, now=NOW)
+        identity.set_email(db, "ada", Role.REVIEWER, "ada@example.org", actor="carol", now=NOW)
+        identity.revoke(db, "ada", Role.REVIEWER, actor="carol", now=NOW)
+        curating.exclude(db, names[-1], "a broken build", actor="carol", now=NOW)
+        staffing.pause(db, "ben", why="on holiday", actor="carol", now=NOW)
+        staffing.replace(db, "dan", "eve", why="no time", actor="carol", now=NOW)
+        course.change_state(db, Step.PAUSE, why="a break", actor="carol", now=NOW)
+        assert auditing.audit(db).faults == ()
+    return study
+
+
+def edit_one_value(path, table, draw):
+    """Change one value of a table in the file; return the column, or "" if the file refuses the change."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as plain, without_triggers(plain):
+        plain.execute("PRAGMA foreign_keys = OFF")
+        columns = [row[1] for row in plain.execute(f"PRAGMA table_info({table})")]
+        assert rows_of(plain, table), table
+        column, (row, *_) = draw.choice(columns), draw.choice(rows_of(plain, table))
+        (old,) = plain.execute(f"SELECT {column} FROM {table} WHERE rowid = ?", (row,)).fetchone()
+        new = draw.choice([other(old, draw), None, 0, 1, "closed", "2026-01-01T00:00:00+00:00"])
+        try:
+            plain.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (new, row))
+        except sqlite3.Error:
+            new = old
+        is_new = rows_of(plain, table) != [] and new != old
+    return f"{table}.{column}: {old!r} -> {new!r}" if is_new else ""
+
+
+def missed_edits(path, folder, draw, n):
+    """Return the edits that an audit misses: `n` in each of ten tables, one at a time."""
+    missed, copy = [], folder / "copy.study"
+    for table in TEN_TABLES:
+        n_done = 0
+        while n_done < n:
+            shutil.copy(path, copy)
+            what = edit_one_value(copy, table, draw)
+            if what:
+                n_done += 1
+                if not audited(copy):
+                    missed.append(what)
+    return missed
+
+
+def test_edits_of_single_values_are_found(full_study, tmp_path):
+    assert missed_edits(full_study, tmp_path, random.Random(3), 3) == []
+
+
+@pytest.mark.slow
+def test_at_least_290_of_300_edits_of_single_values_are_found(full_study, tmp_path):
+    missed = missed_edits(full_study, tmp_path, random.Random(4), 30)
+    assert len(missed) <= 10, missed
+
+
+def test_labels_that_are_left_out_after_the_fact_are_found(full_study):
+    """Without the labels of items on which reviewers differ, agreement would be perfect."""
+    with closing(sqlite3.connect(full_study, isolation_level=None)) as plain:
+        plain.execute("UPDATE items SET excluded_why = 'noise' WHERE item_id = 1")
+    (fault,) = audited(full_study)
+    assert (fault.part, fault.row_id, fault.what) == ("item", 1, 'excluded_why is "noise"; the log says empty')
+    assert "item 1: excluded_why" in run("audit", full_study, code=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("statement", "difference"),
+    [
+        ("CREATE TRIGGER t AFTER INSERT ON labels BEGIN SELECT 1; END", "trigger t of labels was added"),
+        ("DROP TRIGGER labels_are_never_changed", "trigger labels_are_never_changed of labels is missing"),
+        ("CREATE VIEW v AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT 1 FROM n) SELECT * FROM n",
+         "view v was added"),
+        ("ALTER TABLE events ADD COLUMN more TEXT", "table events was changed"),
+        ("DROP INDEX assignments_in_order", "index assignments_in_order of assignments is missing"),
+    ],
+)  # fmt: skip
+def test_a_changed_schema_is_refused_at_every_opening_and_named_by_the_audit(study, tmp_path, statement, difference):
+    with closing(sqlite3.connect(study, isolation_level=None)) as plain:
+        plain.execute(statement)
+    with pytest.raises(ChangedSchema, match=re.escape(difference)):
+        open_database(study)
+    plain_copy = tmp_path / "plain.study"
+    with closing(sqlite3.connect(study)) as plain, closing(sqlite3.connect(plain_copy)) as target:
+        plain.backup(target)
+    with pytest.raises(ChangedSchema, match=re.escape(difference)), copies.read_only(plain_copy):
+        pass
+    assert f"schema 0: {difference}." in run("audit", study, code=1).stdout
+
+
+def test_an_endless_view_in_place_of_the_log_ends_every_command_at_once(study):
+    with closing(sqlite3.connect(study, isolation_level=None)) as plain:
+        plain.execute("ALTER TABLE events RENAME TO old_events")
+        plain.execute(
+            """CREATE VIEW events AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
+               SELECT x AS event_id, '' AS at_utc, '' AS actor, '' AS action, '{}' AS details FROM n"""
+        )
+    for command in ("status", "log", "backup"):
+        arguments = [command, "--study", study, *([study.parent / "b.study"] if command == "backup" else [])]
+        assert "was changed by another program" in run(*arguments, code=2).stderr
+    run("audit", study, code=1)
+
+
+def test_an_answer_that_the_file_changes_on_the_way_is_not_acknowledged(study, monkeypatch):
+    monkeypatch.setattr(
+        database, "schema_differences", lambda _db: []
+    )  # as if the trigger came while the study is open
+    with open_database(study) as db:
+        db.execute("DROP TRIGGER labels_are_never_changed")
+        db.execute(
+            """CREATE TRIGGER turned AFTER INSERT ON labels
+               BEGIN UPDATE labels SET answer = 'similar' WHERE label_id = NEW.label_id; END"""
+        )
+        before = labels.n_labels(db)
+        with pytest.raises(StudyError, match="did not store an answer as it was given"):
+            answer_next(db, "cleo", "dissimilar")
+        assert labels.n_labels(db) == before

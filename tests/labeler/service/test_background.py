@@ -9,7 +9,8 @@ import pytest
 
 from analysis.classifiers import CLASSIFIERS
 from labeler.errors import InputError
-from labeler.service.verdicts import background, computing, stored_verdicts
+from labeler.service import background
+from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import open_database
 from labeler.store.jobs import Job
 from tests.labeler.conftest import NOW, log, make_study
@@ -28,8 +29,8 @@ def test_a_job_runs_until_it_ends_or_its_process_is_gone():
 
 def test_how_long_a_job_still_takes_follows_from_what_it_did():
     started = datetime.now(UTC) - timedelta(seconds=100)
-    assert background.in_words(job_of(1, n_done=0)) == "0 of 40 items"
-    assert background.in_words(job_of(1, n_done=20, started=started)) in {
+    assert background.describe(job_of(1, n_done=0)) == "0 of 40 items"
+    assert background.describe(job_of(1, n_done=20, started=started)) in {
         f"20 of 40 items, {seconds} s left" for seconds in (100, 101)
     }
 
@@ -52,6 +53,7 @@ def test_verdicts_are_computed_in_a_process_of_their_own(study):
     assert log(study)[-1] == ("carol", "compute verdicts")  # requested by this person, and the result was not shown yet
 
 
+@pytest.mark.slow
 def test_a_threshold_asked_for_on_a_page_is_computed_beside_the_default(study):
     background.start_verdicts(study.path, {"cut": 0.15}, actor="carol")
     wait_for(lambda: (found := computing.latest_job(study)) and found.finished_utc)

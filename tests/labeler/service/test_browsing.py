@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from labeler.errors import InputError
-from labeler.service.data import browsing, curating
-from labeler.service.data.browsing import COLUMNS, Filter
+from labeler.service.items import browsing, curating
+from labeler.service.items.browsing import COLUMNS, Filter
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, runs
 from tests.labeler.conftest import NOW, import_all, item_name, result_file
@@ -80,7 +80,7 @@ def test_an_item_around_zero_has_no_spread(db):
 
 def test_an_item_without_measurements_has_no_spread_and_no_iterations(db, tmp_path):
     take_in_verdicts(db, tmp_path, "item,verdict,classifier\nx,similar,mine\n")
-    (row,) = browsing.plain(browsing.catalogue(db, verdicts=True))
+    (row,) = browsing.json_rows(browsing.catalogue(db, verdicts=True))
     assert row == {
         "item": "x", "application": "", "benchmark": "x", "runs": 0, "iterations": 0, "unit": "s", "spread": None,
         "excluded": None, "mine": "similar",
@@ -129,7 +129,7 @@ def test_a_classifier_that_is_called_like_another_column_keeps_both_apart(study,
 def test_a_study_without_items_has_an_empty_catalogue_that_can_be_searched(db):
     table = browsing.catalogue(db, verdicts=True)
     assert tuple(table.columns) == COLUMNS
-    assert browsing.plain(browsing.chosen(table, Filter("x", spread=(0, 1), with_excluded=False))) == []
+    assert browsing.json_rows(browsing.chosen(table, Filter("x", spread=(0, 1), with_excluded=False))) == []
 
 
 @pytest.mark.parametrize(
@@ -194,5 +194,5 @@ def test_verdicts_that_are_not_there_cannot_be_chosen_by(judged_study, wanted):
 
 
 def test_the_rows_can_be_written_as_json(judged_study):
-    rows = browsing.plain(browsing.catalogue(judged_study, verdicts=True))
+    rows = browsing.json_rows(browsing.catalogue(judged_study, verdicts=True))
     assert json.loads(json.dumps(rows)) == rows

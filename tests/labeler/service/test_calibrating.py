@@ -4,14 +4,16 @@ import json
 
 import pytest
 
+from analysis.document import json_values
 from analysis.intervals import wilson
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.model import Category, Gate, Kind, PlanParameters, State
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.data import curating
-from labeler.service.plan import assigning, calibrating, coordinating, course, staffing
+from labeler.service.items import curating
+from labeler.service.labelling import reviewing
+from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting
+from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.store import assignments, events, labels, open_database, reference_labels, studies
 from tests.labeler.conftest import (
     NOW,
@@ -63,7 +65,7 @@ def reference_file(folder, text):
 
 
 def report(db):
-    return reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW)
+    return json_values(reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW))
 
 
 # --- the round
@@ -86,7 +88,7 @@ def test_during_the_round_its_items_alone_are_offered_and_after_it_the_others(ro
         codes[during] = {task.code for task in tasks}
     assert reviewing.review_queue(round_, id_of(round_, "ada")).progress.n_assigned == 4
     answer_everything(round_, SPLIT)
-    course.move(round_, Step.OPEN, **WHY)
+    course.change_state(round_, Step.OPEN, **WHY)
     desk = reviewing.review_queue(round_, id_of(round_, "ada"))
     assert {task.code for task in desk.offers} <= codes[False]
     assert (desk.last, desk.progress.n_assigned) == (None, len(codes[False]))
@@ -96,7 +98,7 @@ def test_during_the_round_its_items_alone_are_offered_and_after_it_the_others(ro
 def test_a_label_of_the_round_cannot_be_revised_after_it(round_):
     task = answer_next(round_, "ada", "similar")
     answer_everything(round_, SPLIT)
-    course.move(round_, Step.OPEN, **WHY)
+    course.change_state(round_, Step.OPEN, **WHY)
     revised = assignments.task_by_code(round_, id_of(round_, "ada"), task.code)
     with pytest.raises(Exception, match="cannot label"):
         reviewing.submit(round_, id_of(round_, "ada"), submission(revised, "dissimilar"), now=NOW)
@@ -128,7 +130,7 @@ def test_before_anybody_labelled_there_is_a_reason_in_place_of_every_number(roun
     assert result.percent.reason
     assert {one.with_reference.value for one in result.reviewers} == {None}
     assert [text.split(" of ")[0] for text in result.not_passed] == [f"{name} labelled 0" for name in REVIEWERS]
-    assert json.loads(json.dumps(result.plain()))["passed"] is False
+    assert json.loads(json.dumps(result.json_values()))["passed"] is False
 
 
 def test_only_first_labels_are_compared(round_):
@@ -288,7 +290,7 @@ def test_feedback_comes_after_the_round_and_compares_own_labels(round_):
     answer_everything(round_, SPLIT)
     ids = {name: id_of(round_, name) for name in REVIEWERS}
     assert reviewing.feedback(round_, ids["ada"]) is None
-    course.move(round_, Step.OPEN, **WHY)
+    course.change_state(round_, Step.OPEN, **WHY)
     by_name = {item.item_id: item.name for item in coordinating.list_items(round_)}
     for name, n_equal, with_others in (("ada", 1, 2 / 3), ("dan", 1, 0.0)):
         told = reviewing.feedback(round_, ids[name])
@@ -301,7 +303,7 @@ def test_feedback_comes_after_the_round_and_compares_own_labels(round_):
 
 def test_feedback_names_nobody(round_):
     answer_everything(round_, SPLIT)
-    course.move(round_, Step.OPEN, **WHY)
+    course.change_state(round_, Step.OPEN, **WHY)
     told = repr(reviewing.feedback(round_, id_of(round_, "ada")))
     assert not any(repr(name) in told for name in (*REVIEWERS, *calibrating.item_names(round_)))
 
@@ -331,7 +333,7 @@ def test_in_a_study_without_a_round_there_is_no_feedback(planned):
 def test_labels_of_the_round_enter_no_number_but_their_own(round_):
     set_reference(round_, S, S, S, S)
     answer_everything(round_, SPLIT)
-    course.move(round_, Step.OPEN, **WHY)
+    course.change_state(round_, Step.OPEN, **WHY)
     nothing = report(round_)
     assert nothing["agreement"]["n_labels"] == 0
     assert nothing["agreement"]["percent"]["value"] is None
@@ -349,7 +351,7 @@ def test_labels_of_the_round_enter_no_number_but_their_own(round_):
 
 def test_the_label_file_alone_counts_no_calibration_label_either(round_, tmp_path):
     answer_everything(round_, SPLIT)
-    course.move(round_, Step.OPEN, **WHY)
+    course.change_state(round_, Step.OPEN, **WHY)
     answer_everything(round_, dict.fromkeys(REVIEWERS, "similar"))
     path = tmp_path / "labels.csv"
     path.write_text(reporting.as_csv(exchange.export_labels(round_, actor="owner", now=NOW)), encoding="utf-8")
@@ -364,4 +366,4 @@ def test_the_label_file_alone_counts_no_calibration_label_either(round_, tmp_pat
 )
 def test_a_share_in_words_has_its_interval_or_a_reason(n_equal, n, words):
     share = wilson(n_equal, n)
-    assert calibrating.in_words(share) == (words or share.reason)
+    assert calibrating.describe_share(share) == (words or share.reason)

@@ -9,9 +9,10 @@ from analysis.classifiers import CLASSIFIERS
 from analysis.classifiers._kruskal import BY_CHANCE
 from analysis.dissimilarity import TOO_SHORT
 from labeler.model import measurement_hash
-from labeler.service.data import importing
+from labeler.service import background
+from labeler.service.items import importing
 from labeler.service.results import reporting
-from labeler.service.verdicts import background, computing, stored_verdicts
+from labeler.service.verdicts import computing, stored_verdicts
 from labeler.service.verdicts.computing import Computed
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all, item_name, log, make_study, report_of_files, result_file, series

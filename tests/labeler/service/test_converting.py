@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from pyarrow import parquet
 
 from analysis.benchmark import Benchmark, in_order
@@ -17,7 +16,8 @@ from labeler.errors import InputError, Refused
 from labeler.formats import FORMATS, Source, read, read_benchmarks, writing
 from labeler.formats.joining import HOW_TO_JOIN
 from labeler.model import measurement_hash
-from labeler.service.data import converting, importing
+from labeler.service.files import converting
+from labeler.service.items import importing
 from tests.conftest import examples
 from tests.labeler.formats.examples import (
     ORDERSAGE,

@@ -7,10 +7,11 @@ import pytest
 
 from labeler.errors import InputError, NotAllowed, StudyError
 from labeler.model import ALL, PlanParameters, Protocol, Role, State
-from labeler.service import reviewing
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, codes, coordinating
-from labeler.service.plan.coordinating import Progress
+from labeler.service.plan import assigning, codes
+from labeler.service.study import coordinating
+from labeler.service.study.coordinating import Progress
 from labeler.store import assignments, events, items, open_database, people, studies
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_next, id_of, log, make_study
 
@@ -219,7 +220,7 @@ def test_the_status_shows_how_far_everyone_is(planned):
     assert (status.n_items, status.n_reviewers, status.n_answers) == (8, 4, 2)
     last = (NOW + timedelta(minutes=1)).isoformat()
     assert status.reviewers[:2] == (Progress("ada", 5, 1, 1, last), Progress("ben", 5, 0, 0, None))
-    plain = json.loads(json.dumps(status.plain()))
+    plain = json.loads(json.dumps(status.json_values()))
     assert plain["state"] == "open"
     assert plain["plan_hash"] == coordinating.get_study(planned).plan_hash
     assert plain["reviewers"][0] == {

@@ -6,10 +6,11 @@ import pytest
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Gate, Kind, PlanParameters, State
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.data import curating
-from labeler.service.plan import assigning, calibrating, coordinating, course, staffing
-from labeler.service.results import auditing, exchange, splits
+from labeler.service.items import curating
+from labeler.service.labelling import auditing, reviewing
+from labeler.service.plan import assigning
+from labeler.service.results import exchange, splits
+from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.store import assignments, events, labels, studies
 from tests.labeler.conftest import (
     NOW,
@@ -30,7 +31,7 @@ LIVES = (State.OPEN, State.THIRD, State.CLOSED, State.UNBLINDED)
 
 def move(db, *steps, why="because", **more):
     for step in steps:
-        moved = course.move(db, step, why=why, **more, **CAROL)
+        moved = course.change_state(db, step, why=why, **more, **CAROL)
     return moved
 
 
@@ -47,7 +48,7 @@ def with_calibration(db):
 def test_a_whole_study_is_in_the_log_with_who_when_and_why(planned):
     answer_everything(planned, SPLIT)
     for step, state in zip((Step.THIRD, Step.CLOSE, Step.UNBLIND), LIVES[1:], strict=True):
-        assert course.move(planned, step, why=f" for {step} ", **CAROL).state is state
+        assert course.change_state(planned, step, why=f" for {step} ", **CAROL).state is state
         actor, _, told = last_event(planned)
         assert (actor, told["to"], told["why"]) == ("carol", state, f"for {step}")
         assert studies.get(planned).state is state
@@ -137,14 +138,14 @@ def test_a_calibration_round_below_its_gate_is_opened_only_on_purpose_and_the_lo
     answer_everything(study, SPLIT)
     with pytest.raises(NotAllowed, match=r"50 %.*90 %"):
         move(study, Step.OPEN)
-    move(study, Step.OPEN, anyway=True)
+    move(study, Step.OPEN, force=True)
     assert says(last_event(study)[2]["calibration"], "not passed:", "50 %", "90 %")
 
 
 def test_after_the_calibration_round_its_items_are_no_longer_labelled(study):
     with_calibration(study)
     task = reviewing.review_queue(study, id_of(study, "ada")).offers[0]
-    move(study, Step.OPEN, anyway=True)
+    move(study, Step.OPEN, force=True)
     codes = {offer.code for offer in assignments.tasks_of(study, id_of(study, "ada"))}
     assert task.code not in codes
     assert answer_next(study, "ada", "similar").code in codes
@@ -152,7 +153,7 @@ def test_after_the_calibration_round_its_items_are_no_longer_labelled(study):
 
 def test_a_study_opened_before_its_calibration_was_finished_has_a_third_round(study):
     with_calibration(study)
-    move(study, Step.OPEN, anyway=True)
+    move(study, Step.OPEN, force=True)
     answer_everything(study, SPLIT)
     assert move(study, Step.THIRD).state is State.THIRD
 

@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import pytest
 
+from analysis.document import json_values
 from labeler.errors import InputError, NotAllowed, NotAssigned
 from labeler.model import PlanParameters, State
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.data import curating
-from labeler.service.plan import assigning, coordinating, course, verifying
+from labeler.service.items import curating
+from labeler.service.labelling import reviewing
+from labeler.service.plan import assigning, verifying
 from labeler.service.results import reporting, splits
+from labeler.service.study import coordinating, course
 from labeler.store import events, items, labels, studies
 from tests.labeler.conftest import (
     NOW,
@@ -36,7 +38,7 @@ def names_to_do(db, reviewer):
 
 
 def report(db):
-    return reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW)
+    return json_values(reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW))
 
 
 def test_an_excluded_item_is_kept_with_the_reason_and_who_left_it_out(study):
@@ -52,13 +54,13 @@ def test_an_excluded_item_is_kept_with_the_reason_and_who_left_it_out(study):
 
 
 def test_nobody_is_asked_about_an_excluded_item_until_it_is_back_in(planned):
-    task, ahead = reviewing.review_queue(planned, id_of(planned, "ada")).offers
+    task, *ahead = reviewing.review_queue(planned, id_of(planned, "ada")).offers
     n_assigned = reviewing.review_queue(planned, id_of(planned, "ada")).progress.n_assigned
     curating.exclude(planned, name_of(planned, task), **WHY)
     desk = reviewing.review_queue(planned, id_of(planned, "ada"))
-    assert (desk.offers[0], desk.progress.n_assigned) == (ahead, n_assigned - 1)
+    assert (desk.offers[0], desk.progress.n_assigned) == (ahead[0], n_assigned - 1)
     curating.include(planned, name_of(planned, task), **WHY)
-    assert reviewing.review_queue(planned, id_of(planned, "ada")).offers == (task, ahead)
+    assert reviewing.review_queue(planned, id_of(planned, "ada")).offers == (task, *ahead)
 
 
 def test_an_answer_to_an_item_that_was_excluded_meanwhile_is_refused_in_words(planned):
@@ -142,15 +144,15 @@ def test_an_item_is_left_out_and_taken_back_in_until_the_study_is_unblinded(plan
 
 
 def test_also_while_the_study_is_paused(planned):
-    course.move(planned, Step.PAUSE, **WHY)
+    course.change_state(planned, Step.PAUSE, **WHY)
     curating.exclude(planned, item_name(1), **WHY)
     assert items.by_name(planned, item_name(1)).excluded_why == "because"
 
 
 def test_after_unblinding_nothing_is_left_out_or_taken_back_in(planned):
     curating.exclude(planned, item_name(1), **WHY)
-    course.move(planned, Step.CLOSE, **WHY)
-    course.move(planned, Step.UNBLIND, **WHY)
+    course.change_state(planned, Step.CLOSE, **WHY)
+    course.change_state(planned, Step.UNBLIND, **WHY)
     before = log(planned)
     for change, number in ((curating.exclude, 2), (curating.include, 1)):
         with pytest.raises(NotAllowed, match="exclude or include"):

@@ -11,11 +11,12 @@ from analysis.classifiers import CLASSIFIERS
 from labeler.errors import Refused, StudyError
 from labeler.model import Answer, Role, State, Submission
 from labeler.plan.lifecycle import Action
-from labeler.service import reviewing
-from labeler.service.data import demo
+from labeler.service import demo
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity, visibility
-from labeler.service.plan import assigning, coordinating
+from labeler.service.plan import assigning
 from labeler.service.results import interim_agreement, learning, splits
+from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, items, labels, open_database, people, runs
 from tests.labeler.conftest import NOW, log
@@ -39,7 +40,7 @@ def test_the_demo_study_is_ready_to_be_labelled(built):
     assert (status.n_items, status.n_answers, status.study.state) == (24, 0, State.OPEN)
     assert [row.reviewer for row in status.reviewers] == ["ada", "ben", "cleo", "dan"]
     assert status.study.plan_hash == assigning.preview_plan(built, demo.PARAMETERS).hash
-    assert all(len(reviewing.review_queue(built, person.person_id).offers) == 2 for person in reviewers(built))
+    assert all(len(reviewing.review_queue(built, person.person_id).offers) == 3 for person in reviewers(built))
     loads = [row.n_assigned for row in status.reviewers]
     assert max(loads) - min(loads) <= 1
 
@@ -159,7 +160,7 @@ def test_after_the_tenth_label_a_newcomer_sees_the_labels_of_all(finished, tmp_p
             labels_of = {row["reviewer"]: row["label"] for row in splits.labels_on(db, item)}
             assert labels_of.keys() == {*demo.REVIEWERS, "you"}
             assert labels_of["you"] == "similar"
-        lines = splits.labels_in_words(db, items.all_items(db))
+        lines = splits.describe_labels(db, items.all_items(db))
         assert all("you" in line.partition(" · ")[0] for line in lines)  # the similar come first
         assert all(line.startswith("S: ") for line in lines)
         assert ("demo", "add role") in log(db)
@@ -180,6 +181,7 @@ def test_the_known_changes_of_the_demo_are_noticed_by_classifiers_and_reviewers(
     assert [row.dissimilar.value for row in halved] == [1.0]  # a run of half the speed cannot be missed
 
 
+@pytest.mark.slow
 def test_the_demo_is_the_same_each_time_it_is_made(finished, tmp_path):
     again = tmp_path / "again.study"
     demo.build_finished(again, DATA / "demo.parquet", advance=lambda *_: None, now=NOW)

@@ -2,15 +2,14 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
 from analysis.classifiers import CLASSIFIERS, explain
 from labeler.errors import InputError
 from labeler.screen import binning
-from labeler.service.data import curating, drawing
+from labeler.service.items import curating, drawing
 from labeler.service.verdicts import classifying, computing, evidence, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import bins, items, runs, verdicts
@@ -248,7 +247,7 @@ def test_a_classifier_of_others_that_does_not_count_runs_stops_no_page(site, stu
             lambda db: curating.item_named(db, "nothing"),
             "There is no item 'nothing' in this study.",
         ),
-        (lambda db: evidence.reasons_in_words(db, "nothing"), "There is no item 'nothing' in this study."),
+        (lambda db: evidence.describe_reasons(db, "nothing"), "There is no item 'nothing' in this study."),
         (lambda db: evidence.paper_figures(db, [], ["nothing"]), "There is no item 'nothing' in this study."),
         (lambda db: evidence.paper_figures(db, ["nothing"], []), "No benchmark has the application 'nothing'."),
         (
@@ -313,7 +312,7 @@ def test_an_imported_verdict_has_no_matrix_and_no_figure(judged_study, tmp_path)
 
 
 def test_the_reasons_in_words_are_one_line_a_classifier(judged_study):
-    lines = evidence.reasons_in_words(judged_study, FIRST)
+    lines = evidence.describe_reasons(judged_study, FIRST)
     assert [line.split(". ")[0] for line in lines] == HEADLINES
     assert lines[3].startswith("same: similar. One cluster at the cut 0.2: no run differs from the rest. The height of")
     assert lines[4] == "spread: similar. The maxSpread, 0.012, is not above the threshold, 0.1."

@@ -5,15 +5,15 @@ from datetime import timedelta
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.formats import tables
 from labeler.model import Answer, Kind, Label, Role
-from labeler.service.data import importing
-from labeler.service.plan import assigning, coordinating
+from labeler.service.items import importing
+from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting
+from labeler.service.study import coordinating
 from labeler.store import assignments, events, items, labels, open_database, people
 from labeler.store.assignments import NewAssignment
 from tests.conftest import examples

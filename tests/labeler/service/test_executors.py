@@ -16,7 +16,7 @@ import pytest
 
 from analysis.classifiers import CLASSIFIERS
 from labeler.model import measurement_hash
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.service.verdicts import computing
 from labeler.service.verdicts.computing import Computed
 from labeler.store import items, open_database, runs
@@ -123,6 +123,7 @@ def cluster():
         yield started
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_gives_the_rows_of_this_process(fresh, expected, cluster):
     with cluster.get_client() as client:
         assert compute(fresh, executor=client.get_executor()) == Computed(N_ITEMS, N_ITEMS, N_WITHOUT)
@@ -135,6 +136,7 @@ def test_the_command_computes_on_a_dask_cluster(fresh, expected, cluster):
     assert rows(fresh) == expected
 
 
+@pytest.mark.slow
 def test_a_worker_without_the_package_of_a_classifier_does_not_have_the_last_word(fresh, cluster, site):
     site.install("steady", STEADY)  # in this process, but not where the cluster was started
     with cluster.get_client() as client:
@@ -166,7 +168,7 @@ def test_a_pool_worker_that_is_killed_is_said_in_words_and_the_same_command_goes
 ):
     monkeypatch.setattr(computing, "MAX_BATCH", 5)
     site.install("deadly", DEADLY)
-    failed = run("verdicts", "--study", fresh.path, "--jobs", 2, code=1)
+    failed = run("verdicts", "--study", fresh.path, "--jobs", 2, code=2)
     assert re.fullmatch(
         r"Judging\nError: A worker process ended unexpectedly[^\n]* goes on from there\.\n", failed.stderr
     )
@@ -186,7 +188,7 @@ def test_a_dask_cluster_that_loses_every_worker_it_tries_is_said_in_words(fresh,
         pytest.importorskip("dask").config.set({"distributed.scheduler.allowed-failures": 0}),
         local_cluster(1) as cluster,
     ):
-        failed = run("verdicts", "--study", fresh.path, "--scheduler", cluster.scheduler_address, code=1)
+        failed = run("verdicts", "--study", fresh.path, "--scheduler", cluster.scheduler_address, code=2)
     assert re.fullmatch(r"Judging\nError: [^\n]*\n", failed.stderr)
 
 
@@ -212,5 +214,5 @@ def test_no_scheduler_at_the_address_is_said_in_one_line_and_before_long(fresh):
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         begun = time.monotonic()
         said = refused_cluster(fresh.path, address)
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 60
     assert re.fullmatch(rf"Error: No Dask scheduler answers at {address}: [^\n]*\n", said)

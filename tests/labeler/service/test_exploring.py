@@ -11,7 +11,8 @@ from analysis.benchmark import Benchmark
 from analysis.document import to_markdown
 from labeler.errors import InputError, Refused
 from labeler.formats import ReadOptions, Source, file_name_pattern
-from labeler.service.data import curating, exploring, importing
+from labeler.service.files import exploring
+from labeler.service.items import curating, importing
 from tests.labeler.conftest import NOW, import_all, item_name, result_file, series
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows
 
@@ -247,9 +248,9 @@ def test_excluded_items_and_items_without_measurements_are_left_out(study):
     assert names == sorted(item_name(number) for number in (0, 1, 3, 4, 5, 6, 7))
 
 
-def test_levels_come_in_the_order_of_their_names_not_that_of_the_file(db):
+def test_levels_come_in_the_order_of_the_file(db):
     import_all(db, versions_file(levels=("old", "new")))
-    assert exploring.from_study(db).benchmarks[1].levels("version") == ("new", "old")
+    assert exploring.from_study(db).benchmarks[1].levels("version") == ("old", "new")
 
 
 def test_what_the_import_knew_of_runs_and_failures_comes_through(db):
@@ -331,7 +332,7 @@ def test_an_option_that_cannot_be_used_is_an_error_that_names_it(method, options
 @pytest.mark.parametrize("method", exploring.METHODS)
 def test_a_benchmark_whose_runs_are_all_warmup_is_left_out_with_the_reason(method):
     explored = exploring.explore(
-        method, [SUITABLE[method]("b")], **QUICK[method], sampling=exploring.sampling(99, "mean")
+        method, [SUITABLE[method]("b")], **QUICK[method], per_run=exploring.per_run(99, "mean")
     )
     (left_out,) = explored.content["left_out"]
     assert left_out["name"] == "b"
@@ -383,7 +384,7 @@ def test_control_characters_of_names_do_not_reach_a_terminal(name):
 )
 def test_a_run_that_cannot_become_one_number_so_is_an_error(warmup, aggregate, words):
     with pytest.raises(InputError, match=words):
-        exploring.sampling(warmup, aggregate)
+        exploring.per_run(warmup, aggregate)
 
 
 def test_variants_are_every_combination_in_a_shuffled_order_that_the_seed_decides():

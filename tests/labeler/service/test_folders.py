@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from labeler.errors import InputError
-from labeler.service.data import folders, importing
+from labeler.service.items import folders, importing
 from tests.labeler.conftest import import_all, item_name, result_file, series
 
 
@@ -92,7 +92,7 @@ def test_what_is_not_there_is_said(root):
 
 @pytest.mark.parametrize("name", ["split", "split.study", "  split items ", "Größe", "-x", "a.b"])
 def test_a_file_beside_the_study_ends_in_study(tmp_path, name):
-    path = folders.beside(tmp_path / "cache.study", name)
+    path = folders.path_in_study_folder(tmp_path / "cache.study", name)
     assert path.parent == tmp_path
     assert path.name == name.strip().removesuffix(".study") + ".study"
 
@@ -103,7 +103,7 @@ def test_a_file_beside_the_study_ends_in_study(tmp_path, name):
 )
 def test_anything_but_a_plain_file_name_is_refused(tmp_path, name):
     with pytest.raises(InputError, match="valid file name"):
-        folders.beside(tmp_path / "cache.study", name)
+        folders.path_in_study_folder(tmp_path / "cache.study", name)
 
 
 def test_the_list_has_a_row_for_every_file(db):
@@ -157,7 +157,7 @@ def test_a_dash_is_a_name_and_not_standard_input(root):
 def test_the_progress_counts_files_and_bytes_and_says_how_long_it_will_take():
     seen, seconds = [], iter((0.0, 2.0, 3.0))
     sent = [importing.upload("a", b"x" * 2_000_000), importing.upload("b", b"x" * 6_000_000)]
-    progress = folders.Progress(sent, lambda: next(seconds), lambda share, words: seen.append((share, words)))
+    progress = folders.ImportProgress(sent, lambda: next(seconds), lambda share, words: seen.append((share, words)))
     for file in sent:
         progress(file)
     assert seen == [
@@ -168,13 +168,13 @@ def test_the_progress_counts_files_and_bytes_and_says_how_long_it_will_take():
 
 def test_the_progress_of_empty_files_ends():
     seen = []
-    folders.Progress([importing.upload("a", b"")], lambda: 0.0, lambda *said: seen.append(said))(
+    folders.ImportProgress([importing.upload("a", b"")], lambda: 0.0, lambda *said: seen.append(said))(
         importing.upload("a", b"")
     )
     assert seen == [(0.0, "1 of 1 file, 0.0 of 0.0 MB, 0 s left")]
 
 
 def test_what_a_file_is_can_be_said_in_words():
-    assert [folders.file_is_in_words(one) for one in (None, *importing.FILE_IS)] == [
+    assert [folders.describe_file_state(one) for one in (None, *importing.FILE_IS)] == [
         "the usual content for this tool", "one run of each benchmark", "all runs",
     ]  # fmt: skip

@@ -9,14 +9,12 @@ from itertools import chain
 import numpy as np
 import pyarrow.parquet
 import pytest
-from hypothesis import example as with_seed
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import example as with_seed, given, settings, strategies as st
 
 from labeler.config import bundled
 from labeler.model import Category, Protocol
 from labeler.screen import binning
-from labeler.service import guide
+from labeler.service.labelling import guide
 from tests.conftest import examples
 
 seeds = st.integers(0, 2**31 - 1)
@@ -169,7 +167,7 @@ def test_everybody_sees_the_same_examples():
     assert [guide.worked_examples(), guide.schematic_examples(), guide.practice_round(7)] == first
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(seeds, seeds)
 def test_the_same_seed_gives_the_same_round_and_another_seed_another(one, other):
     again = guide.practice_round.__wrapped__(one)
@@ -199,7 +197,7 @@ def test_no_text_names_a_bundled_benchmark_or_what_was_done_to_one():
     words = {word.lower() for word in words if len(word) > 3}
     assert {"intervention", "slowdown", "cold start", "hashlib", "sha256", "numpy", "rfft"} <= words
     protocols = [Protocol(rule, 0.1, asks, asks) for rule in binning.AXIS_RULES for asks in (False, True)]
-    texts = [*map(guide.protocol_words, protocols), *chain(*((e.title, e.explanation) for e in every_example()))]
+    texts = [*map(guide.describe_protocol, protocols), *chain(*((e.title, e.explanation) for e in every_example()))]
     for example in every_example():
         texts += [example.feedback("similar"), *(text for text in example.picture.values() if isinstance(text, str))]
     found = {word for word in words for text in texts if re.search(rf"\b{re.escape(word)}\b", text.lower())}
@@ -237,19 +235,19 @@ def test_no_run_is_shown_twice_in_an_example():
     ],
 )  # fmt: skip
 def test_the_words_of_the_protocol_tell_its_axis_and_span(protocol, said):
-    words = guide.protocol_words(protocol)
+    words = guide.describe_protocol(protocol)
     assert said in " ".join(words.split())
     others = [guide.AXES[rule][:20] for rule in binning.AXIS_RULES if rule != protocol.axis_rule]
     assert not [other for other in others if other in words]
 
 
 def test_the_words_of_the_protocol_ask_for_confidence_only_where_the_study_does():
-    assert "1, 2 or 3 to say how sure you are" in guide.protocol_words(Protocol(asks_confidence=True))
-    assert "sure you are" not in guide.protocol_words(Protocol())
+    assert "1, 2 or 3 to say how sure you are" in guide.describe_protocol(Protocol(asks_confidence=True))
+    assert "sure you are" not in guide.describe_protocol(Protocol())
 
 
 def test_the_words_of_the_protocol_name_every_key_that_answers():
-    words = guide.protocol_words(Protocol())
+    words = guide.describe_protocol(Protocol())
     assert [key for key in "SDUNFMZL" if not re.search(rf"\b{key}\b", words)] == []
 
 

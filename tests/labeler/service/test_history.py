@@ -10,10 +10,11 @@ import pytest
 
 from labeler.model import Origin, PlanParameters, Role
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.data import curating
-from labeler.service.plan import assigning, calibrating, course, staffing
+from labeler.service.items import curating
+from labeler.service.labelling import reviewing
+from labeler.service.plan import assigning
 from labeler.service.results import history, reporting
+from labeler.service.study import calibrating, course, staffing
 from labeler.store import assignments, labels, open_database
 from tests.labeler.conftest import NOW, answer_everything, answer_next, id_of, item_name, make_study, submission
 
@@ -33,7 +34,7 @@ def test_a_study_on_which_nothing_was_done_has_no_history(planned):
 def test_every_step_is_told_with_when_by_whom_and_why(planned):
     answer_everything(planned, SPLIT)
     for step in (Step.PAUSE, Step.OPEN, Step.THIRD, Step.CLOSE, Step.UNBLIND):
-        course.move(planned, step, why=f"for {step}", **CAROL)
+        course.change_state(planned, step, why=f"for {step}", **CAROL)
     told = history.study_course(planned)
     assert [(row["step"], row["by"], row["why"]) for row in told["steps"]] == [
         ("pause study", "carol", "for pause"),
@@ -108,7 +109,7 @@ def test_pairs_that_changed_are_those_who_share_an_item_that_one_of_them_took_ov
 
 def test_a_plan_that_never_changed_has_no_changed_pairs_also_after_a_third_round(planned):
     answer_everything(planned, SPLIT)
-    course.move(planned, Step.THIRD, why="split", **CAROL)
+    course.change_state(planned, Step.THIRD, why="split", **CAROL)
     answer_everything(planned, SPLIT)
     assert history.study_course(planned)["changed_pairs"] == []
 
@@ -117,8 +118,8 @@ def test_the_history_is_in_every_report_in_numbers_and_in_words(planned):
     answer_everything(planned, SPLIT)
     staffing.remove(planned, "dan", why="changed jobs", **CAROL)
     curating.exclude(planned, item_name(3), "one run was cut off", **CAROL)
-    course.move(planned, Step.CLOSE, why="every label is there", **CAROL)
-    course.move(planned, Step.UNBLIND, why="the paper is due", **CAROL)
+    course.change_state(planned, Step.CLOSE, why="every label is there", **CAROL)
+    course.change_state(planned, Step.UNBLIND, why="the paper is due", **CAROL)
     files = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
     content = json.loads(files["report.json"])
     assert content["course"] == json.loads(json.dumps(history.study_course(planned)))
@@ -137,13 +138,14 @@ def test_flags_and_comments_stand_in_the_report_with_their_codes(planned):
     assert f"<td>{flag['code']}</td><td>ada</td><td>yes</td><td>cut off &lt;b&gt;</td>" in files["report.html"]
 
 
+@pytest.mark.slow
 def test_the_items_with_the_most_disagreement_are_drawn_after_unblinding_only(planned):
     answer_everything(planned, SPLIT)
     before = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
     assert not [name for name in before if "disputed-items" in name]
     assert "disputed-items" not in before["report.md"]
-    course.move(planned, Step.CLOSE, why="every label is there", **CAROL)
-    course.move(planned, Step.UNBLIND, why="the paper is due", **CAROL)
+    course.change_state(planned, Step.CLOSE, why="every label is there", **CAROL)
+    course.change_state(planned, Step.UNBLIND, why="the paper is due", **CAROL)
     after = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
     disputed = json.loads(after["report.json"])["agreement"]["disputed"]["items"]
     drawing = ElementTree.fromstring(after["figures/disputed-items.svg"])

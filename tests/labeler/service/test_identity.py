@@ -2,13 +2,12 @@ import json
 from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from labeler.errors import InputError, NotAllowed, SignInFailed
 from labeler.model import Person, Role
 from labeler.service.people import identity
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.store import events, open_database, people
 from tests.conftest import examples
 from tests.labeler.conftest import NOW, id_of, log
@@ -198,3 +197,19 @@ def test_who_invites_and_signs_in_is_in_the_log_without_the_secret(study):
     identity.sign_in(study, secret, now=NOW)
     assert log(study)[-2:] == [("carol", "invite"), ("ada", "sign in")]
     assert not events.table(study)["details"].str.contains(secret, regex=False).any()
+
+
+@pytest.mark.parametrize("name", ["Zoe\u0308", "ＺＯË", "zoë"])
+def test_one_name_in_another_unicode_form_is_the_same_person(study, name):
+    identity.add_person(study, "Zoë", [Role.REVIEWER], actor="carol", now=NOW)
+    with pytest.raises(InputError, match="already has a person called Zoë"):
+        identity.add_person(study, name, [Role.REVIEWER], actor="carol", now=NOW)
+
+
+def test_a_name_that_only_looks_the_same_must_be_confirmed(study):
+    identity.add_person(study, "Rosa", [Role.REVIEWER], actor="carol", now=NOW)
+    lookalike = "Ros\u0430"  # with a Cyrillic letter at the end
+    with pytest.raises(InputError, match="looks like Rosa"):
+        identity.add_person(study, lookalike, [Role.REVIEWER], actor="carol", now=NOW)
+    added = identity.add_person(study, lookalike, [Role.REVIEWER], look_alike=True, actor="carol", now=NOW)
+    assert added.name == lookalike

@@ -9,8 +9,8 @@ from labeler.errors import InputError, NotAllowed
 from labeler.formats import ReadOptions
 from labeler.model import measurement_hash
 from labeler.screen import binning
-from labeler.service.data import importing
-from labeler.service.data.importing import FileBenchmark, FileResult
+from labeler.service.items import importing
+from labeler.service.items.importing import FileBenchmark, FileResult
 from labeler.store import bins, events, items, runs
 from tests.labeler.conftest import NOW, import_all, log, look_into, result_file, series
 from tests.sentences import says
@@ -56,7 +56,7 @@ def test_what_became_of_each_file_is_said_in_order_and_in_one_line(db):
         ((), "", True),
         (("other",), "", False),
     ]
-    assert says(importing.in_words(results), "2 items imported", "4 files", "1 file", "1 refused")
+    assert says(importing.describe(results), "2 items imported", "4 files", "1 file", "1 refused")
 
 
 def test_a_second_import_adds_nothing(db):
@@ -179,14 +179,14 @@ def test_looking_into_a_file_needs_no_study_and_says_what_an_import_would(tmp_pa
 
 def test_a_dry_run_prints_one_entry_a_benchmark_with_the_keys_of_the_contract():
     keys = ["file", "benchmark", "runs", "iterations", "unit", "better", "warnings", "refused"]
-    both = look_into(importing.upload("both.csv", long_csv(*two_runs("a", "x"), *two_runs("a", "y")))).plain()
+    both = look_into(importing.upload("both.csv", long_csv(*two_runs("a", "x"), *two_runs("a", "y")))).json_values()
     assert [list(entry) for entry in both] == [keys, keys]
     assert both[0] == {
         "file": "both.csv", "benchmark": "x", "runs": 2, "iterations": "3", "unit": "", "better": "lower",
         "warnings": ["the file does not say whether lower or higher is better, so lower is assumed",
                      "fewer than 50 iterations, which is too few to measure the pattern over time"], "refused": None,
     }  # fmt: skip
-    (bad,) = look_into(importing.upload("bad.json", b"[[1], [true]]")).plain()
+    (bad,) = look_into(importing.upload("bad.json", b"[[1], [true]]")).json_values()
     assert list(bad) == keys
     assert bad == dict.fromkeys(keys) | {
         "file": "bad.json", "warnings": [], "refused": "run 1, iteration 0: True is not a number",
@@ -196,7 +196,7 @@ def test_a_dry_run_prints_one_entry_a_benchmark_with_the_keys_of_the_contract():
 
 def test_what_an_import_refuses_the_dry_run_refuses():
     one_run = importing.upload("one.json", b"[[1, 2, 3]]")
-    assert all(entry["refused"] for entry in look_into(one_run).plain())
+    assert all(entry["refused"] for entry in look_into(one_run).json_values())
 
 
 def test_units_and_direction_of_a_table_are_kept(db):

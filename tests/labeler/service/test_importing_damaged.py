@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from labeler.formats import FORMATS, Source
-from labeler.service.data import importing
+from labeler.service.items import importing
 from labeler.store import items, runs
 from tests.labeler.conftest import NOW
 from tests.labeler.formats.mutations import mutated

@@ -11,8 +11,9 @@ import pytest
 from labeler.errors import InputError
 from labeler.formats import FORMATS, joining
 from labeler.model import measurement_hash
-from labeler.service.data import exploring, importing
-from labeler.service.data.importing import FileBenchmark, FileResult
+from labeler.service.files import exploring
+from labeler.service.items import importing
+from labeler.service.items.importing import FileBenchmark, FileResult
 from labeler.store import events, items, runs
 from tests.labeler.conftest import NOW, import_all, look_into
 from tests.labeler.formats.examples import csv_bytes, json_bytes
@@ -71,7 +72,7 @@ def test_files_of_a_tool_that_writes_one_run_a_file_become_one_item_with_the_run
         "run1.txt, run2.txt, run10.txt", (FileBenchmark("o/p.BenchmarkA-8", 3, "2", "s", "lower", (SHORT,)),),
         names=("o/p.BenchmarkA-8",), files=("run1.txt", "run2.txt", "run10.txt"),
     )  # fmt: skip
-    assert says(importing.in_words(results), "2 item", "imported from 3 file", "0 file", "0 refused")
+    assert says(importing.describe(results), "2 item", "imported from 3 file", "0 file", "0 refused")
 
 
 def test_the_same_files_again_in_any_order_add_nothing(db):
@@ -83,7 +84,7 @@ def test_the_same_files_again_in_any_order_add_nothing(db):
     again = imported(db, *reversed(files))
     assert [result.already_there for result in again] == [True, True]
     assert counts(db) == before
-    assert says(importing.in_words(again), "0 item", "imported from 5 file", "5 file", "0 refused")
+    assert says(importing.describe(again), "0 item", "imported from 5 file", "5 file", "0 refused")
 
 
 def test_one_more_run_is_another_measurement_and_refused_unless_it_is_imported_as_new(db):
@@ -104,9 +105,9 @@ def test_a_file_that_appears_twice_is_one_run(db):
     same = importing.upload("copy of 1.txt", one.data)
     twice, result = imported(db, one, same, two)
     assert (twice.file, twice.already_there) == ("copy of 1.txt", True)
-    assert twice.plain()[0]["warnings"] == ["a file with the same content was imported before"]
+    assert twice.json_values()[0]["warnings"] == ["a file with the same content was imported before"]
     assert len(kept(db)["o/p.BenchmarkA-8"][0]) == 2
-    assert says(importing.in_words([twice, result]), "1 item imported", "3 files", "1 file", "0 refused")
+    assert says(importing.describe([twice, result]), "1 item imported", "3 files", "1 file", "0 refused")
 
 
 def test_one_file_alone_is_refused_and_the_way_of_the_tool_is_named(db):
@@ -204,7 +205,7 @@ def test_every_time_of_hyperfine_is_a_run_unless_the_file_is_one(db):
 def test_the_values_of_a_file_can_be_runs(db):
     imported(db, google_file("1.json", [1, 2, 3]), values_are="runs")
     assert in_ns(kept(db)) == {"BM": [[1], [2], [3]]}
-    assert kept(db)["BM"][1] == {"run": ("0", "1", "2")}
+    assert kept(db)["BM"][1]["run"] == ("0", "1", "2")
     options = importing.read_options(None, {}, values_are="runs")
     both = importing.look_into_files([google_file("2.json", [4, 5]), google_file("10.json", [6])], options)
     (found,) = next(both).benchmarks
@@ -265,7 +266,7 @@ def test_the_dry_run_says_what_the_import_then_does(db):
 def test_the_dry_run_has_a_row_for_a_joined_benchmark_with_the_keys_of_the_contract():
     files = [go_file(f"{number}.txt", A=[number]) for number in range(4)]
     (result,) = importing.look_into_files(files)
-    assert result.plain() == [
+    assert result.json_values() == [
         {"file": "0.txt … 3.txt (4 files)", "benchmark": "o/p.BenchmarkA-8", "runs": 4, "iterations": "1", "unit": "s",
          "better": "lower", "warnings": [SHORT], "refused": None}
     ]  # fmt: skip
@@ -320,7 +321,7 @@ def test_every_number_survives_the_temporary_folder(db):
 def test_one_file_of_many_benchmarks_is_one_refusal(db):
     (result,) = imported(db, go_file("1.txt", A=[1], B=[2], C=[3]))
     assert result.refused.startswith("benchmark 'o/p.BenchmarkA-8': only one run")
-    assert says(importing.in_words([result]), "0 items imported", "1 file", "0 files", "1 refused")
+    assert says(importing.describe([result]), "0 items imported", "1 file", "0 files", "1 refused")
 
 
 def test_one_file_with_several_processes_is_enough_for_what_all_of_them_ran(db):

@@ -8,9 +8,9 @@ import pytest
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import Part
 from labeler.model import measurement_hash
-from labeler.service.data import importing, triage
-from labeler.service.data.importing import FileBenchmark
-from labeler.service.results import anonymising
+from labeler.service.handover import anonymising, triage
+from labeler.service.items import importing
+from labeler.service.items.importing import FileBenchmark
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all, look_into
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows, pyperf_file, pyperf_runs

@@ -10,9 +10,9 @@ import pytest
 
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Kind, Role, State
-from labeler.service import reviewing
-from labeler.service.people import identity, inbox, visibility
-from labeler.service.people.inbox import Message
+from labeler.service.labelling import inbox, reviewing
+from labeler.service.labelling.inbox import Message
+from labeler.service.people import identity, visibility
 from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.store import assignments, events, items, labels, studies

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labeler.service.verdicts import background, computing
+from labeler.service import background
+from labeler.service.verdicts import computing
 from labeler.store import open_database
 from tests.labeler.service.test_background import wait_for
 from tests.labeler.service.test_executors import computed, local_cluster, make, rows

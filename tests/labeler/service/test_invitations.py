@@ -4,8 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from labeler.errors import InputError, SignInFailed
 from labeler.model import Role
@@ -82,6 +81,7 @@ def test_a_link_is_valid_for_the_days_asked_for(study, days):
     assert json.loads(events.table(study)["details"].iloc[-2]) == {
         "name": "ada",
         "expires": (NOW + days * DAY).isoformat(),
+        "link": identity.session_id(secret),
     }
 
 

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
+from analysis.document import json_values
 from labeler.cli.common import INTERIM
 from labeler.errors import InputError
 from labeler.formats import Source, tables
@@ -96,7 +97,7 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
     exported = export(planned)
     assert len(exported) == 8 * len(CLASSIFIERS) + 2
     assert exported.query("classifier == 'mine'")["score"].tolist() == [0.9, 0.1]
-    content = reporting.report_of_study(planned, actor="carol", now=NOW)
+    content = json_values(reporting.report_of_study(planned, actor="carol", now=NOW))
     assert content["classifiers"]["mine"]["confusion"] == {"tp": 0, "fp": 1, "fn": 0, "tn": 1}
     assert {row["item"]: row for row in shown(planned) if row["classifier"] == "same"} == before
 
@@ -233,9 +234,9 @@ def test_the_command_takes_verdicts_in_and_counts_them(study, tmp_path):
 
 def test_the_command_says_in_one_line_what_is_wrong_with_the_file(study, tmp_path):
     path = tmp_path / "made.csv"
-    refused = run("verdicts", "--study", study.path, "--import", path, "--name", "mine", code=1)
+    refused = run("verdicts", "--study", study.path, "--import", path, "--name", "mine", code=2)
     assert refused.stderr == f"Error: {path}: No such file or directory\n"
     path.write_text(f"item,verdict\n{FIRST},maybe\n", encoding="utf-8")
-    refused = run("verdicts", "--study", study.path, "--import", path, "--name", "mine", code=1)
+    refused = run("verdicts", "--study", study.path, "--import", path, "--name", "mine", code=2)
     assert refused.stderr == f"Error: {path}: line 2: verdict 'maybe' is not similar, dissimilar or empty\n"
     assert (refused.stdout, shown(study)) == ("", [])

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.learning import LABELS, disagreement_of, examples_of, simulate_selection
 from labeler.formats import Source, references
-from labeler.service.data import importing
+from labeler.service.items import importing
 from labeler.service.results import learning
 from labeler.service.verdicts import computing
 from labeler.store import open_database

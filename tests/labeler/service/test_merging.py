@@ -7,17 +7,18 @@ from datetime import timedelta
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.tables import counted_labels
 from labeler.errors import InputError, NewerStudy, NoStudy, NotAllowed, NotAStudy, StudyError
 from labeler.model import Answer, Kind, Label, PlanParameters, Protocol, Role, State
-from labeler.service import reviewing
+from labeler.service.handover import merging
+from labeler.service.handover.merging import Conflict, Merged, TimedAnswer
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating
-from labeler.service.results import exchange, merging
-from labeler.service.results.merging import Conflict, Merged, TimedAnswer
+from labeler.service.plan import assigning
+from labeler.service.results import exchange
+from labeler.service.study import coordinating
 from labeler.store import copies, events, labels, open_database, people, studies
 from tests.conftest import examples
 from tests.labeler.conftest import NOW, answer_next, id_of, log, make_study, submission
@@ -141,7 +142,7 @@ def test_different_answers_in_one_place_are_listed_and_none_is_overwritten(parte
         ),
     )  # fmt: skip
     assert events_of(db)[: len(before)] == before
-    assert merged.conflicts[0].plain() == {
+    assert merged.conflicts[0].json_values() == {
         "item": name, "reviewer": "ben", "kind": "fresh", "revision": 0, "into": "similar",
         "into_utc": "2026-11-20T12:00:00+00:00", "from": "dissimilar", "from_utc": "2026-11-20T12:05:00+00:00",
     }  # fmt: skip

@@ -3,19 +3,21 @@
 import numpy as np
 import pytest
 
-from analysis.report import to_markdown
+from analysis.document import json_values
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Answer, PlanParameters, Role
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.data import curating
+from labeler.service.items import curating
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating, course, sampling, verifying
+from labeler.service.plan import assigning, item_batches, verifying
 from labeler.service.results import history, reporting
 from labeler.service.results.learning import material_of_study
 from labeler.service.results.next_items import next_items
+from labeler.service.study import coordinating, course
 from labeler.service.verdicts import computing
 from labeler.store import assignments, events, open_database, people
+from tests.analysis.reports import to_markdown
 from tests.labeler.conftest import NOW, copy_of, id_of, import_all, make_study, result_file, submission
 from tests.sentences import says
 
@@ -58,7 +60,7 @@ def answer_all(db):
 
 
 def test_the_plan_begins_with_a_random_part_that_follows_from_the_seed(study):
-    known = sampling.sampled(study)
+    known = item_batches.sampled(study)
     assert len(planned_items(study)) == N_FIRST == known.n_random
     assert planned_items(study) == set(known.order[:N_FIRST])
     assert (len(known.waiting), known.chosen) == (N_ITEMS - N_FIRST, frozenset())
@@ -69,7 +71,7 @@ def test_a_batch_has_its_random_share_and_the_rest_where_classifiers_differ(stud
     added = next_items(study, 10, random_share=0.3, **CAROL)
     assert (added.n_random, added.n_chosen, added.n_waiting) == (3, 7, 30)
     assert says(added.sentences[1], "No model", "0 items")
-    known = sampling.sampled(study)
+    known = item_batches.sampled(study)
     assert known.n_random == N_FIRST + 3
     assert set(known.order[: N_FIRST + 3]) | known.chosen == planned_items(study)
     assert len(known.chosen) == 7
@@ -89,10 +91,10 @@ def test_the_plan_is_verified_after_batches_and_after_a_reviewer_left(study):
 
 def test_a_chosen_item_that_the_random_order_reaches_needs_no_second_label_and_counts(study):
     next_items(study, 38, random_share=0.05, **CAROL)
-    before = sampling.sampled(study)
+    before = item_batches.sampled(study)
     n_free = len(set(before.order[: before.n_random + 2]) & before.chosen)
     added = next_items(study, 2, random_share=1.0, **CAROL)
-    after = sampling.sampled(study)
+    after = item_batches.sampled(study)
     assert after.n_random == before.n_random + 2
     assert len(after.chosen) == len(before.chosen) - n_free + added.n_chosen
 
@@ -100,9 +102,9 @@ def test_a_chosen_item_that_the_random_order_reaches_needs_no_second_label_and_c
 def test_chosen_items_enter_no_agreement_but_are_learnt_from(study):
     next_items(study, 10, **CAROL)
     answer_all(study)
-    chosen = sampling.chosen_items(study)
+    chosen = item_batches.chosen_items(study)
     assert history.not_counted(study) == chosen
-    report = reporting.report_of_study(study, reporting.QUICK, **CAROL)
+    report = json_values(reporting.report_of_study(study, reporting.QUICK, **CAROL))
     assert report["study"]["items"] == N_ITEMS - len(chosen)
     assert report["agreement"]["n_labels"] == 2 * (N_FIRST + 3)
     assert says(report["notes"][0], f"{len(chosen)} items", "not drawn at random")
@@ -120,7 +122,7 @@ def test_chosen_items_enter_no_agreement_but_are_learnt_from(study):
 
 def test_reviewers_cannot_tell_why_an_item_came(study):
     next_items(study, 10, **CAROL)
-    known = sampling.sampled(study)
+    known = item_batches.sampled(study)
     added = [row for row in assignments.everything(study) if row.assignment.position is not None]
     new = [row.assignment for row in added if row.assignment.item in known.batches[-1][0] + known.batches[-1][1]]
     assert {assignment.kind for assignment in new} == {"fresh"}
@@ -132,19 +134,19 @@ def test_reviewers_cannot_tell_why_an_item_came(study):
 
 
 def test_an_item_that_is_excluded_and_included_again_does_not_break_the_plan(study):
-    waiting = sampling.sampled(study).waiting[0]
+    waiting = item_batches.sampled(study).waiting[0]
     curating.exclude(study, waiting, why="broken", **CAROL)
     next_items(study, 10, **CAROL)
     curating.include(study, waiting, why="repaired", **CAROL)
     assert verifying.verify_plan(study).problems == ()
     next_items(study, 10, **CAROL)
-    assert waiting in sampling.sampled(study).planned - sampling.sampled(study).chosen
+    assert waiting in item_batches.sampled(study).planned - item_batches.sampled(study).chosen
     assert verifying.verify_plan(study).problems == ()
 
 
 @pytest.mark.parametrize("place", [0, N_FIRST + 1])
 def test_an_item_that_was_excluded_before_the_plan_and_included_later_does_not_break_the_plan(study, place):
-    gone = sampling.sampled(study).order[place]
+    gone = item_batches.sampled(study).order[place]
     curating.exclude(study, gone, why="broken", **CAROL)
     assigning.confirm_plan(study, PlanParameters(seed=5, overlap=0, retest=0), first=N_FIRST, **CAROL)
     curating.include(study, gone, why="repaired", **CAROL)
@@ -158,7 +160,7 @@ def test_an_item_that_was_excluded_before_the_plan_and_included_later_does_not_b
 def test_a_plan_that_does_not_follow_the_random_order_is_named(study):
     with study.atomic():
         event = events.of_actions(study, ["draw plan"])[0]
-        other = sampling.sampled(study).waiting[0]
+        other = item_batches.sampled(study).waiting[0]
         details = {**event.details, "items": [other, *event.details["items"][1:]]}
         events.add(study, NOW.isoformat(), "mallory", "draw plan", details)
     problems = verifying.verify_plan(study).problems
@@ -169,7 +171,7 @@ def test_a_plan_that_does_not_follow_the_random_order_is_named(study):
 
 
 def test_excluded_items_are_not_added(study):
-    gone = sampling.sampled(study).waiting[0]
+    gone = item_batches.sampled(study).waiting[0]
     curating.exclude(study, gone, why="broken", **CAROL)
     next_items(study, 100, **CAROL)
     assert gone not in planned_items(study)
@@ -178,7 +180,7 @@ def test_excluded_items_are_not_added(study):
 
 def test_the_log_tells_what_was_random_and_what_was_chosen(study):
     next_items(study, 10, **CAROL)
-    event = events.of_actions(study, [sampling.NEXT_ITEMS])[0]
+    event = events.of_actions(study, [item_batches.NEXT_ITEMS])[0]
     assert (len(event.details["random"]), len(event.details["chosen"])) == (3, 7)
     assert event.details["by_model"] is False
 
@@ -189,7 +191,7 @@ def test_what_cannot_be_asked_for_is_refused(study, planned):
     with pytest.raises(InputError, match="4 and 0"):
         next_items(study, 4, random_share=0, **CAROL)
     answer_all(study)
-    course.move(study, Step.CLOSE, why="done", **CAROL)
+    course.change_state(study, Step.CLOSE, why="done", **CAROL)
     with pytest.raises(NotAllowed):
         next_items(study, 4, **CAROL)
 
@@ -203,7 +205,7 @@ def test_a_reviewer_who_joins_before_a_batch_gets_items_of_it(study):
     identity.add_person(study, "eve", [Role.REVIEWER], **CAROL)
     assert people.by_name(study, "eve") is not None
     next_items(study, 20, **CAROL)
-    loads = coordinating.status(study).plain()["reviewers"]
+    loads = coordinating.status(study).json_values()["reviewers"]
     assert len(loads) == 5
     assert any(row.assignment.reviewer == "eve" for row in assignments.everything(study))
     assert verifying.verify_plan(study).problems == ()

@@ -6,9 +6,11 @@ import pytest
 
 from labeler.model import Category, PlanParameters, Role, State
 from labeler.plan.lifecycle import Step
+from labeler.service import overview
 from labeler.service.people import identity
-from labeler.service.plan import assigning, course, overview
+from labeler.service.plan import assigning
 from labeler.service.results import splits
+from labeler.service.study import course
 from labeler.service.verdicts import computing
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, make_study
@@ -22,7 +24,7 @@ def next_of(db, person="carol"):
 
 
 def move(db, step, now=NOW):
-    course.move(db, step, why="because", actor="carol", now=now)
+    course.change_state(db, step, why="because", actor="carol", now=now)
 
 
 def decide_all(db):

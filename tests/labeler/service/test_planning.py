@@ -4,8 +4,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from labeler.errors import InputError
 from labeler.model import Kind, PlanParameters, Role
@@ -14,6 +13,7 @@ from labeler.service.people import identity
 from labeler.service.plan import planning
 from labeler.service.plan.planning import Assumptions, Rater
 from labeler.service.results import reporting
+from tests.conftest import examples
 from tests.labeler.conftest import NOW, copy_of, report_of_files
 
 REVIEWERS = [Rater("A", 0.95, 0.9), Rater("B", 0.8, 0.7), Rater("C", 0.7, 0.85), Rater("D", 0.6, 0.6)]
@@ -220,6 +220,7 @@ def test_the_rates_that_were_asked_for_are_found_in_a_large_study():
         assert found == pytest.approx([rater.sensitivity, rater.specificity], abs=0.04)
 
 
+@pytest.mark.slow
 def test_the_latent_class_of_a_large_study_by_three_is_near_its_truth(tmp_path):
     files = simulated(n_items=2000, per_item=3, seed=4)
     for name, text in files.items():
@@ -289,7 +290,7 @@ def test_a_rater_without_a_name_is_refused(text):
         planning.rater(text)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(1, 60), st.integers(2, 4), st.floats(0, 1), st.integers(0, 5), st.integers(0, 2**32))
 def test_every_design_can_be_made_up_and_expected(n_items, per_item, overlap, retest, seed):
     planned = planning.design(n_items, 4, per_item, overlap, retest)

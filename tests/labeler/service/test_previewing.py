@@ -8,9 +8,10 @@ import pytest
 from labeler.errors import InputError
 from labeler.model import PlanParameters
 from labeler.plan.lifecycle import Step
-from labeler.service.data import curating
-from labeler.service.plan import assigning, course, planning, previewing, staffing
+from labeler.service.items import curating
+from labeler.service.plan import assigning, planning, previewing
 from labeler.service.plan.planning import Assumptions
+from labeler.service.study import course, staffing
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_next, item_name, log, make_study
 
@@ -115,7 +116,7 @@ def test_error_rates_are_told_where_three_label_the_same_item(study, parameters,
 
 def test_the_preview_is_ready_for_json(study):
     found = previewing.preview(study, PARAMETERS)
-    plain = json.loads(json.dumps(found.plain()))
+    plain = json.loads(json.dumps(found.json_values()))
     assert (plain["hash"], plain["loads"]) == (found.hash, found.rows_of_loads())
     assert (plain["expected"], plain["warnings"]) == (list(found.expectations), list(found.warnings))
     assert plain["remarks"] == list(found.remarks)
@@ -166,8 +167,8 @@ def test_a_plan_can_be_drawn_until_somebody_answers(planned):
 
 
 def test_no_plan_is_drawn_while_a_study_is_paused_or_once_it_is_closed(planned):
-    course.move(planned, Step.PAUSE, why="test", actor="carol", now=NOW)
+    course.change_state(planned, Step.PAUSE, why="test", actor="carol", now=NOW)
     assert "paused" in previewing.why_fixed(planned)
-    course.move(planned, Step.OPEN, why="test", actor="carol", now=NOW)
-    course.move(planned, Step.CLOSE, why="test", actor="carol", now=NOW)
+    course.change_state(planned, Step.OPEN, why="test", actor="carol", now=NOW)
+    course.change_state(planned, Step.CLOSE, why="test", actor="carol", now=NOW)
     assert "The study is closed" in previewing.why_fixed(planned)

@@ -19,14 +19,14 @@ from analysis.report import Resampling
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Category, Role, State
 from labeler.plan.lifecycle import Step
-from labeler.service.data import curating, importing
+from labeler.service.handover.publishing import bundle, metadata
+from labeler.service.handover.publishing.publish_file import BLANK, Author, PublishFile, Venue
+from labeler.service.handover.publishing.tables import folds_by_application
+from labeler.service.items import curating, importing
 from labeler.service.people import identity
-from labeler.service.plan import course
-from labeler.service.results import exchange, report_checking, splits
-from labeler.service.results.publishing import bundle, metadata
-from labeler.service.results.publishing.answers import BLANK, Answers, Author, Venue
-from labeler.service.results.publishing.tables import folds_by_application
+from labeler.service.results import exchange, report_checking, reporting, splits
 from labeler.service.results.reporting import ReportOptions
+from labeler.service.study import course
 from labeler.store import events, items, open_database, studies
 from tests.conftest import GOLDEN, some_slow
 from tests.labeler.conftest import NOW, answer_everything, import_all, make_study
@@ -36,8 +36,8 @@ __all__ = ["named_study"]  # a fixture
 # mlcroissant uses functions that rdflib and pandas will remove
 OLD_CALLS = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 QUICK = ReportOptions(resampling=Resampling.none())
-OPTIONS = bundle.Options(report=QUICK)
-ANSWERS = Answers(
+OPTIONS = bundle.PublishOptions(report=QUICK)
+ANSWERS = PublishFile(
     title="Labels of caches",
     description="What reviewers said of runs.",
     version="1.0.0",
@@ -57,10 +57,10 @@ def finished_study(named_study, tmp_path_factory):
     with open_database(path) as db:
         names = [item.name for item in items.all_items(db)]
         curating.exclude(db, names[0], why=f"{DAN} saw it before", actor=CAROL, now=NOW)
-        course.move(db, Step.CLOSE, why=f"{BEN} is done", actor=CAROL, now=NOW)
+        course.change_state(db, Step.CLOSE, why=f"{BEN} is done", actor=CAROL, now=NOW)
         split = splits.split_items(db)[0]
         splits.adjudicate(db, split.item.name, Category.SIMILAR, why=f"{BEN} convinced us", actor=CAROL, now=NOW)
-        course.move(db, Step.UNBLIND, why=f"as {CAROL} says", actor=CAROL, now=NOW)
+        course.change_state(db, Step.UNBLIND, why=f"as {CAROL} says", actor=CAROL, now=NOW)
     return path
 
 
@@ -334,11 +334,56 @@ def test_comments_are_left_out_unless_somebody_read_and_released_them(published,
 
 def test_the_seed_of_the_plan_is_published_only_when_somebody_says_so(published, finished, tmp_path):
     plan = json.loads((published / "report/plan.json").read_text())
-    assert plan["seed"] is None and "names" in plan["why_no_seed"]
+    assert plan["seed"] is None and plan["secret"] is None and "names" in plan["why_no_seed"]
     assert "seed" not in (published / "report/log.csv").read_text()
+    secret = studies.plan_secret(finished)
+    assert len(secret) == 32
+    assert not [path for path, text in texts_of(published) if secret in text]
     out = publish(finished, tmp_path / "out", replace(ANSWERS, plan_seed=True)).folder
-    assert json.loads((out / "report/plan.json").read_text())["seed"] == 1
-    assert "seed of the plan" in (out / "datasheet.md").read_text()
+    plan = json.loads((out / "report/plan.json").read_text())
+    assert (plan["seed"], plan["secret"]) == (1, secret)
+    assert "seed and the secret of the plan are published" in (out / "datasheet.md").read_text()
+
+
+@pytest.mark.parametrize("plan_seed", [False, True])
+def test_a_plan_without_a_secret_says_what_it_reveals(finished, tmp_path, plan_seed):
+    finished.execute("UPDATE studies SET plan_secret = ''")  # as in a study of an earlier version
+    done = publish(finished, tmp_path / "out", replace(ANSWERS, plan_seed=plan_seed))
+    assert len([line for line in done.remarks if "no secret" in line]) == 1
+    assert ("trying all seeds" in (done.folder / "datasheet.md").read_text()) is not plan_seed
+
+
+A_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+
+
+@pytest.mark.parametrize("times", ["minutes", "days", "none"])
+def test_answers_have_minutes_or_days_since_the_first_answer_and_no_date(finished, tmp_path, times):
+    out = publish(finished, tmp_path / "out", replace(ANSWERS, times=times)).folder
+    labels = pd.read_csv(out / "data/labels.csv")
+    assert [name for name in ("created_utc", "minutes", "days") if name in labels] == [times][: times != "none"]
+    assert [path for path, text in texts_of(out) if A_TIME.search(text)] == []
+    kept = exchange.all_answers(finished)
+    for reviewer, own in labels.groupby("reviewer"):
+        if times != "none":
+            since = own[times].tolist()
+            assert since[0] == 0 and since == sorted(since) and own[times].dtype.kind == "i", reviewer
+    assert labels["reviewer"].tolist() == sorted(labels["reviewer"])  # not the order among all reviewers
+    assert len(labels) == len(kept)
+    assert json.loads((out / "codebook.json").read_text())["version"] == 2
+    log = pd.read_csv(out / "report/log.csv")
+    assert log.columns.tolist() == (["day"] if times != "none" else []) + ["actor", "action", "details"]
+
+
+def test_a_data_set_of_codebook_version_1_is_still_read(published, tmp_path):
+    new = pd.read_csv(published / "data/labels.csv")
+    at = pd.Timestamp("2026-11-20T12:00:00", tz="UTC")
+    old = new.assign(created_utc=[(at + pd.Timedelta(m, "min")).isoformat() for m in new["minutes"]])
+    old.drop(columns="minutes").to_csv(tmp_path / "old.csv", index=False)
+    shares = [
+        reporting.gathered_files(file, None, options=QUICK).report().agreement.percent.value
+        for file in (published / "data/labels.csv", tmp_path / "old.csv")
+    ]
+    assert shares[0] == shares[1] is not None
 
 
 def test_items_without_names_are_numbered(finished, tmp_path):
@@ -350,6 +395,7 @@ def test_items_without_names_are_numbered(finished, tmp_path):
 # The same bytes, and no partial files
 
 
+@pytest.mark.slow
 def test_the_same_study_gives_the_same_bytes_and_its_log_says_so(finished, tmp_path):
     first = publish(finished, tmp_path / "out")
     exchange.export_labels(finished, actor=CAROL, now=NOW)
@@ -450,7 +496,7 @@ def test_studies_of_earlier_versions_are_published(file, tmp_path):
 
 
 def test_the_template_can_be_read_and_lacks_what_only_people_know(finished):
-    answers = Answers.of_text(bundle.new_answers(finished, date(2026, 11, 22)))
+    answers = PublishFile.of_text(bundle.new_answers(finished, date(2026, 11, 22)))
     assert answers.date == "2026-11-22" and set(answers.sources) == {"example/app0", "example/app1"}
     assert [line.partition(":")[0] for line in bundle.lacking(finished, answers, OPTIONS)] == [
         "licence", "authors", "sources",
@@ -480,12 +526,12 @@ def test_the_template_can_be_read_and_lacks_what_only_people_know(finished):
 )
 def test_an_answer_that_cannot_be_used_is_named(text, reason):
     with pytest.raises(InputError, match=re.escape(reason)):
-        Answers.of_text(text)
+        PublishFile.of_text(text)
 
 
 def test_an_orcid_may_end_in_x():
     text = '[[authors]]\ngiven_names = "A"\nfamily_names = "B"\norcid = "0000-0002-1694-233X"'
-    assert Answers.of_text(text).authors[0].orcid == "0000-0002-1694-233X"
+    assert PublishFile.of_text(text).authors[0].orcid == "0000-0002-1694-233X"
 
 
 def test_folds_are_even_and_keep_applications_together():
@@ -505,7 +551,7 @@ def test_a_study_whose_kappa_is_undefined_is_published_as_such(tmp_path, monkeyp
         if answer:
             answer_everything(db, {"ada": answer, "ben": answer})
         for step in (Step.CLOSE, Step.UNBLIND):
-            course.move(db, step, why="done", actor="carol", now=NOW)
+            course.change_state(db, step, why="done", actor="carol", now=NOW)
         out = publish(db, tmp_path / "out").folder
     check = (out / "data/labels.csv", out / "report/verdicts.csv", out / "report/report.json")
     assert report_checking.check_files(*check) == []

@@ -6,30 +6,32 @@ from collections import defaultdict
 from itertools import combinations, groupby
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from analysis.document import to_json
-from analysis.report import differences
+from analysis.document import json_values, to_json
+from analysis.report import Report, differences
 from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.model import Answer, Category, Kind, Label, Role, State, StoredVerdict
-from labeler.service.data import importing
-from labeler.service.plan import staffing
+from labeler.service.items import importing
 from labeler.service.results import exchange, report_checking, reporting
+from labeler.service.study import staffing
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, events, items, labels, open_database, people, studies, verdicts
 from labeler.store.assignments import NewAssignment
+from tests.conftest import examples
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_next, id_of, log, report_of_files
 
 HEADER = "item,reviewer,label"
 CATEGORIES = tuple(Category)
 FEW_DRAWS = reporting.ReportOptions(resampling=reporting.Resampling(1, 100, 100, 19))
-one_file = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+one_file = settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def report(db, options=reporting.QUICK):
-    return reporting.report_of_study(db, options, actor="owner", now=NOW)
+    return json_values(reporting.report_of_study(db, options, actor="owner", now=NOW))
 
 
 def files_report(folder, label_text, verdict_text=None, options=reporting.QUICK):
@@ -338,8 +340,7 @@ def test_labels_that_were_never_given_count_as_missing_after_the_end(planned, le
     assert {row["n"] for row in rows.values()} == {len(not_given)}
     assert rows["similar"]["percent"]["value"] == 1
     assert rows["dissimilar"]["percent"]["value"] < 1
-    page = reporting.report.to_markdown(content)
-    assert f"{len(not_given)} labels are missing. Overall agreement would be 100.0 %" in page
+    page = reporting.report.to_markdown(Report.of(content))
     assert f"| Percent agreement if the {len(not_given)} missing labels were similar | 100.0 %" in page
 
 
@@ -358,4 +359,4 @@ def test_the_level_of_the_options_is_the_level_of_the_history_and_of_the_numbers
     gathered = reporting.gathered_study(
         planned, reporting.ReportOptions(0.8, reporting.Resampling.none()), actor="owner", now=NOW
     )
-    assert gathered.content()["parameters"]["level"] == 0.8
+    assert json_values(gathered.report())["parameters"]["level"] == 0.8

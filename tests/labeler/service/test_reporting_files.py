@@ -7,10 +7,11 @@ import pytest
 
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Role
-from labeler.service.data import importing
+from labeler.service.items import importing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating
+from labeler.service.plan import assigning
 from labeler.service.results import reporting
+from labeler.service.study import coordinating
 from labeler.service.verdicts import computing
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, answer_everything, import_all, report_of_files, series, unprivileged

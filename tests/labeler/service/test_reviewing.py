@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.model import Answer, Kind, PlanParameters, Protocol, Role, State, Submission
 from labeler.plan.lifecycle import ALLOWED, Action
 from labeler.screen import binning, blinding
-from labeler.service import reviewing
-from labeler.service.data import drawing
+from labeler.service.items import drawing
+from labeler.service.labelling import reviewing
+from labeler.service.labelling.reviewing import OwnProgress
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating
-from labeler.service.reviewing import OwnProgress
+from labeler.service.plan import assigning
+from labeler.service.study import coordinating
 from labeler.store import assignments, items, labels, open_database, people, runs, studies
 from labeler.store.assignments import NewAssignment
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_next, id_of, log, make_study, submission
@@ -54,21 +54,21 @@ def refused(db, error, message, name, task, *rest, **more):
     assert kept(db) == before
 
 
-def test_tasks_are_offered_in_planned_order_two_at_a_time(planned):
+def test_tasks_are_offered_in_planned_order_three_at_a_time(planned):
     codes = planned_codes(planned)
     for position in range(5):
-        assert offered(planned) == codes[position : position + 2]
+        assert offered(planned) == codes[position : position + 3]
         answer_next(planned, "ada", "similar")
     assert offered(planned) == []
-    assert len(offered(planned, "ben")) == 2
+    assert len(offered(planned, "ben")) == 3
 
 
-def test_the_item_fetched_ahead_may_be_answered_before_the_one_on_the_screen(planned):
-    first, second = reviewing.review_queue(planned, id_of(planned, "ada")).offers
+def test_an_item_fetched_ahead_may_be_answered_before_the_one_on_the_screen(planned):
+    first, second, _ = reviewing.review_queue(planned, id_of(planned, "ada")).offers
     submit(planned, "ada", second)
-    assert offered(planned) == [first.code, planned_codes(planned)[2]]
+    assert offered(planned) == [first.code, *planned_codes(planned)[2:4]]
     submit(planned, "ada", first)
-    assert offered(planned) == planned_codes(planned)[2:4]
+    assert offered(planned) == planned_codes(planned)[2:5]
 
 
 @pytest.mark.parametrize("what", ["of ben", "not on offer yet", "made up"])
@@ -76,7 +76,7 @@ def test_only_an_item_on_offer_to_this_reviewer_is_labelled(planned, what):
     ada = id_of(planned, "ada")
     task = {
         "of ben": reviewing.review_queue(planned, id_of(planned, "ben")).offers[0],
-        "not on offer yet": assignments.tasks_of(planned, ada)[2],
+        "not on offer yet": assignments.tasks_of(planned, ada)[3],
         "made up": Submission("e", "X" * 60, 0, Answer.SIMILAR),
     }[what]
     message = rf"^You cannot label item {task.code[:20]} now\."
@@ -144,9 +144,9 @@ def test_undo_brings_the_last_item_back_one_after_the_other(planned):
     for _ in range(3):
         answer_next(planned, "ada", "similar")
     assert undo(planned) == codes[2]
-    assert offered(planned) == codes[2:4]
+    assert offered(planned) == codes[2:5]
     assert undo(planned) == codes[1]
-    assert offered(planned) == codes[1:3]
+    assert offered(planned) == codes[1:4]
     answer_next(planned, "ada", "dissimilar")
     assert undo(planned) == codes[1]
     assert undo(planned) == codes[0]
@@ -177,7 +177,7 @@ def test_undo_takes_back_the_revision_made_last(planned):
 def test_not_sure_is_offered_once_again_at_the_end_and_then_rests(planned):
     codes = planned_codes(planned)
     answer_next(planned, "ada", "not sure")
-    assert offered(planned) == codes[1:3]
+    assert offered(planned) == codes[1:4]
     for _ in range(4):
         answer_next(planned, "ada", "similar")
     assert offered(planned) == codes[:1]
@@ -209,7 +209,7 @@ def test_an_own_label_can_be_revised_and_stays_where_it_was(planned):
     ]
     assert mine[0].created_utc == (NOW + timedelta(1)).isoformat()
     assert reviewing.review_queue(planned, ada).progress == OwnProgress(2, 5, 0)
-    assert offered(planned) == planned_codes(planned)[2:4]
+    assert offered(planned) == planned_codes(planned)[2:5]
 
 
 def test_own_labels_are_only_ones_own_and_only_those_that_stand(planned):
@@ -301,6 +301,10 @@ def texts_in(value):
     return [str(value)]
 
 
+def unpacked(text, kind):
+    return np.frombuffer(base64.b64decode(text, validate=True), kind)
+
+
 def test_a_picture_tells_nothing_of_what_was_measured_and_why(planned):
     item_words = {
         word
@@ -313,13 +317,18 @@ def test_a_picture_tells_nothing_of_what_was_measured_and_why(planned):
     for task, picture in pictures(planned):
         assert set(picture) == {"code", "revision", "before", "confidence", "flag", "comment", "picture"}
         assert picture["code"] == task.code
-        packed = {run[name] for run in picture["picture"]["runs"] for name in binning.SERIES}
-        drawn_letters = {picture["code"]}  # any three may follow each other
-        for text in set(texts_in(json.loads(json.dumps(picture, allow_nan=False)))) - drawn_letters:
-            if text in packed:
-                assert np.isfinite(np.frombuffer(base64.b64decode(text, validate=True), "<f4")).all()
-            else:
-                assert not [word for word in hidden if word in text.lower()], text
+        runs = picture["picture"].pop("runs")
+        assert {tuple(run) for run in runs} == {("n", *binning.SERIES, "beyond")}
+        for run in runs:  # numbers as base64: any letters may follow each other in them
+            assert np.isfinite(np.concatenate([unpacked(run[name], "<f4") for name in binning.SERIES])).all()
+            assert set(run["beyond"]) <= set(picture["picture"]["axes"])
+            assert {len(unpacked(shares, np.uint8)) for shares in run["beyond"].values()} <= {
+                2 * len(unpacked(run["medians"], "<f4"))
+            }
+        letters = texts_in(
+            json.loads(json.dumps({**picture, "code": ""}, allow_nan=False))
+        )  # a code is drawn at random
+        assert [(word, text) for text in letters for word in hidden if word in text.lower()] == []
 
 
 def test_pictures_of_one_item_are_alike_for_all_kinds_of_assignment(planned):
@@ -513,3 +522,19 @@ def test_events_that_the_study_does_not_have_from_this_reviewer_are_missing(plan
         reviewing.missing_events(planned, id_of(planned, "ada"), ["x"] * 501)
     with pytest.raises(NotAllowed):
         reviewing.missing_events(planned, id_of(planned, "carol"), [])
+
+
+def test_undoing_again_and_again_brings_back_only_the_plots_of_the_latest_items(tmp_path):
+    make_study(tmp_path / "long.study", n_items=2 * reviewing.LOOK_BACK - 10, reviewers=("ada", "ben"), plan=True)
+    with open_database(tmp_path / "long.study") as db:
+        ada, sent = id_of(db, "ada"), set()
+        while reviewing.review_queue(db, ada).offers:
+            answer_next(db, "ada", "similar")
+        while (last := reviewing.review_queue(db, ada).last) is not None:
+            sent.add(last.code)
+            reviewing.submit(db, ada, submission(last, "withdrawn"), now=NOW)
+        own = [answer.code for answer in labels.own_answers(db, ada) if answer.revision == 0]
+        assert sent == set(own[-reviewing.LOOK_BACK :])
+        task = assignments.task_by_code(db, ada, own[-reviewing.LOOK_BACK - 1])
+        with pytest.raises(AnswerRefused, match="within your latest 25 items"):
+            reviewing.submit(db, ada, submission(task, "withdrawn"), now=NOW)

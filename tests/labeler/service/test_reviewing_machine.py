@@ -10,16 +10,17 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from analysis.tables import first_labels
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.model import Answer, PlanParameters, Protocol, State, Submission
-from labeler.service import reviewing
-from labeler.service.plan import assigning, coordinating
-from labeler.service.reviewing import OwnProgress
+from labeler.plan.active_plan import N_OFFERED
+from labeler.service.labelling import reviewing
+from labeler.service.labelling.reviewing import OwnProgress
+from labeler.service.plan import assigning
+from labeler.service.study import coordinating
 from labeler.store import labels, open_database, studies
 from tests.labeler.conftest import NOW, id_of, make_study
 
@@ -85,7 +86,7 @@ class Labelling(RuleBasedStateMachine):
     def on_offer(self, name):
         still_open = [code for code in self.codes[name] if not self.stands(code)]
         again = [c for c in self.codes[name] if self.said[c][-1:] == ["not sure"] and self.n_not_sure(c) == 1]
-        return (still_open + again)[:2]
+        return (still_open + again)[:N_OFFERED]
 
     def fate(self, name, sent):
         """None if it must be saved, otherwise the expected error."""
@@ -291,7 +292,7 @@ def answer_is_a_label(sent):
     return sent.answer in CATEGORIES
 
 
-@pytest.mark.parametrize("n_examples", [10, pytest.param(60, marks=pytest.mark.slow, id="many times")])
+@pytest.mark.parametrize("n_examples", [3, pytest.param(60, marks=pytest.mark.slow, id="many times")])
 @pytest.mark.parametrize("asks_confidence", [False, True], ids=["plain", "confidence asked"])
 def test_whatever_reviewers_do_every_accepted_answer_is_kept_once_and_nothing_else(
     tmp_path, asks_confidence, n_examples
@@ -318,7 +319,7 @@ def test_of_eight_windows_that_answer_one_task_at_once_one_is_kept(planned):
     def answer(number):
         sent = Submission(f"window {number}", task.code, task.revision, Answer(CATEGORIES[number % 2]), 900)
         with open_database(planned.path) as window:
-            barrier.wait(10)
+            barrier.wait(60)
             try:
                 reviewing.submit(window, ada, sent, now=NOW)
             except AnswerRefused as error:

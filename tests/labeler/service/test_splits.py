@@ -6,15 +6,16 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from analysis.document import json_values
 from analysis.tables import counted_labels
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Category, State
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.data import curating
-from labeler.service.plan import coordinating, course
+from labeler.service.items import curating
+from labeler.service.labelling import reviewing
 from labeler.service.results import exchange, reporting, splits
 from labeler.service.results.splits import SplitLabel
+from labeler.service.study import coordinating, course
 from labeler.store import decisions, events, labels, studies
 from tests.labeler.conftest import (
     NOW,
@@ -38,7 +39,7 @@ S, D = Category.SIMILAR, Category.DISSIMILAR
 def closed(planned):
     """Dan says dissimilar on all his items, which splits them; closed without a third-label round."""
     answer_everything(planned, SPLIT)
-    course.move(planned, Step.CLOSE, **WHY)
+    course.change_state(planned, Step.CLOSE, **WHY)
     return planned
 
 
@@ -54,7 +55,7 @@ def split_by_hand(db):
 
 
 def consensus(db):
-    return reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW)["consensus"]
+    return json_values(reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW))["consensus"]
 
 
 def read_back(text, folder):
@@ -107,7 +108,7 @@ def test_comments_are_shown_with_their_label(planned):
 def test_a_third_label_makes_a_majority(planned):
     answer_everything(planned, SPLIT)
     before = {split.item.name: split for split in splits.split_items(planned)}
-    course.move(planned, Step.THIRD, **WHY)
+    course.change_state(planned, Step.THIRD, **WHY)
     answer_everything(planned, dict.fromkeys(SPLIT, "dissimilar"))
     after = {split.item.name: split for split in splits.split_items(planned)}
     assert after.keys() == before.keys()  # a third label never splits an agreed item
@@ -232,12 +233,12 @@ def test_what_cannot_be_decided_is_refused_and_leaves_no_trace(closed, name, why
 
 
 def test_decisions_enter_the_adjudicated_consensus_and_no_agreement(closed):
-    before = reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW)
+    before = json_values(reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW))
     remaining = [split.item.name for split in splits.split_items(closed) if split.remains]
     decide(closed, remaining[0], S)
     decide(closed, remaining[0], D)
     decide(closed, remaining[1], S)
-    after = reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW)
+    after = json_values(reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW))
     assert after["agreement"] == before["agreement"]
     majority = {key: after["consensus"]["majority"][key] - before["consensus"]["majority"][key]
                 for key in ("majority", "adjudicated", "split", "n_similar", "n_dissimilar")}  # fmt: skip
@@ -305,7 +306,7 @@ def test_the_label_file_alone_gives_the_same_consensus(closed, tmp_path):
         decide(closed, split.item.name, category)
     path = read_back(reporting.as_csv(exchange.export_labels(closed, actor="owner", now=NOW)), tmp_path)
     of_files = report_of_files(path, None, options=reporting.QUICK)
-    of_study = reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW)
+    of_study = json_values(reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW))
     for part in ("consensus", "agreement"):
         assert of_files[part] == of_study[part]
     assert of_study["consensus"]["majority"]["adjudicated"] == 2
@@ -315,7 +316,7 @@ def test_the_label_file_alone_gives_the_same_consensus(closed, tmp_path):
 def test_a_report_counts_every_decision_that_stands(closed):
     for split, category in zip(splits.split_items(closed), (D, S), strict=False):
         decide(closed, split.item.name, category)
-    content = reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW)
+    content = json_values(reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW))
     assert content["left_out"]["adjudicated_labels"] == 2
 
 

@@ -5,10 +5,11 @@ import pytest
 from labeler.errors import InputError, NotAllowed, NotAssigned
 from labeler.model import Kind, PlanParameters, Role, State
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, course, staffing, verifying
-from labeler.service.plan.staffing import Change
+from labeler.service.plan import assigning, verifying
+from labeler.service.study import course, staffing
+from labeler.service.study.staffing import StaffChange
 from labeler.store import assignments, events, labels, open_database, people, studies
 from tests.labeler.conftest import (
     NOW,
@@ -75,7 +76,7 @@ def give_both_roles(db, name):
 
 def test_a_reviewer_who_comes_before_the_plan_gets_nothing_yet_and_is_in_the_plan(study):
     person, change = staffing.add(study, "eve", [Role.REVIEWER], **CAROL)
-    assert (person.name, change, log(study)[-1]) == ("eve", Change(), ("carol", "add person"))
+    assert (person.name, change, log(study)[-1]) == ("eve", StaffChange(), ("carol", "add person"))
     assigning.confirm_plan(study, PlanParameters(1, retest=0), **CAROL)
     assert items_of(study, "eve")
 
@@ -106,11 +107,11 @@ def test_a_late_joiner_takes_nothing_away_that_somebody_has_before_them(roomy):
 
 def test_a_coordinator_who_comes_late_gets_nothing_to_label(planned):
     _, change = staffing.add(planned, "chris", [Role.COORDINATOR], **CAROL)
-    assert (change, items_of(planned, "chris"), log(planned)[-1]) == (Change(), set(), ("carol", "add person"))
+    assert (change, items_of(planned, "chris"), log(planned)[-1]) == (StaffChange(), set(), ("carol", "add person"))
 
 
 def test_after_closing_a_coordinator_can_come_but_no_reviewer(planned):
-    course.move(planned, Step.CLOSE, **WHY)
+    course.change_state(planned, Step.CLOSE, **WHY)
     staffing.add(planned, "chris", [Role.COORDINATOR], **CAROL)
     before = log(planned)
     with pytest.raises(NotAllowed, match="The study is closed"):
@@ -121,7 +122,7 @@ def test_after_closing_a_coordinator_can_come_but_no_reviewer(planned):
 
 def test_a_taken_name_is_refused_and_nothing_is_handed_over(roomy):
     before = assignments.everything(roomy)
-    with pytest.raises(InputError, match="called ADA"):
+    with pytest.raises(InputError, match="called ada"):
         staffing.add(roomy, "ADA", [Role.REVIEWER], **CAROL)
     assert assignments.everything(roomy) == before
 
@@ -134,7 +135,7 @@ def test_who_comes_during_the_calibration_round_labels_its_items_too(tmp_path):
         assert items_of(db, "eve", Kind.CALIBRATION) == items_of(db, "ada", Kind.CALIBRATION)
         assert len(items_of(db, "eve", Kind.CALIBRATION)) == 3
         answer_everything(db, dict.fromkeys((*REVIEWERS, "eve"), "similar"))
-        course.move(db, Step.OPEN, **WHY)
+        course.change_state(db, Step.OPEN, **WHY)
         staffing.add(db, "fay", [Role.REVIEWER], **CAROL)
         assert items_of(db, "fay", Kind.CALIBRATION) == set()
 
@@ -151,7 +152,7 @@ def test_a_paused_reviewer_keeps_their_items_may_look_and_may_not_label(planned)
         answer_next(planned, "ada", "similar")
     assert labels.n_labels(planned) == 0
     assert last_event(planned) == ("carol", "pause reviewer", {"name": "ada", "why": "because"})
-    assert staffing.resume(planned, "ada", **CAROL) == Change()
+    assert staffing.resume(planned, "ada", **CAROL) == StaffChange()
     assert answer_next(planned, "ada", "similar") == task
     assert last_event(planned) == ("carol", "resume reviewer", {"name": "ada"})
 
@@ -219,7 +220,7 @@ def test_after_closing_nobody_is_paused_resumed_removed_or_replaced(roomy, state
 
 
 def test_people_change_while_the_whole_study_is_paused(roomy):
-    course.move(roomy, Step.PAUSE, **WHY)
+    course.change_state(roomy, Step.PAUSE, **WHY)
     staffing.remove(roomy, "ada", **WHY)
     staffing.add(roomy, "eve", [Role.REVIEWER], **CAROL)
     assert verifying.verify_plan(roomy).problems == ()
@@ -260,9 +261,9 @@ def test_what_became_of_a_change_names_nobody_but_who_it_is_about(roomy):
 
 
 def test_before_the_plan_somebody_is_removed_and_comes_back(study):
-    assert staffing.remove(study, "ada", **WHY) == Change()
+    assert staffing.remove(study, "ada", **WHY) == StaffChange()
     assert last_event(study) == ("carol", "remove reviewer", {"name": "ada", "why": "because"})
-    assert staffing.resume(study, "ada", **CAROL) == Change()
+    assert staffing.resume(study, "ada", **CAROL) == StaffChange()
     assert log(study)[-1] == ("carol", "resume reviewer")
 
 
@@ -330,7 +331,7 @@ def test_who_coordinates_as_well_and_was_only_paused_gets_no_items_of_others(roo
     give_both_roles(roomy, "ada")
     answer_everything(roomy, {"ada": "similar"})
     staffing.pause(roomy, "ada", **WHY)
-    assert staffing.resume(roomy, "ada", **CAROL) == Change()
+    assert staffing.resume(roomy, "ada", **CAROL) == StaffChange()
 
 
 # --- taking over
@@ -341,7 +342,7 @@ def test_a_new_successor_takes_over_everything_open(roomy):
         answer_next(roomy, "ada", "similar")
     before = items_of(roomy, "ada")
     heir, change = staffing.replace(roomy, "ada", "eve", **WHY)
-    assert (heir.name, heir.active, change) == ("eve", True, Change(n_moved=len(before) - 2, is_new=True))
+    assert (heir.name, heir.active, change) == ("eve", True, StaffChange(n_moved=len(before) - 2, is_new=True))
     assert items_of(roomy, "ada") | items_of(roomy, "eve") == before
     assert not people.by_name(roomy, "ada").active
     assert log(roomy)[-2:] == [("carol", "add person"), ("carol", "replace reviewer")]
@@ -374,7 +375,7 @@ def test_who_coordinates_as_well_and_left_labels_again_as_a_successor(roomy):
 
 def test_before_the_plan_a_successor_just_takes_the_place(study):
     heir, change = staffing.replace(study, "ada", "eve", **WHY)
-    assert (heir.name, change) == ("eve", Change(is_new=True))
+    assert (heir.name, change) == ("eve", StaffChange(is_new=True))
     assert last_event(study)[2] == {"name": "ada", "successor": "eve", "why": "because"}
 
 
@@ -401,7 +402,7 @@ def test_a_replacement_that_cannot_be_is_refused_and_leaves_everybody_where_they
 
 def test_in_the_third_round_open_third_items_change_hands_and_stay_third_items(roomy):
     answer_everything(roomy, {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"})
-    course.move(roomy, Step.THIRD, **WHY)
+    course.change_state(roomy, Step.THIRD, **WHY)
     name = next(name for name in REVIEWERS if items_of(roomy, name, Kind.THIRD))
     before = items_of(roomy, name, Kind.THIRD)
     _, change = staffing.replace(roomy, name, "eve", **WHY)

@@ -8,10 +8,12 @@ import pytest
 from labeler.errors import InputError, StudyError
 from labeler.model import PlanParameters, Protocol, Role, State
 from labeler.screen import binning
-from labeler.service.data import browsing, curating, triage
+from labeler.service.handover import triage
+from labeler.service.items import browsing, curating
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating
+from labeler.service.plan import assigning
 from labeler.service.results import exchange
+from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import bins, events, items, labels, open_database, people, runs, studies
 from tests.labeler.conftest import (

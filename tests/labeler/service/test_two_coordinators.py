@@ -9,11 +9,12 @@ import pytest
 from labeler.errors import LabelerError, NotAllowed
 from labeler.model import Answer, Category, Kind, PlanParameters, Role, State, Submission
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.data import curating
+from labeler.service.items import curating
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, course, staffing, verifying
+from labeler.service.plan import assigning, verifying
 from labeler.service.results import splits
+from labeler.service.study import course, staffing
 from labeler.store import assignments, decisions, labels, open_database, studies
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, id_of, item_name, log
 from tests.sentences import says
@@ -35,7 +36,7 @@ def at_once(db, *actions):
 
     def act(action):
         with open_database(db.path) as own:
-            barrier.wait(10)
+            barrier.wait(60)
             try:
                 return action(own)
             except LabelerError as error:
@@ -58,7 +59,7 @@ def times(db, action):
 
 def test_of_two_who_start_the_third_round_one_does_and_its_items_are_assigned_once(shared):
     answer_everything(shared, SPLIT)
-    (done,), (refused,) = by_both(shared, lambda db, who: course.move(db, Step.THIRD, why="split", **who))
+    (done,), (refused,) = by_both(shared, lambda db, who: course.change_state(db, Step.THIRD, why="split", **who))
     assert done.state is State.THIRD
     assert isinstance(refused, NotAllowed)
     assert says(str(refused), "The study is third", "third is not possible")
@@ -114,7 +115,7 @@ def test_of_two_who_let_the_same_reviewer_be_replaced_one_does(shared):
 
 def test_two_decisions_on_one_item_are_both_kept_and_the_later_stands(shared):
     answer_everything(shared, SPLIT)
-    course.move(shared, Step.CLOSE, why="done", actor="carol", now=NOW)
+    course.change_state(shared, Step.CLOSE, why="done", actor="carol", now=NOW)
     name = splits.split_items(shared)[0].item.name
     found = at_once(
         shared,
@@ -172,8 +173,8 @@ def test_of_two_who_exclude_one_item_one_does(shared):
 def test_of_two_who_take_the_same_step_one_does(shared, first, second, state):
     found = at_once(
         shared,
-        lambda db: course.move(db, first, why="now", actor="carol", now=NOW),
-        lambda db: course.move(db, second, why="now", actor="chris", now=NOW),
+        lambda db: course.change_state(db, first, why="now", actor="carol", now=NOW),
+        lambda db: course.change_state(db, second, why="now", actor="chris", now=NOW),
     )
     assert sum(isinstance(outcome, NotAllowed) for outcome in found) == 1
     assert studies.get(shared).state is state
@@ -202,7 +203,7 @@ def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_ref
         return act
 
     def stop(db):
-        course.move(db, step, why="now", actor="carol", now=NOW)
+        course.change_state(db, step, why="now", actor="carol", now=NOW)
         return labels.n_labels(db)
 
     *said, n_at_the_end = at_once(shared, *map(label_on, REVIEWERS), stop)

@@ -1,6 +1,7 @@
 """The plan is derived again from seed and log; any change of it in the file is detected."""
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from labeler.errors import NotAllowed
 from labeler.model import Kind, PlanParameters, Role
 from labeler.plan.lifecycle import Step
-from labeler.service.data import curating
-from labeler.service.plan import assigning, coordinating, course, staffing, verifying
+from labeler.service.items import curating
+from labeler.service.plan import assigning, verifying
 from labeler.service.results import exchange
+from labeler.service.study import coordinating, course, staffing
 from labeler.store import assignments, open_database
 from tests.labeler.conftest import (
     NOW,
@@ -46,7 +48,7 @@ def live(db):
     curating.exclude(db, item_name(3), **WHY)
     answer_everything(db, SPLIT)
     staffing.add(db, "eve", [Role.REVIEWER], **CAROL)
-    course.move(db, Step.OPEN, anyway=True, **WHY)
+    course.change_state(db, Step.OPEN, force=True, **WHY)
     for name in ("ada", "ben", "cleo"):
         answer_next(db, name, "similar")
     staffing.remove(db, "ada", **WHY)
@@ -55,7 +57,7 @@ def live(db):
     curating.include(db, item_name(3), **WHY)
     staffing.resume(db, "ada", **CAROL)
     answer_everything(db, {name: SPLIT.get(name, "similar") for name in ("ada", "cleo", "dan", "eve", "fay")})
-    course.move(db, Step.THIRD, **WHY)
+    course.change_state(db, Step.THIRD, **WHY)
     staffing.remove(db, "cleo", **WHY)
 
 
@@ -106,7 +108,7 @@ def test_every_change_is_made_again_and_counted(changed):
 
 def test_plain_values_are_those_of_the_command(drawn):
     found = verifying.verify_plan(drawn)
-    assert json.loads(json.dumps(found.plain())) == {
+    assert json.loads(json.dumps(found.json_values())) == {
         "hash_drawn": found.hash_drawn, "changes": 0, "hash_now": found.hash_now, "imported": 0, "verified": True,
         "problems": [],
     }  # fmt: skip
@@ -205,7 +207,7 @@ def test_an_item_that_a_leaver_has_open_twice_is_handed_on_as_the_plan_has_it(dr
 
 def test_a_label_from_elsewhere_on_an_item_of_the_third_round_stops_no_later_change(planned):
     answer_everything(planned, SPLIT)
-    course.move(planned, Step.THIRD, **WHY)
+    course.change_state(planned, Step.THIRD, **WHY)
     one = next(kept.assignment for kept in assignments.everything(planned) if kept.assignment.kind is Kind.THIRD)
     take_in(planned, (one.item, one.reviewer, "similar"))
     staffing.add(planned, "eve", [Role.REVIEWER], **CAROL)
@@ -231,6 +233,22 @@ def test_such_a_log_is_enough_after_later_changes(drawn):
     staffing.add(drawn, "eve", [Role.REVIEWER], **CAROL)
     staffing.remove(drawn, "ada", **WHY)
     assert problems(drawn) == ()
+
+
+@pytest.mark.parametrize(("logged", "n_problems"), [(None, 0), (2, 0), (5, 1)])
+def test_a_join_is_made_again_with_the_number_of_items_on_screens_that_was_logged(
+    drawn, monkeypatch, logged, n_problems
+):
+    now = assigning.active_plan
+    with monkeypatch.context() as earlier:
+        earlier.setattr(assigning, "active_plan", lambda db: replace(now(db), n_offered=2))
+        staffing.add(drawn, "eve", [Role.REVIEWER], **CAROL)
+    drawn.execute("DROP TRIGGER events_are_never_changed")
+    drawn.execute("UPDATE events SET details = json_remove(details, '$.offered') WHERE action = 'join'")
+    if logged:
+        change = "UPDATE events SET details = json_set(details, '$.offered', ?) WHERE action = 'join'"
+        drawn.execute(change, (logged,))
+    assert len([problem for problem in problems(drawn) if "does not give the plan" in problem]) == n_problems
 
 
 def test_a_log_without_the_drawing_is_named(drawn):
@@ -260,7 +278,7 @@ def test_an_assignment_changed_in_the_file_is_named(fixture, statement, message,
     db = request.getfixturevalue(fixture)
     db.execute(statement)
     assert any(message in problem for problem in problems(db))
-    assert verifying.verify_plan(db).plain()["verified"] is False
+    assert verifying.verify_plan(db).json_values()["verified"] is False
 
 
 @pytest.mark.parametrize("fixture", ["drawn", "changed"])
@@ -384,3 +402,19 @@ def test_an_anonymised_study_has_no_seed_and_says_so(drawn):
     drawn.execute("UPDATE studies SET plan_parameters = json_remove(plan_parameters, '$.seed')")
     with pytest.raises(NotAllowed, match="seed was removed"):
         verifying.verify_plan(drawn)
+
+
+def test_a_plan_of_an_earlier_version_is_verified_with_its_own_rounding(tmp_path):
+    # earlier versions stored no `exact_overlap` and rounded the overlap in each application
+    make_study(tmp_path / "old.study", n_items=12)
+    with open_database(tmp_path / "old.study") as db:
+        old = PlanParameters(5, overlap=0.3, retest=0, exact_overlap=False)
+        assigning.confirm_plan(db, old, **CAROL)
+        with db.atomic():
+            db.execute("DROP TRIGGER events_are_never_changed")
+            for table, column in (("studies", "plan_parameters"), ("events", "details")):
+                db.execute(
+                    f"UPDATE {table} SET {column} = json_remove({column}, '$.exact_overlap', '$.stop_half_width') "
+                    f"WHERE json_extract({column}, '$.exact_overlap') IS NOT NULL"
+                )
+        assert verifying.verify_plan(db).problems == ()

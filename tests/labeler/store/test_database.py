@@ -93,7 +93,7 @@ def cut_short(path):
         (lambda path: path.touch(), NotAStudy, "not a study file"),
         (lambda path: path.write_text("item,reviewer,label\n" * 99), NotAStudy, "not a study file"),
         (other_sqlite_file, NotAStudy, "new.study is an SQLite"),
-        (newer_study, NewerStudy, "schema 999.*schema 8"),
+        (newer_study, NewerStudy, "schema 999.*schema 9"),
         (damaged_header, NotAStudy, r"new.study is damaged: .*Restore a backup"),
         (cut_short, NotAStudy, r"new.study is damaged: database disk image is malformed. Restore a backup"),
     ],
@@ -218,7 +218,7 @@ def test_who_waits_gets_the_lock_as_soon_as_it_is_free(db):
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert held.wait(5)
+    assert held.wait(60)
     with db.atomic():
         add_event(db, "second")
     thread.join()
@@ -381,7 +381,7 @@ def test_a_full_disk_is_said_in_words_and_leaves_nothing(db):
     ],
 )
 def test_a_disk_without_room_is_said_in_words_whatever_sqlite_calls_it(driver, words):
-    error = database._in_words(sqlite3.OperationalError(driver), Path("a.study"))
+    error = database._described(sqlite3.OperationalError(driver), Path("a.study"))
     assert isinstance(error, StudyReadOnly)
     assert str(error) == f"a.study {words}"
 

@@ -25,8 +25,7 @@ from labeler.store import (
     studies,
     verdicts,
 )
-from labeler.store.assignments import NewAssignment
-from labeler.store.assignments import add as add_assignments
+from labeler.store.assignments import NewAssignment, add as add_assignments
 from labeler.store.database import APPLICATION_ID
 from tests.labeler.conftest import NOW, answer_next, id_of
 
@@ -154,7 +153,7 @@ def hashed(secret):
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-@pytest.fixture(params=[1, 2, 3, 4, 5, 6, 7])
+@pytest.fixture(params=[1, 2, 3, 4, 5, 6, 7, 8])
 def old_file(study_path, monkeypatch, request):
     """A study of an older version with data."""
     monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[: request.param])
@@ -166,7 +165,7 @@ def old_file(study_path, monkeypatch, request):
 
 
 def test_there_is_a_file_with_data_of_every_older_version():
-    assert len(migrations.MIGRATIONS) - 1 == 7  # a further migration needs one more version in `old_file`
+    assert len(migrations.MIGRATIONS) - 1 == 8  # a further migration needs one more version in `old_file`
 
 
 def test_a_study_of_any_older_version_keeps_what_was_said_and_done(old_file):
@@ -189,14 +188,18 @@ def test_a_study_of_any_older_version_has_the_protocol_it_was_labelled_under(old
     with open_database(old_file) as opened:
         assert studies.get(opened).protocol == Protocol("pooled", 0.2, varies_pictures=False)
         assert len(studies.picture_secret(opened)) == 64
+        assert studies.plan_secret(opened) == ""  # so that the plan follows from its seed, as before
 
 
 def test_only_a_study_of_an_older_version_that_has_not_begun_gets_varied_pictures(old_file):
     with sqlite3.connect(old_file) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         connection.execute("UPDATE studies SET state = 'draft'")
+        trigger = "SELECT sql FROM sqlite_schema WHERE name = 'labels_are_never_removed'"
+        (again,) = connection.execute(trigger).fetchone()
         connection.execute("DROP TRIGGER labels_are_never_removed")
         connection.execute("DELETE FROM labels")
+        connection.execute(again)
     with open_database(old_file) as opened:
         schema_had_it = migrations.MIGRATIONS.index(migrations.m006_answers_known_per_assignment) < version
         assert studies.get(opened).protocol.varies_pictures is not schema_had_it
@@ -310,7 +313,7 @@ def open_at_once(path, look, n=8):
     barrier = threading.Barrier(n)
 
     def open_it(_number):
-        barrier.wait(10)
+        barrier.wait(60)
         with open_database(path) as opened:
             return look(opened)
 

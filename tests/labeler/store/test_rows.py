@@ -5,8 +5,7 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from labeler.errors import AnswerRefused, NotAStudy
@@ -36,13 +35,16 @@ from labeler.store import (
 from labeler.store.assignments import NewAssignment
 from labeler.store.jobs import Job
 from labeler.store.labels import OwnAnswer
+from tests.conftest import examples
 from tests.labeler.conftest import NOW, id_of, item_name
 
 AT = NOW.isoformat()
 RUNS = (np.array([1.0, 2.0, 3.0]), np.array([1.5, 2.5]))
 SORT = {"benchmark": "sort", "application": "org/app", "parameters": {"n": "1"}, "n_runs": 2, "n_iterations": 2}
 
-one_database = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+one_database = settings(
+    max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 
 
 def add_item(db, name="sort#n=1", data_hash="h", **more):

@@ -7,11 +7,13 @@ import pytest
 
 from labeler.model import PlanParameters
 from labeler.plan.lifecycle import Step
-from labeler.service.plan import assigning, course, sampling
+from labeler.service.plan import assigning, item_batches
 from labeler.service.results import exchange
+from labeler.service.study import course
 from labeler.service.verdicts import computing
 from labeler.store import open_database
 from labeler.ui.coordinator.results import classifiers
+from tests.conftest import some_slow
 from tests.labeler.conftest import NOW, import_all, make_study, result_file
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 
@@ -42,7 +44,7 @@ def studies(tmp_path_factory):
             if name == "unblinded":
                 exchange.import_label_file(db, folder / "labels.csv", **CAROL)
                 for step in (Step.CLOSE, Step.UNBLIND):
-                    course.move(db, step, why="done", anyway=True, **CAROL)
+                    course.change_state(db, step, why="done", force=True, **CAROL)
     return paths
 
 
@@ -52,11 +54,14 @@ def test_before_unblinding_the_page_says_when_it_fills(studies):
     assert not page.button
 
 
-@pytest.mark.parametrize("question", list(classifiers.MEANINGS))
+QUESTIONS = list(classifiers.MEANINGS)
+
+
+@pytest.mark.parametrize("question", some_slow(QUESTIONS, QUESTIONS[1:]))
 def test_each_question_is_answered_with_files_to_take_away(studies, question):
     page = checked(coordinator_page("classifiers", studies["unblinded"], "carol"))
     page = checked(page.radio(key="classifiers-question").set_value(question).run())
-    page = checked(button(page, question).click().run(timeout=60))
+    page = checked(button(page, question).click().run())
     labels = [one.proto.label for one in page.get("download_button")]
     assert any(label.endswith(".html") for label in labels)
     assert ("Download model.json" in labels) == (question == classifiers.LEARN)
@@ -66,6 +71,6 @@ def test_each_question_is_answered_with_files_to_take_away(studies, question):
 def test_items_are_added_on_the_page_plan(studies):
     page = checked(coordinator_page("plan", studies["open"], "carol"))
     assert "not in the plan yet: 44" in texts(page)
-    page = checked(button(page, "Add items to the plan").click().run(timeout=60))
+    page = checked(button(page, "Add items to the plan").click().run())
     with open_database(studies["open"]) as db:
-        assert len(sampling.sampled(db).waiting) == 4
+        assert len(item_batches.sampled(db).waiting) == 4

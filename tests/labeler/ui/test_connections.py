@@ -14,7 +14,7 @@ from labeler.ui import connections
 from labeler.ui.connections import Connection
 
 HALF = b"GET / HTTP/1.1\r\nHost: x\r\n"
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 async def application(scope, receive, send):

@@ -7,9 +7,10 @@ import pytest
 from labeler.errors import NotAllowed
 from labeler.model import Role, State, combined_hash
 from labeler.plan.lifecycle import Action, require
-from labeler.service.data import curating, triage
+from labeler.service.handover import triage
+from labeler.service.items import curating
 from labeler.service.people import identity, visibility
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, items, open_database, people, studies
 from labeler.ui.coordinator.results import items as items_page

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
-from labeler.service.data import drawing
+from labeler.service.items import drawing
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, jobs, open_database
-from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.escaping import escape_markdown
 from labeler.ui.coordinator.results import figures
 from labeler.ui.coordinator.results.verdicts import exported
 from tests.labeler.conftest import NOW, item_name, make_study
@@ -199,7 +199,7 @@ def test_figures_page_draws_made_pairs_in_a_study_of_nothing(studies):
 def test_the_application_says_in_words_why_there_is_no_figure(app, study, title, message):
     page = app(study, "figures", title)
     (error,) = page.error
-    assert error.value.startswith(plain(message))
+    assert error.value.startswith(escape_markdown(message))
     assert len(pictures(page)) == 0
 
 

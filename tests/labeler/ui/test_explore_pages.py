@@ -8,12 +8,13 @@ import pytest
 
 from labeler.model import Role
 from labeler.plan.lifecycle import Step
-from labeler.service.data import exploring
+from labeler.service.files import exploring
 from labeler.service.people import identity
-from labeler.service.plan import assigning, course
+from labeler.service.plan import assigning
+from labeler.service.study import course
 from labeler.store import events, open_database
 from labeler.ui import app
-from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.escaping import escape_markdown
 from tests.conftest import some_slow
 from tests.labeler.conftest import PARAMETERS, item_name, make_study
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows
@@ -41,7 +42,7 @@ def studies(tmp_path_factory):
             if name == "both":
                 identity.add_person(db, "dora", [Role.REVIEWER, Role.COORDINATOR], actor="carol", now=TODAY)
             for step in {"closed": (Step.CLOSE,), "unblinded": (Step.CLOSE, Step.UNBLIND)}.get(name, ()):
-                course.move(db, step, why="because", actor="carol", now=TODAY)
+                course.change_state(db, step, why="because", actor="carol", now=TODAY)
     return made
 
 
@@ -120,7 +121,7 @@ def test_the_study_is_hidden_while_people_label_and_files_are_not(opened, studie
     page = opened(state, method)
     assert HIDDEN in page.info[0].value
     assert page.radio[0].options == ["From files"]
-    assert [error.value for error in asked(page).error] == [plain("Choose at least one file.")]
+    assert [error.value for error in asked(page).error] == [escape_markdown("Choose at least one file.")]
     assert answers(page) == []
     asked(from_files(page, ("mine.csv", FILES[method])))
     (answer,) = answers(page)
@@ -139,14 +140,14 @@ def test_a_coordinator_who_labels_is_told_why_and_may_explore_files_only(opened)
 @pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_a_study_of_nothing_has_nothing_to_work_on(opened, method):
     page = asked(opened("empty", method))
-    assert [error.value for error in page.error] == [plain("There are no measurements to analyse.")]
+    assert [error.value for error in page.error] == [escape_markdown("There are no measurements to analyse.")]
     assert (answers(page), len(page.get("progress"))) == ([], 0)
 
 
 def test_no_file_is_not_the_study(opened):
     page = opened("draft", "spread")
     checked(page.radio[0].set_value("From files").run())
-    assert [error.value for error in asked(page).error] == [plain("Choose at least one file.")]
+    assert [error.value for error in asked(page).error] == [escape_markdown("Choose at least one file.")]
     assert answers(page) == []
 
 

@@ -12,11 +12,12 @@ import pytest
 
 from labeler.model import Category, PlanParameters, Role, State
 from labeler.plan.lifecycle import ALLOWED, SIGHTS, Action, Step
-from labeler.service import reviewing
-from labeler.service.people import identity, inbox
-from labeler.service.plan import assigning, calibrating, course
+from labeler.service.labelling import inbox, reviewing
+from labeler.service.people import identity
+from labeler.service.plan import assigning
 from labeler.service.results import splits
 from labeler.service.results.interim_agreement import current_agreement
+from labeler.service.study import calibrating, course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database, studies
 from labeler.ui import app
@@ -69,9 +70,9 @@ def answer_all(db, *, unlike_others):
             reviewing.submit(db, id_of(db, name), reviewing.submission_from(said), now=NOW)
 
 
-def take(db, *steps, anyway=False):
+def take(db, *steps, force=False):
     for step in steps:
-        course.move(db, step, why="because", anyway=anyway, actor=COORDINATOR, now=NOW)
+        course.change_state(db, step, why="because", force=force, actor=COORDINATOR, now=NOW)
 
 
 def live_through(db):
@@ -81,7 +82,7 @@ def live_through(db):
     reference = dict.fromkeys(calibrating.item_names(db), Category.SIMILAR)
     calibrating.set_reference(db, reference, actor=COORDINATOR, now=NOW)
     answer_all(db, unlike_others=NAMES[0])
-    take(db, Step.OPEN, anyway=True)
+    take(db, Step.OPEN, force=True)
     answer_all(db, unlike_others=NAMES[1])
     take(db, Step.THIRD)
     answer_all(db, unlike_others=NAMES[1])
@@ -111,7 +112,7 @@ def lived(tmp_path_factory):
 def forms_of(one):
     """Return all ways in which a page may write an agreement."""
     rounded = f"{one.value:.2f}, 95 %"
-    return f"{one.value:.3f}", f"{one.value:.1%}", f"{100 * one.value:.0f} %", rounded, calibrating.in_words(one)
+    return f"{one.value:.3f}", f"{one.value:.1%}", f"{100 * one.value:.0f} %", rounded, calibrating.describe_share(one)
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 import pytest
 
 from labeler.plan.lifecycle import Step
-from labeler.service.plan import coordinating, course
 from labeler.service.results import reporting
+from labeler.service.study import coordinating, course
 from labeler.store import labels, open_database
 from labeler.ui.coordinator.results import handover
 from tests.labeler.conftest import NOW, answer_next, make_study
@@ -85,7 +85,7 @@ def test_the_label_file_is_offered_once_the_study_is_unblinded_and_the_download_
     with open_database(study) as db:
         answer_next(db, "ada", "similar")
         for step in (Step.CLOSE, Step.UNBLIND):
-            course.move(db, step, why="the end", actor="carol", now=NOW)
+            course.change_state(db, step, why="the end", actor="carol", now=NOW)
     assert len(coordinator_page("handover", study).get("download_button")) == 1
     text = handover.exported(study, "carol")
     with open_database(study) as db:

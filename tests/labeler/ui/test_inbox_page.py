@@ -3,8 +3,8 @@
 import pytest
 
 from labeler.model import Role, State
-from labeler.service import reviewing
-from labeler.service.people import identity, inbox
+from labeler.service.labelling import inbox, reviewing
+from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.store import open_database, studies
 from tests.labeler.conftest import NOW, PARAMETERS, id_of, log, make_study

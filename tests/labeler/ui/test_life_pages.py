@@ -10,10 +10,12 @@ from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from labeler.model import Category, Gate, PlanParameters, Role, State
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
+from labeler.service import overview
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, calibrating, coordinating, course, overview, staffing
+from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting, splits
+from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.store import assignments, decisions, events, items, open_database, people, studies
 from labeler.ui.app import NOT_SIGNED_IN
 from labeler.ui.coordinator.set_up.people import LINK, PAUSE, REMOVE, REPLACE, RESUME
@@ -98,10 +100,10 @@ def errors(page):
     return [error.value for error in page.error]
 
 
-def take(path, *steps, anyway=False):
+def take(path, *steps, force=False):
     with open_database(path) as db:
         for step in steps:
-            course.move(db, step, why="because", anyway=anyway, actor="carol", now=TODAY)
+            course.change_state(db, step, why="because", force=force, actor="carol", now=TODAY)
 
 
 def answer_all(path, says=SAID):
@@ -686,7 +688,7 @@ def test_a_round_without_a_gate_is_finished_but_nothing_is_called_passed(calibra
 
 def test_a_reference_label_that_comes_after_the_round_is_not_kept(app, calibrated):
     page = app(calibrated, "calibration")
-    take(calibrated, Step.OPEN, anyway=True)
+    take(calibrated, Step.OPEN, force=True)
     press_key(page, "reference", "s")
     with open_database(calibrated) as db:
         assert calibrating.result(db).n_reference == 0
@@ -748,5 +750,5 @@ def test_feedback_comes_once_the_round_is_over_and_tells_own_labels_and_the_refe
 
 def test_who_labelled_nothing_in_the_round_gets_no_feedback(calibrated):
     answer_all(calibrated, {"ada": "similar"})
-    take(calibrated, Step.OPEN, anyway=True)
+    take(calibrated, Step.OPEN, force=True)
     assert "after the calibration round" in reviewer_page("feedback", calibrated, "ben").info[0].value

@@ -86,6 +86,7 @@ def test_the_log_leaves_out_what_is_repeated_and_says_how_much():
     ]
 
 
+@pytest.mark.slow
 def test_no_fault_fills_the_log_with_more_than_a_megabyte_per_minute():
     stream, clock = StringIO(), Clock()
     log = limits.BoundedLog(stream, clock)

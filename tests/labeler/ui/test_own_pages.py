@@ -9,18 +9,20 @@ import pandas as pd
 import pytest
 
 from labeler.model import PlanParameters, Protocol, Role
-from labeler.service import guide, reviewing
-from labeler.service.people import identity, inbox
-from labeler.service.plan import assigning, coordinating
-from labeler.service.results import auditing, exchange
-from labeler.store import events, labels, open_database
-from labeler.ui.reviewer import label, my_labels, practice
+from labeler.service.labelling import auditing, guide, inbox, reviewing
+from labeler.service.people import identity
+from labeler.service.plan import assigning
+from labeler.service.results import exchange
+from labeler.service.study import coordinating
+from labeler.store import labels, open_database
+from labeler.ui.app import request_token
+from labeler.ui.reviewer import my_labels, practice
 from tests.labeler.conftest import NOW, answer_next, id_of, make_study, submission
 from tests.labeler.ui.pages import (
+    app_page,
     checked,
     coordinator_page,
     drawings,
-    opened,
     pictures,
     reviewer_page,
     signed_in,
@@ -206,31 +208,15 @@ def test_a_receipt_names_own_answers_and_an_audit_finds_all_of_them(many, tmp_pa
         assert auditing.audit(db, tmp_path / "receipt.json").faults == ()
 
 
-def page_with_an_event(token: str, path: str, reviewer_id: int, event: dict) -> None:
-    from pathlib import Path
-
-    from labeler.store import open_database
-    from labeler.ui import app
-    from labeler.ui.reviewer import label
-
-    app.main(token)
-    with open_database(Path(path)) as db:
-        label.keep(db, reviewer_id, event)
-
-
-def test_every_page_names_the_person_and_a_label_keeps_the_session(many, monkeypatch):
+def test_every_page_names_the_person_and_its_component_gets_the_token_of_the_session(many, monkeypatch):
     monkeypatch.setenv("LABELER_STUDY", str(many))
     with open_database(many) as db:
-        secret, ben = identity.invite(db, "ben", Role.REVIEWER, actor="test", now=TODAY), id_of(db, "ben")
+        secret = identity.invite(db, "ben", Role.REVIEWER, actor="test", now=TODAY)
         token = identity.sign_in(db, secret, now=TODAY)
-        code = reviewing.review_queue(db, ben).offers[0].code
-    event = {"event_id": "own", "code": code, "revision": 0, "answer": "similar", "dwell_ms": 900, "view": {}}
-    page = opened(page_with_an_event, token, str(many), ben, event)
+    page = app_page(token)
     assert any("Signed in as ben" in element.proto.body for element in page.get("html"))
-    with open_database(many) as db:
-        kept, entries = labels.table(db).set_index("event_id"), events.table(db)
-    session = json.loads(entries[entries["action"] == "sign in"]["details"].iloc[-1])["session"]
-    assert json.loads(kept.loc["own", "view"])["session"] == session
+    (data,) = [json.loads(one.proto.json) for one in page.get("bidi_component")]
+    assert data["token"] == request_token(token)
 
 
 def test_an_item_of_somebody_else_is_not_opened(many, monkeypatch):
@@ -300,26 +286,37 @@ def test_guide_and_practice_tell_nothing_of_the_study(study, module):
     assert [word for word in hidden if re.search(rf"\b{re.escape(word)}\b", texts(page))] == []
 
 
-def practise(said):
-    """Return the practice page after these answers."""
-    state = {"practice_seed": 7, "practice_answers": said["said"]}
-    return reviewer_page("practice", said["study"], "ada", **state)
+ROUND = {f"P{number}": "similar" for number in range(1, 7)}
+
+
+def practise(study, said, number=7):
+    """Return the practice page after the browser sent the answers of a whole round."""
+    state = {"practice_seed": 7, "practice": {"changed": {"round": number, "answers": said}}}
+    return reviewer_page("practice", study, "ada", **state)
 
 
 def test_practice_ends_with_what_is_known_and_begins_anew(study):
     made = guide.practice_round(7)
-    said = {f"P{number}": "similar" for number in range(1, 7)}
-    page = practise({"study": study, "said": said})
+    page = practise(study, ROUND)
     assert [element.value for element in page.text] == [
         f"P{number}: {example.feedback('similar')}" for number, example in enumerate(made, start=1)
     ]
     page.button(key="again").click().run()
-    assert page.session_state["practice_answers"] == {}
     assert len(page.text) == 0
+    assert page.session_state["practice_seed"] != 7
+
+
+@pytest.mark.parametrize(
+    ("said", "number"),
+    [(ROUND, 8), ({"P1": "similar"}, 7), (ROUND | {"P7": "similar"}, 7), (ROUND | {"P2": "<b>"}, 7), ("similar", 7)],
+)
+def test_a_practice_round_that_is_not_over_or_not_readable_shows_no_result(study, said, number):
+    page = practise(study, said, number)
+    assert (len(page.text), len(page.button)) == (0, 0)
 
 
 def test_practice_keeps_nothing(study):
-    practise({"study": study, "said": {"P1": "similar"}})
+    practise(study, ROUND)
     with open_database(study) as db:
         assert labels.n_labels(db) == 0
 
@@ -327,23 +324,13 @@ def test_practice_keeps_nothing(study):
 def test_practice_shows_a_made_item_as_the_screen_shows_an_item(study):
     with open_database(study) as db:
         ada = id_of(db, "ada")
-        (offer, _) = label.screen(db, ada, None, None)["offers"]
-    made = practice.shown("P1", guide.practice_round(7)[0])
-    assert set(made) - {"explains"} <= set(offer)
+        offer = reviewing.shown(db, reviewing.review_queue(db, ada).offers[0])
+        (made, *others) = practice.data_of(guide.practice_round(7), reviewing.brief(db), 7)["items"]
+    assert len(others) == 5
+    assert set(made) - {"explains", "right"} <= set(offer)
     assert set(made["explains"]) == {"similar", "dissimilar", "not sure"}
     assert set(made["picture"]) | {"scale"} == set(offer["picture"])
     assert json.dumps(made, allow_nan=False)
-
-
-def test_the_label_page_sends_only_pictures_that_the_screen_lacks(study):
-    with open_database(study) as db:
-        ada = id_of(db, "ada")
-        codes = [task.code for task in reviewing.review_queue(db, ada).offers]
-        for known in ((), codes[:1], codes):
-            sent = [
-                offer["picture"] is not None for offer in label.screen(db, ada, None, {"have": list(known)})["offers"]
-            ]
-            assert sent == [code not in known for code in codes]
 
 
 def protocol_page(path):

@@ -7,15 +7,15 @@ import pytest
 
 from analysis.classifiers import CLASSIFIERS
 from labeler.config import bundled
-from labeler.model import Answer, Role, State, Submission
+from labeler.model import Answer, Role, Submission
 from labeler.plan.lifecycle import Step
-from labeler.service import reviewing
-from labeler.service.data import demo
+from labeler.service import demo
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import coordinating, course
-from labeler.store import events, labels, open_database, people, studies
+from labeler.service.study import coordinating, course
+from labeler.store import events, open_database, people
 from labeler.ui import app
-from labeler.ui.coordinator.pages import GROUPS, quiet
+from labeler.ui.coordinator.pages import GROUPS, empty_pages
 from labeler.ui.coordinator.results import figures
 from tests.labeler.ui.pages import app_page, button, coordinator_page, drawings, reviewer_page, texts
 from tests.sentences import says
@@ -51,7 +51,7 @@ def move_on(study, *steps):
     """Take the demo study through these steps."""
     with open_database(study) as db:
         for step in steps:
-            course.move(db, step, why="so that the page shows more", actor=demo.COORDINATOR, now=NOW)
+            course.change_state(db, step, why="so that the page shows more", actor=demo.COORDINATOR, now=NOW)
 
 
 def say(study, name, answer):
@@ -64,63 +64,13 @@ def say(study, name, answer):
     return task.code
 
 
-def test_label_page_hands_the_next_two_items_to_the_component(study):
+def test_the_label_page_begins_with_the_first_picture_and_names_the_items_that_follow(study):
     page = reviewer_page("label", study, "ada")
     assert page.error.len == 0
-    from labeler.ui.reviewer import label
-
-    with open_database(study) as db:
-        ada = people.by_name(db, "ada").person_id
-        screen = label.screen(db, ada, None, None)
-    assert len(screen["offers"]) == 2
-    assert (screen["done"], screen["total"], screen["last"]) == (0, 15, None)
+    (screen,) = [json.loads(one.proto.json) for one in page.get("bidi_component")]
+    assert (screen["mode"], screen["done"], screen["total"], screen["last"]) == ("label", 0, 15, None)
+    assert [offer["picture"] is not None for offer in screen["offers"]] == [True, False, False]
     assert len(screen["offers"][0]["picture"]["runs"]) == 10
-
-
-def test_an_event_of_the_component_is_kept_and_acknowledged(study):
-    from labeler.ui.reviewer import label
-
-    with open_database(study) as db:
-        ada = people.by_name(db, "ada").person_id
-        code = reviewing.review_queue(db, ada).offers[0].code
-        event = {"event_id": "e1", "code": code, "revision": 0, "answer": "similar", "dwell_ms": 700, "view": {}}
-        assert label.keep(db, ada, event) == {"event_id": "e1", "saved": True, "message": ""}
-        assert label.keep(db, ada, event)["saved"] is True
-        assert labels.n_labels(db) == 1
-        refused = label.keep(db, ada, event | {"event_id": "e2"})
-        assert refused["saved"] is False
-        assert "another window" in refused["message"]
-        assert label.keep(db, ada, "nonsense")["saved"] is False
-        assert label.keep(db, ada, None) is None
-
-
-def test_an_answer_to_a_paused_study_is_sent_again_and_one_to_a_foreign_item_is_not(study):
-    from labeler.ui.reviewer import label
-
-    with open_database(study) as db:
-        ada = people.by_name(db, "ada").person_id
-        event = {"event_id": "e1", "code": "NOBODY", "revision": 0, "answer": "similar", "dwell_ms": 700, "view": {}}
-        assert label.keep(db, ada, event)["again"] is False
-        studies.set_state(db, State.PAUSED, State.OPEN)
-        held_up = label.keep(db, ada, event)
-        assert (held_up["saved"], held_up["again"]) == (False, True)
-        assert "paused" in held_up["message"]
-        assert labels.n_labels(db) == 0
-
-
-def test_a_browser_that_asks_what_the_study_has_is_told_what_it_lacks(study):
-    from labeler.ui.reviewer import label
-
-    with open_database(study) as db:
-        ada = people.by_name(db, "ada").person_id
-        code = reviewing.review_queue(db, ada).offers[0].code
-        event = {"event_id": "e1", "code": code, "revision": 0, "answer": "similar", "dwell_ms": 700, "view": {}}
-        asked = {"check": ["e0", "e1", 7], "have": []}
-        assert label.keep(db, ada, asked) is None
-        assert label.delivery(db, ada, None, asked)["missing"] == ["e0", "e1"]
-        told = label.delivery(db, ada, label.keep(db, ada, event), event)
-        assert (told["missing"], told["last_event"], told["ack"]["saved"]) == (None, "e1", True)
-        assert label.delivery(db, ada, None, asked)["missing"] == ["e0"]
 
 
 @pytest.mark.parametrize("name", ["my_labels", "guide", "practice", "feedback"])
@@ -199,7 +149,7 @@ def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(e
 
 def test_plan_page_previews_and_confirms(study):
     page = coordinator_page("plan", study)
-    assert page.dataframe[0].value["in all"].tolist() == [15, 15, 15, 15]
+    assert page.dataframe[0].value["in all"].tolist() == [15, 14, 15, 14]
     assert [button.label for button in page.button] == ["Verify the plan"]
     page.toggle[0].set_value(True).run()  # another plan
     page.radio[0].set_value(page.radio[0].options[1]).run()
@@ -221,7 +171,7 @@ def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
     table = page.dataframe[0].value
     assert table.set_index("reviewer").loc["ada", ["share", "assigned", "not sure"]].tolist() == [100 / 15, 15, 1]
     bars = [bar.proto.text for bar in page.get("progress")]
-    assert bars == ["1 of 60 labels given"]
+    assert bars == ["1 of 58 labels given"]
     assert "similar" not in texts(page) + table.to_csv() + "".join(bars)
 
 
@@ -314,11 +264,11 @@ def test_everybody_gets_the_pages_of_their_role_only(study, monkeypatch, name, r
 
 def test_pages_without_content_are_quiet_in_the_navigation_until_the_study_has_come_so_far(study):
     with open_database(study) as db:
-        assert quiet(coordinating.get_study(db)) == ["Splits", "Report", "Classifiers", "Publish"]
+        assert empty_pages(coordinating.get_study(db)) == ["Splits", "Report", "Classifiers", "Publish"]
     for step in (Step.CLOSE, Step.UNBLIND):
         move_on(study, step)
     with open_database(study) as db:
-        assert quiet(coordinating.get_study(db)) == []
+        assert empty_pages(coordinating.get_study(db)) == []
     assert '[href$="/my-page"]' in app.quietened(["My page"])
     assert app.quietened([]) == ""
 

@@ -3,8 +3,9 @@
 import pytest
 
 from labeler.model import PlanParameters
-from labeler.service.plan import coordinating, planning, previewing, sampling
+from labeler.service.plan import item_batches, planning, previewing
 from labeler.service.plan.planning import Assumptions
+from labeler.service.study import coordinating
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, texts
@@ -119,6 +120,7 @@ def test_looking_at_the_page_changes_nothing(study):
     assert study.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_plan_in_batches_is_drawn_and_extended_on_the_page(tmp_path):
     path = tmp_path / "batches.study"
     make_study(path)  # eight items
@@ -128,6 +130,6 @@ def test_a_plan_in_batches_is_drawn_and_extended_on_the_page(tmp_path):
     assert says(page.success[0].value, "Plan saved", f"{promised} labels")
     assert page.dataframe[0].value["in all"].sum() == promised
     with open_database(path) as db:
-        assert len(sampling.sampled(db).waiting) == 4
+        assert len(item_batches.sampled(db).waiting) == 4
     assert "Items that are not in the plan yet: 4" in texts(page)
     assert [toast.value for toast in page.toast] == [f"Plan saved: {promised} labels for 4 reviewers."]

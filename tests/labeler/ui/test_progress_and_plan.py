@@ -8,7 +8,8 @@ import pytest
 from labeler.model import PlanParameters, Role, State
 from labeler.plan.lifecycle import Step
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating, course, previewing, watching
+from labeler.service.plan import assigning, previewing
+from labeler.service.study import coordinating, course, progress
 from labeler.store import open_database
 from tests.labeler.conftest import (
     PARAMETERS,
@@ -70,7 +71,7 @@ def begun(tmp_path):
 def closed_by(path, says):
     with open_database(path) as db:
         answer_everything(db, says)
-        course.move(db, Step.CLOSE, why="done", actor="carol", now=TODAY)
+        course.change_state(db, Step.CLOSE, why="done", actor="carol", now=TODAY)
 
 
 def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
@@ -128,6 +129,7 @@ def test_confirming_keeps_the_plan_that_was_shown(unplanned):
     assert f"Plan hash `{study.plan_hash}`" in texts(page)
 
 
+@pytest.mark.slow
 def test_a_large_plan_is_drawn_in_a_process_of_its_own_and_is_the_same(unplanned, monkeypatch):
     monkeypatch.setattr(previewing, "MAX_BLOCKS", 0)
     page = coordinator_page("plan", unplanned)
@@ -177,7 +179,7 @@ def test_the_progress_page_has_a_row_for_each_reviewer(begun):
     assert [bar.proto.text for bar in page.get("progress")] == ["1 of 20 labels given"]
     table = page.dataframe[0].value.set_index("reviewer")
     with open_database(begun) as db:
-        rows = watching.rows(watching.progress(db, now=TODAY))
+        rows = progress.rows(progress.reviewer_paces(db, now=TODAY))
     assert table["state"].to_dict() == {row["reviewer"]: row["state"] for row in rows}
     assert table.loc["ada", ["share", "labels", "state"]].tolist() == [20, "1 of 5", "working"]
     assert table.loc["ben", ["share", "not sure"]].tolist() == [0, 1]

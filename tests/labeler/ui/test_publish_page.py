@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from labeler.plan.lifecycle import Step
-from labeler.service.plan import course
+from labeler.service.study import course
 from labeler.store import events, open_database
 from tests.labeler.conftest import NOW, answer_everything, make_study
 from tests.labeler.ui.pages import coordinator_page
@@ -38,7 +38,7 @@ def study(tmp_path):
 def unblinded(path):
     with open_database(path) as db:
         for step in (Step.CLOSE, Step.UNBLIND):
-            course.move(db, step, why="done", actor="carol", now=NOW)
+            course.change_state(db, step, why="done", actor="carol", now=NOW)
     return path
 
 
@@ -74,6 +74,7 @@ def test_an_answer_that_cannot_be_used_is_explained_and_not_kept(study):
     assert not study.with_name("publish.toml").exists()
 
 
+@pytest.mark.slow
 def test_the_data_set_is_written_beside_the_study_with_the_name_of_the_person(study):
     unblinded(study).with_name("publish.toml").write_text(ANSWERS, encoding="utf-8")
     page = coordinator_page("publish", study)

@@ -25,7 +25,7 @@ def test_a_study_without_measurements_is_told_where_they_come_from(studies):
 def test_one_button_compares_and_the_claims_and_files_appear(studies):
     page = coordinator_page("replication", studies["measured"])
     assert [button.label for button in page.button] == ["Compare with the paper"]
-    page.button[0].click().run(timeout=120)
+    page.button[0].click().run()
     assert not page.exception
     assert [button.proto.label for button in page.get("download_button")] == [
         "Download replication.html", "Download replication.md", "Download replication.json",
@@ -37,6 +37,7 @@ def test_one_button_compares_and_the_claims_and_files_appear(studies):
     assert not page.get("iframe")  # it belonged to other measurements
 
 
+@pytest.mark.slow
 def test_a_table_that_cannot_be_used_is_named_without_its_place_on_the_server(studies):
     with (
         open_database(studies["measured"]) as db,
@@ -48,6 +49,7 @@ def test_a_table_that_cannot_be_used_is_named_without_its_place_on_the_server(st
     assert "/" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_the_log_says_who_looked(studies):
     with open_database(studies["measured"]) as db:
         replicating.files_for_page(db, actor="carol", waiting=lambda _s: None)

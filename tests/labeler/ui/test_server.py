@@ -1,28 +1,25 @@
 """The gate and the sign-in pages, through the real ASGI application."""
 
-import platform
+import json
 import re
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from itertools import chain
-from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from labeler.errors import InputError
 from labeler.model import Role
-from labeler.service.data import drawing
+from labeler.service.items import drawing
 from labeler.service.people import identity
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.store import open_database
-from labeler.ui import limits, sign_in
+from labeler.ui import limits, provider, sign_in
 from labeler.ui.app import session_cookie
-from labeler.ui.gate import Gate
-from labeler.ui.resources import bound_heap
+from labeler.ui.gate import SignInGate
 from labeler.ui.server import allowed_hosts, refresh_in_background, streamlit_settings
 from tests.labeler.conftest import make_study
 from tests.sentences import says
@@ -70,7 +67,7 @@ def gated(study):
             WebSocketRoute("/_stcore/stream", stream),
             WebSocketRoute("/_stcore/other", stream),
         ],
-        middleware=[Middleware(Gate, study=study)],
+        middleware=[Middleware(SignInGate, study=study)],
     )
 
 
@@ -306,49 +303,10 @@ def test_a_lost_study_file_is_said_in_words(client, study, secret):
     assert study.name not in response.text
 
 
-@pytest.mark.parametrize(("name", "taken"), [("glibc", True), ("musl", False), ("", False)])
-def test_the_c_library_is_told_to_give_memory_back_where_it_understands(monkeypatch, name, taken):
-    if taken and platform.libc_ver()[0] != "glibc":
-        pytest.skip("another C library than glibc")
-    monkeypatch.setattr(platform, "libc_ver", lambda: (name, ""))
-    assert bound_heap() is taken
-
-
-FILES = """
-import asyncio, os
-from labeler.ui import resources
-from streamlit.runtime import websocket_session_manager
-from streamlit.runtime.script_data import ScriptData
-from streamlit.runtime.scriptrunner.script_cache import ScriptCache
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-
-async def main():
-    resources.keep_no_files_per_window()
-    n_before = len(os.listdir("/proc/self/fd"))
-    windows = [
-        websocket_session_manager.AppSession(
-            ScriptData("app.py", False), MemoryUploadedFileManager("/"), ScriptCache(), None, {}
-        )
-        for _ in range(20)
-    ]
-    print(len(os.listdir("/proc/self/fd")) - n_before)
-    for window in windows:
-        window.shutdown()
-
-asyncio.run(main())
-"""
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc here")
-def test_a_window_keeps_no_files_open():
-    command = [sys.executable, "-W", "ignore", "-c", FILES]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
-
-
 def test_as_many_files_as_the_system_allows_may_be_open():
     script = (
-        "import resource; from labeler.ui import resources;"
-        "resource.setrlimit(resource.RLIMIT_NOFILE, (128, 200)); print(resources.raise_file_limit())"
+        "import resource; from labeler.ui import connections;"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (128, 200)); print(connections.raise_file_limit())"
     )
     command = [sys.executable, "-W", "ignore", "-c", script]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "200\n"
@@ -540,6 +498,7 @@ for url in ("https://labels.example.org/", None):
     assert "False" not in all_hosts
 
 
+@pytest.mark.slow
 def test_a_server_for_all_addresses_asks_nobody_elsewhere_for_its_own():
     program = """
 import socket
@@ -562,31 +521,6 @@ def test_an_address_that_names_no_host_is_refused(url):
         allowed_hosts(url)
 
 
-@pytest.mark.parametrize("garbled", [{"text": "hello"}, {"bytes": b"\xff" * 20}, {"bytes": b"GET / HTTP/1.1"}])
-def test_a_message_that_streamlit_cannot_read_is_dropped_and_the_window_goes_on(study, secret, garbled):
-    from starlette.websockets import WebSocket
-
-    received = []
-
-    async def streamlit(scope, receive, send):
-        socket = WebSocket(scope, receive, send)
-        await socket.accept()
-        received.append(await socket.receive_bytes())
-        await socket.close()
-
-    page_run = BackMsg()
-    page_run.rerun_script.query_string = "x"
-    with TestClient(gated(study), base_url=BASE, follow_redirects=False) as signing_in:
-        signing_in.get(f"/join/{secret}")
-        cookies = signing_in.cookies
-    client = TestClient(Gate(streamlit, study=study), base_url=BASE, cookies=cookies)
-    with client.websocket_connect("/_stcore/stream", headers={"origin": BASE}) as window:
-        window.send({"type": "websocket.receive", **garbled})
-        window.send_bytes(page_run.SerializeToString())
-        assert window.receive()["type"] == "websocket.close"
-    assert received == [page_run.SerializeToString()]
-
-
 def test_pictures_of_an_older_version_are_updated_in_the_background(tmp_path):
     study = tmp_path / "old.study"
     make_study(study, n_items=3)
@@ -602,3 +536,35 @@ def test_pictures_of_an_older_version_are_updated_in_the_background(tmp_path):
 def test_a_study_that_cannot_be_opened_does_not_stop_the_server(tmp_path, caplog):
     refresh_in_background(tmp_path / "gone.study").join(60)
     assert says(caplog.text, "pictures were not updated")
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://testserver:81", "http://testserver.evil.test", "https://testserver:81", "null"]
+)
+def test_an_origin_of_another_host_or_port_is_another_site(client, secret, origin):
+    client.get(f"/join/{secret}")
+    assert client.put(FOR_COORDINATORS[0], headers={"origin": origin}).text != "uploads"
+    assert client.post("/sign-in", data={"link": secret}, headers={"origin": origin}).status_code == 403
+
+
+@pytest.mark.parametrize(("verified", "email"), [(True, "a@b.example"), (1, None), ("true", None), (None, None)])
+def test_an_address_counts_only_if_the_provider_says_true(monkeypatch, verified, email):
+    told = json.dumps({"is_logged_in": True, "email": "a@b.example", "email_verified": verified})
+    monkeypatch.setattr(provider, "is_configured", lambda: True)
+    monkeypatch.setattr(provider, "secrets_singleton", {"auth": {}})
+    monkeypatch.setattr(provider.auth_util, "get_cookie_with_chunks", lambda *_: told)
+    assert provider.arrival({provider.USER_COOKIE: "x"}) == provider.Arrival(email)
+
+
+def test_returning_from_the_provider_asks_before_it_switches_the_person(client, study, secret, monkeypatch):
+    with open_database(study) as db:
+        identity.set_email(db, "grace", Role.COORDINATOR, "grace@example.org", actor="grace", now=NOW)
+    client.get(f"/join/{secret}")
+    monkeypatch.setattr(provider, "is_configured", lambda: True)
+    monkeypatch.setattr(provider, "arrival", lambda _cookies: provider.Arrival("grace@example.org"))
+    asked = client.get("/sign-in/provider", follow_redirects=False)
+    assert asked.status_code == 200 and "Continue as grace" in asked.text and "set-cookie" not in asked.headers
+    foreign = client.post("/sign-in/provider", headers={"origin": "http://evil.test"}, follow_redirects=False)
+    assert foreign.status_code != 303
+    agreed = client.post("/sign-in/provider", headers={"origin": BASE}, follow_redirects=False)
+    assert agreed.status_code == 303 and session_cookie(study) in agreed.headers["set-cookie"]

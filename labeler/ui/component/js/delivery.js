@@ -5,46 +5,83 @@ import { AnswerQueue } from "./queue.js";
 import { adoptEarlier, memory, ofBrowser, ofWindow, OWNER } from "./storage.js";
 
 export class Delivery {
-  /** part: lists refused answers; data: the first data from the server; send(event): sends an event to the server. */
-  constructor(part, data, send) {
+  /**
+   * part: lists refused answers; data: the first data of the page; requests: `Requests` or `PracticeRound`;
+   * onReply(reply, results): receives each reply, with the outcome of each answer (see `AnswerQueue.receive`).
+   */
+  constructor(part, data, requests, onReply = () => {}) {
     const isPractice = data.mode === "practice";
+    Object.assign(this, { requests, onReply, mode: data.mode });
     this.window = isPractice ? memory() : ofWindow();
     this.owner = isPractice ? "practice" : data.reviewer;
+    this.nAsked = 0; // the number of requests so far, and of the newest request whose reply arrived
+    this.nReplied = 0;
+    this.repliedAt = performance.now();
     this.queue = new AnswerQueue({
       storage: isPractice ? memory() : ofBrowser(),
       owner: this.owner,
-      send,
+      send: (body) => this.#ask(() => this.requests.answers(body)),
       now: () => performance.now(),
       onChange: () => this.outbox?.draw(this.closed),
     });
     this.outbox = new Outbox(part, this.queue);
-    this.mode = data.mode;
     if (!isPractice) this.#listen();
+    this.#receive(data);
+    if (this.listening) adoptEarlier(this.window).forEach((event) => this.queue.push(event));
   }
 
   #listen() {
     this.listening = new AbortController();
     const { signal } = this.listening;
     window.addEventListener("storage", (event) => this.queue.onStorage(event.key, event.newValue), { signal });
-    window.addEventListener("beforeunload", (event) => this.#ask(event), { signal });
+    window.addEventListener("beforeunload", (event) => this.#warn(event), { signal });
+    window.addEventListener("online", () => this.queue.retry(), { signal });
     this.window.setItem(OWNER, this.owner); // the sign-out page counts unsaved answers
   }
 
   /** Do not ask before signing out: the sign-out page asks. */
-  #ask(event) {
+  #warn(event) {
     if (this.queue.length && this.mode !== "leave") event.preventDefault();
   }
 
-  /** See `AnswerQueue.receive`. */
-  receive(data) {
-    this.closed = data.closed;
-    const outcome = this.queue.receive(data);
-    if (this.listening) adoptEarlier(this.window).forEach((event) => this.queue.push(event));
+  /** Ask for the state, for example because nothing can be labelled now. */
+  askState() {
+    return this.#ask(() => this.requests.state());
+  }
+
+  async #ask(request) {
+    this.nAsked += 1;
+    const number = this.nAsked;
+    const reply = await request();
+    if (this.isOver) return;
+    this.repliedAt = performance.now();
+    const isNewest = number > this.nReplied;
+    this.nReplied = Math.max(this.nReplied, number);
+    const full = reply.failed ? this.#asLater(reply) : reply;
+    // a reply that another one overtook says only what became of its answers
+    const results = this.#receive(reply.failed || !isNewest ? { ...this.#before, answers: full.answers } : full);
+    this.onReply(isNewest ? reply : { failed: true, message: "" }, results);
+  }
+
+  /** A failed request: its answers are sent again later. */
+  #asLater({ message }) {
+    const ids = this.queue.inFlight;
+    return { answers: message ? ids.map((id) => ({ event_id: id, outcome: "later", message })) : [] };
+  }
+
+  get #before() {
+    return { last_event: this.queue.lastEvent, closed: this.closed };
+  }
+
+  #receive(reply) {
+    this.closed = reply.closed;
+    const results = this.queue.receive(reply);
     this.outbox.draw(this.closed);
-    return outcome;
+    return results;
   }
 
   end() {
+    this.isOver = true;
     this.listening?.abort();
   }
 }

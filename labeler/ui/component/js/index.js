@@ -1,5 +1,6 @@
 // The review component: shows an item, takes an answer by key or click, shows the next item at once,
-// and keeps each answer until the server confirms it. The component's DOM node holds the state.
+// and keeps each answer until the server confirms it. The component's DOM node holds the state. A page run only mounts
+// the component: answers and items travel by HTTP (requests.js), or stay here (practice.js).
 
 import { Clock } from "./clock.js";
 import { CommentDialog } from "./comment.js";
@@ -7,6 +8,8 @@ import { Delivery } from "./delivery.js";
 import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
 import { unpack } from "./layout.js";
 import { Picture } from "./picture.js";
+import { PracticeRound } from "./practice.js";
+import { Requests } from "./requests.js";
 import { Drafts } from "./storage.js";
 import { Strip } from "./strip.js";
 import { Surroundings } from "./surroundings.js";
@@ -18,13 +21,19 @@ const REMEMBERED = 8; // number of pictures to keep, for an undo
 const UNDER = { practice: 72 }; // pixels below the component by mode: in practice, a button to leave it
 const [MIN_HEIGHT, MAX_HEIGHT] = [200, 1300];
 const TICK_MS = 500;
+const FETCH_AGAIN_MS = 3000;
+const ASK_AGAIN_MS = 30000; // a reviewer who waits learns soon that the study is open
 const SIGNS = ["keydown", "pointermove", "pointerdown", "wheel", "scroll"];
 
-/** Streamlit calls this at the first mount and again whenever the server sends new data. */
+/**
+ * Streamlit calls this at the first mount and again whenever the page runs. Without Streamlit, any object with
+ * `parentElement`, `data` and `setTriggerValue(name, value)` will do.
+ */
 export default function review(component) {
   const root = component.parentElement.querySelector(".review");
-  root.review ??= new Review(root, component);
-  root.review.update(component);
+  if (root.review && root.review.data.round !== component.data.round) root.review.end(); // another practice round
+  if (!root.review || root.review.isOver) root.review = new Review(root, component);
+  else root.review.update(component);
   return () => {
     root.review?.end();
     root.review = undefined;
@@ -52,13 +61,26 @@ class Review {
     this.remembered = new Map();
     this.strip = new Strip(this.part("last"));
     this.clock = new Clock(() => performance.now());
-    this.delivery = new Delivery(this.part("outbox"), component.data, (event) => this.emit(event));
+    this.nTold = 0;
+    this.fetchedAt = null; // when pictures were requested in vain
+    this.isFetching = false;
+    this.isSignedOut = false;
+    this.isOver = false;
+    const { data } = component;
+    const isPractice = data.mode === "practice";
+    this.requests = isPractice ? new PracticeRound(data) : new Requests(data);
+    const first = isPractice ? { ...data, ...this.requests.reply } : data;
+    this.data = { ...data };
+    this.delivery = new Delivery(this.part("outbox"), first, this.requests, (...reply) => this.receive(...reply));
     this.queue = this.delivery.queue;
     this.drafts = new Drafts(this.delivery.window, this.delivery.owner);
     this.listen();
     if (component.data.mode === "label") {
       this.surroundings = new Surroundings(root, this.part("surroundings"), this.listening.signal);
     }
+    this.root.dataset.mode = data.mode;
+    this.root.classList.toggle("asking", data.protocol.asks_confidence);
+    this.take(first);
   }
 
   listen() {
@@ -78,6 +100,7 @@ class Review {
   }
 
   end() {
+    this.isOver = true;
     this.listening.abort();
     this.surroundings?.end();
     this.resized.disconnect();
@@ -86,16 +109,71 @@ class Review {
     if (window.__review?.owner === this) delete window.__review;
   }
 
+  /** The page ran again: it may know more than this window, but replies of the server are newer. */
   update(component) {
     this.component = component;
-    this.data = component.data;
+    const { mode, question, protocol } = component.data;
+    Object.assign(this.data, { question, protocol });
+    if (mode === "revise") this.take(component.data);
+    else if (mode === "label") this.delivery.askState();
+  }
+
+  /** Take a reply of the server, with the outcomes of the answers that it contains. */
+  receive(reply, results) {
+    results.forEach((result) => this.settle(result));
+    if (reply.isSignedOut && !this.isSignedOut) this.tellPage({ state: "signed out" });
+    this.isSignedOut = Boolean(reply.isSignedOut);
+    if (reply.failed) return this.say();
+    if (this.data.mode !== "revise") return this.take(reply);
+    if (results.length) this.tellPage({ saved: results.at(-1).outcome === "saved" ? results.at(-1).event.code : null });
+    return this.say();
+  }
+
+  /** Show a state of the study and the reviewer: of the page at first, then of replies. */
+  take(state) {
+    const before = this.standing;
+    Object.assign(this.data, state);
     this.remember(this.data.offers);
-    this.settle(this.delivery.receive(this.data));
-    this.root.dataset.mode = this.data.mode;
-    this.root.classList.toggle("asking", this.data.protocol.asks_confidence);
     if (!this.isStillOurs()) this.show(this.upcoming()[0] ?? null);
     this.say();
     this.picture.prepareSoon(() => this.next(), this.data.protocol.shows_numbers);
+    this.fetch();
+    if (before !== null && before !== this.standing) this.tellPage(this.change);
+  }
+
+  /** What decides which page is shown; null before the first state. */
+  get standing() {
+    const { state, closed, end } = this.data;
+    return state === undefined ? null : JSON.stringify([state, closed, end]);
+  }
+
+  /** The reason for a page run: a change of state, or a practice round that is over. */
+  get change() {
+    const { mode, round, state } = this.data;
+    return mode === "practice" ? { round, answers: this.requests.given } : { state };
+  }
+
+  /** Ask for one page run. The number makes each request different from the previous one. */
+  tellPage(change) {
+    this.nTold += 1;
+    this.component.setTriggerValue("changed", { ...change, number: this.nTold });
+  }
+
+  /** Get the pictures of offered items that are not here yet. */
+  async fetch() {
+    const codes = this.data.offers.map(({ code }) => code).filter((code) => !this.remembered.has(code));
+    const isSoon = this.fetchedAt !== null && performance.now() - this.fetchedAt < FETCH_AGAIN_MS;
+    if (!codes.length || this.isFetching || isSoon) return;
+    this.isFetching = true;
+    const items = await this.requests.items(codes);
+    this.isFetching = false;
+    if (this.isOver) return;
+    const pictures = new Map((items ?? []).filter(({ picture }) => picture).map((item) => [item.code, item.picture]));
+    this.fetchedAt = codes.every((code) => pictures.has(code)) ? null : performance.now();
+    this.remember(this.data.offers.map((offer) => ({ ...offer, picture: pictures.get(offer.code) })));
+    if (!this.current) this.show(this.upcoming()[0] ?? null);
+    this.picture.prepareSoon(() => this.next(), this.data.protocol.shows_numbers);
+    this.fetch(); // another item may be offered by now
   }
 
   /** The picture of the item that comes next, if the current item is on the screen; otherwise undefined. */
@@ -104,25 +182,20 @@ class Review {
     return this.remembered.get(next?.code);
   }
 
-  /** Handle the server's reply to an answer. The flag, comment and confidence of a refused answer are kept. */
-  settle(result) {
-    if (!result) return;
-    const { outcome, event } = result;
-    this.refusal = outcome === "refused" ? this.data.ack.message : "";
-    this.hindrance = outcome === "again" ? this.data.closed || this.data.ack.message : "";
+  /** Handle the outcome of an answer. The flag, comment and confidence of a refused answer are kept. */
+  settle({ outcome, event, message }) {
+    this.refusal = outcome === "refused" ? message : "";
+    this.hindrance = outcome === "later" ? message : "";
     if (outcome !== "refused" || event.answer === "withdrawn") return;
     this.drafts.set(event.code, { flag: event.flag, comment: event.comment, confidence: event.confidence });
   }
 
-  /** Send an event to the server, with the codes of the pictures that it need not send again. */
-  emit(event) {
-    this.component.setTriggerValue("event", { ...event, have: [...this.remembered.keys()] });
-  }
-
-  /** The offered items that have no unsaved answer. */
+  /** The offered items that have no unsaved answer, in order, up to the first whose picture is not here yet. */
   upcoming() {
     if (this.data.closed) return [];
-    return this.data.offers.filter(({ code }) => this.remembered.has(code) && !this.queue.lastOn(code));
+    const open = this.data.offers.filter(({ code }) => !this.queue.lastOn(code));
+    const missing = open.findIndex(({ code }) => !this.remembered.has(code));
+    return missing < 0 ? open : open.slice(0, missing);
   }
 
   /** Whether the current item may stay on the screen: it is offered, or its undo is not saved yet. */
@@ -134,7 +207,7 @@ class Review {
     return Boolean(offer);
   }
 
-  /** Keep the pictures of offered items and of a few earlier items; the server does not send these again. */
+  /** Keep the pictures of offered items and of a few earlier items. */
   remember(offers) {
     const here = offers.filter(({ code, picture }) => picture || this.remembered.has(code));
     const pictures = here.map(({ code, picture }) => [code, this.remembered.get(code) ?? unpack(picture)]);
@@ -143,7 +216,6 @@ class Review {
       this.remembered.set(code, picture);
     });
     while (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value);
-    if (here.length < offers.length) this.emit({}); // the data were meant for a closed window: ask for the pictures
   }
 
   show(offer) {
@@ -257,6 +329,9 @@ class Review {
 
   onTick() {
     this.queue.tick();
+    this.fetch();
+    const isWaiting = !this.current && this.data.mode === "label" && !this.queue.length;
+    if (isWaiting && performance.now() - this.delivery.repliedAt > ASK_AGAIN_MS) this.delivery.askState();
     if (this.current && this.picture.isStale) this.draw();
     this.say();
   }

@@ -7,18 +7,22 @@ export const RESEND_AFTER_MS = 3000;
 export const MAX_WAIT_MS = 15000; // longest time between two attempts if the server cannot save now
 export const ADOPT_AFTER_MS = 10000; // how long another window may take to save its own answer
 export const N_SAVED = 200; // number of saved answers to keep
+export const MAX_BATCH = 20; // number of answers, and their length in letters, in one request
+const MAX_LETTERS = 12_000; // a letter can have four bytes, and the server takes 64 kB
+const CHECK = "check";
 
 const inOrder = (a, b) => a.order - b.order;
 
 export class AnswerQueue {
   /**
-   * storage: like localStorage; owner: an opaque id of study and reviewer; send(event): sends one event to the server;
-   * now(): milliseconds that never go back; today(): milliseconds since 1970; onChange(): the listed answers changed.
+   * storage: like localStorage; owner: an opaque id of study and reviewer; send(body): sends answers or a check to the
+   * server; now(): milliseconds that never go back; today(): milliseconds since 1970; onChange(): the listed answers
+   * changed.
    */
   constructor({ storage, owner, send, now, today = Date.now, onChange = () => {}, resendAfter = RESEND_AFTER_MS }) {
     Object.assign(this, { storage, send, now, today, onChange, resendAfter });
     this.prefixes = { unsaved: `labeler-unsaved-${owner}-`, saved: `labeler-saved-${owner}-` };
-    this.inFlight = null; // the id of the event that was sent last, or "check"
+    this.inFlight = []; // the ids of the answers that were sent last, or the id of a check
     this.sentAt = null;
     this.attempts = 0;
     this.wait = resendAfter;
@@ -61,32 +65,42 @@ export class AnswerQueue {
     this.tick();
   }
 
-  /** Send the first event, or a check that must come before it, unless it was sent a short time ago. */
+  /** Send the unsaved answers, or a check that must come before them, unless they were sent a short time ago. */
   tick() {
-    const first = this.#pending().find(({ adoptAt }) => !adoptAt || this.now() >= adoptAt);
-    const isOnItsWay = this.isDoubted || this.unsaved.has(this.inFlight);
+    const due = this.#pending().filter(({ adoptAt }) => !adoptAt || this.now() >= adoptAt);
+    const isOnItsWay = this.isDoubted || this.inFlight.some((id) => this.unsaved.has(id));
     if (isOnItsWay && this.sentAt !== null && this.now() - this.sentAt < this.wait) return;
-    if (!first && !this.isDoubted) return;
-    const id = this.isDoubted ? "check" : first.event.event_id;
-    this.attempts = this.inFlight === id ? this.attempts + 1 : 1;
-    this.inFlight = id;
+    if (!due.length && !this.isDoubted) return;
+    const events = this.isDoubted ? [] : batchOf(due.map(({ event }) => event));
+    const ids = this.isDoubted ? [CHECK] : events.map(({ event_id: id }) => id);
+    this.attempts = this.inFlight[0] === ids[0] ? this.attempts + 1 : 1;
+    this.inFlight = ids;
     this.sentAt = this.now();
-    this.send(this.isDoubted ? { check: [...this.saved.keys()] } : first.event);
+    this.send(this.isDoubted ? { check: [...this.saved.keys()] } : { answers: events, after: this.#newest });
+  }
+
+  /** Send again at once, because a connection may be there again. */
+  retry() {
+    this.sentAt = null;
+    this.tick();
   }
 
   /**
-   * Handle data from the server. Returns {outcome, event} for the event in flight, with outcome "saved", "refused" or
-   * "again"; null if the data have no reply to this event.
+   * Handle a reply of the server. Returns {outcome, event, message} for each answer that was in flight, with outcome
+   * "saved", "refused" or "later".
    */
-  receive({ ack = null, last_event: lastEvent, missing = null, closed = "" }) {
+  receive({ answers = [], last_event: lastEvent, missing = null, closed = "" }) {
     if (lastEvent !== this.lastEvent) this.isDoubted = this.#isDoubtful(lastEvent);
     this.lastEvent = lastEvent;
     if (missing) this.#offerAgain(missing);
-    const outcome = ack && this.#settle(ack);
+    const results = answers.map((answer) => this.#settle(answer)).filter(Boolean);
+    if (answers.some(({ outcome }) => outcome === "later")) {
+      this.wait = Math.min(this.attempts * this.resendAfter, MAX_WAIT_MS);
+    } else if (results.length) this.#rest();
     if (this.isHeld && !closed) this.#rest();
     this.isHeld = Boolean(closed);
     this.tick();
-    return outcome;
+    return results;
   }
 
   /** Delete an unsaved answer, because the reviewer decided to. */
@@ -115,30 +129,22 @@ export class AnswerQueue {
     return [...this.unsaved.values()].filter(({ reason }) => !reason).sort(inOrder);
   }
 
-  #settle(ack) {
-    const entry = this.unsaved.get(ack.event_id);
-    if (!entry || ack.event_id !== this.inFlight) return null; // a reply to an event that was sent twice
-    const [outcome, { event }] = [this.#outcome(ack), entry];
-    if (outcome === "again") {
-      if (ack.again) this.wait = Math.min(this.attempts * this.resendAfter, MAX_WAIT_MS);
-      else this.#rest();
-      return { outcome, event };
+  #settle({ event_id: id, outcome, message = "" }) {
+    const entry = this.unsaved.get(id);
+    if (!entry || !this.inFlight.includes(id)) return null; // a reply to an answer that was sent twice
+    const { event } = entry;
+    if (outcome === "saved") this.#keep(id, entry);
+    // while answers may be lost, a refusal can be a result of the loss: send the answer again
+    else if (outcome === "later" || this.isDoubted) return { outcome: "later", event, message };
+    else {
+      this.#set(id, { ...entry, reason: message });
+      this.onChange();
     }
-    this.#rest();
-    if (outcome === "saved") this.#keep(ack.event_id, entry);
-    else this.#set(ack.event_id, { ...entry, reason: ack.message });
-    if (outcome === "refused") this.onChange();
-    return { outcome, event };
-  }
-
-  /** The outcome of a reply. While answers may be lost, a refusal can be a result of the loss: send the event again. */
-  #outcome(ack) {
-    if (ack.saved) return "saved";
-    return ack.again || this.isDoubted ? "again" : "refused";
+    return { outcome, event, message };
   }
 
   #rest() {
-    this.inFlight = null;
+    this.inFlight = [];
     this.sentAt = null;
     this.attempts = 0;
     this.wait = this.resendAfter;
@@ -146,14 +152,18 @@ export class AnswerQueue {
 
   /** Whether the server's newest answer is neither the answer saved last nor an unsaved answer. */
   #isDoubtful(lastEvent) {
-    const newest = [...this.saved.values()].sort(inOrder).at(-1);
-    if (!newest || lastEvent === undefined) return false;
-    return newest.event.event_id !== lastEvent && !this.unsaved.has(lastEvent);
+    if (!this.#newest || lastEvent === undefined) return false;
+    return this.#newest !== lastEvent && !this.unsaved.has(lastEvent);
+  }
+
+  /** The id of the answer that was saved last, or null. */
+  get #newest() {
+    return [...this.saved.values()].sort(inOrder).at(-1)?.event.event_id ?? null;
   }
 
   #offerAgain(missing) {
     this.isDoubted = false;
-    if (this.inFlight === "check") this.#rest();
+    if (this.inFlight[0] === CHECK) this.#rest();
     missing.filter((id) => this.saved.has(id)).forEach((id) => {
       this.#set(id, { ...this.saved.get(id), adoptAt: undefined });
       this.#remove("saved", id);
@@ -189,6 +199,14 @@ export class AnswerQueue {
     const found = entries.filter(isEntry).sort(inOrder);
     return new Map(found.map((entry) => [entry.event.event_id, { ...entry, adoptAt: 0 }]));
   }
+}
+
+/** The answers that fit into one request, from the first one on. */
+function batchOf(events) {
+  let letters = 0;
+  const isFull = (event) => (letters += JSON.stringify(event).length) > MAX_LETTERS;
+  const end = events.slice(0, MAX_BATCH).findIndex((event, i) => isFull(event) && i > 0);
+  return events.slice(0, end < 0 ? MAX_BATCH : end);
 }
 
 function isEntry(entry) {

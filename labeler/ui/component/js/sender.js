@@ -1,15 +1,15 @@
 // Sends the answers that the browser still keeps, on pages without an item.
 
 import { Delivery } from "./delivery.js";
+import { Requests } from "./requests.js";
 import { deliveryWords } from "./words.js";
 
 const TICK_MS = 500;
 
-/** Streamlit calls this at the first mount and again whenever the server sends new data. */
+/** Streamlit calls this at the first mount and again whenever the page runs. */
 export default function sender(component) {
   const root = component.parentElement.querySelector(".sender");
-  root.sender ??= new Sender(root, component);
-  root.sender.update(component);
+  root.sender ??= new Sender(root, component.data);
   return () => {
     root.sender?.end();
     root.sender = undefined;
@@ -17,18 +17,10 @@ export default function sender(component) {
 }
 
 class Sender {
-  constructor(root, component) {
-    this.component = component;
+  constructor(root, data) {
     this.status = root.querySelector(".status");
-    this.delivery = new Delivery(root.querySelector(".outbox"), component.data, (event) =>
-      this.component.setTriggerValue("event", { ...event, have: [] }),
-    );
+    this.delivery = new Delivery(root.querySelector(".outbox"), data, new Requests(data), () => this.say());
     this.timer = setInterval(() => this.onTick(), TICK_MS);
-  }
-
-  update(component) {
-    this.component = component;
-    this.delivery.receive(component.data);
     this.say();
   }
 
@@ -38,6 +30,7 @@ class Sender {
   }
 
   say() {
+    if (!this.delivery) return;
     const words = deliveryWords(this.delivery.queue);
     if (this.status.textContent !== words) this.status.textContent = words;
     window.__pending = this.delivery.queue.length; // for tests

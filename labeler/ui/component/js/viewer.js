@@ -3,8 +3,10 @@
 import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
 import { unpack } from "./layout.js";
 import { Picture } from "./picture.js";
+import { Requests } from "./requests.js";
 
 const TICK_MS = 500;
+const NOT_SAVED = "The server did not reply, so this decision may not be saved. Check it, or press the key again.";
 const viewers = new Set(); // the viewers of this page; the one that was used last is at the end
 
 /** Streamlit calls this at the first mount and again whenever the server sends new data. */
@@ -27,6 +29,7 @@ class Viewer {
     this.item = null;
     this.paintedAt = null;
     this.isWaiting = false; // whether the page has not yet handled a press
+    this.nTold = 0;
     this.listening = new AbortController();
     const { signal } = this.listening;
     document.addEventListener("keydown", (event) => this.onKey(event), { signal });
@@ -124,8 +127,23 @@ class Viewer {
   press(key) {
     if (this.isWaiting || !wasSeen(this.paintedAt, performance.now())) return true;
     this.isWaiting = true;
-    this.component.setTriggerValue("pressed", { key, item: this.item });
+    const category = this.component.data.decides[key];
+    if (category) this.decide(key, category);
+    else this.tellPage(key);
     return true;
+  }
+
+  /** Ask for a page run. The number makes each request different from the previous one. */
+  tellPage(key, reply = null) {
+    this.nTold += 1;
+    this.component.setTriggerValue("pressed", { key, item: this.item, number: this.nTold, ...reply });
+  }
+
+  /** Save the category for this item; only then ask for a page run, which cannot lose the decision. */
+  async decide(key, category) {
+    const requests = new Requests(this.component.data);
+    const reply = await requests.decision({ item: this.item, category });
+    this.tellPage(key, { message: reply.failed ? reply.message || NOT_SAVED : "", saved: !reply.failed });
   }
 }
 

@@ -58,7 +58,7 @@ export function statusWords({ refusal, hindrance, queue, data, current, clock, s
   if (data.mode === "practice") return "Practice: your answers are not counted";
   if (told) return told;
   if (queue.length) return "Saving …";
-  return data.done || data.ack ? "Saved" : "";
+  return data.done ? "Saved" : "";
 }
 
 /** What the last key press did. */

@@ -8,9 +8,9 @@ import streamlit as st
 
 from labeler.errors import InputError
 from labeler.plan.lifecycle import Action
-from labeler.service.data import curating
+from labeler.service.items import curating
 from labeler.service.people import visibility
-from labeler.service.plan import coordinating
+from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
 from labeler.store import Database
 

@@ -10,12 +10,13 @@ from labeler.config import settings
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.plan.lifecycle import Action
-from labeler.service.data import folders
+from labeler.service.handover import anonymising, merging
+from labeler.service.items import folders
 from labeler.service.people import visibility
-from labeler.service.plan import coordinating
-from labeler.service.results import anonymising, exchange, merging, reporting
+from labeler.service.results import exchange, reporting
+from labeler.service.study import coordinating
 from labeler.store import Database, open_database
-from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.escaping import escape_markdown
 from labeler.ui.coordinator.shared import errors_here
 
 
@@ -27,9 +28,9 @@ def render(db: Database, person: str) -> None:
         name = st.text_input("File name of the backup")
         if st.form_submit_button("Back up the study"):
             with errors_here():
-                target = folders.beside(db.path, name)
+                target = folders.path_in_study_folder(db.path, name)
                 end = coordinating.back_up(db, target, actor=person, now=datetime.now(UTC))
-                st.success(plain(f"Copied to {target.name} in the folder of the study. Chain: {end}"))
+                st.success(escape_markdown(f"Copied to {target.name} in the folder of the study. Chain: {end}"))
     with st.form("anonymise"):
         st.write("**Anonymised copy.** Write a copy without names into the folder of the study, for publication.")
         name = st.text_input("File name of the anonymised copy")
@@ -38,9 +39,11 @@ def render(db: Database, person: str) -> None:
         )
         if st.form_submit_button("Write the anonymised copy"):
             with errors_here():
-                target = folders.beside(db.path, name)
+                target = folders.path_in_study_folder(db.path, name)
                 anonymising.anonymise(db, target, keep_comments=comments, actor=person, now=datetime.now(UTC))
-                st.success(plain(f"Wrote {target.name} to the folder of the study. Reviewers are called R1, R2, …"))
+                st.success(
+                    escape_markdown(f"Wrote {target.name} to the folder of the study. Reviewers are called R1, R2, …")
+                )
     with st.form("merge"):
         root = settings().import_root or db.path.parent
         st.write("**Merge.** Import the labels that were given in a copy of this study.")

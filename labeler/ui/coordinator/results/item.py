@@ -6,15 +6,15 @@ import streamlit as st
 
 from labeler.model import Item
 from labeler.plan.lifecycle import Action
-from labeler.service.data import curating
+from labeler.service.items import curating
 from labeler.service.people import visibility
-from labeler.service.plan import coordinating
 from labeler.service.results import splits
+from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
-from labeler.service.verdicts.evidence import Reasoned
+from labeler.service.verdicts.evidence import ExplainedVerdict
 from labeler.store import Database
 from labeler.ui.coordinator import queue
-from labeler.ui.coordinator.escaping import plain, points
+from labeler.ui.coordinator.escaping import escape_markdown, points
 from labeler.ui.coordinator.shared import done, errors_here, fresh, link
 
 CHOSEN, FOUND, MOVED_TO = "item", "items-found", "item-moved-to"
@@ -37,7 +37,7 @@ def render(db: Database, person: str) -> None:
     where = queue.place(found, name) if name in found else ""
     pressed = queue.look(db, "item", item, title=name, caption=where)
     if pressed and name in found:
-        step = 1 if pressed == queue.NEXT else -1
+        step = 1 if pressed.key == queue.NEXT else -1
         st.session_state[MOVED_TO] = found[(found.index(name) + step) % len(found)]
         st.rerun()
     why(db, item, person)
@@ -74,14 +74,14 @@ def why(db: Database, item: Item, person: str) -> None:
     chosen_one = st.radio(
         "Verdict to explain",
         list(by_name),
-        format_func=lambda classifier: plain(by_name[classifier].headline),
+        format_func=lambda classifier: escape_markdown(by_name[classifier].headline),
         horizontal=True,
         key=f"verdict-{item.name}",
     )
     explain(by_name[chosen_one], item.name)
 
 
-def explain(reasoned: Reasoned, name: str) -> None:
+def explain(reasoned: ExplainedVerdict, name: str) -> None:
     """Show the reasons and the numbers of one verdict."""
     st.markdown(points(reasoned.reasons))
     left, right = st.columns([2, 3])

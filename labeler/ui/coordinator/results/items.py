@@ -8,7 +8,8 @@ import streamlit as st
 from labeler.model import Category, Item, combined_hash, counted
 from labeler.plan.lifecycle import Action
 from labeler.screen import thumbnails
-from labeler.service.data import browsing, curating, drawing, triage
+from labeler.service.handover import triage
+from labeler.service.items import browsing, curating, drawing
 from labeler.service.people import visibility
 from labeler.service.results import splits
 from labeler.store import Database
@@ -55,9 +56,9 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue,
     )
     with_verdicts = bool(browsing.classifiers(page))
     if with_verdicts:
-        shown = shown.assign(verdicts=browsing.verdicts_in_words(page))
+        shown = shown.assign(verdicts=browsing.describe_verdicts(page))
     if with_labels:
-        shown = shown.assign(labels=splits.labels_in_words(db, listed))
+        shown = shown.assign(labels=splits.describe_labels(db, listed))
     order = [
         "runs_small",
         "name",
@@ -121,7 +122,9 @@ def asked_for(table: browsing.Catalogue) -> browsing.Filter:
     """Show the fields for search and filters; return the filter."""
     left, middle, right = st.columns(3)
     shares, lengths = browsing.SPREADS, sorted({0, 1, *table["iterations"].tolist()})
-    spread = middle.select_slider("Spread of the runs' medians", shares, (shares[0], shares[-1]), browsing.in_words)
+    spread = middle.select_slider(
+        "Spread of the runs' medians", shares, (shares[0], shares[-1]), browsing.describe_share
+    )
     judges = browsing.classifiers(table)
     judge = right.selectbox("Verdict of", judges, index=None) if judges else None
     toggles = st.container(horizontal=True)

@@ -11,13 +11,13 @@ import streamlit as st
 
 from labeler.errors import LabelerError
 from labeler.plan.lifecycle import Action
+from labeler.service.handover.publishing import bundle, for_page
+from labeler.service.handover.publishing.publish_file import Venue
 from labeler.service.people import visibility
-from labeler.service.plan import coordinating
-from labeler.service.results import kept_report, reporting
-from labeler.service.results.publishing import bundle, for_page
-from labeler.service.results.publishing.answers import Venue
+from labeler.service.results import report_cache, reporting
+from labeler.service.study import coordinating
 from labeler.store import Database, open_database
-from labeler.ui.coordinator.escaping import plain, points
+from labeler.ui.coordinator.escaping import escape_markdown, points
 from labeler.ui.coordinator.shared import Bar, done, errors_here
 
 VENUES = {
@@ -69,7 +69,7 @@ def answers(db: Database) -> str:
     return kept
 
 
-def chosen() -> bundle.Options:
+def chosen() -> bundle.PublishOptions:
     """Show the fields for the venue and the contents of the data set; return the options."""
     st.subheader("Contents", anchor=False)
     venue = st.selectbox("Venue", list(VENUES), format_func=VENUES.__getitem__)
@@ -83,15 +83,15 @@ def chosen() -> bundle.Options:
     )
     unlicensed = st.checkbox("Include items of applications without a source licence")
     resampled = st.checkbox(
-        "Report with bootstrap, latent class and test of misfit",
+        "Report with bootstrap and latent class",
         value=True,
         help="These computations take most of the time.",
     )
     report = reporting.STANDARD if resampled else reporting.QUICK
-    return bundle.Options(venue, measurements, keep_benchmarks=names, unlicensed=unlicensed, report=report)
+    return bundle.PublishOptions(venue, measurements, keep_benchmarks=names, unlicensed=unlicensed, report=report)
 
 
-def data_set(db: Database, person: str, options: bundle.Options, *, ready: bool) -> None:
+def data_set(db: Database, person: str, options: bundle.PublishOptions, *, ready: bool) -> None:
     """Ask for the comments to release, then create the data set and offer its zip file."""
     with st.expander("Comments of reviewers"):
         st.write("Comments are left out unless you release them. Download the file, mark each comment, and upload it.")
@@ -100,7 +100,7 @@ def data_set(db: Database, person: str, options: bundle.Options, *, ready: bool)
     with st.form("publish"):
         name = st.text_input("Name of the new folder, in the folder of the study", f"{db.path.stem}-data")
         if st.form_submit_button("Publish the data set", type="primary", disabled=not ready):
-            bar, whole_s = Bar("Creating the data set"), usual_s(db, options)
+            bar, whole_s = Bar("Creating the data set"), expected_s(db, options)
             with errors_here():
                 st.session_state[ARCHIVE] = for_page.publish(
                     db,
@@ -114,14 +114,16 @@ def data_set(db: Database, person: str, options: bundle.Options, *, ready: bool)
     made: Path | None = st.session_state.get(ARCHIVE)
     if made is not None and made.is_file():
         st.success(
-            plain(f"Wrote {made.stem} and {made.name} to the folder of the study. Read the datasheet and the log.")
+            escape_markdown(
+                f"Wrote {made.stem} and {made.name} to the folder of the study. Read the datasheet and the log."
+            )
         )
         st.download_button(f"Download {made.name}", made.read_bytes, made.name, on_click="ignore")
 
 
-def usual_s(db: Database, options: bundle.Options) -> float:
+def expected_s(db: Database, options: bundle.PublishOptions) -> float:
     """Return the approximate time to create the data set, in seconds."""
-    report_s = kept_report.EXPECTED_S[options.report is reporting.QUICK]
+    report_s = report_cache.EXPECTED_S[options.report is reporting.QUICK]
     return START_S + report_s + ITEM_S * len(coordinating.list_items(db)) * options.measurements
 
 

@@ -6,8 +6,8 @@ import streamlit as st
 
 from labeler.plan.lifecycle import Action
 from labeler.service.people import visibility
-from labeler.service.plan import coordinating
 from labeler.service.results import replicating
+from labeler.service.study import coordinating
 from labeler.store import Database
 from labeler.ui.coordinator.shared import Bar, errors_here, link
 

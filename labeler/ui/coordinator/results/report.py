@@ -4,11 +4,11 @@ import streamlit as st
 
 from labeler.plan.lifecycle import Action
 from labeler.service.people import visibility
-from labeler.service.results import kept_report
+from labeler.service.results import report_cache
 from labeler.store import Database
 from labeler.ui.coordinator.shared import Bar, done, errors_here
 
-FULL, QUICK = "Full report", "Without bootstrap, latent class and test of misfit (faster)"
+FULL, QUICK = "Full report", "Without bootstrap and latent class (faster)"
 
 
 def render(db: Database, person: str) -> None:
@@ -19,25 +19,25 @@ def render(db: Database, person: str) -> None:
         st.info(f"{hidden} The report then appears here. After closing, the page Progress shows agreement.")
         return
     quick = st.radio("Report", [FULL, QUICK], horizontal=True, key="report-kind", label_visibility="collapsed") == QUICK
-    report = kept_report.kept(db, quick=quick)
+    report = report_cache.cached(db, quick=quick)
     made_again = st.button(
         "Create the report" if report is None else "Create the report again",
         type="primary" if report is None else "secondary",
         help="The log of the study records who created the report.",
     )  # fmt: skip
     if made_again:
-        kept_report.forget(db, quick=quick)
-    if made_again or (report is None and kept_report.is_being_made()):
+        report_cache.forget(db, quick=quick)
+    if made_again or (report is None and report_cache.is_being_made()):
         bar = Bar("Computing the report")
         with errors_here():
-            kept_report.make(db, quick=quick, actor=person, waiting=bar.show)
+            report_cache.make(db, quick=quick, actor=person, waiting=bar.show)
             done("The report is ready.")
         bar.end()
     if report is not None:
         show(report)
 
 
-def show(report: kept_report.Kept) -> None:
+def show(report: report_cache.CachedReport) -> None:
     """Show the document and offer its files for download."""
     st.caption(f"Created on {report.made:%-d %B %Y at %H:%M} UTC.")
     with st.container(horizontal=True):

@@ -8,9 +8,10 @@ import streamlit as st
 
 from labeler.model import counted
 from labeler.plan.lifecycle import Action
+from labeler.service import background
 from labeler.service.people import visibility
 from labeler.service.results import reporting
-from labeler.service.verdicts import background, computing, stored_verdicts
+from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import Database, open_database
 from labeler.ui.coordinator.shared import done, link
 
@@ -121,7 +122,7 @@ def watch(path: str) -> None:
         st.progress(0.0, "Starting …")
     elif background.is_running(job):
         share = job.n_done / job.n_total if job.n_total else 1.0
-        st.progress(share, background.in_words(job))
+        st.progress(share, background.describe(job))
     elif job.finished_utc is None or job.error:
         st.rerun()  # the page says what went wrong
     else:

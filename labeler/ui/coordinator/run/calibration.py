@@ -9,16 +9,17 @@ import streamlit as st
 
 from labeler.model import Gate
 from labeler.plan.lifecycle import ALLOWED, Action
-from labeler.service.data import curating
+from labeler.service.items import curating
 from labeler.service.people import visibility
-from labeler.service.plan import calibrating, coordinating
-from labeler.service.plan.calibrating import Calibration
+from labeler.service.study import calibrating, coordinating
+from labeler.service.study.calibrating import CalibrationResult
 from labeler.store import Database
 from labeler.ui.coordinator import queue
-from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.escaping import escape_markdown
 from labeler.ui.coordinator.shared import done
 
 QUEUE = "reference"
+HANDLED = "handled-reference"
 NO_GATE = "finished"
 GATES = {
     NO_GATE: "all reviewers have finished the round",
@@ -45,7 +46,7 @@ def render(db: Database, person: str) -> None:
         set_reference(db, result, person)
 
 
-def reached(result: Calibration, hidden: str) -> None:
+def reached(result: CalibrationResult, hidden: str) -> None:
     """Show the progress of each reviewer in the calibration round.
 
     The agreement, with its intervals, is shown only to a person who may see it.
@@ -62,16 +63,16 @@ def reached(result: Calibration, hidden: str) -> None:
     for row, reviewer in zip(rows, result.reviewers, strict=True):
         shared = reviewer.with_reference
         row["agreement with the reference (95 % interval)"] = (
-            "—" if shared.value is None else calibrating.in_words(shared)
+            "—" if shared.value is None else calibrating.describe_share(shared)
         )
     st.dataframe(rows, hide_index=True)
     if result.percent.value is not None:
-        st.write(plain(f"Percent agreement between reviewers: {calibrating.in_words(result.percent)}"))
-        st.write(plain(f"Fleiss' kappa between reviewers: {calibrating.in_words(result.kappa)}"))
-    st.write(plain(calibrating.outcome(result)))
+        st.write(escape_markdown(f"Percent agreement between reviewers: {calibrating.describe_share(result.percent)}"))
+        st.write(escape_markdown(f"Fleiss' kappa between reviewers: {calibrating.describe_share(result.kappa)}"))
+    st.write(escape_markdown(calibrating.outcome(result)))
 
 
-def set_gate(db: Database, result: Calibration, person: str, *, can_change: bool) -> None:
+def set_gate(db: Database, result: CalibrationResult, person: str, *, can_change: bool) -> None:
     """Show the gate, which is the agreement that the round requires.
 
     While there are no answers, each change is saved at once.
@@ -95,10 +96,10 @@ def set_gate(db: Database, result: Calibration, person: str, *, can_change: bool
         done(f"Gate saved: the study opens once {GATES[on]}{share}.")
 
 
-def set_reference(db: Database, result: Calibration, person: str) -> None:
+def set_reference(db: Database, result: CalibrationResult, person: str) -> None:
     """Show the calibration items one by one with their pictures.
 
-    If the person presses S or D, the page saves a reference label of the item.
+    If the person presses S or D, the component saves a reference label of the item, and then the page runs.
     """
     st.subheader("Reference labels", anchor=False)
     st.write(
@@ -109,11 +110,19 @@ def set_reference(db: Database, result: Calibration, person: str) -> None:
     label = reference.get(name)
     caption = f"{queue.place(names, name)} · {f'reference: {label}' if label else 'no reference label yet'}"
     keys = {**queue.CHOICES, **queue.MOVES}
-    pressed = queue.look(db, QUEUE, curating.item_named(db, name), title=name, caption=caption, keys=keys)
+    item = curating.item_named(db, name)
+    pressed = queue.look(db, QUEUE, item, title=name, caption=caption, keys=keys, decides=queue.CATEGORIES)
     queue.move(QUEUE, names, name, pressed)
-    category = queue.CATEGORIES.get(pressed or "")
-    if category is not None and category != label:
-        calibrating.set_reference(db, {name: category}, actor=person, now=datetime.now(UTC))
-        left = [other for other in names if other not in reference and other != name]
-        queue.put(QUEUE, left[0] if left else name)
-        done(f"Reference label of {name}: {category}. Items without a reference label: {len(left)} of {len(names)}.")
+    category = queue.CATEGORIES.get(pressed.key) if pressed else None
+    handled = (name, pressed)
+    if pressed is None or category is None or st.session_state.get(HANDLED) == handled:
+        return
+    st.session_state[HANDLED] = handled  # the page runs again, and the last item stays
+    if pressed.message:
+        st.error(escape_markdown(pressed.message))
+        return
+    if not pressed.is_saved:  # an item without a picture has buttons of the page
+        calibrating.decide_reference(db, name, category, actor=person, now=datetime.now(UTC))
+    left = [other for other in names if other not in reference and other != name]
+    queue.put(QUEUE, left[0] if left else name)
+    done(f"Reference label of {name}: {category}. Items without a reference label: {len(left)} of {len(names)}.")

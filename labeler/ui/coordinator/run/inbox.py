@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
-from labeler.service.data import curating
-from labeler.service.people import inbox, visibility
-from labeler.service.people.inbox import Message
+from labeler.service.items import curating
+from labeler.service.labelling import inbox
+from labeler.service.labelling.inbox import Message
+from labeler.service.people import visibility
 from labeler.store import Database
 from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.shared import done, errors_here

@@ -11,12 +11,13 @@ import streamlit as st
 
 from labeler.plan.lifecycle import Action
 from labeler.screen import course_charts
+from labeler.service import overview
 from labeler.service.people import visibility
-from labeler.service.plan import overview, watching
 from labeler.service.results import interim_agreement
 from labeler.service.results.interim_agreement import InterimAgreement
+from labeler.service.study import progress
 from labeler.store import Database, open_database
-from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.escaping import escape_markdown
 
 REFRESH_S = 20
 NAME_PX, NUMBER_PX, SHORT_PX, FINISH_PX = 84, 76, 64, 176  # both tables fit into a window of 800 px
@@ -49,17 +50,17 @@ def watch(path: str, person: str) -> None:
     with open_database(Path(path)) as db:
         if not visibility.is_coordinator(db, person):
             return
-        paces = watching.progress(db, now=now)
-        counts, seconds = overview.labels_over_time(db), watching.time_on_task(db)
+        paces = progress.reviewer_paces(db, now=now)
+        counts, seconds = overview.labels_over_time(db), progress.time_on_task(db)
     n_done, n_all = (sum(getattr(pace, name) for pace in paces) for name in ("n_done", "n_assigned"))
     if not n_all:
         st.info("There is no plan yet. Create it on the page Plan; progress then appears here.")
         return
     st.progress(n_done / n_all, f"{n_done} of {n_all} labels given")
-    if finish := watching.finish_of_all(paces):
-        st.write(plain(finish))
-    for sentence in filter(None, (watching.warning(paces), watching.fast_warning(paces))):
-        st.warning(plain(sentence))
+    if finish := progress.finish_of_all(paces):
+        st.write(escape_markdown(finish))
+    for sentence in filter(None, (progress.warning(paces), progress.fast_warning(paces))):
+        st.warning(escape_markdown(sentence))
     table(paces)
     left, right = st.columns(2) if len(counts) > 1 else (st, st)
     if len(counts) > 1:
@@ -69,7 +70,7 @@ def watch(path: str, person: str) -> None:
     st.caption(f"Refreshes every {REFRESH_S} s. Last refresh: {now:%H:%M:%S} UTC.")
 
 
-def table(paces: Sequence[watching.Pace]) -> None:
+def table(paces: Sequence[progress.Pace]) -> None:
     """Show two rows per reviewer, in two tables that fit into a narrow window: the progress, and the pace.
 
     An unknown value is shown as a dash.
@@ -78,7 +79,7 @@ def table(paces: Sequence[watching.Pace]) -> None:
         {**row, "share": 100 * pace.n_done / pace.n_assigned if pace.n_assigned else 0.0, "days": list(pace.by_day),
          "labels": f"{pace.n_done} of {pace.n_assigned}", "finish": finish(pace),
          "last seen (UTC)": seen(pace.last_seen_utc)}
-        for row, pace in zip(watching.rows(paces), paces, strict=True)
+        for row, pace in zip(progress.rows(paces), paces, strict=True)
     ]  # fmt: skip
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     config = {
@@ -97,7 +98,7 @@ def table(paces: Sequence[watching.Pace]) -> None:
         st.dataframe(rows, hide_index=True, placeholder="—", column_order=columns, column_config=config)
 
 
-def finish(pace: watching.Pace) -> str:
+def finish(pace: progress.Pace) -> str:
     """Return the estimated finish with its interval, such as "25 Nov (24 Nov to 27 Nov)"."""
     between = pace.end_between
     interval = f" ({short(between[0])} to {short(between[1])})" if between and between[0] != between[1] else ""
@@ -116,6 +117,5 @@ def short(day: date | None) -> str:
 
 def agreement(result: InterimAgreement) -> None:
     """Show the agreement of the first labels, without names."""
-    st.write(f"Items: {result.n_agreed} agreed, {result.n_split} split, {result.n_incomplete} incomplete.")
-    for name, estimate in (("Percent agreement", result.percent), ("Fleiss' kappa", result.kappa)):
-        st.write(f"{name}: {plain(interim_agreement.in_words(estimate))}")
+    for sentence in result.sentences:
+        st.write(escape_markdown(sentence))

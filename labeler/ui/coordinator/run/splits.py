@@ -11,9 +11,9 @@ import streamlit as st
 from labeler.model import Category, State, counted
 from labeler.plan.lifecycle import Action
 from labeler.service.people import visibility
-from labeler.service.plan import coordinating
 from labeler.service.results import splits
 from labeler.service.results.splits import Split
+from labeler.service.study import coordinating
 from labeler.store import Database
 from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.shared import done, errors_here
@@ -52,7 +52,7 @@ def render(db: Database, person: str) -> None:
     name = queue.current(QUEUE, names)
     show(db, by_name[name], names, person, can_decide=study.phase is State.CLOSED)
     if st.toggle("List all split items", key=LISTED):  # created only when shown: there may be thousands of items
-        st.dataframe([split.plain() for split in by_name.values()], hide_index=True, placeholder="—")
+        st.dataframe([split.json_values() for split in by_name.values()], hide_index=True, placeholder="—")
 
 
 def show(db: Database, split: Split, names: list[str], person: str, *, can_decide: bool) -> None:
@@ -66,8 +66,8 @@ def show(db: Database, split: Split, names: list[str], person: str, *, can_decid
     keys = {**(queue.CHOICES if decides else {}), **queue.MOVES}
     pressed = queue.look(db, QUEUE, split.item, title=name, caption=queue.place(names, name), keys=keys)
     queue.move(QUEUE, names, name, pressed)
-    if pressed in queue.CATEGORIES:
-        st.session_state[CHOSEN] = name, pressed, st.session_state.get(CHOSEN, ("", "", 0))[2] + 1
+    if pressed and pressed.key in queue.CATEGORIES:
+        st.session_state[CHOSEN] = name, pressed.key, st.session_state.get(CHOSEN, ("", "", 0))[2] + 1
     st.caption("Labels, without names")
     for label in split.labels:
         third, comment = " (third label)" if label.is_third else "", f": {label.comment}" if label.comment else ""

@@ -9,8 +9,8 @@ from labeler.config import settings
 from labeler.errors import InputError, NotAllowed
 from labeler.model import counted
 from labeler.plan.lifecycle import Action, require
-from labeler.service.data import folders, importing
-from labeler.service.plan import coordinating
+from labeler.service.items import folders, importing
+from labeler.service.study import coordinating
 from labeler.store import Database
 from labeler.ui.coordinator.shared import errors_here, link, next_step
 
@@ -37,7 +37,7 @@ def render(db: Database, person: str) -> None:
 
 def offer_import(db: Database, person: str) -> None:
     """Offer the upload and the import from the server."""
-    file_is = st.selectbox("One file contains", (None, *importing.FILE_IS), format_func=folders.file_is_in_words)
+    file_is = st.selectbox("One file contains", (None, *importing.FILE_IS), format_func=folders.describe_file_state)
     options = importing.read_options(None, {}, file_is=file_is)
     files = st.file_uploader("Result files, in any format that `labeler formats` lists", folders.UPLOADED, True)
     if files and st.button(f"Import {counted(len(files), 'file')}", type="primary"):
@@ -60,10 +60,10 @@ def offer_import(db: Database, person: str) -> None:
 def take_in(db: Database, files: folders.Files, options: importing.ReadOptions, person: str) -> None:
     """Import files with a progress bar, then show a row for each file."""
     bar, now = st.progress(0.0, "Importing …"), datetime.now(UTC)
-    advance = folders.Progress(files, time.monotonic, bar.progress)
+    advance = folders.ImportProgress(files, time.monotonic, bar.progress)
     results = list(importing.import_files(db, files, options, advance=advance, actor=person, now=now))
     bar.empty()
-    st.success(importing.in_words(results))
+    st.success(importing.describe(results))
     if any(result.refused for result in results):
         st.error("Some files were refused; the table gives the reasons. All other files were imported.")
         for result in [result for result in results if result.refused][:N_NAMED]:

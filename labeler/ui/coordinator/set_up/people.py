@@ -12,9 +12,9 @@ import streamlit as st
 
 from labeler.model import Person, Role
 from labeler.service.people import identity
-from labeler.service.plan import coordinating, staffing
+from labeler.service.study import coordinating, staffing
 from labeler.store import Database
-from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.escaping import escape_markdown
 from labeler.ui.coordinator.shared import done, errors_here, fresh
 
 ROLES = {
@@ -25,7 +25,7 @@ ROLES = {
 LINKS = "links-to-hand-over"  # key in the session state: the links, until they are hidden; the study has only hashes
 
 
-class Change(NamedTuple):
+class PeopleAction(NamedTuple):
     """A change to a person: its name, its button, and its consequence."""
 
     name: str
@@ -34,27 +34,29 @@ class Change(NamedTuple):
     needs_reason: bool = True
 
 
-LINK = Change(
+LINK = PeopleAction(
     "New sign-in link",
     "Make a new link for {}",
     "The previous link of {} stops working. Open sessions stay signed in.",
     needs_reason=False,
 )
-REVOKE = Change(
+REVOKE = PeopleAction(
     "Sign out everywhere",
     "Sign out {}",
     "{} is signed out on all devices and needs a new link to sign in again. Labels are kept.",
     needs_reason=False,
 )
-PAUSE = Change("Pause", "Pause {}", "{} cannot label while paused. Open items stay assigned.")
-RESUME = Change(
+PAUSE = PeopleAction("Pause", "Pause {}", "{} cannot label while paused. Open items stay assigned.")
+RESUME = PeopleAction(
     "Resume",
     "Resume {}",
     "{} can label again. A reviewer who had left gets open items of other reviewers.",
     needs_reason=False,
 )
-REMOVE = Change("Remove", "Remove {}", "{} can no longer sign in. Labels are kept; open items go to other reviewers.")
-REPLACE = Change(
+REMOVE = PeopleAction(
+    "Remove", "Remove {}", "{} can no longer sign in. Labels are kept; open items go to other reviewers."
+)
+REPLACE = PeopleAction(
     "Replace", "Replace {}", "{} can no longer sign in. Labels are kept; a successor takes over the open items."
 )
 
@@ -86,12 +88,15 @@ def add(db: Database, actor: str) -> None:
     with st.form("add-people"):
         names = st.text_area("Names, one per line", key=fresh("names"))
         role = st.radio("Add as", list(ROLES), horizontal=True)
+        look_alike = st.checkbox("Names that look alike are different people", key=fresh("look-alike"))
         if not st.form_submit_button("Add people", type="primary"):
             return
         with errors_here():
-            added = staffing.add_all(db, names.splitlines(), ROLES[role], actor=actor, now=datetime.now(UTC))
+            added = staffing.add_all(
+                db, names.splitlines(), ROLES[role], look_alike=look_alike, actor=actor, now=datetime.now(UTC)
+            )
             keep_links(db, [name for name, _ in added], actor)
-            changed = [change.in_words(name) for name, change in added if change != staffing.Change()]
+            changed = [change.describe(name) for name, change in added if change != staffing.StaffChange()]
             done(" ".join([f"Added {', '.join(name for name, _ in added)}. Send each person their link.", *changed]))
 
 
@@ -108,7 +113,7 @@ def change_one(db: Database, everyone: list[Person], actor: str) -> None:
     changes = {change.name: change for change in changes_of(chosen)}
     change = changes[right.selectbox("Change", list(changes), key=fresh(f"change-{chosen.person_id}"))]
     with st.form(f"change-{chosen.person_id}-{change.name}"):
-        st.write(plain(change.consequence.format(chosen.name)))
+        st.write(escape_markdown(change.consequence.format(chosen.name)))
         successor = (
             st.text_input("Successor: a new name, or another reviewer", key=fresh("successor"))
             if change is REPLACE
@@ -119,12 +124,12 @@ def change_one(db: Database, everyone: list[Person], actor: str) -> None:
             if change.needs_reason
             else ""
         )
-        if st.form_submit_button(plain(change.button.format(chosen.name))):
+        if st.form_submit_button(escape_markdown(change.button.format(chosen.name))):
             with errors_here():
                 done(make(db, change, chosen, successor, why, actor))
 
 
-def changes_of(person: Person) -> list[Change]:
+def changes_of(person: Person) -> list[PeopleAction]:
     """Return the changes that are possible for a person now."""
     if Role.REVIEWER not in person.roles:
         return [LINK, REVOKE]
@@ -133,7 +138,7 @@ def changes_of(person: Person) -> list[Change]:
     return [LINK, REVOKE, *([RESUME] if person.paused else [PAUSE]), REMOVE, REPLACE]
 
 
-def make(db: Database, change: Change, chosen: Person, successor: str, why: str, actor: str) -> str:
+def make(db: Database, change: PeopleAction, chosen: Person, successor: str, why: str, actor: str) -> str:
     """Make a change and return a message.
 
     The message never reveals which reviewers share an item.
@@ -149,13 +154,13 @@ def make(db: Database, change: Change, chosen: Person, successor: str, why: str,
         staffing.pause(db, name, why=why, actor=actor, now=now)
         return f"{name} is paused. Open items stay assigned to {name}."
     if change is RESUME:
-        return f"{name} takes part again. {staffing.resume(db, name, actor=actor, now=now).in_words(name)}"
+        return f"{name} takes part again. {staffing.resume(db, name, actor=actor, now=now).describe(name)}"
     if change is REMOVE:
-        return f"{name} has left. {staffing.remove(db, name, why=why, actor=actor, now=now).in_words(name)}"
+        return f"{name} has left. {staffing.remove(db, name, why=why, actor=actor, now=now).describe(name)}"
     heir, result = staffing.replace(db, name, successor, why=why, actor=actor, now=now)
     if result.is_new:
         keep_links(db, [heir.name], actor)
-    return f"{heir.name} takes over from {name}. {result.in_words(name)}"
+    return f"{heir.name} takes over from {name}. {result.describe(name)}"
 
 
 def keep_links(db: Database, names: list[str], actor: str) -> None:
@@ -180,7 +185,7 @@ def hand_over(study: str) -> None:
         )
         st.code("\n".join(f"{name}: {link}" for name, link in links.items()), language=None)
         for name, link in links.items():
-            with st.expander(plain(f"Email to {name}")):
+            with st.expander(escape_markdown(f"Email to {name}")):
                 text = mail(name, study, link)
                 st.code(text, language=None, wrap_lines=True)
                 st.link_button("Open in the email program", f"mailto:?subject={quote(study)}&body={quote(text)}")

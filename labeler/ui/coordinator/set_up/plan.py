@@ -13,11 +13,12 @@ import streamlit as st
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Study, counted
 from labeler.screen import course_charts
-from labeler.service.plan import assigning, coordinating, planning, previewing, sampling, verifying
+from labeler.service.plan import assigning, item_batches, planning, previewing, verifying
 from labeler.service.plan.planning import Assumptions
 from labeler.service.results import next_items
+from labeler.service.study import coordinating
 from labeler.store import Database
-from labeler.ui.coordinator.escaping import plain, points
+from labeler.ui.coordinator.escaping import escape_markdown, points
 from labeler.ui.coordinator.shared import done
 
 REDRAW, MIN_BATCH = "draw-another-plan", 2
@@ -30,6 +31,8 @@ GRID = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)  # shares of the study's items for whi
 PARAMETERS = {
     "seed": "Seed", "per_item": "Reviewers per item", "overlap": "Share of items that all reviewers label",
     "retest": "Hidden retests per reviewer", "calibration": "Calibration items", "paper": "Design of the paper",
+    "exact_overlap": "Share of all items, not of each application",
+    "stop_half_width": "Stopping rule: half-width of the interval of kappa",
 }  # fmt: skip
 
 
@@ -64,7 +67,7 @@ def draw(db: Database, person: str) -> None:
             waiting=lambda seconds: progress.caption(f"Creating the plan: {seconds:.0f} s"),
         )
     except InputError as error:
-        st.info(plain(str(error)))
+        st.info(escape_markdown(str(error)))
         what_if(parameters, assumed)
         return
     progress.empty()
@@ -74,7 +77,7 @@ def draw(db: Database, person: str) -> None:
     n_planned = max((first or n_items) - parameters.calibration, 1)
     expected_precision(preview["expected"], n_planned, n_reviewers, parameters, assumed)
     for sentence in preview["remarks"]:
-        st.caption(plain(sentence))
+        st.caption(escape_markdown(sentence))
     cannot_estimate([sentence.removeprefix(previewing.CANNOT_ESTIMATE) for sentence in preview["warnings"]])
     next_step = "begin the calibration round" if parameters.calibration else "open the study"
     if st.button(f"Confirm this plan and {next_step}", type="primary"):
@@ -144,7 +147,7 @@ def standing(db: Database, study: Study) -> None:
     planned = {"retest": min((row.get("retest", 0) for row in loads), default=0)}
     st.dataframe(
         [
-            {"design": PARAMETERS.get(name, name), "value": in_words(value, planned.get(name))}
+            {"design": PARAMETERS.get(name, name), "value": describe_value(value, planned.get(name))}
             for name, value in chosen.items()
         ],
         hide_index=True,
@@ -155,7 +158,7 @@ def standing(db: Database, study: Study) -> None:
             f"Original plan: `{result.hash_drawn}`. Changes: {result.n_changes}. Current plan: `{result.hash_now}`."
         )
         for problem in result.problems:
-            st.error(plain(f"The plan does not follow from its seed and the log: {problem}."))
+            st.error(escape_markdown(f"The plan does not follow from its seed and the log: {problem}."))
         if not result.problems:
             st.success("The plan follows from its seed and the log.")
 
@@ -168,7 +171,7 @@ def add_items(db: Database, person: str) -> None:
 
     Only a study that is planned in batches has waiting items.
     """
-    known = sampling.sampled(db)
+    known = item_batches.sampled(db)
     if known is None or not known.waiting:
         return
     st.header("Add items")
@@ -184,7 +187,7 @@ def add_items(db: Database, person: str) -> None:
         done(" ".join(added.sentences))
 
 
-def in_words(value: object, planned: int | None = None) -> str:
+def describe_value(value: object, planned: int | None = None) -> str:
     """Return the value of a plan parameter as text.
 
     If the plan has fewer items of a kind than requested, both numbers are shown.

@@ -7,12 +7,13 @@ import streamlit as st
 from labeler.model import Protocol, State, Study
 from labeler.plan.lifecycle import Action, Step
 from labeler.screen import course_charts
+from labeler.service import overview
+from labeler.service.overview import Overview
 from labeler.service.people import visibility
-from labeler.service.plan import coordinating, course, overview
-from labeler.service.plan.overview import Overview
 from labeler.service.results import interim_agreement, reporting
+from labeler.service.study import coordinating, course
 from labeler.store import Database
-from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.escaping import escape_markdown
 from labeler.ui.coordinator.shared import done, errors_here, go_to, link
 
 AXES = {
@@ -35,8 +36,8 @@ PHASES = {State.THIRD: "third labels", State.DRAFT: "set up"}
 def render(db: Database, person: str) -> None:
     """Show the next step, key numbers, the checklist, the timeline, the settings and the event log."""
     now = overview.overview(db, person)
-    st.subheader(plain(now.study.name), anchor=False)
-    st.write(plain(now.standing))
+    st.subheader(escape_markdown(now.study.name), anchor=False)
+    st.write(escape_markdown(now.standing))
     next_step(db, person, now)
     cards(db, person, now)
     checklist(now)
@@ -66,28 +67,28 @@ def next_step(db: Database, person: str, now: Overview) -> None:
         if now.next.step is not None:
             take(db, person, now.study, now.next.step, why=now.next.why, primary=True)
             return
-        st.write(plain(f"Next: {now.next.why}"))
+        st.write(escape_markdown(f"Next: {now.next.why}"))
         if now.next.page is not None and st.button(now.next.words, type="primary", key="next"):
             go_to(now.next.page)
 
 
 def take(db: Database, person: str, study: Study, step: Step, *, why: str = "", primary: bool = False) -> None:
     """Show the form for one step; errors are shown inside the form."""
-    words, anyway = overview.button_of(study, step), False
+    words, force = overview.button_of(study, step), False
     key = f"{step}-{study.state}-{'next' if primary else 'other'}"
     with st.form(key, border=not primary):
-        st.write(plain(f"{f'Next: {why} ' if why else ''}{overview.CONSEQUENCES[step]}"))
+        st.write(escape_markdown(f"{f'Next: {why} ' if why else ''}{overview.CONSEQUENCES[step]}"))
         reason = st.text_input("Reason, kept in the log and shown in reports", key=f"why-{key}")
         sure = step is not Step.UNBLIND or st.checkbox("I know that unblinding cannot be undone", key="sure")
         if study.state is State.CALIBRATION and step is Step.OPEN and not primary:
-            words, anyway = "Open the study even though calibration was not passed", True
+            words, force = "Open the study even though calibration was not passed", True
         if not st.form_submit_button(words, type="primary" if primary else "secondary"):
             return
         if not sure:
             st.error("Tick the box to confirm that you want to unblind the study.")
             return
         with errors_here():
-            moved = course.move(db, step, why=reason, anyway=anyway, actor=person, now=datetime.now(UTC))
+            moved = course.change_state(db, step, why=reason, force=force, actor=person, now=datetime.now(UTC))
             done(" ".join([MOVED[step], *moved.remarks]))
 
 

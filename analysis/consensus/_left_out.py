@@ -1,0 +1,111 @@
+"""Refit a latent class model without each rater, and test whether the other rates change more than by chance."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis.consensus._fisher import all_cells, combinations_of, rank
+from analysis.consensus._model import Theta, by_stratum, climb, log_probability
+from analysis.consensus._patterns import Floats, Patterns
+from analysis.results import Result
+
+N_DRAWS = 199
+# Precision of refitted parameters. It is the same for the labels and for drawn data sets, because EM stops early.
+_TOLERANCE = 1e-4
+_MAX_CELLS = 4_000  # with more possible label patterns, the test takes too long
+_MAX_RATERS = 8  # per item; combinations of more raters are not listed completely
+
+
+@dataclass(frozen=True, repr=False)
+class LeftOut(Result):
+    """The largest change of the remaining parameters if the model is fitted without one rater."""
+
+    raters_of: str  # "reviewers", or the classifier that was fitted with the reviewers
+    rater: object  # the rater that was left out
+    parameter: str  # the parameter that changes most compared with its standard deviation
+    value: float  # its value with and without the rater
+    without: float
+    z: float  # the change divided by its standard deviation in the bootstrap
+
+
+@dataclass(frozen=True)
+class Family:
+    """A model that was fitted to the reviewers, or to the reviewers and one classifier."""
+
+    name: str
+    patterns: Patterns
+    mode: Theta
+
+
+def leave_one_out(
+    families: Sequence[Family], *, n_draws: int = N_DRAWS, rng: np.random.Generator
+) -> tuple[float | None, tuple[LeftOut, ...]]:
+    """Return the p of the largest change over all families and raters, and the change of each rater by descending z.
+
+    The distribution comes from a parametric bootstrap: label patterns are drawn from each fitted model, and all models
+    are fitted again. p is None if no rater can be left out.
+    """
+    largest = np.zeros(n_draws)
+    changes: list[LeftOut] = []
+    for family in families:
+        patterns, mode = family.patterns, family.mode
+        combined, stratum, n = combinations_of(patterns)
+        if combined.sum(axis=1).max(initial=0) > _MAX_RATERS:
+            continue
+        cells, which = all_cells(combined, stratum, patterns)
+        if len(cells.stratum) > _MAX_CELLS:
+            continue
+        drawn = _drawn(np.exp(log_probability(mode, cells)[0]), which, n, rng, n_draws)
+        starts = None
+        for r, rater in enumerate(patterns.raters):
+            fewer = _without(cells, r)
+            kept = np.ones(patterns.n_parameters, dtype=bool)
+            kept[[len(patterns.strata) + r, len(patterns.strata) + len(patterns.raters) + r]] = False
+            if rank(fewer)[1][kept].any():
+                continue
+            if starts is None:
+                starts = climb(mode.repeated(n_draws), cells, drawn, tolerance=_TOLERANCE, together=False)
+            observed = patterns.n.astype(float)
+            alone = climb(mode, _without(patterns, r), observed, tolerance=_TOLERANCE)
+            again = climb(starts, fewer, drawn, tolerance=_TOLERANCE, together=False)
+            difference = (_values(again, patterns) - _values(starts, patterns))[:, kept[len(patterns.strata) - 1 :]]
+            value, without = (_values(theta, patterns)[0, kept[len(patterns.strata) - 1 :]] for theta in (mode, alone))
+            sd = np.maximum(difference.std(axis=0), 1e-6)
+            largest = np.maximum(largest, np.abs(difference / sd).max(axis=1))
+            z = (without - value) / sd
+            worst = int(np.abs(z).argmax())
+            name = _names(patterns)[np.flatnonzero(kept[len(patterns.strata) - 1 :])[worst]]
+            changes.append(
+                LeftOut(family.name, rater, name, float(value[worst]), float(without[worst]), float(abs(z[worst])))
+            )
+    if not changes:
+        return None, ()
+    changes.sort(key=lambda change: -change.z)
+    return float((1 + (largest >= changes[0].z).sum()) / (1 + n_draws)), tuple(changes)
+
+
+def _drawn(p: Floats, which: "np.ndarray", n: "np.ndarray", rng: np.random.Generator, n_draws: int) -> Floats:
+    """Draw the number of items with each pattern for each combination of raters, shape (n_draws, n_cells)."""
+    drawn = np.zeros((n_draws, len(p)))
+    for combination, n_items in enumerate(n):
+        cells = which == combination
+        drawn[:, cells] = rng.multinomial(int(n_items), p[cells] / p[cells].sum(), size=n_draws)
+    return drawn
+
+
+def _without(patterns: Patterns, r: int) -> Patterns:
+    """Remove the labels of one rater."""
+    positive, negative = patterns.positive.copy(), patterns.negative.copy()
+    positive[:, r] = negative[:, r] = 0
+    return replace(patterns, positive=positive, negative=negative)
+
+
+def _values(theta: Theta, patterns: Patterns) -> Floats:
+    """Return the overall prevalence, all sensitivities and all specificities, shape (n_fits, 1 + 2 n_raters)."""
+    weight = by_stratum(patterns.n[None, :].astype(float), patterns)[0]
+    return np.hstack([theta.pi @ (weight / max(weight.sum(), 1))[:, None], theta.se, theta.sp])
+
+
+def _names(patterns: Patterns) -> list[str]:
+    return ["prevalence", *(f"{rate} of {r}" for rate in ("sensitivity", "specificity") for r in patterns.raters)]

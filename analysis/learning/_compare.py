@@ -1,0 +1,309 @@
+"""Compare all classifiers on one consensus, for example by areas under the ROC curve and by costs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+
+from analysis.bootstrap import N_DRAWS, bootstrap
+from analysis.categories import CATEGORIES, DISSIMILAR, SIMILAR
+from analysis.evaluation import (
+    Confusion,
+    accuracy as accuracy_of,
+    auc,
+    compare_auc,
+    sensitivity as sensitivity_of,
+    specificity as specificity_of,
+)
+from analysis.intervals import Estimate
+from analysis.learning._logistic import Bools, Floats
+from analysis.multiple import holm
+from analysis.results import Result
+
+MAJORITY_RULE = "always {}"
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A classifier to compare: its scores and verdicts on the items of a consensus, in the order of the items."""
+
+    name: str
+    # A larger score means more dissimilar; NaN if missing. For a classifier without scores, these are the
+    # verdicts as 1 and 0.
+    score: Floats
+    verdicts: Floats  # 1 for dissimilar, 0 for similar, NaN if there is no verdict
+    has_score: bool = True  # whether the classifier has scores, not only verdicts
+
+
+@dataclass(frozen=True, repr=False)
+class Standing(Result):
+    """The results of one classifier."""
+
+    name: str
+    n: int  # number of items with a consensus and a verdict
+    # Area under the ROC curve with the interval of DeLong et al. for independent items. Undefined if the
+    # classifier has no scores.
+    auc: Estimate
+    auc_by_application: Estimate  # the same area with a percentile interval from resampled applications
+    accuracy: Estimate  # rates of the verdicts with Wilson intervals
+    sensitivity: Estimate
+    specificity: Estimate
+    confusion: Confusion
+    cost: float | None  # mean cost per item, (cost_ratio x missed + false alarms) / n, in units of a false alarm
+
+
+@dataclass(frozen=True, repr=False)
+class Difference(Result):
+    """The difference between the areas under the ROC curves of two classifiers on the items that both scored."""
+
+    a: str
+    b: str
+    n: int
+    difference: Estimate  # Difference with the interval of DeLong et al. for independent items.
+    by_application: Estimate  # the same difference with an interval from resampled applications
+    p: float | None  # Two-sided test of DeLong et al.; p_holm is corrected for all differences of the table
+    p_by_application: float | None  # normal test with the standard error from resampled applications, also corrected
+    p_holm: float | None = None
+    p_by_application_holm: float | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Arena(Result):
+    """The results of all classifiers on one consensus."""
+
+    n: int
+    n_dissimilar: int
+    n_applications: int
+    cost_ratio: float
+    # Classifiers by decreasing area, then classifiers without scores, then the rule "always dissimilar" or
+    # "always similar".
+    standings: tuple[Standing, ...]
+    differences: tuple[Difference, ...]
+
+
+def contestants_of(verdicts: pd.DataFrame, items: Sequence[str]) -> list[Contestant]:
+    """Return the classifiers in a verdict table, with their scores and verdicts in the order of these items.
+
+    Raises ValueError if a classifier has two verdicts on an item.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        Columns item, classifier, verdict, and optionally score.
+    items : sequence of str
+        An item may occur several times.
+
+    Returns
+    -------
+    list of Contestant
+        Sorted by name. A classifier without scores is compared by its verdicts.
+    """
+    contestants = []
+    for name, rows in verdicts.groupby("classifier", sort=True):
+        of_item = rows.set_index("item")
+        if not of_item.index.is_unique:
+            doubled = of_item.index[of_item.index.duplicated()][0]
+            raise ValueError(f"the classifier {name} has two verdicts on item {doubled!r}")
+        called: Floats = _numbers(of_item["verdict"].map({DISSIMILAR: 1.0, SIMILAR: 0.0}), items)
+        score = _numbers(of_item["score"], items) if "score" in of_item else np.full_like(called, np.nan)
+        has_score = bool(np.isfinite(score).any())
+        contestants.append(Contestant(str(name), score if has_score else called, called, has_score))
+    return contestants
+
+
+def _numbers(column: "pd.Series[Any]", items: Sequence[str]) -> Floats:
+    numbers = pd.to_numeric(column).astype(float).reindex(list(items))
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def vote(contestants: Sequence[Contestant], at_least: int) -> Contestant:
+    """Build a classifier that calls an item dissimilar if at least `at_least` other classifiers do so.
+
+    Raises ValueError if there are fewer than two voters, or `at_least` is out of its range.
+
+    Parameters
+    ----------
+    at_least : int
+        Required number of votes, from 1 to the number of voters.
+
+    Returns
+    -------
+    Contestant
+        The score is the number of votes for dissimilar. Items without a verdict of every voter have no verdict.
+
+    Examples
+    --------
+    >>> a, b = (Contestant(n, np.zeros(3), np.array(v)) for n, v in (("a", [0.0, 1.0, 1.0]), ("b", [0.0, 0.0, 1.0])))
+    >>> vote([a, b], 2).verdicts.tolist()
+    [0.0, 0.0, 1.0]
+    """
+    if len(contestants) < 2 or not 1 <= at_least <= len(contestants):
+        raise ValueError(
+            f"a vote needs at least two classifiers, and at_least must be from 1 to their number; got {at_least} of "
+            f"{len(contestants)}"
+        )
+    votes = np.sum([contestant.verdicts for contestant in contestants], axis=0)
+    called = np.where(np.isnan(votes), np.nan, votes >= at_least)
+    names = ", ".join(contestant.name for contestant in contestants)
+    return Contestant(f"{at_least} of {len(contestants)} ({names})", votes, called)
+
+
+def compete(
+    dissimilar: Bools,
+    group: NDArray[np.intp],
+    contestants: Sequence[Contestant],
+    *,
+    rng: np.random.Generator,
+    against: str | None = None,
+    cost_ratio: float = 1.0,
+    n_draws: int = N_DRAWS,
+    level: float = 0.95,
+) -> Arena:
+    """Compare classifiers on one consensus by area under the ROC curve, rates, cost and paired differences.
+
+    Raises ValueError if two classifiers share a name, or the cost ratio is not a positive number.
+
+    Parameters
+    ----------
+    dissimilar : ndarray of bool, shape (n,)
+        The consensus.
+    group : ndarray of int, shape (n,)
+        Number of each item's application.
+    against : str, optional
+        Compute only the differences to this classifier; by default, the differences of all pairs.
+    cost_ratio : float
+        Cost of a missed dissimilar item divided by the cost of a false alarm.
+    """
+    names = [contestant.name for contestant in contestants]
+    if len(set(names)) < len(names):
+        raise ValueError(f"names of classifiers must differ, got {', '.join(names)}")
+    if not 0 < cost_ratio < np.inf:
+        raise ValueError(f"cost_ratio must be a finite number > 0, got {cost_ratio}")
+    truth = np.where(dissimilar, CATEGORIES[1], CATEGORIES[0]).tolist()
+    seed = int(rng.integers(2**63))
+
+    def by_application(*scores: Floats) -> Estimate:
+        return _drawn_by_application(
+            dissimilar, group, scores, rng=np.random.default_rng(seed), n_draws=n_draws, level=level
+        )
+
+    standings = [
+        _standing(contestant, dissimilar, truth, by_application(contestant.score), cost_ratio, level)
+        for contestant in contestants
+    ]
+    standings.sort(key=lambda row: -1.0 if row.auc.value is None else -row.auc.value)
+    commoner = bool(dissimilar.mean() > 0.5)
+    same: Floats = np.full(len(truth), float(commoner), dtype=np.float64)
+    always = Contestant(MAJORITY_RULE.format(CATEGORIES[commoner]), same, same, has_score=False)
+    none = Estimate(None, reason="the classifier has no scores")
+    standings.append(_standing(always, dissimilar, truth, none, cost_ratio, level))
+    scored = [contestant for contestant in contestants if contestant.has_score]
+    pairs = [(a, b) for a, b in combinations(scored, 2) if against is None or against in (a.name, b.name)]
+    if against is not None:
+        pairs = [(a, b) if a.name == against else (b, a) for a, b in pairs]
+    differences = []
+    for a, b in pairs:
+        compared = compare_auc(truth, a.score, b.score, level=level)
+        clustered = by_application(a.score, b.score)
+        p = None if not clustered.se or clustered.value is None else _two_sided(clustered.value / clustered.se)
+        differences.append(Difference(a.name, b.name, compared.n, compared.difference, clustered, compared.p, p))
+    corrected = zip(
+        differences, holm([d.p for d in differences]), holm([d.p_by_application for d in differences]), strict=True
+    )
+    return Arena(
+        len(truth), int(dissimilar.sum()), len(np.unique(group)), cost_ratio, tuple(standings),
+        tuple(replace(d, p_holm=p, p_by_application_holm=q) for d, p, q in corrected),
+    )  # fmt: skip
+
+
+def _standing(
+    contestant: Contestant,
+    dissimilar: Bools,
+    truth: list[str],
+    by_application: Estimate,
+    cost_ratio: float,
+    level: float,
+) -> Standing:
+    judged = np.isfinite(contestant.verdicts)
+    called, true = contestant.verdicts[judged] == 1, dissimilar[judged]
+    tp, fp, fn, tn = (int(cell.sum()) for cell in (called & true, called & ~true, ~called & true, ~called & ~true))
+    confusion = Confusion(tp, fp, fn, tn, int((~judged).sum()))
+    n = int(judged.sum())
+    no_scores = Estimate(None, reason="the classifier has verdicts but no scores")
+    return Standing(
+        contestant.name, n,
+        auc(truth, contestant.score, level=level) if contestant.has_score else no_scores,
+        by_application if contestant.has_score else no_scores,
+        accuracy_of(confusion, level=level), sensitivity_of(confusion, level=level),
+        specificity_of(confusion, level=level), confusion,
+        (cost_ratio * confusion.fn + confusion.fp) / n if n else None,
+    )  # fmt: skip
+
+
+def _drawn_by_application(
+    dissimilar: Bools,
+    group: NDArray[np.intp],
+    scores: Sequence[Floats],
+    *,
+    rng: np.random.Generator,
+    n_draws: int,
+    level: float,
+) -> Estimate:
+    """Estimate the area under the ROC curve of scores, with an interval from resampled applications.
+
+    If there are second scores, estimate the difference between both areas instead.
+    """
+    valid = np.isfinite(np.stack(scores)).all(axis=0)
+    y = dissimilar[valid]
+    if not y.any() or y.all():
+        return Estimate(None, reason="the items with a score have only one category")
+    areas = [area_by_groups(y, group[valid], values[valid], int(group.max()) + 1) for values in scores]
+
+    def statistic(weights: Floats) -> Floats:
+        first = areas[0](weights)
+        return first if len(areas) == 1 else first - areas[1](weights)
+
+    return bootstrap(statistic, int(group.max()) + 1, rng=rng, n_draws=n_draws, level=level)
+
+
+def area_by_groups(
+    dissimilar: Bools, group: NDArray[np.intp], score: Floats, n_groups: int
+) -> Callable[[Floats], Floats]:
+    """Return a function that computes the area under the ROC curve from weights of groups.
+
+    The function needs only the counts of item pairs for each pair of groups. These counts are computed once.
+
+    Parameters
+    ----------
+    dissimilar : ndarray of bool, shape (n,)
+    group : ndarray of int, shape (n,)
+    score : ndarray of float, shape (n,)
+
+    Returns
+    -------
+    callable
+        Weights of shape (m, n_groups) -> areas of shape (m,), not finite if a category has no weight.
+    """
+    of_dissimilar, of_similar = score[dissimilar], score[~dissimilar]
+    above = (of_dissimilar[:, None] > of_similar) + 0.5 * (of_dissimilar[:, None] == of_similar)
+    rows = np.zeros((n_groups, above.shape[1]))
+    np.add.at(rows, group[dissimilar], above)
+    won = np.zeros((n_groups, n_groups))
+    np.add.at(won.T, group[~dissimilar], rows.T)
+    n_of = [np.bincount(group[mask], minlength=n_groups).astype(float) for mask in (dissimilar, ~dissimilar)]
+
+    def area(weights: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            areas: Floats = ((weights @ won) * weights).sum(axis=1) / ((weights @ n_of[0]) * (weights @ n_of[1]))
+        return areas
+
+    return area
+
+
+def _two_sided(z: float) -> float:
+    return float(2 * special.ndtr(-abs(z)))

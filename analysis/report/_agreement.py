@@ -1,0 +1,716 @@
+"""Agreement of the reviewers, for example overall, by pair, by group, and in retests: numbers and sections."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from analysis import agreement
+from analysis.agreement import (
+    ChanceTest,
+    GroupAgreement,
+    Leniency,
+    LeniencyTest,
+    OrderTest,
+    PairAgreement,
+    PairEquality,
+    RetestAgreement,
+)
+from analysis.document import (
+    DASH,
+    IF_KNOWN,
+    Block,
+    Figure,
+    Marked,
+    Paragraph,
+    Section,
+    Statistic,
+    estimate,
+    interval,
+    number,
+    p_value,
+    plain_number,
+    readable_name,
+    sentence,
+    share,
+    table,
+)
+from analysis.intervals import Estimate
+from analysis.multiple import holm
+from analysis.report._settings import Resampling
+from analysis.tables import count_table, in_name_order
+
+if TYPE_CHECKING:
+    from analysis.report._report import Report
+
+COEFFICIENTS: Mapping[str, Callable[..., Estimate]] = {
+    "fleiss_kappa": agreement.fleiss_kappa,
+    "gwet_ac1": agreement.gwet_ac1,
+    "brennan_prediger": agreement.brennan_prediger,
+    "krippendorff_alpha": agreement.krippendorff_alpha,
+}
+TITLES = (
+    ("fleiss_kappa", "Fleiss' kappa"),
+    ("krippendorff_alpha", "Krippendorff's alpha"),
+    ("gwet_ac1", "Gwet's AC1"),
+    ("brennan_prediger", "Brennan-Prediger"),
+)
+N_PARTS, N_TIME_PARTS = 3, 4  # number of parts of each reviewer's labels: in order, and by time on task
+CONFIDENCES = (1, 2, 3)
+IMPLAUSIBLE_S = 1.0  # nobody can look at ten runs in less time
+MOST_DISPUTED = 10
+LEAST_FOR_KAPPA = 10  # items; kappa of a smaller group says nothing
+MANY = 40  # maximum number of rows in a table of groups; the JSON has all rows
+MORE, NOT_MORE, UNCLEAR, UNDEFINED = "more", "not more", "unclear", "undefined"
+SLIGHT = 0.2  # an interval of kappa that includes 0 and ends below this excludes all but slight agreement
+PICTURES = "disputed-items"  # the name of a figure that needs measurements
+LETTERS = {"d": "dissimilar", "s": "similar", "-": DASH}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a study, in one table per purpose. Each table has all columns of the answers."""
+
+    first: pd.DataFrame  # first labels (fresh or overlap), from which agreement and consensus are computed
+    current: pd.DataFrame  # labels of the same assignments after reviewers revised their own answers
+    third: pd.DataFrame  # labels of an additional reviewer on split items and on some agreed items
+    retest: pd.DataFrame  # columns rater, first, second; one row per item that a reviewer labelled twice
+    # Columns item and rater, one row per missing label. A label is missing if the reviewer chose "not sure",
+    # withdrew the answer, or never gave a planned label.
+    missing: pd.DataFrame
+
+
+@dataclass(frozen=True, repr=False)
+class Kappa(Estimate):
+    """A coefficient with the Landis-Koch bands of the limits of its interval."""
+
+    band_low: str | None = None
+    band_high: str | None = None
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Pair(PairAgreement):
+    """Agreement of two reviewers, with the indices of prevalence and bias."""
+
+    pabak: Estimate
+    prevalence_index: Estimate
+    bias_index: Estimate
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Retest(RetestAgreement):
+    """Agreement of a reviewer with their own earlier labels."""
+
+    p_holm: float | None  # p value of the drift, corrected for the number of reviewers
+
+
+@dataclass(frozen=True)
+class Clustered:
+    """Agreement with standard errors clustered by application."""
+
+    fleiss_kappa: Estimate
+    percent: Estimate
+
+
+@dataclass(frozen=True)
+class LabelsUsed:
+    """Agreement if other labels than the first ones are used."""
+
+    labels: str
+    n_labels: int
+    percent: Estimate
+    fleiss_kappa: Estimate
+
+
+@dataclass(frozen=True)
+class IfGiven:
+    """Agreement as if all missing labels had one category."""
+
+    category: str
+    n: int
+    percent: Estimate
+    fleiss_kappa: Estimate
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """Agreement by the confidence that reviewers stated, and agreement on the confidence."""
+
+    n: int
+    by_confidence: tuple[GroupAgreement, ...]
+    weighted_kappa: Estimate
+
+
+@dataclass(frozen=True)
+class TimeOnTask:
+    """The time that a reviewer took per label."""
+
+    rater: str
+    n: int
+    median_s: float
+    n_fast: int  # labels given implausibly fast
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern of labels, one letter per reviewer, and the number of items with it."""
+
+    labels: str
+    n: int
+
+
+@dataclass(frozen=True)
+class DisputedItem:
+    """An item with much disagreement; `labels` has one letter per reviewer, and `n` is the number of labels."""
+
+    item: str
+    labels: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Disputed:
+    """How often each pattern of labels occurs, and the items with the most disagreement."""
+
+    reviewers: tuple[str, ...]
+    patterns: tuple[Pattern, ...]
+    items: tuple[DisputedItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """All numbers on agreement. Fields with a default are missing in reports of earlier versions."""
+
+    n_labels: int
+    n_items: int
+    n_items_with_two_labels: int
+    pairs: tuple[Pair, ...]
+    pair_equality: PairEquality | None = None
+    percent: Estimate
+    fleiss_kappa: Kappa
+    gwet_ac1: Kappa
+    brennan_prediger: Kappa
+    krippendorff_alpha: Kappa
+    specific: Mapping[str, Estimate]  # category -> agreement on this category
+    chance_test: ChanceTest
+    by_applications: Clustered
+    bootstrap: Mapping[str, Estimate]  # name of a statistic -> its bootstrap interval; empty without resampling
+    warning: str | None
+    leniency: Leniency
+    retest: tuple[Retest, ...]
+    by_labels_used: tuple[LabelsUsed, ...]
+    by_application: tuple[GroupAgreement, ...] = ()
+    by_date: tuple[GroupAgreement, ...] = ()
+    by_position: tuple[GroupAgreement, ...] = ()
+    by_time_quartile: tuple[GroupAgreement, ...] = ()
+    by_axis_rule: tuple[GroupAgreement, ...] | None = field(default=None, metadata=IF_KNOWN)
+    order: OrderTest | None
+    jackknife: Estimate | None = None
+    if_given: tuple[IfGiven, ...] = ()
+    confidence: Confidence | None = None
+    time_on_task: tuple[TimeOnTask, ...] = ()
+    disputed: Disputed = Disputed((), (), ())
+
+
+def agreement_numbers(labels: Labels, level: float, resampling: Resampling) -> Agreement:
+    """Compute all numbers on agreement."""
+    first = labels.first
+    counts = count_table(first).sort_index()  # sorted, so that draws do not depend on the order of rows
+    n_labels = counts.sum(axis=1)
+    coefficients: dict[str, Any] = {
+        name: _with_bands(function(counts, level=level)) for name, function in COEFFICIENTS.items()
+    }
+    groups: dict[str, Any] = _by_groups(first, level)
+    return Agreement(
+        n_labels=len(first),
+        n_items=len(counts),
+        n_items_with_two_labels=int((n_labels >= 2).sum()),
+        pairs=tuple(_pair_numbers(first, level)),
+        pair_equality=agreement.pair_equality(first, level=level) if len(first) else None,
+        percent=agreement.percent_agreement(counts, level=level),
+        **coefficients,
+        specific={str(k): value for k, value in agreement.specific_agreement(counts, level=level).items()},
+        chance_test=agreement.fleiss_kappa_test(counts),
+        by_applications=_clustered(first, counts, level),
+        bootstrap=_bootstrap(counts, level, resampling),
+        warning=agreement.minority_warning(counts),
+        leniency=agreement.leniency(first, level=level),
+        retest=tuple(_retest_numbers(labels.retest, level)),
+        by_labels_used=tuple(_by_labels_used(labels, level)),
+        **groups,
+        order=_order(first),
+        jackknife=agreement.jackknife_over_raters(first, level=level) if len(first) else None,
+        if_given=tuple(_if_given(labels, level)),
+        confidence=_confidence(first, level),
+        time_on_task=tuple(_times_on_task(first)),
+        disputed=_disputed_items(first),
+    )
+
+
+def chance_state(numbers: Agreement) -> str:
+    """Return whether the labels show that reviewers agree more than chance would."""
+    kappa = numbers.fleiss_kappa
+    if kappa.value is None:
+        return UNDEFINED
+    if kappa.low is None or kappa.high is None:
+        return UNCLEAR
+    if kappa.low > 0:
+        return MORE
+    return NOT_MORE if kappa.high < SLIGHT or kappa.value <= 0 else UNCLEAR
+
+
+def entries(result: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass by name, to build a dataclass with more fields."""
+    return {of_field.name: getattr(result, of_field.name) for of_field in fields(result)}
+
+
+def _pair_numbers(first: pd.DataFrame, level: float) -> Iterator[Pair]:
+    tables = agreement.two_by_two_tables(first)
+    for pair in agreement.pair_agreements(first, level=level):
+        of_pair = tables[pair.a, pair.b]
+        yield Pair(
+            **entries(pair),
+            pabak=agreement.pabak(of_pair, level=level),
+            prevalence_index=agreement.prevalence_index(of_pair, level=level),
+            bias_index=agreement.bias_index(of_pair, level=level),
+        )
+
+
+def _retest_numbers(pairs: pd.DataFrame, level: float) -> Iterator[Retest]:
+    """Compute the test-retest agreement of each reviewer; correct the tests of drift for the number of reviewers."""
+    rows = agreement.retest_agreement(pairs, level=level)
+    for row, p in zip(rows, holm([row.drift.p_mid for row in rows]), strict=True):
+        yield Retest(**entries(row), p_holm=p)
+
+
+def _with_bands(kappa: Estimate) -> Kappa:
+    return Kappa(**entries(kappa), band_low=agreement.band(kappa.low), band_high=agreement.band(kappa.high))
+
+
+def _clustered(first: pd.DataFrame, counts: pd.DataFrame, level: float) -> Clustered:
+    if "application" not in first:
+        unknown = Estimate(None, reason="the applications of the items are unknown")
+        return Clustered(unknown, unknown)
+    groups = first.drop_duplicates("item").set_index("item")["application"].reindex(counts.index)
+    return Clustered(
+        agreement.fleiss_kappa(counts, level=level, groups=groups),
+        agreement.percent_agreement(counts, level=level, groups=groups),
+    )
+
+
+def _bootstrap(counts: pd.DataFrame, level: float, resampling: Resampling) -> dict[str, Estimate]:
+    if not resampling.n_bootstrap:
+        return {}
+    functions = {"percent": agreement.percent_agreement, **COEFFICIENTS}
+    return {
+        name: agreement.bootstrap_coefficient(
+            function, counts, rng=resampling.rng(f"bootstrap {name}"), n_draws=resampling.n_bootstrap, level=level
+        )
+        for name, function in functions.items()
+    }
+
+
+def _by_labels_used(labels: Labels, level: float) -> Iterator[LabelsUsed]:
+    """Compute agreement after reviewers revised their answers.
+
+    The overall agreement of the report uses first labels only. Third labels go to split items, so agreement with them
+    would rise by construction.
+    """
+    for name, of_name in {"after own revisions": labels.current}.items():
+        counts = count_table(of_name).sort_index()
+        yield LabelsUsed(
+            name,
+            len(of_name),
+            agreement.percent_agreement(counts, level=level),
+            agreement.fleiss_kappa(counts, level=level),
+        )
+
+
+def _by_groups(first: pd.DataFrame, level: float) -> dict[str, tuple[GroupAgreement, ...]]:
+    """Compute agreement by application, date, axis rule, third of the order and quartile of the time on task."""
+    parts: dict[str, tuple[GroupAgreement, ...]] = {}
+    dated = first.assign(date=first["created_utc"].astype("string").str[:10]) if "created_utc" in first else first
+    for name, column in (("by_application", "application"), ("by_date", "date")):
+        parts[name] = tuple(agreement.by_group(dated, column, level=level)) if _has(dated, column) else ()
+    for name, column, n_bins in (("by_position", "position", N_PARTS), ("by_time_quartile", "dwell_ms", N_TIME_PARTS)):
+        groups = agreement.by_order(first, column, n_bins=n_bins, level=level) if _has(first, column) else []
+        parts[name] = tuple(groups)
+    if _has(first, "axis_rule") and first["axis_rule"].nunique() > 1:
+        parts["by_axis_rule"] = tuple(agreement.by_group(first, "axis_rule", level=level))
+    return parts
+
+
+def _if_given(labels: Labels, level: float) -> Iterator[IfGiven]:
+    """Compute agreement as if all missing labels had one category, once for each category."""
+    if not len(labels.missing):
+        return
+    kappas = agreement.if_given(labels.first, labels.missing, agreement.fleiss_kappa, level=level)
+    shares = agreement.if_given(labels.first, labels.missing, agreement.percent_agreement, level=level)
+    for kappa, percent in zip(kappas, shares, strict=True):
+        yield IfGiven(kappa.category, kappa.n, percent.value, kappa.value)
+
+
+def _confidence(first: pd.DataFrame, level: float) -> Confidence | None:
+    """Compute agreement by confidence, and weighted kappa of the confidences (1 to 3).
+
+    Return None if no reviewer stated a confidence.
+    """
+    if not _has(first, "confidence"):
+        return None
+    stated = first[first["confidence"].notna()].assign(confidence=first["confidence"].dropna().astype(int))
+    counts = count_table(
+        stated[["item", "rater", "confidence"]].rename(columns={"confidence": "category"}), CONFIDENCES
+    )
+    weighted = agreement.fleiss_kappa(counts, CONFIDENCES, weights="quadratic", level=level)
+    return Confidence(len(stated), tuple(agreement.by_group(stated, "confidence", level=level)), weighted)
+
+
+def _times_on_task(first: pd.DataFrame) -> Iterator[TimeOnTask]:
+    """Compute the median time on task of each reviewer, and count the implausibly fast labels."""
+    if not _has(first, "dwell_ms"):
+        return
+    seconds = pd.to_numeric(first["dwell_ms"]) / 1000
+    for rater, of_rater in seconds.groupby(first["rater"]):
+        if of_rater.notna().any():
+            n_fast = int((of_rater < IMPLAUSIBLE_S).sum())
+            yield TimeOnTask(str(rater), int(of_rater.notna().sum()), float(of_rater.median()), n_fast)
+
+
+def _disputed_items(first: pd.DataFrame) -> Disputed:
+    """Count how often each pattern of labels occurs, and list the items with the most disagreement."""
+    raters = in_name_order(pd.unique(first["rater"]))
+    if len(raters) < 2:
+        return Disputed((), (), ())
+    wide = first.pivot(index="item", columns="rater", values="category").reindex(columns=raters)
+    n_dissimilar, n = (wide == "dissimilar").sum(axis=1), wide.notna().sum(axis=1)
+    minority = pd.concat([n_dissimilar, n - n_dissimilar], axis=1).min(axis=1) / n
+    letters = np.where(wide.isna(), "-", np.where(wide == "dissimilar", "d", "s"))
+    written = pd.Series(["".join(row) for row in letters.tolist()], index=wide.index)
+    patterns = written[n >= 2].value_counts()
+    ranked = pd.DataFrame({"minority": minority, "n": n, "labels": written})[n >= 2]
+    ranked = ranked[ranked["minority"] > 0].assign(name=lambda rows: rows.index.map(str))
+    ranked = ranked.sort_values(["minority", "n", "name"], ascending=[False, False, True]).head(MOST_DISPUTED)
+    return Disputed(
+        tuple(str(rater) for rater in raters),
+        tuple(
+            Pattern(str(labels), count)
+            for labels, count in sorted(patterns.to_dict().items(), key=lambda pair: (-pair[1], pair[0]))
+        ),
+        tuple(DisputedItem(*row) for row in zip(ranked["name"], ranked["labels"], ranked["n"].tolist(), strict=True)),
+    )
+
+
+def _has(labels: pd.DataFrame, column: str) -> bool:
+    """Return whether the column exists and has values."""
+    return column in labels and bool(labels[column].notna().any())
+
+
+def _order(first: pd.DataFrame) -> OrderTest | None:
+    """Test whether labels or agreement change over each reviewer's items; return None if positions are unknown."""
+    if not _has(first, "position"):
+        return None
+    outcomes = ["dissimilar", "agreement", *(["dwell_ms"] if _has(first, "dwell_ms") else [])]
+    return agreement.order_test(first[first["position"].notna()], outcomes=outcomes)
+
+
+def agreement_sections(report: "Report", *, with_pictures: bool) -> tuple[Section, ...]:
+    """Build the sections on numbers."""
+    return (
+        Section("Agreement of pairs", tuple(_pairs(report))),
+        Section("Overall agreement", tuple(_overall(report))),
+        Section("Agreement by group", tuple(_groups(report))),
+        Section("Reviewers", tuple(_reviewers(report))),
+        Section("What reviewers disagree on", tuple(_disputed(report, with_pictures))),
+    )
+
+
+def _pairs(report: "Report") -> Iterator[Block]:
+    numbers, level = report.agreement, report.level_text
+    if numbers.pairs:
+        yield table(
+            "Number of items that both reviewers of a pair labelled, and the share of these items on which they "
+            "agree. The table uses first labels only. Intervals of shares are Wilson intervals.",
+            ("Pair", "Items", "Agreed", f"Agreement ({level})", f"Cohen's kappa ({level})", "PABAK",
+             "Prevalence index", "Bias index"),
+            [
+                (f"{pair.a} – {pair.b}", pair.n, pair.agree, share(pair.percent),
+                 plain_number(pair.cohen_kappa), number(pair.pabak.value, 2), number(pair.prevalence_index.value, 2),
+                 number(pair.bias_index.value, 2))
+                for pair in numbers.pairs
+            ],
+            numeric=(1, 2, 5, 6, 7), name="pairs")  # fmt: skip
+    yield Paragraph(f"Do all pairs agree equally often? {_equality(report)}")
+
+
+def _equality(report: "Report") -> str:
+    test = report.agreement.pair_equality
+    if test is None or test.p is None:
+        return f"Not tested: {test.reason if test else 'there are no labels'}."
+    result = f"F = {number(test.statistic, 1)}, {test.df1} and {test.df2} degrees of freedom, p = {p_value(test.p)} "
+    result += f"({test.n_items} items with two or more labels)."
+    if test.p > report.alpha:
+        return result
+    found = test.contrast
+    by = f" {sentence(' and '.join(found.first))[:-1]} against the rest explains most of it." if found else ""
+    return f"{result} The pairs differ in their agreement, and a single overall number hides this.{by}"
+
+
+def _overall(report: "Report") -> Iterator[Block]:
+    numbers, level = report.agreement, report.level_text
+    rows: list[tuple[Any, ...]] = [("Percent agreement", share(numbers.percent), "", _resampled(numbers, "percent"))]
+    for name, title in TITLES:
+        kappa: Kappa = getattr(numbers, name)
+        rows.append((title, plain_number(kappa), _bands(kappa), _resampled(numbers, name)))
+    for category, estimate_ in numbers.specific.items():
+        rows.append((f"Agreement on {category}", share(estimate_), "", ""))
+    if numbers.jackknife:
+        rows.append(
+            (
+                "Fleiss' kappa if reviewers are a random sample (jackknife)",
+                plain_number(numbers.jackknife),
+                "",
+                "",
+            )
+        )
+    for row in numbers.if_given:
+        kappa_ = f"Fleiss' kappa if the {row.n} missing labels were {row.category}"
+        percent_ = f"Percent agreement if the {row.n} missing labels were {row.category}"
+        rows += [(percent_, share(row.percent), "", ""), (kappa_, plain_number(row.fleiss_kappa), "", "")]
+    clustered = numbers.by_applications
+    for title, cell in (
+        ("Fleiss' kappa", plain_number(clustered.fleiss_kappa)),
+        ("Percent agreement", share(clustered.percent)),
+    ):
+        rows.append((f"{title} if items of one application are alike", cell, "", ""))
+    missing = " A label is missing if it was planned but not given, withdrawn, or not sure." if numbers.if_given else ""
+    yield table(
+        f"{numbers.n_labels} first labels on {numbers.n_items} items. {numbers.n_items_with_two_labels} "
+        f"of these items have two or more labels.{missing}",
+        ("Statistic", f"Value ({level})", "Landis-Koch bands of the limits", f"Bootstrap over items ({level})"),
+        rows,
+        name="overall-agreement",
+    )
+    yield Paragraph(f"Is agreement better than chance? Test of kappa = 0: {_describe_chance(numbers.chance_test)}.")
+    if numbers.warning:
+        yield Paragraph(f"{numbers.warning.capitalize()}.", "warning")
+
+
+def _resampled(numbers: Agreement, name: str) -> str:
+    resampled = numbers.bootstrap.get(name)
+    return "" if resampled is None else interval(resampled, as_percent=name == "percent") or DASH
+
+
+def _describe_chance(test: ChanceTest) -> str:
+    return f"not computed ({test.reason})" if test.p is None else f"z = {number(test.z, 2)}, p = {p_value(test.p)}"
+
+
+def _bands(kappa: Kappa) -> str:
+    low, high = kappa.band_low, kappa.band_high
+    return "" if not low else low if low == high else f"{low} to {high}"
+
+
+def _groups(report: "Report") -> Iterator[Block]:
+    numbers, level = report.agreement, report.level_text
+    first_used = LabelsUsed("first", numbers.n_labels, numbers.percent, numbers.fleiss_kappa)
+    yield table(
+        "Agreement by which labels are used.",
+        ("Labels", "Number", f"Agreement ({level})", f"Fleiss' kappa ({level})"),
+        [
+            (row.labels, row.n_labels, share(row.percent), plain_number(row.fleiss_kappa))
+            for row in (first_used, *numbers.by_labels_used)
+        ],
+        numeric=(1,),
+        name="labels-used",
+    )
+    for name, caption, first in (
+        ("by_application", "Agreement by application.", "Application"),
+        (
+            "by_position",
+            "Agreement by thirds of each reviewer's labels in order.",
+            "Third",
+        ),
+        ("by_time_quartile", "Agreement by quartiles of each reviewer's time on task, fastest first.", "Quartile"),
+        ("by_date", "Agreement by date.", "Date"),
+        ("by_axis_rule", "Agreement by the axis rule that applied when the label was given.", "Axis rule"),
+    ):
+        rows = getattr(numbers, name) or ()
+        if len(rows) > 1:
+            more = (
+                f" The table shows the first {MANY} of {len(rows)} rows; report.json has all rows."
+                if len(rows) > MANY
+                else ""
+            )
+            yield table(caption + more,
+                (first, "Items", "Labels", f"Dissimilar ({level})", f"Agreement ({level})", f"Kappa ({level})"),
+                [
+                    (row.group, row.n_items, row.n_labels, share(row.dissimilar), share(row.percent),
+                     _kappa_cell(row))
+                    for row in rows[:MANY]
+                ],
+                numeric=(1, 2), name=name.replace("_", "-"))  # fmt: skip
+    confidence = numbers.confidence
+    if confidence:
+        yield table(
+            "Agreement by the confidence that reviewers stated (1 is low, 3 is high).",
+            ("Confidence", "Items", "Labels", f"Dissimilar ({level})", f"Agreement ({level})", f"Kappa ({level})"),
+            [
+                (row.group, row.n_items, row.n_labels, share(row.dissimilar), share(row.percent),
+                 _kappa_cell(row))
+                for row in confidence.by_confidence
+            ],
+            numeric=(1, 2), name="by-confidence")  # fmt: skip
+        weighted = estimate(confidence.weighted_kappa, as_percent=False)
+        yield Paragraph(f"Do reviewers agree on their confidence? Weighted kappa (quadratic): {weighted} ({level}).")
+    yield Paragraph(_describe_order(numbers.order))
+
+
+def _kappa_cell(row: GroupAgreement) -> Statistic | Marked:
+    if row.n_items < LEAST_FOR_KAPPA:
+        return Marked(DASH, f"fewer than {LEAST_FOR_KAPPA} items")
+    return plain_number(row.kappa)
+
+
+def _seen_change(order: OrderTest) -> str:
+    """Say how large a change over the items must be to be seen in 80 % of studies."""
+    normal = NormalDist()
+    z = normal.inv_cdf(1 - order.alpha / (2 * order.n_tests)) + normal.inv_cdf(0.8)
+    changes = [
+        z * effect.effect.se
+        for effect in order.effects
+        if effect.test == "trend" and effect.outcome in ("dissimilar", "agreement") and effect.effect.se
+    ]
+    if not changes:
+        return ""
+    largest = 100 * max(changes)
+    if largest >= 100:
+        return "; with so few labels, even a change of all labels of a reviewer could go unseen"
+    return f"; only changes of more than {largest:.0f} points between first and last items would usually have been seen"
+
+
+def _describe_order(order: OrderTest | None) -> str:
+    """Describe in sentences whether labels depend on the item order."""
+    if order is None:
+        return "Effects of the item order on labels were not tested because positions are unknown."
+    if order.matters is None:
+        return f"Effects of the item order on labels were not tested: {order.reason}."
+    question = (
+        f"Do labels depend on the item order? {order.n_tests} tests (trend over positions; labels after a "
+        "dissimilar "
+        "label against labels after a similar label; for each reviewer and outcome), overall level "
+        f"{order.alpha:g} (Bonferroni): "
+    )
+    if not order.matters:
+        return question + (
+            f"no sign of it{_seen_change(order)}."
+            + (" Without the correction, some tests would be significant." if order.matters_uncorrected else "")
+        )
+    threshold = order.alpha / order.n_tests
+    rows = [e for e in order.effects if e.p is not None and e.p < threshold]
+    names = "; ".join(f"{e.rater}, {readable_name(e.outcome)}, {e.test} (p = {p_value(e.p)})" for e in rows)
+    return f"{question}yes: {names}."
+
+
+def _reviewers(report: "Report") -> Iterator[Block]:
+    leniency, level = report.agreement.leniency, report.level_text
+    if leniency.raters:
+        yield table(
+            "Share of dissimilar labels of each reviewer, and log odds of calling the same items dissimilar. Log odds "
+            "of 0 mean that the reviewer is as strict as the others.",
+            ("Reviewer", "First labels", f"Dissimilar ({level})", f"Log odds on the same items ({level})"),
+            [(row.rater, row.n, share(row.dissimilar), plain_number(row.log_odds)) for row in leniency.raters],
+            numeric=(1,),
+            name="leniency",
+        )
+    yield Paragraph(f"Are all reviewers equally strict? {_describe_leniency(leniency.overall, report.alpha)}")
+    if leniency.pairs:
+        yield table(
+            "Number of items that only one of two reviewers calls dissimilar. The p values come from McNemar's mid-p "
+            "test and are corrected over the pairs by Holm's method. Raw and exact p values are in report.json.",
+            ("Pair", "Only the first", "Only the second", f"Difference of shares ({level})", "p (Holm)"),
+            [
+                (f"{pair.a} – {pair.b}", pair.table.b, pair.table.c, share(pair.difference),
+                 p_value(pair.p_holm))
+                for pair in leniency.pairs
+            ],
+            numeric=(1, 2, 4), name="leniency-pairs")  # fmt: skip
+    yield from _times(report.agreement.time_on_task)
+    yield from _retest(report.agreement.retest, level)
+
+
+def _times(rows: Sequence[TimeOnTask]) -> Iterator[Block]:
+    if not rows:
+        return
+    yield table(
+        "Median time on task per label, and number of labels given in less than a second.",
+        ("Reviewer", "Labels", "Median seconds", "Under 1 s"),
+        [(row.rater, row.n, number(row.median_s, 1), row.n_fast) for row in rows],
+        numeric=(1, 2, 3),
+        name="time-on-task",
+    )
+    fast = [str(row.rater) for row in rows if row.median_s < 1]
+    if fast:
+        text = f"Implausibly fast, with less than a second for at least half of the labels: {', '.join(fast)}."
+        yield Paragraph(text, "warning")
+
+
+def _disputed(report: "Report", with_pictures: bool) -> Iterator[Block]:
+    disputed = report.agreement.disputed
+    if len({name for pair in report.agreement.pairs for name in (pair.a, pair.b)}) > 2:
+        yield Figure("pair-heat-map", "Percent agreement of each pair of reviewers on the items that both labelled.")
+    if not disputed.patterns:
+        yield Paragraph("No item has two labels yet.")
+        return
+    yield Figure(
+        "label-strip",
+        "All items with two or more labels, sorted by agreement, one row per reviewer. Dark means dissimilar, light "
+        "means similar, and blank means not labelled.",
+    )
+    if disputed.items and report.study.interim:
+        yield Paragraph("The items with the most disagreement are named after the study is unblinded.", "note")
+    elif disputed.items:
+        yield table(
+            "Items with the most disagreement.",
+            ("Item", *disputed.reviewers),
+            [(row.item, *(LETTERS[letter] for letter in row.labels)) for row in disputed.items],
+            name="disputed",
+        )
+    if with_pictures:
+        yield Figure(
+            PICTURES,
+            "Runs of the items with the most disagreement, drawn as reviewers saw them. All runs of an item share one "
+            "axis.",
+        )
+
+
+def _describe_leniency(test: LeniencyTest, alpha: float) -> str:
+    if test.p is None:
+        return f"Not tested: {test.reason}."
+    result = (
+        f"Conditional logit on {test.n_split} items on which reviewers differ, {test.test} test: "
+        f"χ² = {number(test.chi2, 1)}, {test.df} degrees of freedom, p = {p_value(test.p)}."
+    )
+    return (
+        result
+        + (" The reviewers are not equally strict." if test.p <= alpha else "")
+        + (f" ({test.reason}.)" if test.reason else "")
+    )
+
+
+def _retest(rows: Sequence[Retest], level: str) -> Iterator[Block]:
+    if not rows:
+        yield Paragraph("No reviewer labelled an item twice, so the consistency of reviewers is unknown.")
+        return
+    yield table(
+        "Agreement of each reviewer with themselves: in a retest, a reviewer labels the same item again under another "
+        "code. Drift is tested by McNemar's mid-p test and corrected over the reviewers by Holm's method.",
+        ("Reviewer", "Items", f"Agreement ({level})", f"Cohen's kappa ({level})", f"PABAK ({level})",
+         f"Drift to dissimilar ({level})", "p of drift (Holm)"),
+        [
+            (row.rater, row.n, share(row.percent), plain_number(row.cohen_kappa),
+             plain_number(row.pabak), share(row.change), p_value(row.p_holm))
+            for row in rows
+        ],
+        numeric=(1, 6), name="retest")  # fmt: skip

@@ -1,0 +1,619 @@
+"""Classifiers against each consensus, over all thresholds, and against each other: numbers and sections."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from analysis import evaluation
+from analysis.categories import CATEGORIES, DISSIMILAR
+from analysis.document import (
+    DASH,
+    Block,
+    Figure,
+    Paragraph,
+    Section,
+    Table,
+    describe_value,
+    inline,
+    number,
+    p_value,
+    percent,
+    plain_number,
+    share,
+    table,
+)
+from analysis.evaluation import (
+    AgainstMajority,
+    AucComparison,
+    Bounds,
+    Confusion,
+    CostRange,
+    PairedShares,
+    PrecisionRecall,
+    Roc,
+    ThresholdChoice,
+)
+from analysis.intervals import Estimate
+from analysis.multiple import holm
+from analysis.report._agreement import MORE, chance_state, entries
+from analysis.report._consensus import StatedRates, Truths, model_cell
+from analysis.report._settings import Resampling, row_title, title_of
+
+if TYPE_CHECKING:
+    from analysis.report._report import Report
+
+BY_CONSTRUCTION = "fixed by construction"
+NEAR = 0.1  # a nearly best threshold costs at most this share more than the best threshold
+STATISTICS: Mapping[str, Callable[..., Estimate]] = {
+    name: getattr(evaluation, name)
+    for name in ("sensitivity", "specificity", "precision", "npv", "accuracy", "f1", "balanced_accuracy", "youden")
+}
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a confusion matrix; the positive category is dissimilar."""
+
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shares:
+    """The rates of a classifier."""
+
+    sensitivity: Estimate
+    specificity: Estimate
+    precision: Estimate
+    npv: Estimate
+    accuracy: Estimate
+    f1: Estimate
+    balanced_accuracy: Estimate
+    youden: Estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """The results of a classifier on the items with a consensus."""
+
+    confusion: Cells
+    n: int
+    n_without_verdict: int
+    prevalence: Estimate
+    shares: Shares = field(metadata=inline())
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Baseline(AgainstMajority):
+    """The majority rule on the same items, and the comparison of the classifier with it."""
+
+    sensitivity: Estimate
+    specificity: Estimate
+    mcc: Estimate
+    p_holm: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """The results of a classifier with scores over all thresholds."""
+
+    auc: Estimate
+    average_precision: Estimate
+    roc: Roc
+    precision_recall: PrecisionRecall
+    threshold: ThresholdChoice | None  # these three are None if the classifier has no fixed threshold
+    cost_range: CostRange | None
+    near_cost_range: CostRange | None
+
+
+@dataclass(frozen=True)
+class ByConsensus:
+    """The results of a classifier against other kinds of consensus."""
+
+    adjudicated: Rates
+    latent: StatedRates | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classifier:
+    """All numbers on one classifier."""
+
+    verdicts: Mapping[str, int]  # category, or "none" -> number of verdicts
+    rates: Rates = field(metadata=inline())
+    mcc: Estimate
+    baseline: Baseline
+    always_dissimilar: Shares
+    bounds: Bounds
+    scores: Scores | None
+    by_consensus: ByConsensus
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class ComparedShares(PairedShares):
+    """The comparison of two classifiers on the items of one category, or on all items."""
+
+    p_holm: float | None = None
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class ComparedAuc(AucComparison):
+    """The comparison of two areas under the ROC curve."""
+
+    p_holm: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """The comparison of two classifiers on the same agreed items."""
+
+    a: str
+    b: str
+    overall: ComparedShares
+    dissimilar: ComparedShares
+    similar: ComparedShares
+    n_without_verdict: int
+    auc: ComparedAuc | None
+
+
+@dataclass(frozen=True)
+class MeansOfApplication:
+    """The means of the measures over the benchmarks of an application."""
+
+    application: str
+    n: int
+    means: Mapping[str, float | None]
+
+
+def classifier_numbers(
+    name: str,
+    rows: pd.DataFrame,
+    truth: Truths,
+    latent: StatedRates | None,
+    applications: Mapping[object, object],
+    level: float,
+    resampling: Resampling,
+) -> Classifier:
+    """Compute all numbers on one classifier.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Verdicts of the classifier: columns item, verdict, and optionally score and threshold.
+    latent : StatedRates, optional
+        Rates of the classifier against the latent class.
+    applications : mapping
+        Item -> application, which defines the folds. An item without an application is a separate group.
+    """
+    verdict = rows.set_index("item")["verdict"]
+    agreed, majority = _decided(truth.agreed), _decided(truth.majority)
+    confusion = evaluation.confusion_matrix(agreed, verdict, groups=_groups(agreed, applications))
+    adjudicated = evaluation.confusion_matrix(majority, verdict, groups=_groups(majority, applications))
+    return Classifier(
+        verdicts={category: int((verdict == category).sum()) for category in CATEGORIES}
+        | {"none": int(verdict.isna().sum())},
+        rates=_rates_against(confusion, level),
+        mcc=_mcc(name, confusion, level, resampling),
+        baseline=_baseline(confusion, level),
+        always_dissimilar=_always_dissimilar(confusion, level),
+        bounds=evaluation.bounds(*_with_split(truth.agreed, verdict), level=level),
+        scores=_score_numbers(name, rows, truth.agreed, applications, level, resampling),
+        by_consensus=ByConsensus(_rates_against(adjudicated, level), latent),
+    )
+
+
+def _groups(decided: pd.Series, applications: Mapping[object, object]) -> pd.Series | None:
+    """Return the application of each item, or the item itself if it has none; None if no application is known."""
+    if not applications:
+        return None
+    return pd.Series([applications.get(item, item) for item in decided.index], index=decided.index, dtype=object)
+
+
+def with_holm_of_baseline(classifiers: Mapping[str, Classifier], level: float) -> dict[str, Classifier]:
+    """Add Holm-corrected p-values and verdicts to the comparisons of the classifiers with the majority rule."""
+    rules = [row.baseline for row in classifiers.values()]
+    corrected = holm([rule.mcnemar.p_mid if rule.difference.value is not None else None for rule in rules])
+    return {
+        name: replace(row, baseline=replace(row.baseline, p_holm=p, verdict=_verdict(row.baseline, p, level)))
+        for (name, row), p in zip(classifiers.items(), corrected, strict=True)
+    }
+
+
+def _verdict(rule: Baseline, p: float | None, level: float) -> str:
+    return evaluation.verdict_of(Estimate(rule.difference.value), p, 1 - level)
+
+
+def _always_dissimilar(confusion: Confusion, level: float) -> Shares:
+    """Return the rates of the published baseline "always dissimilar".
+
+    Rates that follow from the rule itself have no interval.
+    """
+    shares = _shares(evaluation.always(confusion), level)
+    fixed = {name: getattr(shares, name) for name in ("sensitivity", "specificity", "balanced_accuracy", "youden")}
+    return replace(shares, **{
+        name: Estimate(rate.value, reason=BY_CONSTRUCTION) for name, rate in fixed.items() if rate.value is not None
+    })  # fmt: skip
+
+
+def _baseline(confusion: Confusion, level: float) -> Baseline:
+    """Return the rates of the majority rule on the same items.
+
+    Rates that follow from the rule itself have no interval.
+    """
+    compared = evaluation.against_majority(confusion, level=level)
+    is_dissimilar = compared.category == DISSIMILAR
+    return Baseline(
+        **entries(compared),
+        sensitivity=Estimate(float(is_dissimilar), reason=BY_CONSTRUCTION),
+        specificity=Estimate(float(not is_dissimilar), reason=BY_CONSTRUCTION),
+        mcc=Estimate(None, reason="one verdict for all items"),
+    )
+
+
+def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> tuple[Compared, ...]:
+    """Compare each pair of classifiers on the same agreed items.
+
+    The comparison uses McNemar's test, overall and within each category, and the difference of the AUC.
+    """
+    by_name = {str(name): rows.set_index("item") for name, rows in verdicts.groupby("classifier", sort=True)}
+    agreed = _decided(truth.agreed)
+    pairs = []
+    for (a, of_a), (b, of_b) in combinations(by_name.items(), 2):
+        compared = evaluation.compare(
+            agreed, *(rows["verdict"].reindex(agreed.index) for rows in (of_a, of_b)), level=level
+        )
+        parts = {part: ComparedShares(**entries(getattr(compared, part))) for part in PARTS}
+        scores = _compared_scores(agreed, of_a, of_b, level)
+        pairs.append(Compared(a=a, b=b, **parts, n_without_verdict=compared.n_without_verdict, auc=scores))
+    tested = [of_part for pair in pairs for of_part in (pair.overall, pair.dissimilar, pair.similar)]
+    corrected = iter(holm([of_part.mcnemar.p_mid if of_part.n else None for of_part in tested]))
+    pairs = [
+        replace(pair, **{part: replace(getattr(pair, part), p_holm=next(corrected)) for part in PARTS})
+        for pair in pairs
+    ]
+    corrected_auc = iter(holm([pair.auc.p for pair in pairs if pair.auc is not None]))
+    return tuple(
+        pair if pair.auc is None else replace(pair, auc=replace(pair.auc, p_holm=next(corrected_auc))) for pair in pairs
+    )
+
+
+PARTS = ("overall", "dissimilar", "similar")
+
+
+def _compared_scores(agreed: pd.Series, of_a: pd.DataFrame, of_b: pd.DataFrame, level: float) -> ComparedAuc | None:
+    if "score" not in of_a:
+        return None
+    scores = (pd.to_numeric(rows["score"]).reindex(agreed.index) for rows in (of_a, of_b))
+    return ComparedAuc(**entries(evaluation.compare_auc(agreed, *scores, level=level)))
+
+
+def _decided(table: pd.DataFrame) -> pd.Series:
+    """Return the category of each item that has a consensus."""
+    category: pd.Series = table["category"].dropna()
+    return category
+
+
+def _with_split(agreed: pd.DataFrame, verdict: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Return the categories (None for split items) and the verdicts of all agreed and split items."""
+    category = agreed.loc[agreed["status"] != "incomplete", "category"].astype(object)
+    return category.where(category.notna(), None), verdict.reindex(category.index)
+
+
+def _rates_against(confusion: Confusion, level: float) -> Rates:
+    return Rates(
+        confusion=Cells(confusion.tp, confusion.fp, confusion.fn, confusion.tn),
+        n=confusion.n,
+        n_without_verdict=confusion.n_without_verdict,
+        prevalence=evaluation.prevalence(confusion, level=level),
+        shares=_shares(confusion, level),
+    )
+
+
+def _shares(confusion: Confusion, level: float) -> Shares:
+    return Shares(**{name: function(confusion, level=level) for name, function in STATISTICS.items()})
+
+
+def _mcc(name: str, confusion: Confusion, level: float, resampling: Resampling) -> Estimate:
+    rng = resampling.rng(f"mcc {name}")
+    if resampling.n_bootstrap:
+        return evaluation.mcc(confusion, rng=rng, n_draws=resampling.n_bootstrap, level=level)
+    mcc = evaluation.mcc(confusion, rng=rng, n_draws=1)
+    return Estimate(mcc.value, reason="made without resampling" if mcc.value is not None else mcc.reason)
+
+
+def _score_numbers(
+    name: str,
+    rows: pd.DataFrame,
+    agreed: pd.DataFrame,
+    applications: Mapping[object, object],
+    level: float,
+    resampling: Resampling,
+) -> Scores | None:
+    """Compute the numbers that need scores; return None if the classifier has no scores."""
+    if "score" not in rows or not pd.to_numeric(rows["score"]).notna().any():
+        return None
+    truth = _decided(agreed).sort_index()  # sorted, so that folds do not depend on the order of rows
+    scores = pd.to_numeric(rows.set_index("item")["score"]).reindex(truth.index)
+    thresholds = pd.to_numeric(rows["threshold"]).dropna() if "threshold" in rows else pd.Series(dtype=float)
+    choice, costs, near_costs = None, None, None
+    if len(thresholds):
+        fixed = float(thresholds.iloc[0])
+        groups = pd.Series([applications.get(item, item) for item in truth.index], index=truth.index)
+        rng = resampling.rng(f"folds {name}")
+        choice = evaluation.cross_validated_threshold(truth, scores, groups, rng=rng, fixed=fixed)
+        costs = evaluation.cost_range(truth, scores, fixed)
+        near_costs = evaluation.cost_range(truth, scores, fixed, tolerance=NEAR)
+    return Scores(
+        auc=evaluation.auc(truth, scores, level=level),
+        average_precision=evaluation.average_precision(truth, scores, level=level),
+        roc=evaluation.roc(truth, scores),
+        precision_recall=evaluation.precision_recall(truth, scores),
+        threshold=choice,
+        cost_range=costs,
+        near_cost_range=near_costs,
+    )
+
+
+def main_classifier_blocks(report: "Report") -> Iterator[Block]:
+    """Show the rates of all classifiers on the agreed items, and compare them with the majority rule."""
+    rows = [(name, row) for name, row in report.classifiers.items() if row.rates.n]
+    if not report.classifiers:
+        yield Paragraph("The study has no verdicts. Compute verdicts, or import a file of verdicts.")
+        return
+    if not rows:
+        yield Paragraph("No agreed item has a verdict yet.")
+        return
+    if chance_state(report.agreement) != MORE:
+        yield Paragraph(
+            "These labels do not show that reviewers agree more than chance would, so this table says nothing about "
+            "the classifiers.",
+            "warning",
+        )
+    yield _classifier_table(report, rows)
+    yield Figure("classifiers", _figure_caption(report))
+
+
+def _classifier_table(report: "Report", rows: Sequence[tuple[str, Classifier]]) -> Table:
+    level = report.level_text
+    cells: list[tuple[Any, ...]] = []
+    for name, row in rows:
+        rule = row.baseline
+        auc = None if row.scores is None else plain_number(row.scores.auc)
+        outcome = f"{rule.verdict} ({p_clause(rule.p_holm)})"
+        shares = row.rates.shares
+        rates = (share(shares.sensitivity), share(shares.specificity), share(shares.accuracy))
+        cells.append((row_title(name), row.rates.n, *rates, plain_number(row.mcc), auc, outcome))
+    rules = {(row.rates.n, row.baseline.category, row.baseline.accuracy.value): row for _, row in rows}
+    for (n, category, _), row in rules.items():
+        rule = row.baseline
+        fixed = [percent(rule.sensitivity.value), percent(rule.specificity.value)]
+        cells.append((f"majority rule: always {category}", n, *fixed, share(rule.accuracy), None, None, None))
+    return table(
+        "Classifiers on the agreed items; the positive category is dissimilar. The last column compares accuracy "
+        "with the majority rule on the same items (McNemar's mid-p test, Holm's correction; intervals are not "
+        "corrected). The rates of the majority rule follow from its definition.",
+        ("Classifier", "Items", f"Sensitivity ({level})", f"Specificity ({level})", f"Accuracy ({level})",
+         f"MCC ({level})", f"AUC ({level})", "Against the majority rule"),
+        cells,
+        numeric=(1,), name="classifiers")  # fmt: skip
+
+
+def p_clause(p: float | None) -> str:
+    """Format a p value for a sentence.
+
+    Examples
+    --------
+    >>> p_clause(0.04), p_clause(1e-9)
+    ('p = 0.04', 'p < 0.001')
+    """
+    return "not tested" if p is None else "p < 0.001" if p < 0.001 else f"p = {p_value(p)}"
+
+
+def _figure_caption(report: "Report") -> str:
+    return f"Rates of each classifier with {report.level_text}s. The grey mark is the accuracy of the majority rule."
+
+
+def classifier_sections(report: "Report") -> Iterator[Section]:
+    """Yield the sections on classifiers; yield nothing if there are no classifiers."""
+    if not report.classifiers:
+        return
+    yield Section("Confusion matrices", tuple(_confusion(report)))
+    if any(row.rates.n for row in report.classifiers.values()):
+        yield Section("Classifiers against each consensus", tuple(_by_consensus(report)))
+    if any(row.rates.n or row.scores for row in report.classifiers.values()):
+        yield Section("Scores and thresholds", tuple(_scores(report)))
+    if report.comparisons:
+        yield Section("Comparison of classifiers", tuple(_comparisons(report)))
+
+
+def _confusion(report: "Report") -> Iterator[Block]:
+    level = report.level_text
+    rows = [
+        (row_title(name), *_four(row.rates.confusion), row.rates.n_without_verdict, share(row.rates.shares.precision),
+         percent(row.rates.prevalence.value), share(row.rates.shares.balanced_accuracy), share(row.rates.shares.f1))
+        for name, row in report.classifiers.items()
+    ]  # fmt: skip
+    yield table(
+        "Verdicts on the agreed items. True positives (tp) are dissimilar items called dissimilar; false positives "
+        "(fp) are similar items called dissimilar. False negatives (fn) are dissimilar items called similar; true "
+        "negatives (tn) are similar items called similar. Precision is valid only for the prevalence in the next "
+        "column.",
+        ("Classifier", "tp", "fp", "fn", "tn", "No verdict", f"Precision ({level})", "Prevalence of dissimilar",
+         f"Balanced accuracy ({level})", f"F1 ({level})"),
+        rows,
+        numeric=(1, 2, 3, 4, 5, 7), name="confusion")  # fmt: skip
+    yield table(
+        "Number of verdicts on all items, including items without a consensus.",
+        ("Classifier", "Dissimilar", "Similar", "No verdict", "Computed with"),
+        [
+            (row_title(name), *(row.verdicts[kind] for kind in ("dissimilar", "similar", "none")),
+             "; ".join(map(describe_value, (report.parameters.verdicts or {}).get(name, ()))) or DASH)
+            for name, row in report.classifiers.items()
+        ],
+        numeric=(1, 2, 3), name="verdicts")  # fmt: skip
+    if report.measures.get("heuristic"):
+        yield Figure("measures-by-application", "Measures of the heuristic by application.")
+
+
+def _by_consensus(report: "Report") -> Iterator[Block]:
+    """Compare the three kinds of consensus, and show how much the split items could change the results."""
+    rows: list[tuple[Any, ...]] = []
+    dropped = DASH
+    for name, row in report.classifiers.items():
+        if not row.rates.n:
+            continue
+        majority, latent, bounds = row.by_consensus.adjudicated, row.by_consensus.latent, row.bounds
+        dropped = percent(bounds.dropped.value)
+        extremes = [
+            f"{percent(rate.worst.value)} to {percent(rate.best.value)}"
+            for rate in (bounds.sensitivity, bounds.specificity)
+        ]
+        n_all = sum(_four(bounds.worst))
+        decided = majority.shares
+        rows += [
+            (row_title(name), "range over all split items", n_all, *extremes, DASH),
+            ("", "adjudicated majority", majority.n, share(decided.sensitivity), share(decided.specificity), DASH),
+        ]
+        if latent is not None:
+            rates = share(latent.sensitivity), share(latent.specificity)
+            rows.append(("", "latent class", latent.n, *rates, model_cell(latent)))
+    level = report.level_text
+    yield table(
+        f"{dropped} of the items with two labels are split. Scoring only the agreed items is biased in either "
+        "direction: label errors lower both rates, and leaving out hard items raises them. The row “latent class” "
+        "depends on a model, so the last column states the status of this model; its intervals are credible "
+        "intervals. For results on the agreed items only, see the first table of the report.",
+        ("Classifier", "Consensus", "Items", f"Sensitivity ({level})", f"Specificity ({level})", "Model"),
+        rows,
+        numeric=(2,),
+        name="by-consensus",
+    )
+    ends = [
+        f"between {percent(row.bounds.accuracy.worst.value)} and {percent(row.bounds.accuracy.best.value)} for "
+        f"{title_of(name)}"
+        for name, row in report.classifiers.items()
+        if row.rates.n
+    ]
+    if report.consensus.split:
+        yield Paragraph(
+            f"If all agreed labels were right, accuracy over all items would be {'; '.join(ends)}. Errors in agreed "
+            "labels can put it outside."
+        )
+    yield Paragraph(
+        "A classifier that uses what a reviewer uses, and so errs on the same items, is favoured on agreed items."
+    )
+
+
+def _scores(report: "Report") -> Iterator[Block]:
+    scored = {name: row.scores for name, row in report.classifiers.items() if row.scores}
+    without = [row_title(name) for name, row in report.classifiers.items() if not row.scores]
+    if without:
+        yield Paragraph(
+            f"These classifiers have no scores, so other thresholds cannot be evaluated: {', '.join(without)}."
+        )
+    if not scored:
+        return
+    level = report.level_text
+    yield table(
+        "Average precision summarises precision over all thresholds. The last two columns show at which cost ratios "
+        "the fixed threshold has the lowest cost of all thresholds, and at which its cost is at most 10 % higher than "
+        "the lowest. The cost ratio is the cost of a missed dissimilar item divided by the cost of a false alarm. The "
+        "area under the ROC curve is in the first table of the report.",
+        (
+            "Classifier",
+            f"Average precision ({level})",
+            "Threshold",
+            "Lowest cost at ratios",
+            "Cost within 10 % at ratios",
+        ),
+        [
+            (row_title(name), plain_number(scores.average_precision), *_threshold_costs(scores))
+            for name, scores in scored.items()
+        ],
+        numeric=(2,),
+        name="scores",
+    )
+    if any(scores.roc.threshold for scores in scored.values()):
+        yield Figure(
+            "roc", "Sensitivity against false alarms over all thresholds. The point shows the actual verdicts."
+        )
+        yield Figure(
+            "precision-recall", "Precision against sensitivity. The grey line is the share of dissimilar items."
+        )
+    rows = [row for name, scores in scored.items() for row in _threshold_rows(name, scores.threshold)]
+    if rows:
+        yield table(
+            "Results of each classifier with different thresholds. A threshold looks better than it is if it is "
+            "chosen and evaluated on the same items. In the row “chosen on other applications”, the threshold for "
+            "each item is chosen from the items of all other applications.",
+            ("Classifier", "Threshold", "Value", "tp", "fp", "fn", "tn", "Youden"),
+            rows,
+            numeric=(2, 3, 4, 5, 6, 7),
+            name="thresholds",
+        )
+    reasons: dict[str, list[str]] = {}
+    for name, scores in scored.items():
+        if scores.threshold is not None and scores.threshold.reason:
+            reasons.setdefault(scores.threshold.reason, []).append(row_title(name))
+    for reason, names in reasons.items():
+        yield Paragraph(f"No threshold of {', '.join(names)} was chosen from the data: {reason}.")
+
+
+def _threshold_rows(name: str, choice: ThresholdChoice | None) -> Iterator[tuple[Any, ...]]:
+    if choice is None:
+        return
+    yield row_title(name), "fixed", number(choice.fixed), *_cells(choice.at_fixed)
+    if choice.in_sample:
+        yield "", "best on the same items", number(choice.theta_in_sample), *_cells(choice.in_sample)
+    if choice.out_of_fold:
+        spread = f"{number(choice.theta_low)} to {number(choice.theta_high)}"
+        yield "", "chosen on other applications", spread, *_cells(choice.out_of_fold)
+
+
+def _cells(confusion: Confusion) -> Sequence[Any]:
+    tp, fp, fn, tn = _four(confusion)
+    has_both_categories = (tp + fn) and (fp + tn)
+    return tp, fp, fn, tn, number(tp / (tp + fn) + tn / (fp + tn) - 1) if has_both_categories else DASH
+
+
+def _threshold_costs(scores: Scores) -> tuple[str, str, str]:
+    """Return the fixed threshold, and the cost ratios at which its cost is the lowest or nearly the lowest."""
+    choice = scores.threshold
+    if choice is None:
+        return DASH, DASH, DASH
+    return f"{choice.fixed:g}", _ratios(scores.cost_range), _ratios(scores.near_cost_range)
+
+
+def _ratios(costs: CostRange | None) -> str:
+    if costs is None or costs.low is None:
+        return "never"
+    low = number(costs.low, 2)
+    return f"{low} or more" if costs.high is None else f"{low} to {number(costs.high, 2)}"
+
+
+def _comparisons(report: "Report") -> Iterator[Block]:
+    level = report.level_text
+    yield table(
+        "Difference in the share of agreed items on which the verdicts of two classifiers equal the labels, overall "
+        "and within each category. Differences within the categories often point in opposite directions. The p values "
+        "come from McNemar's mid-p test, corrected by Holm's method over all comparisons of these three columns; "
+        "intervals are not corrected. Raw and exact p values are in report.json.",
+        ("Pair", "Items", f"Accuracy ({level})", "p", f"Sensitivity ({level})", "p", f"Specificity ({level})", "p",
+         f"AUC ({level})", "p"),
+        [_compared(row) for row in report.comparisons],
+        numeric=(1, 3, 5, 7, 9), name="comparisons")  # fmt: skip
+
+
+def _compared(row: Compared) -> tuple[Any, ...]:
+    parts = (row.overall, row.dissimilar, row.similar)
+    cells = [cell for part in parts for cell in (share(part.difference), p_value(part.p_holm))]
+    auc = (DASH, DASH) if row.auc is None else (plain_number(row.auc.difference), p_value(row.auc.p_holm))
+    return f"{row_title(row.a)} – {title_of(row.b)}", row.overall.n, *cells, *auc
+
+
+def _four(confusion: Cells | Confusion) -> tuple[int, int, int, int]:
+    return confusion.tp, confusion.fp, confusion.fn, confusion.tn

@@ -1,0 +1,520 @@
+"""The consensus of the items: agreed labels only, adjudicated majority, and latent class: numbers and sections."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from analysis import consensus
+from analysis.categories import CATEGORIES
+from analysis.consensus import Dependence, Identifiability, LeftOut, ModelState, PairFit, RaterRates
+from analysis.document import (
+    Block,
+    Figure,
+    Marked,
+    Paragraph,
+    Section,
+    counted,
+    estimate,
+    first_rows,
+    inline,
+    number,
+    p_value,
+    percent,
+    readable_name,
+    sentence,
+    share,
+    table,
+)
+from analysis.intervals import Estimate, wilson
+from analysis.report._agreement import Labels, entries
+from analysis.report._settings import Resampling, row_title, title_of
+
+if TYPE_CHECKING:
+    from analysis.report._report import Report
+
+# the state of a model of dependent errors, which is only fitted to numbers if independent errors are rejected
+CHOSEN = ModelState(
+    consensus.WEAK,
+    "this model was chosen because independent errors are rejected, so its numbers are valid only if this model is "
+    "right",
+)
+START_OF_NOTE = {"weak": "less certain than the interval shows: ", "rejected": "rejected: "}
+MOST_DEPENDENT = 10  # maximum number of models of dependent errors in the table
+NO_STRENGTH = 0.01  # dependence weaker than this counts as independence
+Done = Callable[[Any], Any]  # a function that receives the result of each finished part, and returns it
+
+
+@dataclass(frozen=True)
+class Truths:
+    """The two kinds of consensus that come from counting labels. Classifiers are compared with both."""
+
+    agreed: pd.DataFrame  # one row per item: columns status, category, n_labels
+    majority: pd.DataFrame
+    third: pd.DataFrame  # third labels, which the latent class model uses besides the first labels
+
+
+@dataclass(frozen=True)
+class AgreedShare:
+    """The share of agreed items among those with one number of labels."""
+
+    n_labels: int
+    n: int
+    agreed: Estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Majority:
+    """The number of items by their state, if third labels and adjudications decide split items."""
+
+    n_third_labels: int
+    majority: int
+    adjudicated: int
+    split: int
+    incomplete: int
+    by_category: Mapping[str, int] = field(metadata=inline("n_"))  # category -> number of decided items
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class StatedEstimate(Estimate):
+    """An estimate of the latent class model, with the state of the model."""
+
+    state: str = ""
+    state_words: str = ""
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class StatedRates(RaterRates):
+    """Rates of a rater in the latent class model, with the state of the model."""
+
+    state: str = ""
+    state_words: str = ""
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """An item for which the model cannot decide."""
+
+    item: str
+    posterior: float | None
+    state: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """A model of dependent errors, without its rates."""
+
+    raters_of: str  # "reviewers", or the classifier that is an additional rater
+    model: str
+    kind: str
+    raters: tuple[str, ...]
+    strength: float | None
+    lr: float | None
+    p: float | None
+    shift: float | None
+    reason: str | None = None
+    possible_strength: float | None = None
+    possible_shift: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestAlternative:
+    """The model of dependent errors that explains the labels best, with its rates."""
+
+    raters_of: str
+    model: str
+    kind: str
+    raters: tuple[str, ...]
+    strength: float | None
+    lr: float | None
+    p: float | None
+    prevalence: StatedEstimate
+    rates: tuple[StatedRates, ...]
+    shift: float | None
+    reason: str | None = None
+    possible_strength: float | None = None
+    possible_shift: float | None = None
+
+
+@dataclass(frozen=True)
+class Dependences:
+    """All models of dependent errors, and the best one if independence is rejected."""
+
+    tried: tuple[Alternative, ...]
+    best: BestAlternative | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """The numbers of a latent class model that was fitted."""
+
+    state: ModelState
+    level: float
+    prevalence: StatedEstimate
+    reviewers: tuple[StatedRates, ...]
+    n_decided: Mapping[str, int] | None  # None if the numbers are withheld
+    undecided: tuple[Undecided, ...] | None
+    dependence: Dependences
+    left_out: tuple[LeftOut, ...]  # what changes without each rater
+    pair_fits: tuple[PairFit, ...]  # observed and expected agreement of each pair
+
+
+@dataclass(frozen=True)
+class Latent:
+    """The latent class model: what the labels can identify, and the fitted model."""
+
+    identifiability: Identifiability
+    fitted: Fitted | None = field(default=None, metadata=inline())  # None if resampling is turned off
+
+
+@dataclass(frozen=True, kw_only=True)
+class Consensus:
+    """The numbers of items by their consensus."""
+
+    rule: str
+    n_items: int
+    agreed: int
+    agreed_by_category: Mapping[str, int] = field(metadata=inline("agreed_"))
+    split: int
+    incomplete: int
+    by_n_labels: tuple[AgreedShare, ...]
+    majority: Majority
+    latent: Latent
+
+
+def truths(labels: Labels, decisions: Mapping[object, str]) -> Truths:
+    """Compute two kinds of consensus by counting labels, and collect the labels for the latent class model."""
+    third = labels.third if len(labels.third) else None
+    columns = ["item", "rater", "category"]
+    return Truths(
+        agreed=consensus.agreed_only(labels.first),
+        majority=consensus.majority(labels.first, third, decisions),
+        third=labels.third[columns],
+    )
+
+
+def consensus_numbers(truth: Truths, latent: Latent, n_third: int, n_items: int, level: float) -> Consensus:
+    """Compute all numbers on the consensus that comes from counting labels."""
+    status, n_labels = truth.agreed["status"], truth.agreed["n_labels"]
+    n_agreed, n_split = (int((status == name).sum()) for name in (consensus.AGREED, consensus.SPLIT))
+    return Consensus(
+        rule="agreed only: at least two first labels, all equal",
+        n_items=n_items,
+        agreed=n_agreed,
+        agreed_by_category=_by_category(truth.agreed),
+        split=n_split,
+        incomplete=n_items - n_agreed - n_split,
+        by_n_labels=tuple(
+            AgreedShare(int(n), len(group), wilson(int((group == consensus.AGREED).sum()), len(group), level))
+            for n, group in status[n_labels >= 2].groupby(n_labels)
+        ),
+        majority=_majority(truth.majority, n_third),
+        latent=latent,
+    )
+
+
+def _by_category(table: pd.DataFrame) -> dict[str, int]:
+    return {category: int((table["category"] == category).sum()) for category in CATEGORIES}
+
+
+def _majority(table: pd.DataFrame, n_third: int) -> Majority:
+    counts = table["status"].value_counts()
+    names = (consensus.MAJORITY, consensus.ADJUDICATED, consensus.SPLIT, consensus.INCOMPLETE)
+    return Majority(
+        n_third_labels=n_third,
+        **{name: int(counts.get(name, 0)) for name in names},
+        by_category=_by_category(table),
+    )
+
+
+def latent_numbers(
+    truth: Truths,
+    first: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    level: float,
+    resampling: Resampling,
+    show_rejected: bool,
+    done: Done,
+) -> tuple[Latent, dict[str, StatedRates]]:
+    """Fit the latent class model to the reviewers' labels, and compute the rates of each classifier against it.
+
+    Every row states the status of its model. The numbers of a rejected model are withheld unless `show_rejected` is
+    true. If the resampling has no Gibbs sweeps, the result only says whether the model is identifiable.
+    """
+    if not resampling.n_sweeps:
+        labels = pd.concat([first[truth.third.columns], truth.third], ignore_index=True)
+        return Latent(consensus.identifiability(labels)), {}
+    found = done(
+        consensus.latent_class(
+            first,
+            verdicts[["item", "classifier", "verdict"]] if len(verdicts) else None,
+            third_labels=truth.third,
+            level=level,
+            n_sweeps=resampling.n_sweeps,
+            n_draws=resampling.n_misfit,
+            rng=resampling.rng("latent class"),
+        )
+    )
+    state, items = found.state, found.items
+    is_withheld = state.state == consensus.REJECTED and not show_rejected
+    numbers = Fitted(
+        state=state,
+        level=found.level,
+        prevalence=_stated(found.prevalence, state, show_rejected=show_rejected),
+        reviewers=tuple(_stated_rates(rates, state, show_rejected=show_rejected) for rates in found.reviewers),
+        n_decided=None if is_withheld else _by_category(items),
+        undecided=None if is_withheld else tuple(_undecided_items(items, state.state)),
+        dependence=Dependences(tuple(map(_alternative, found.alternatives)), _best_alternative(found.best)),
+        left_out=found.left_out,
+        pair_fits=found.pairs,
+    )
+    return Latent(found.identifiability, numbers), {
+        str(rates.rater): _stated_rates(rates, state, show_rejected=show_rejected) for rates in found.classifiers
+    }
+
+
+def _alternative(model: Dependence) -> Alternative:
+    hidden = ("prevalence", "rates")
+    return Alternative(model=model.words, **{k: v for k, v in entries(model).items() if k not in hidden})
+
+
+def _best_alternative(model: Dependence | None) -> BestAlternative | None:
+    """Return the numbers of the model of dependent errors that replaces rejected independence."""
+    if model is None:
+        return None
+    shown = entries(model)
+    prevalence = _stated(shown.pop("prevalence"), CHOSEN, show_rejected=True)
+    rates = tuple(_stated_rates(row, CHOSEN, show_rejected=True) for row in shown.pop("rates"))
+    return BestAlternative(model=model.words, prevalence=prevalence, rates=rates, **shown)
+
+
+def _stated(value: Estimate, state: ModelState, *, show_rejected: bool) -> StatedEstimate:
+    """Add the state of the model to an estimate; withhold the estimate of a rejected model unless requested."""
+    shown = _withheld(state) if state.state == consensus.REJECTED and not show_rejected else value
+    return StatedEstimate(**entries(shown), state=state.state, state_words=state.words)
+
+
+def _stated_rates(rates: RaterRates, state: ModelState, *, show_rejected: bool) -> StatedRates:
+    """Add the state of the model to rates; withhold the rates of a rejected model unless requested."""
+    shown = rates
+    if state.state == consensus.REJECTED and not show_rejected:
+        shown = replace(rates, sensitivity=_withheld(state), specificity=_withheld(state))
+    return StatedRates(**entries(shown), state=state.state, state_words=state.words)
+
+
+def _withheld(state: ModelState) -> Estimate:
+    return Estimate(None, reason=f"withheld: {state.words}")
+
+
+def _undecided_items(items: pd.DataFrame, state: str) -> Iterator[Undecided]:
+    rows = items[items["category"] == "undecided"].sort_values("item")
+    has_posterior = rows["posterior"].notna()
+    for item, posterior, is_known in zip(rows["item"], rows["posterior"], has_posterior, strict=True):
+        yield Undecided(str(item), float(posterior) if is_known else None, state)
+
+
+def model_cell(row: StatedRates) -> Marked:
+    """Return a cell with the state of the model that a row depends on.
+
+    A note explains the state. There is no note if the labels do not contradict the model. There is also no note if the
+    row has no numbers, because other notes of the row then give the reason.
+    """
+    reason = row.state_words.removesuffix(".")
+    has_numbers = row.sensitivity.value is not None or row.specificity.value is not None
+    note = (
+        ""
+        if row.state == consensus.NOT_CONTRADICTED or not has_numbers
+        else f"{START_OF_NOTE.get(row.state, '')}{reason}"
+    )
+    return Marked(row.state, note)
+
+
+def consensus_sections(report: "Report") -> tuple[Section, ...]:
+    """Build the sections on consensus and the latent class model."""
+    return (
+        Section("Consensus and items left out", tuple(_consensus(report))),
+        Section("Latent class", tuple(_latent(report))),
+    )
+
+
+def _consensus(report: "Report") -> Iterator[Block]:
+    decided = report.consensus
+    n_similar, n_dissimilar = (decided.agreed_by_category[category] for category in CATEGORIES)
+    yield Paragraph(
+        f"Rule for the consensus: {decided.rule}. Of {decided.n_items} items, {decided.agreed} are agreed "
+        f"({n_dissimilar} dissimilar, {n_similar} similar), {decided.split} are "
+        f"split and {decided.incomplete} have fewer than two first labels. Only agreed items enter the confusion "
+        "matrices. Split items are not scored, although they are usually harder than the agreed items."
+    )
+    yield Paragraph(_describe_majority(decided.majority))
+    if len(decided.by_n_labels) > 1:
+        yield table(
+            "Share of agreed items by number of labels. The more reviewers label an item, the rarer is full agreement.",
+            ("Labels", "Items", f"Agreed ({report.level_text})"),
+            [(row.n_labels, row.n, share(row.agreed)) for row in decided.by_n_labels],
+            numeric=(0, 1),
+            name="agreed-by-labels",
+        )
+    left_out = ", ".join(f"{n} {readable_name(name)}" for name, n in report.left_out.items())
+    yield Paragraph(f"Answers left out of the tables: {left_out}.")
+
+
+def _describe_majority(majority: Majority) -> str:
+    if not majority.n_third_labels and not majority.adjudicated:
+        return "There are no third labels and no adjudications yet, so the adjudicated majority uses first labels only."
+    n_similar, n_dissimilar = (majority.by_category[category] for category in CATEGORIES)
+    return (
+        f"With {majority.n_third_labels} third labels and {majority.adjudicated} adjudications, the adjudicated "
+        f"majority has {n_dissimilar} dissimilar and {n_similar} similar items; "
+        f"{majority.split} items are still split and {majority.incomplete} are incomplete."
+    )
+
+
+def _latent(report: "Report") -> Iterator[Block]:
+    """Describe what the latent class model can estimate, and what it cannot."""
+    latent = report.consensus.latent
+    identifiability = latent.identifiability
+    yield Paragraph(
+        "A latent class model estimates the true category of each item and the error rates of each reviewer. "
+        f"{sentence(identifiability.words)}"
+    )
+    if identifiability.remedies:
+        yield Paragraph(
+            f"Each of these changes alone would make the model identifiable: {'; '.join(identifiability.remedies)}."
+        )
+    fitted = latent.fitted
+    if fitted and fitted.state.state == "not identified":
+        return
+    if not fitted:
+        yield Paragraph("The model was not fitted because resampling was turned off for this report.", "note")
+        return
+    yield from _state(fitted.state, shows_rejected=report.parameters.show_rejected)
+    if identifiability.identified:
+        yield from _rates(fitted)
+        yield from _dependence(fitted, report.level_text)
+    if not report.study.interim:  # the table names items
+        yield from _undecided(latent)
+
+
+def _state(judged: ModelState, *, shows_rejected: bool) -> Iterator[Block]:
+    text = f"Status of the model: {judged.state}. {sentence(judged.words)}"
+    if judged.state == "rejected":
+        text += (
+            " The numbers of this model are shown because they were requested; do not trust them."
+            if shows_rejected
+            else (" The numbers of this model are withheld. To see them, run labeler report --show-rejected.")
+        )
+    if judged.state == consensus.REJECTED:
+        text += (
+            " If reviewers did not label independently, agreement and the agreed items overstate reliability as well."
+        )
+    if judged.remedies:
+        text += f" Possible remedies: {'; '.join(judged.remedies)}."
+    yield Paragraph(text, "text" if judged.state == consensus.NOT_CONTRADICTED else "warning")
+
+
+def _rates(fitted: Fitted) -> Iterator[Block]:
+    """Show the estimates of the latent class model, each with the status of the model."""
+    level = f"{100 * fitted.level:g} % credible interval"
+    prevalence = fitted.prevalence
+    yield Paragraph(
+        f"Share of dissimilar items ({level}): {estimate(prevalence)}. Model: {prevalence.state}."
+        if prevalence.value is not None
+        else f"Share of dissimilar items: {prevalence.reason}."
+    )
+    yield table(
+        f"Share of right labels of each reviewer with its {level}, as the model estimates them.",
+        ("Reviewer", "Items", f"On dissimilar items ({level})", f"On similar items ({level})", "Model"),
+        [(row.rater, row.n, share(row.sensitivity), share(row.specificity), model_cell(row))
+         for row in fitted.reviewers],
+        numeric=(1,), name="reviewer-rates")  # fmt: skip
+
+
+def _dependence(fitted: Fitted, level: str) -> Iterator[Block]:
+    """Compare models of dependent errors with the model of independent errors."""
+    found = fitted.dependence
+    if fitted.pair_fits:
+        yield Figure(
+            "residual-agreement",
+            "Observed minus expected agreement of each pair of raters, if errors are independent. The lines extend two "
+            "standard errors in each direction. Above zero, the raters agree more often than expected.",
+        )
+    if fitted.left_out:
+        worst = fitted.left_out[0]
+        name = title_of(str(worst.rater)) if worst.rater == worst.raters_of else worst.rater
+        yield Paragraph(
+            "The model was also fitted without each rater. The largest change compared with chance: without "
+            f"{name}, the {worst.parameter} changes from {percent(worst.value)} to {percent(worst.without)}."
+        )
+    if not found.tried:
+        return
+    strong = [row for row in found.tried if row.p is not None and (row.strength or 0) >= NO_STRENGTH]
+    strong = sorted(strong, key=lambda row: float(row.p or 0))[:MOST_DEPENDENT]
+    if strong:
+        yield table(
+            "Models in which errors depend on each other. Strength says how strongly they depend on each other; p "
+            "belongs to the likelihood ratio test of independence, not corrected for the number of models. Largest "
+            "difference is the largest change of a prevalence or rate at the estimated strength; the last column is "
+            "the largest change at any strength that the labels do not exclude. The table shows the "
+            f"{len(strong)} of {len(found.tried)} models with the smallest p; report.json has all models.",
+            ("Raters", "Model", "Strength", "p", "Largest difference", "Largest difference not excluded"),
+            [
+                (_raters(row.raters_of), _model(row), number(row.strength, 2), p_value(row.p),
+                 number(row.shift, 2), number(row.possible_shift, 2))
+                for row in strong
+            ],
+            numeric=(2, 3, 4, 5), name="dependence")  # fmt: skip
+    unknown = dict.fromkeys(_raters(row.raters_of) for row in found.tried if row.p is None)
+    if unknown:
+        yield Paragraph(
+            f"These raters have too few labels to estimate how their errors depend on each other: {', '.join(unknown)}."
+        )
+    if found.best:
+        yield from _best(found.best, level)
+
+
+def _best(best: BestAlternative, level: str) -> Iterator[Block]:
+    yield Paragraph(
+        f"If {_model(best)} ({_raters(best.raters_of)}), {estimate(best.prevalence)} of the items are "
+        f"dissimilar ({level}). Model: {CHOSEN.state}; {CHOSEN.words}."
+    )
+    yield table(
+        f"Estimated share of right labels of each rater if {_model(best)}.",
+        ("Rater", "Items", f"On dissimilar items ({level})", f"On similar items ({level})", "Model"),
+        [
+            (row_title(str(row.rater)) if row.rater == best.raters_of else row.rater, row.n,
+             share(row.sensitivity), share(row.specificity),
+             model_cell(replace(row, state=CHOSEN.state, state_words=CHOSEN.words)))
+            for row in best.rates
+        ],
+        numeric=(1,), name="dependent-rates")  # fmt: skip
+
+
+def _model(row: Alternative | BestAlternative) -> str:
+    """Describe a model of dependent errors in words; a classifier appears with its title."""
+    raters = [title_of(rater) if rater == row.raters_of else str(rater) for rater in row.raters]
+    return f"{' and '.join(raters)} share errors" if raters else str(row.model)
+
+
+def _describe_state(judged: ModelState) -> str:
+    words = str(judged.words).removesuffix(".")
+    return words if words.startswith(judged.state) else f"{judged.state}; {words}"
+
+
+def _raters(name: str) -> str:
+    return name if name == "reviewers" else f"reviewers with {title_of(name)}"
+
+
+def _undecided(latent: Latent) -> Iterator[Block]:
+    fitted = latent.fitted
+    if not latent.identifiability.identified or not fitted or not fitted.undecided:
+        return
+    undecided = fitted.undecided
+    yield first_rows(
+        f"{counted(len(undecided), 'item')} for which the model cannot decide, because the probability of dissimilar "
+        f"is between 0.1 and 0.9. Model: {_describe_state(fitted.state)}.",
+        ("Item", "Probability of dissimilar", "Model"),
+        [(row.item, number(row.posterior, 2), fitted.state.state) for row in undecided],
+        numeric=(1,),
+    )

@@ -1,0 +1,261 @@
+"""How a study proceeded: its steps, people, excluded items and calibration round."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from analysis.document import IF_KNOWN, Block, Paragraph, Section, percent, plain_number, share, table
+from analysis.intervals import Estimate
+
+if TYPE_CHECKING:
+    from analysis.report._report import Report
+
+
+@dataclass(frozen=True)
+class Unblinding:
+    """When, by whom and why the study was unblinded."""
+
+    at_utc: str
+    by: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the study."""
+
+    at_utc: str
+    step: str
+    by: str
+    why: str
+
+
+@dataclass(frozen=True)
+class PersonChange:
+    """A change of the reviewers."""
+
+    at_utc: str
+    change: str
+    by: str
+    name: str | None = field(default=None, metadata=IF_KNOWN)
+    successor: str | None = field(default=None, metadata=IF_KNOWN)
+    why: str | None = field(default=None, metadata=IF_KNOWN)
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """An item that no result uses."""
+
+    item: str
+    why: str
+
+
+@dataclass(frozen=True)
+class ChangedPair:
+    """Two reviewers with common items that the plan did not intend."""
+
+    a: str
+    b: str
+    items: int
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The agreement that a calibration round requires."""
+
+    on: str  # "reference" or "reviewers"
+    least: float
+
+
+@dataclass(frozen=True)
+class OfReviewer:
+    """The results of a reviewer in the calibration round."""
+
+    reviewer: str
+    n_assigned: int
+    n_done: int
+    with_reference: Estimate
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The results of the calibration round."""
+
+    n_items: int
+    n_reference: int
+    reviewers: tuple[OfReviewer, ...]
+    percent: Estimate
+    kappa: Estimate
+    gate: Gate | None
+    not_passed: tuple[str, ...]
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Estimates from random and chosen items, weighted to represent all items."""
+
+    n_items: int
+    n_random: int
+    n_without: int
+    n_labels: int
+    share: Estimate
+    percent: Estimate
+    kappa: Estimate
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The labels of random and of chosen items, and which results use them."""
+
+    n_population: int
+    n_random: int
+    n_random_labels: int
+    n_chosen: int
+    n_labels: int
+    weighted: Weighted
+
+
+@dataclass(frozen=True)
+class NotGiven:
+    """A planned first label that was never given."""
+
+    item: str
+    reviewer: str
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A flag or comment of a reviewer; `code` is the name that the reviewer saw for the item."""
+
+    item: str
+    code: str
+    reviewer: str
+    flag: bool
+    comment: str | None  # None if comments were left out of the study
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a study proceeded. Reports of earlier versions lack the fields with a default."""
+
+    unblinded: Unblinding | None
+    steps: tuple[Step, ...]
+    people: tuple[PersonChange, ...]
+    excluded: tuple[Excluded, ...]
+    changed_pairs: tuple[ChangedPair, ...]
+    calibration: Calibration | None
+    selection: Selection | None = field(default=None, metadata=IF_KNOWN)
+    not_given: tuple[NotGiven, ...] | None = field(default=None, metadata=IF_KNOWN)
+    flags: tuple[Flag, ...] | None = field(default=None, metadata=IF_KNOWN)
+
+
+def course_sections(report: "Report") -> Iterator[Section]:
+    """Yield the sections on how the study proceeded; yield nothing if the report is not about a study."""
+    course = report.course
+    if course:
+        yield Section("Course of the study", tuple(_course(course, interim=report.study.interim)))
+        if course.calibration:
+            yield Section("Calibration round", tuple(_calibration(course.calibration, report.level_text)))
+        if course.selection:  # reports of earlier versions lack this
+            yield Section("Random and chosen items", tuple(_selection(course.selection, report.level_text)))
+
+
+def _course(course: Course, *, interim: bool) -> Iterator[Block]:
+    if course.unblinded:
+        unblinded = course.unblinded
+        on = f" on {_day(unblinded.at_utc)}" if unblinded.at_utc else ""
+        yield Paragraph(f"The study was unblinded{on} by {unblinded.by}: {unblinded.why}")
+    if course.steps:
+        rows = [(_day(row.at_utc), row.step, row.by, row.why) for row in course.steps]
+        yield table("Steps of the study, each with its reason.", ("Day", "Step", "By", "Why"), rows)
+    else:
+        yield Paragraph("The study has not moved to another step since its plan was created.")
+    if course.people:
+        people = [
+            (_day(row.at_utc), row.change, row.name or "", row.successor or "", row.why or "") for row in course.people
+        ]
+        yield table("Changes of reviewers.", ("Day", "Change", "Reviewer", "Successor", "Why"), people)
+    if course.changed_pairs:
+        pairs = [(row.a, row.b, row.items) for row in course.changed_pairs]
+        words = "Pairs that share items although the plan did not intend it: one reviewer took over items of another."
+        yield table(words, ("Reviewer", "Reviewer", "Items"), pairs, numeric=(2,))
+    if course.flags:  # reports of earlier versions lack this
+        named = not interim
+        flags = [
+            (*([row.item] if named else []), row.code, row.reviewer, "yes" if row.flag else "",
+             row.comment)
+            for row in course.flags
+        ]  # fmt: skip
+        words = "Flags and comments of reviewers. The code is the name that this reviewer saw for the item."
+        header = ("Item", "Code", "Reviewer", "Flag", "Comment")
+        yield table(words, header if named else header[1:], flags)
+    if course.excluded:
+        excluded = [(row.item, row.why) for row in course.excluded]
+        yield table(
+            "Excluded items. They stay in the study, but no number of the report uses them.", ("Item", "Why"), excluded
+        )
+
+
+def _calibration(round_: Calibration, level: str) -> Iterator[Block]:
+    gate = round_.gate
+    words = f"Before the study, every reviewer labelled {round_.n_items} items. "
+    words += "Other sections of this report do not use these items. "
+    words += f"Reviewers agreed on {percent(round_.percent.value)} of the pairs of labels"
+    words += f" ({round_.percent.reason})." if round_.percent.value is None else "."
+    if gate:
+        on = "agreement with the reference labels" if gate.on == "reference" else "agreement between reviewers"
+        words += f" To pass, the {on} had to be at least {percent(gate.least)}."
+    words += (
+        " The round passed." if not round_.not_passed else f" The round did not pass: {'; '.join(round_.not_passed)}."
+    )
+    yield Paragraph(words)
+    yield table(
+        f"Agreement with the {round_.n_reference} reference labels.",
+        ("Reviewer", "Labelled", "Assigned", f"Agreement with the reference ({level})"),
+        [(row.reviewer, row.n_done, row.n_assigned, share(row.with_reference)) for row in round_.reviewers],
+        numeric=(1, 2),
+        name="calibration",
+    )
+    between = (("percent agreement", share(round_.percent)), ("Fleiss' kappa", plain_number(round_.kappa)))
+    yield table(
+        "Agreement between the reviewers.", ("Measure", f"Value ({level})"), between, name="calibration-agreement"
+    )
+
+
+def _selection(selection: Selection, level: str) -> Iterator[Block]:
+    weighted = selection.weighted
+    yield Paragraph(
+        f"{selection.n_chosen} items were not drawn at random, but chosen because classifiers disagreed on them and "
+        "a model was uncertain. The labels of chosen items would bias agreement and shares. This table lists which "
+        "labels each result uses."
+    )
+    random = f"{selection.n_random} random items", selection.n_random_labels
+    both = f"{selection.n_random + selection.n_chosen} random and chosen items", selection.n_labels
+    two = f"{weighted.n_items} random and chosen items with two labels, weighted", weighted.n_labels
+    yield table(
+        "Which first labels each result uses.",
+        ("Result", "Items", "Labels"),
+        [
+            ("All other sections of this report", *random),
+            ("The weighted estimates below", *two),
+            ("labeler learn", *both),
+        ],
+        numeric=(2,),
+    )
+    values = (
+        ("Share of dissimilar labels", share(weighted.share)),
+        ("Percent agreement", share(weighted.percent)),
+        ("Fleiss' kappa", plain_number(weighted.kappa)),
+    )
+    words = f"Weighted estimates that represent all {selection.n_population} items of the study."
+    yield table(words, ("Measure", f"Value ({level})"), values, name="selection")
+    yield Paragraph(
+        "Each label is weighted by the inverse of the probability that its item was labelled (Farquhar et al. 2021), "
+        "so that random and chosen items together represent all items. "
+        f"{weighted.n_without} items have no weight yet, because no random item was drawn after they were chosen."
+    )
+
+
+def _day(at_utc: str) -> str:
+    return f"{at_utc[:16].replace('T', ' ')} UTC" if at_utc else ""

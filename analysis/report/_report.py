@@ -1,0 +1,311 @@
+"""The agreement report: all its numbers, computed from the answers and verdicts of a study or read from JSON."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, Self
+
+import pandas as pd
+
+from analysis.categories import CATEGORIES, NOT_SURE, WITHDRAWN
+from analysis.document import IF_KNOWN, inline, json_values, read_back
+from analysis.learning import Habits
+from analysis.measures import measure_numbers
+from analysis.report._agreement import Agreement, Labels, agreement_numbers
+from analysis.report._classifiers import (
+    Classifier,
+    Compared,
+    MeansOfApplication,
+    classifier_numbers,
+    comparisons,
+    with_holm_of_baseline,
+)
+from analysis.report._consensus import Consensus, Done, consensus_numbers, latent_numbers, truths
+from analysis.report._course import Course
+from analysis.report._differences import DEFINITIONS, OLDEST_DEFINITIONS
+from analysis.report._reviewers import habit_numbers
+from analysis.report._settings import Provenance, Resampling
+from analysis.tables import COUNTED_KINDS, first_of, with_defaults
+
+PAPER = "paper"  # the layout of the tables in the paper
+NO_RESAMPLING, NO_PROVENANCE = Resampling.none(), Provenance()
+# kinds of assignments that have separate tables, and calibration, which no result uses
+THIRD, RETEST, ADJUDICATED, CALIBRATION = "third", "retest", "adjudicated", "calibration"
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a report says about its study."""
+
+    name: str = ""
+    question: str = ""
+    state: str = ""
+    interim: bool = False
+    more: Mapping[str, Any] = field(default_factory=dict, metadata=inline())  # numbers of items and people, and times
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters with which a report was computed."""
+
+    level: float
+    show_rejected: bool = True  # earlier versions always showed the numbers of a rejected model
+    resampling: Resampling = NO_RESAMPLING
+    more: Mapping[str, Any] = field(default_factory=dict, metadata=inline())  # the protocol of the study
+    # name -> properties in the registry
+    classifiers: Mapping[str, Mapping[str, Any]] | None = field(default=None, metadata=IF_KNOWN)
+    measures: Mapping[str, Mapping[str, Any]] | None = field(default=None, metadata=IF_KNOWN)
+    # classifier -> the parameters of its verdicts; several if the parameters changed
+    verdicts: Mapping[str, tuple[Mapping[str, Any], ...]] | None = field(default=None, metadata=IF_KNOWN)
+    tables: str | None = field(default=None, metadata=IF_KNOWN)  # `PAPER`: also the layout of the paper's tables
+
+
+@dataclass(frozen=True)
+class PlanFacts:
+    """What the methods paragraph says about a plan."""
+
+    per_item: int | None = None
+    seed: object = None  # None in an anonymised study
+    overlap: float | None = None
+    retest: int | None = None
+    paper: bool | None = None  # whether pairs of reviewers share random parts of the items, as in the paper
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published number beside the number of the report."""
+
+    where: str
+    what: str
+    paper: str
+    ours: str
+    agrees: bool
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """All numbers of an agreement report. Every undefined number is None and has a reason."""
+
+    definitions: str = OLDEST_DEFINITIONS  # the version of the definitions of all numbers
+    study: Study
+    parameters: Parameters
+    plan: Mapping[str, Any] | None
+    agreement: Agreement
+    consensus: Consensus
+    left_out: Mapping[str, int]  # reason -> number of answers that the tables leave out
+    classifiers: Mapping[str, Classifier]
+    comparisons: tuple[Compared, ...]
+    measures: Mapping[str, tuple[MeansOfApplication, ...]]
+    reviewers_follow: Habits | None = field(default=None, metadata=IF_KNOWN)
+    hashes: Mapping[str, str]
+    versions: Mapping[str, str]
+    notes: tuple[str, ...]
+    course: Course | None
+    published: tuple[Published, ...] | None = field(default=None, metadata=IF_KNOWN)
+    # None if the categories are similar and dissimilar
+    categories: tuple[str, ...] | None = field(default=None, metadata=IF_KNOWN)
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Self:
+        """Read a report from its JSON; raise ValueError that names the place if the report has another form."""
+        report: Self = read_back(cls, content)
+        return report
+
+    @property
+    def level_text(self) -> str:
+        """Return the level of all intervals of the report as text, such as "95 % CI"."""
+        return f"{100 * self.parameters.level:g} % CI"
+
+    @property
+    def plan_facts(self) -> PlanFacts | None:
+        """Return what the methods paragraph says about the plan."""
+        facts: PlanFacts | None = read_back(PlanFacts | None, self.plan, "plan")
+        return facts
+
+    @property
+    def alpha(self) -> float:
+        """Return the significance level of all tests of the report."""
+        return round(1 - float(self.parameters.level), 6)
+
+
+def summarise(
+    answers: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    provenance: Provenance = NO_PROVENANCE,
+    *,
+    n_items: int | None = None,
+    not_given: Sequence[Mapping[str, str]] = (),
+    level: float = 0.95,
+    resampling: Resampling = NO_RESAMPLING,
+    show_rejected: bool = False,
+    progress: Callable[[float], object] | None = None,
+) -> Report:
+    """Compute all numbers of a report.
+
+    Raises ValueError if a column is missing or a value is unknown.
+
+    Parameters
+    ----------
+    answers : DataFrame
+        Every answer in chronological order: columns item, reviewer, label (similar, dissimilar, not sure, withdrawn);
+        optionally kind (default: fresh), assignment (default: item and kind), application, position, created_utc,
+        dwell_ms and confidence.
+    verdicts : DataFrame
+        Columns item, classifier, verdict (None if the classifier gave no verdict); optionally score, threshold,
+        application, means (measure -> mean over all pairs of runs), parameters (JSON text) and version.
+    n_items : int, optional
+        Number of items in the study; by default the number of items with an answer.
+    not_given : sequence of mappings
+        Planned first labels without any answer: item and reviewer. Answers without a label, such as "not sure", are
+        found in `answers`.
+    level : float
+        Level of all intervals, including credible intervals; tests use the significance level 1 - level.
+    resampling : Resampling
+        Settings of the bootstrap, the Gibbs sampler and the tests of independent errors. By default, none of them
+        runs.
+    show_rejected : bool
+        Include the numbers of a rejected latent class model; by default they are withheld.
+    progress : callable, optional
+        Called after each finished part with the share of parts that are finished, in (0, 1].
+    """
+    table, classifiers = with_defaults(answers), _checked_verdicts(verdicts)
+    first = first_of(table)
+    labels = _labels(table, first, not_given)
+    truth = truths(labels, _decisions(table))
+    n_all = table.loc[table["kind"] != CALIBRATION, "item"].nunique() if n_items is None else n_items
+    applications = _applications(table, verdicts)
+    done = _counted(progress, 1 + len(classifiers) + (1 if resampling.n_sweeps else 0))
+    latent, latent_rates = latent_numbers(truth, labels.first, verdicts, level, resampling, show_rejected, done)
+    agreement = done(agreement_numbers(labels, level, resampling))
+    settings = {"level": level, "show_rejected": show_rejected, "resampling": json_values(resampling)}
+    return Report(
+        definitions=DEFINITIONS,
+        study=read_back(Study, json_values(provenance.study), "study"),
+        parameters=read_back(Parameters, {**settings, **json_values(provenance.parameters), **_used(verdicts)}),
+        plan=json_values(provenance.plan),
+        agreement=agreement,
+        consensus=consensus_numbers(truth, latent, len(labels.third), n_all, level),
+        left_out=_left_out(table, first),
+        classifiers=with_holm_of_baseline({
+            name: done(
+                classifier_numbers(name, rows, truth, latent_rates.get(name), applications, level, resampling)
+            )
+            for name, rows in classifiers.items()
+        }, level),
+        comparisons=comparisons(verdicts, truth, level),
+        measures={
+            name: tuple(MeansOfApplication(**row) for row in measure_numbers(rows))
+            for name, rows in classifiers.items()
+        },
+        reviewers_follow=habit_numbers(labels.first, verdicts, applications, resampling, level),
+        hashes=json_values(provenance.hashes),
+        versions=json_values(provenance.versions),
+        notes=tuple(provenance.notes),
+        course=None if provenance.course is None else read_back(Course, json_values(provenance.course), "course"),
+    )  # fmt: skip
+
+
+def _counted(progress: Callable[[float], object] | None, n_parts: int) -> Done:
+    """Return a function that receives the result of each finished part and reports the progress."""
+    numbers = count(1)
+
+    def done(result: Any) -> Any:
+        if progress is not None:
+            progress(next(numbers) / n_parts)
+        return result
+
+    return done
+
+
+def _labels(table: pd.DataFrame, first: pd.DataFrame, not_given: Sequence[Mapping[str, str]]) -> Labels:
+    counted = first[first["kind"].isin(COUNTED_KINDS)]
+    task = ["reviewer", "assignment"]
+    last = table.groupby(task, sort=False).tail(1)
+    standing = last[last["kind"].isin(COUNTED_KINDS) & last["label"].isin(CATEGORIES)]
+    again = first[first["kind"] == RETEST]
+    pairs = counted.merge(again.drop_duplicates(["item", "rater"]), on=["item", "rater"], suffixes=("", "_again"))
+    further = first[first["kind"] == THIRD].drop_duplicates(["item", "rater"])
+    of_counted, of_further = (pd.MultiIndex.from_frame(rows[["item", "rater"]]) for rows in (counted, further))
+    return Labels(
+        first=counted,
+        current=standing.rename(columns={"reviewer": "rater", "label": "category"}),
+        third=further[~of_further.isin(of_counted)],  # a reviewer who gave a first label cannot give a third label
+        missing=_not_given(table, counted, not_given),
+        retest=pairs.rename(columns={"category": "first", "category_again": "second"})[["rater", "first", "second"]],
+    )
+
+
+def _not_given(table: pd.DataFrame, counted: pd.DataFrame, planned: Sequence[Mapping[str, str]]) -> pd.DataFrame:
+    """Return the pairs of reviewer and item without a first label, including items that are only planned."""
+    met = table[table["kind"].isin(COUNTED_KINDS)][["item", "reviewer"]].drop_duplicates()
+    never = pd.DataFrame(
+        [(row["item"], row["reviewer"]) for row in planned], columns=["item", "reviewer"], dtype=object
+    )
+    met = (pd.concat([met, never]) if len(never) else met).drop_duplicates().rename(columns={"reviewer": "rater"})
+    labelled = pd.MultiIndex.from_frame(counted[["item", "rater"]])
+    return met[~pd.MultiIndex.from_frame(met).isin(labelled)].reset_index(drop=True)
+
+
+def _decisions(table: pd.DataFrame) -> dict[object, str]:
+    """Return the adjudicated category of each split item; if there are several decisions, the last counts."""
+    decided = table[(table["kind"] == ADJUDICATED) & table["label"].isin(CATEGORIES)]
+    return dict(zip(decided["item"], decided["label"], strict=True))
+
+
+def _applications(table: pd.DataFrame, verdicts: pd.DataFrame) -> dict[object, object]:
+    names: dict[object, object] = {}
+    for rows in (verdicts, table):
+        if "application" in rows:
+            names |= dict(zip(rows["item"], rows["application"], strict=True))
+    return {item: application for item, application in names.items() if isinstance(application, str) and application}
+
+
+def _left_out(table: pd.DataFrame, first: pd.DataFrame) -> dict[str, int]:
+    """Count the answers that the tables leave out, by reason."""
+    task = ["reviewer", "assignment"]
+    current = table.groupby(task, sort=False)["label"].last()
+    order = pd.Series(range(len(table)), index=table.index)
+    first_at = pd.Series(order[first.index].to_numpy(), index=pd.MultiIndex.from_frame(first[["rater", "assignment"]]))
+    of_task = first_at.reindex(pd.MultiIndex.from_frame(table[task])).to_numpy()
+    later = order.to_numpy() > of_task  # False if there is no first label
+    other_kinds = first[~first["kind"].isin(COUNTED_KINDS)]["kind"].value_counts()
+    return {
+        "not_sure": int((current == NOT_SURE).sum()),
+        "withdrawn_answers": int((table["label"] == WITHDRAWN).sum()),
+        "own_revisions": int((table["label"].isin(CATEGORIES).to_numpy() & later).sum()),
+        **{f"{kind}_labels": int(n) for kind, n in sorted(other_kinds.items())},
+    }
+
+
+def _checked_verdicts(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    missing = [name for name in ("item", "classifier", "verdict") if name not in verdicts.columns]
+    if missing:
+        raise ValueError(
+            f"the verdicts lack the column {', '.join(missing)}. They have: {', '.join(map(str, verdicts))}"
+        )
+    doubled = verdicts[verdicts.duplicated(["item", "classifier"])]
+    if len(doubled):
+        row = doubled.iloc[0]
+        raise ValueError(f"classifier {row['classifier']!r} has two verdicts on item {row['item']!r}")
+    return {str(name): rows for name, rows in verdicts.groupby("classifier", sort=True)}
+
+
+def _used(verdicts: pd.DataFrame) -> dict[str, Any]:
+    """Return the parameters with which each classifier computed its verdicts.
+
+    A classifier has several entries if its parameters changed.
+    """
+    if not {"parameters", "version"} <= set(verdicts):
+        return {}
+    used = verdicts[["classifier", "parameters", "version"]].drop_duplicates().sort_values(["classifier", "version"])
+    return {
+        "verdicts": {
+            str(name): [
+                {**json.loads(text), "version": int(version)}
+                for text, version in zip(rows["parameters"], rows["version"], strict=True)
+            ]
+            for name, rows in used.groupby("classifier")
+        }
+    }

@@ -1,0 +1,102 @@
+"""What a report is computed with: where its numbers come from, how it resamples, and all measures and classifiers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Self
+
+import numpy as np
+
+from analysis.classifiers import CLASSIFIERS, classifier_named
+from analysis.dissimilarity import MEASURES
+from analysis.document import json_values
+
+MIN_MISFIT = 19  # the smallest number of draws with which p = 0.05 is possible
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """The numbers of draws and the random seed. The same settings and data give the same report.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, or if `n_misfit` is too small.
+    """
+
+    seed: int = 1
+    n_bootstrap: int = 2000  # bootstrap draws of items; 0 for none
+    n_sweeps: int = 1500  # sweeps of the Gibbs sampler of the latent class model; if 0, the model is not fitted
+    n_misfit: int = 199  # data sets drawn for the misfit test, at least 19 if the model is fitted
+
+    def __post_init__(self) -> None:
+        """Check the numbers of draws; raise ValueError if a number is invalid."""
+        for name, value in asdict(self).items():
+            if value < 0:
+                raise ValueError(f"{name} must not be negative, got {value}")
+        if self.n_sweeps and self.n_misfit < MIN_MISFIT:
+            raise ValueError(f"n_misfit must be at least {MIN_MISFIT}, got {self.n_misfit}")
+
+    @classmethod
+    def none(cls, seed: int = 1) -> Self:
+        """Return settings that turn off all resampling."""
+        return cls(seed, 0, 0, 0)
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Self:
+        """Read the settings from a report; raise ValueError if they are invalid."""
+        try:
+            return cls(**{name: int(value) for name, value in settings.items()})
+        except (AttributeError, OverflowError, TypeError) as error:
+            raise ValueError(f"resampling: {error}") from None
+
+    def rng(self, part: str) -> np.random.Generator:
+        """Return the random generator for one part of the report.
+
+        Each part has its own generator, independent of all others.
+        """
+        return np.random.default_rng([self.seed, *part.encode()])
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where the numbers of a report come from. The report shows these values unchanged."""
+
+    # Name, question, state, number of items, number of reviewers, and whether the report is interim.
+    study: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # all configurable parameters with their values
+    plan: Mapping[str, Any] | None = None
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()  # remarks that a reader needs, such as arbitrary choices in a data set
+    course: Mapping[str, Any] | None = None  # how the study proceeded: the fields of `Course`
+
+
+def registry() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return all classifiers and measures with their properties.
+
+    Returns
+    -------
+    dict
+        "classifiers" and "measures": name -> properties in the registry, without functions.
+    """
+    return {
+        "classifiers": {name: _row(classifier) for name, classifier in CLASSIFIERS.items()},
+        "measures": {name: _row(measure) for name, measure in MEASURES.items()},
+    }
+
+
+def _row(entry: Any) -> dict[str, Any]:
+    values = {of_field.name: getattr(entry, of_field.name) for of_field in fields(entry) if of_field.name != "name"}
+    return {name: json_values(value) for name, value in values.items() if not callable(value)}
+
+
+def title_of(classifier: str) -> str:
+    """Return the title of a classifier."""
+    known = classifier_named(classifier)
+    return known.title if known else classifier
+
+
+def row_title(classifier: str) -> str:
+    """Return the title of a classifier with a capital letter, for table rows and the start of a sentence."""
+    title = title_of(classifier)
+    return f"{title[:1].upper()}{title[1:]}" if classifier_named(classifier) else title

@@ -1,0 +1,63 @@
+"""Tables for other readers: one row per item for spreadsheets, and the layout of a paper's own tables."""
+
+import pandas as pd
+
+from analysis import consensus
+from analysis.document import DASH, Table, table
+from analysis.report._report import Report
+from analysis.report._settings import row_title
+from analysis.tables import counted_labels
+
+
+def wide(answers: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of first labels, consensus, verdicts and scores, with one row per item.
+
+    Each reviewer has a column of labels; each classifier has a column of verdicts and a column of scores.
+
+    Returns
+    -------
+    DataFrame
+        Columns item, status, category, n_labels, `label_REVIEWER` for each reviewer, `verdict_CLASSIFIER` and
+        `score_CLASSIFIER` for each classifier. Sorted by item; items without answers and verdicts are left out.
+    """
+    labels = counted_labels(answers)
+    decided = consensus.agreed_only(labels)
+    parts = [decided, labels.pivot(index="item", columns="rater", values="category").add_prefix("label_")]
+    for column in ("verdict", "score"):
+        if column in verdicts:
+            parts += [verdicts.pivot(index="item", columns="classifier", values=column).add_prefix(f"{column}_")]
+    items = pd.Index(sorted({*answers["item"], *verdicts["item"]}), name="item")
+    table = pd.concat([part.reindex(items) for part in parts], axis=1)
+    table["status"] = table["status"].fillna(consensus.INCOMPLETE)
+    table["n_labels"] = table["n_labels"].fillna(0).astype(int)
+    return table.rename_axis(columns=None).reset_index()
+
+
+def paper_tables(report: Report) -> tuple[Table, ...]:
+    """Return the tables in the layout of the paper: one row of pairs, and reviewers against each classifier, 2 x 2.
+
+    The first table has a column for each pair of reviewers; each further table counts the agreed items of a classifier.
+    There is no table of pairs without a pair, and no table of a classifier without a verdict on an agreed item.
+    """
+    pairs = report.agreement.pairs
+    tables = []
+    if pairs:
+        header = ("Pair", *(f"{pair.a}-{pair.b}" for pair in pairs))
+        shares = [DASH if pair.percent.value is None else f"{100 * pair.percent.value:.0f} %" for pair in pairs]
+        caption = "Agreement of each pair of reviewers, in percent of the items that both labelled."
+        tables.append(table(caption, header, [("Agreement", *shares)], range(1, len(header)), name="paper-pairs"))
+    for name, row in report.classifiers.items():
+        cells = row.rates.confusion
+        if not row.rates.n:
+            continue
+        title = row_title(name)
+        tables.append(
+            table(
+                f"Reviewers against {title}, on {row.rates.n} agreed items.",
+                ("Reviewers", f"{title}: dissimilar", f"{title}: similar"),
+                [("dissimilar", cells.tp, cells.fn), ("similar", cells.fp, cells.tn)],
+                (1, 2),
+                name=f"paper-{name}",
+            )
+        )
+    return tuple(tables)

@@ -1,0 +1,63 @@
+"""The command that finds the limits of a check from runs of one version."""
+
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import click
+
+from labeler.cli.check import Share
+from labeler.cli.common import json_option, remark, show, write_text
+from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
+from labeler.service.files import checking, gathering
+
+
+@click.command(epilog="Example: labeler noise same-version*.json --write limits.toml")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("--false-alarms", "rate", type=Share(), default=0.05, metavar="SHARE",
+              help="Wanted share of checks with a false alarm [default: 5%].")  # fmt: skip
+@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
+              help="Significance level of the check.")  # fmt: skip
+@click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
+              help="Warm-up to leave out of each run: a number of iterations, or a share below 1.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
+@click.option("--write", "target", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+              help="Write the limits for runs by turns to a TOML file for `labeler check --limits`.")  # fmt: skip
+@json_option
+@reading_options
+def noise(
+    paths: tuple[Path, ...], rate: float, alpha: float, warmup: float, seed: int, target: Path | None, as_json: bool,
+    **arguments: Any,
+) -> None:  # fmt: skip
+    """Find the limits that keep false alarms of a check rare, from runs of one version.
+
+    The runs are compared with each other, by turns and in blocks, as `labeler check` compares two versions. The table
+    shows the share of false alarms, the smallest --min-change that keeps the wanted share, and the change that so many
+    runs of each version detect.
+    """
+    gathered = read_files(paths, read_options(arguments), gathering.from_files)
+    result = checking.noise_of(gathered, checking.per_run(warmup, "mean"), alpha=alpha, rate=rate, seed=seed)
+    rows = [
+        {
+            "runs": row.n_runs, "measured": row.design, "false alarms": row.false_alarms, "min-change": row.min_change,
+            "detectable": row.detectable,
+        }
+        for row in result.rows
+    ]  # fmt: skip
+    percents = [
+        {name: f"{100 * cell:.1f} %" if isinstance(cell, float) else cell for name, cell in row.items()} for row in rows
+    ]
+    show(rows if as_json else percents, as_json=as_json)
+    say_of_files(gathered)
+    if result.n_left_out:
+        remark(f"Left out: {result.n_left_out} with another number of runs than {result.n_runs}.")
+    if target is not None:
+        by_turns = [row for row in result.rows if row.design == "by turns"]
+        best = min(by_turns, key=lambda row: (round(row.min_change, 3), -row.n_runs))
+        share = max(1.0, ceil(1000 * best.min_change) / 10)
+        write_text(
+            target,
+            f"# from `labeler noise`: at most {100 * rate:g} % false alarms if the versions are measured by turns\n"
+            f'min_change = "{share:g}%"\nruns = {best.n_runs}\n',
+        )
+        remark(f"Limits written to {target}: labeler check NEW --against OLD --limits {target}")

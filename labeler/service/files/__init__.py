@@ -1,0 +1,1 @@
+"""Check, convert and explore result files; no study is needed."""

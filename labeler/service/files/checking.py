@@ -1,0 +1,283 @@
+"""Check result files: look for changes for the worse and for unreliable results, for example in a build."""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis import check as checking
+from analysis.benchmark import VERSION, Benchmark, Failure, PerRun, natural
+from analysis.check import DEFAULT_RULES, FAIL_ON, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, KnownChange, Rules
+from analysis.classifiers import CLASSIFIERS as REGISTRY
+from analysis.document import Document, json_values, to_html, to_json, to_text
+from analysis.two_samples import TESTS
+from labeler.errors import InputError, sentence
+from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
+from labeler.formats.more_runs import false_alarms, more_runs
+from labeler.service.files import build_outputs
+from labeler.service.files.gathering import Gathered, left_out, per_run, usable
+from labeler.service.files.known_changes import read_known, read_limits
+from labeler.service.files.models import read_model, warmup_of
+
+__all__ = [
+    "ALLOWED", "ANNOTATIONS", "CLASSIFIERS", "FAIL_ON", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "TESTS",
+    "Checked", "apart_by_version", "check_files", "confirmed", "gather", "noise_of", "per_run", "read_known",
+    "read_limits", "rules", "warmup_of",
+]  # fmt: skip
+
+CLASSIFIERS = tuple(REGISTRY)
+ALLOWED = (*checking.ALLOWED, checking.ALL)
+SPREAD = "spread"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The result of a check, which can be written in several formats."""
+
+    check: Check
+    formats: tuple[Format, ...] = ()
+
+    @property
+    def outcome(self) -> int:
+        """The exit code of the command, which says whether the check found something."""
+        return self.check.outcome
+
+    @property
+    def commands(self) -> list[tuple[str, str]]:
+        """How to measure more runs with the tools that wrote the files."""
+        each = "run ten processes of each version in alternation. OLD and NEW are the folders of the versions"
+        return [(f"With {file_format.title}, {each}:", more_runs(file_format.name)) for file_format in self.formats]
+
+    @cached_property
+    def document(self) -> Document:
+        """The result as a document with text and tables."""
+        return checking.document(self.check, commands=self.commands)
+
+    @property
+    def content(self) -> Any:
+        """All numbers of the check as dictionaries, lists, numbers and texts, for JSON."""
+        return json_values(self.check)
+
+
+FORMS: Mapping[str, Callable[[Checked], str]] = {
+    "text": lambda checked: "".join(f"{line}\n" for line in checking.to_lines(checked.check, checked.commands)),
+    "verbose": lambda checked: to_text(checked.document),
+    "json": lambda checked: to_json(checked.content),
+    "markdown": lambda checked: checking.markdown(checked.check, commands=checked.commands),
+    "html": lambda checked: to_html(checked.document, {}),
+    "junit": lambda checked: build_outputs.to_junit(checked.check),
+}
+ANNOTATIONS: Mapping[str, Callable[[Checked, Sequence[str]], str]] = {
+    "github": lambda checked, files: build_outputs.github_annotations(checked.check, files),
+    "gitlab": lambda checked, files: build_outputs.gitlab_report(checked.check, files),
+}
+
+
+def rules(
+    classifier: str | None = None,
+    *,
+    theta: float | None = None,
+    cut: float | None = None,
+    model: Path | None = None,
+    **options: Any,
+) -> Rules:
+    """Return the rules that decide what a finding is, built from options.
+
+    Raises InputError if an option is invalid, or the classifier has no such threshold.
+
+    Parameters
+    ----------
+    classifier : str, optional
+        A name in `CLASSIFIERS`. The default is the heuristic if theta is given, SAME if a cut is given, and otherwise
+        spread.
+    theta, cut : float, optional
+        theta is the threshold of the heuristics, and cut is the threshold of SAME.
+    model : Path, optional
+        A model that `labeler learn` wrote, to be used as the classifier.
+    **options
+        See `Rules`.
+    """
+    if model is not None:
+        if classifier or theta is not None or cut is not None:
+            raise InputError("--model selects the classifier. Leave out --classifier, --theta and --cut.")
+        learned = read_model(model)
+        return Rules(**options, classifier=learned.classifier, model=learned)
+    thresholds = {name: value for name, value in (("theta", theta), ("cut", cut)) if value is not None}
+    if len(thresholds) > 1:
+        raise InputError("--theta is for the heuristics and --cut is for SAME. Give only one of these two options.")
+    options["classifier"] = classifier or {"theta": "heuristic", "cut": "same"}.get(next(iter(thresholds), ""), SPREAD)
+    for name, value in thresholds.items():
+        known = REGISTRY[options["classifier"]]
+        if known.threshold_name != name:
+            fitting = [other.name for other in REGISTRY.values() if other.threshold_name == name]
+            raise InputError(f"{known.name} has no threshold --{name}. Use --{name} with {' or '.join(fitting)}.")
+        options["classifier"] = known.at(value).name
+    try:
+        return Rules(**options)
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+
+
+def gather(
+    files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
+) -> Gathered:
+    """Read the benchmarks of result files, and return them with the refused files and remarks.
+
+    If a file of a suite lacks a benchmark, the missing result counts as a failed run of the benchmark. Raises
+    InputError like `gathering.usable`.
+    """
+    parts, gathered = usable(files, options, advance=advance)
+    parts = [_with_failed(part) for part in parts]
+    remarks = [remark for part in parts for remark in left_out(part)]
+    return replace(gathered, benchmarks=tuple(_with_absent(parts)), remarks=(*gathered.remarks, *remarks))
+
+
+def _with_failed(part: Part) -> Part:
+    """Return the part with the benchmarks whose runs all failed added to its benchmarks.
+
+    A benchmark that was skipped on purpose is not added.
+    """
+    failed = [one for one in part.unmeasured if not all(failure.on_purpose for failure in one.failures)]
+    skipped = [one for one in part.unmeasured if all(failure.on_purpose for failure in one.failures)]
+    return replace(part, benchmarks=(*part.benchmarks, *failed), unmeasured=tuple(skipped))
+
+
+def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
+    """Yield all benchmarks; if a file of the suite lacks a benchmark, the benchmark gets a failed run for this file.
+
+    If a process crashes, its file lacks the benchmarks that did not run. Two files belong to the same suite if they
+    have a benchmark in common, or if other files connect them in this way. Files of other versions or contexts do not
+    belong to the suite.
+    """
+    suites: dict[Hashable, Hashable] = {}  # file -> another file of its suite, or itself
+
+    def root(file: Hashable) -> Hashable:
+        while suites.setdefault(file, file) != file:
+            suites[file] = file = suites[suites[file]]
+        return file
+
+    keys = [
+        [(file.name, part.known and part.known.name, frozenset(file.conditions.items())) for file in part.files]
+        if part.is_joined and part.benchmarks and all(file.is_run for file in part.files)
+        else []
+        for part in parts
+    ]
+    for files in keys:
+        of_level: dict[Hashable, Hashable] = {}
+        for file in files:
+            suites[root(file)] = root(of_level.setdefault(file[1:], file))
+    members: dict[Hashable, list[tuple[str, dict[str, str]]]] = {}
+    for file in dict.fromkeys(file for files in keys for file in files):
+        members.setdefault(root(file), []).append((file[0], dict(file[2])))
+    for part, files in zip(parts, keys, strict=True):
+        present = {file[0] for file in files}
+        absent = [
+            Failure(conditions, f"missing in {name}")
+            for suite in dict.fromkeys(map(root, files))
+            for name, conditions in members[suite]
+            if name not in present
+        ]
+        for benchmark in part.benchmarks:
+            yield replace(benchmark, failures=(*benchmark.failures, *absent)) if absent else benchmark
+
+
+def apart_by_version(gathered: Gathered, baseline: str) -> tuple[Gathered, Gathered]:
+    """Return the benchmarks of the candidate version, and the benchmarks of the baseline version.
+
+    This is for files with results of two versions: for example, asv writes results for several commits. Raises
+    InputError if no run has the version of the baseline, or the other runs have more than one version.
+    """
+    known = sorted({run.of(VERSION) for benchmark in gathered.benchmarks for run in benchmark.runs} - {""}, key=natural)
+    others = [version for version in known if version != baseline]
+    if baseline not in known or len(others) != 1:
+        raise InputError(
+            f"--against-version {baseline}: the files must have results of exactly two versions, one of which is "
+            f"{baseline}. The files have these versions: {', '.join(known) or 'none'}."
+        )
+    sides = [
+        [runs for benchmark in gathered.benchmarks if (runs := benchmark.where(**{VERSION: version}))]
+        for version in (others[0], baseline)
+    ]
+    candidate, before = (replace(gathered, benchmarks=tuple(benchmarks)) for benchmarks in sides)
+    return candidate, replace(
+        before, refused=(), remarks=(), hashes={}
+    )  # the remarks are reported once, with the candidate
+
+
+def confirmed(
+    first: Checked,
+    candidate: Gathered,
+    second: Gathered,
+    baseline: Gathered,
+    rules: Rules,
+    *,
+    per_run: PerRun,
+    known: Sequence[KnownChange] = (),
+) -> Checked:
+    """Let a second sample decide about the changes that the first check found.
+
+    Raises InputError if the second sample contains a file of the first.
+    """
+    same = [name for digest, name in second.hashes.items() if digest in candidate.hashes]
+    if same:
+        raise InputError(f"--confirm {same[0]}: this file is already part of the first sample. Measure new runs.")
+    names = {finding.name for finding in first.check.findings if finding.kind == "changed" and finding.outcome}
+    sides = [[one for one in side.benchmarks if one.name in names] for side in (second, baseline)]
+    again = checking.check(sides[0], sides[1], rules, per_run=per_run, explain=False)
+    result = checking.confirm(first.check, again)
+    return replace(first, check=checking.acknowledge(result, known) if known else result)
+
+
+def noise_of(gathered: Gathered, per_run: PerRun, *, alpha: float, rate: float, seed: int) -> checking.Noise:
+    """Return the limits that keep false alarms rare, from runs of one version; raise InputError if they are too few."""
+    try:
+        return checking.noise(
+            gathered.benchmarks, per_run=per_run, alpha=alpha, rate=rate, rng=np.random.default_rng(seed)
+        )
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+
+
+def check_files(
+    candidate: Gathered,
+    baseline: Gathered | None = None,
+    rules: Rules = DEFAULT_RULES,
+    *,
+    per_run: PerRun,
+    options: ReadOptions = DEFAULTS,
+    known: Sequence[KnownChange] = (),
+    explain: bool = True,
+) -> Checked:
+    """Check the benchmarks of the candidate, compare them with a baseline if there is one, and return the result.
+
+    Known changes do not affect the exit code. `explain` says whether to find out why runs differ. Raises InputError if
+    an option is invalid.
+    """
+    formats = {
+        file_format.name: file_format
+        for gathered in (candidate, baseline)
+        if gathered
+        for file_format in gathered.formats
+    }
+    warnings = [
+        false_alarms(file_format.name, file_format.title)
+        for file_format in formats.values()
+        if options.values_are == "runs" and file_format.values_are != "runs"
+    ]
+    before = None if baseline is None else baseline.benchmarks
+    same = (
+        {}
+        if baseline is None
+        else {name: digest for digest, name in candidate.hashes.items() if digest in baseline.hashes}
+    )
+    try:
+        result = checking.check(
+            candidate.benchmarks, before, rules, per_run=per_run, warnings=warnings, same_files=tuple(same),
+            explain=explain,
+        )  # fmt: skip
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+    return Checked(checking.acknowledge(result, known) if known else result, tuple(formats.values()))

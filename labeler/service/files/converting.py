@@ -1,0 +1,113 @@
+"""Convert result files to a single table or a folder of files, without a study."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from analysis.benchmark import Benchmark
+from labeler.atomic_files import in_place
+from labeler.errors import InputError
+from labeler.formats import DEFAULTS, Advance, ReadOptions, Source, Spool, read_benchmarks, writing
+from labeler.service.files.gathering import left_out
+
+FORMS = ("parquet", "csv", "icpe")
+
+
+@dataclass
+class Done:
+    """The result of a conversion: counts of what was written, refused files as (file, reason), and remarks."""
+
+    n_benchmarks: int = 0
+    n_runs: int = 0
+    n_values: int = 0
+    n_failures: int = 0
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def add(self, benchmark: Benchmark) -> None:
+        """Count a benchmark that was written."""
+        self.n_benchmarks += 1
+        self.n_runs += len(benchmark.runs)
+        self.n_values += sum(map(len, benchmark.runs))
+        self.n_failures += len(benchmark.failures)
+
+
+def convert(
+    files: Sequence[Source],
+    form: str,
+    out: Path,
+    options: ReadOptions = DEFAULTS,
+    *,
+    advance: Advance = lambda _source: None,
+) -> Done:
+    """Write the benchmarks of result files in another format.
+
+    The function first reads all files and stores their runs in a temporary folder. It then writes the benchmarks one by
+    one under a temporary name and renames the result at the end, so that no incomplete file is left behind. `form` is
+    "parquet" or "csv" (one long table, which replaces an existing file) or "icpe" (a folder, which must not exist). A
+    file is refused if it cannot be used, or if an earlier file contains the same benchmark. Raises InputError if there
+    are no measurements to write, or the target cannot be written.
+    """
+    if form == "icpe" and out.exists():
+        raise InputError(f"{out} already exists. Give the name of a new folder.")
+    done = Done()
+    with TemporaryDirectory(prefix="labeler-") as folder:
+        spool = Spool(Path(folder))
+        factors = _gather(files, options, spool, done, advance)
+        with in_place(out) as partial:
+            WRITERS[form](_all_benchmarks(spool), partial, writing.columns(factors), done)
+            if not done.n_benchmarks:
+                why = "; ".join(f"{file}: {reason}" for file, reason in done.refused)
+                raise InputError(f"The files have no measurements that can be written. {why}")
+    return done
+
+
+def _all_benchmarks(spool: Spool) -> Iterator[Benchmark]:
+    for key in spool.numbers:
+        yield from (benchmark for _mark, benchmark in spool.kept(key))
+
+
+def _gather(files: Sequence[Source], options: ReadOptions, spool: Spool, done: Done, advance: Advance) -> list[str]:
+    """Store all benchmarks on disk; return the names of the conditions that need a column in the table."""
+    factors: dict[str, None] = {}
+    for part in read_benchmarks(files, options, advance=advance):
+        if part.refused:
+            done.refused.append((part.label, part.refused))
+        done.remarks += [*(f"{part.label}: {text}" for text in part.remarks), *left_out(part)]
+        for benchmark in part.benchmarks:
+            spool.add((benchmark.application, benchmark.name), 0, benchmark)
+            factors |= dict.fromkeys(writing.factors_of(benchmark))
+    return list(factors)
+
+
+def _write_csv(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: Done) -> None:
+    with out.open("wb") as file, writing.csv_writer(file, names) as writer:
+        for benchmark in benchmarks:
+            writer.write_table(writing.rows(benchmark, names, is_csv=True))
+            done.add(benchmark)
+
+
+def _write_parquet(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: Done) -> None:
+    with out.open("wb") as file, writing.parquet_writer(file, names) as writer:
+        for benchmark in benchmarks:
+            writer.write_table(writing.rows(benchmark, names))
+            done.add(benchmark)
+
+
+def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: Done) -> None:
+    out.mkdir()
+    for benchmark in benchmarks:
+        try:
+            name, content = writing.icpe_file(benchmark)
+            with (out / name).open("xb") as file:
+                file.write(content)
+        except (ValueError, FileExistsError) as error:
+            reason = "another benchmark has the same file name" if isinstance(error, OSError) else str(error)
+            done.refused.append((f"benchmark {benchmark.name!r}", reason))
+            continue
+        done.add(benchmark)
+
+
+Writer = Callable[[Iterator[Benchmark], Path, Sequence[str], Done], None]
+WRITERS: dict[str, Writer] = {"parquet": _write_parquet, "csv": _write_csv, "icpe": _write_icpe}

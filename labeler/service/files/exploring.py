@@ -1,0 +1,132 @@
+"""Apply one of the methods spread, order, trust and contexts to measurements from files or from a study."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from analysis import benchmark as measurements, contexts, order, spread, trust
+from analysis.benchmark import ALTERED, HIGHER, UNKNOWN, VERSION, Benchmark, Failure, by_name, sorted_by_name
+from analysis.document import Document, json_values, to_html, to_json, to_text
+from analysis.document.figures import Chart, to_svg
+from labeler.errors import InputError, sentence
+from labeler.model import Item
+from labeler.service.files.gathering import Gathered, from_files, per_run
+from labeler.store import Database, items, runs
+
+__all__ = [
+    "AGGREGATES", "METHODS", "Explored", "Gathered", "Method", "as_html", "as_json", "as_text", "explore", "from_files",
+    "from_study", "per_run", "rows", "variants",
+]  # fmt: skip
+
+AGGREGATES = tuple(measurements.AGGREGATES)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method for analysing measurements: spread, order, trust or contexts."""
+
+    name: str  # the name of the command, and the title in lists
+    title: str
+    question: str  # the question that the method answers
+    survey: Callable[..., Any]  # function from benchmarks and options to the result, which is a frozen dataclass
+    document: Callable[[Any], Document]  # functions that turn a result into text with tables, and into figures by name
+    charts: Callable[[Any], dict[str, Chart]]
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method("spread", "Spread", "How far apart are the runs, and which slowdowns would the suite detect?",
+               spread.survey, spread.document, spread.charts),
+        Method("order", "Order", "Does the order of the benchmarks affect the result?",
+               order.survey, order.document, order.charts),
+        Method("trust", "Trust", "How reliable are confidence intervals and tests that use these runs?",
+               trust.survey, trust.document, trust.charts),
+        Method("contexts", "Contexts", "Does the measurement context decide which version is faster?",
+               contexts.survey, contexts.document, contexts.charts),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Explored:
+    """The result of a method: its numbers, a text with tables, and figures."""
+
+    content: Mapping[str, Any]
+    document: Document
+    charts: Mapping[str, Chart] = field(default_factory=dict)
+
+
+def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explored:
+    """Apply a method to benchmarks and return the result.
+
+    `name` is one of `METHODS`; the options are those of its `survey`. Raises InputError if there are no benchmarks, or
+    an option is invalid.
+    """
+    if not benchmarks:
+        raise InputError("There are no measurements to analyse.")
+    method = METHODS[name]
+    try:
+        result = method.survey(benchmarks, **options)
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+    return Explored(json_values(result), method.document(result), method.charts(result))
+
+
+def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> pd.DataFrame:
+    """Return a table of runs in several measurement contexts, in random order (see `analysis.contexts.variant_plan`).
+
+    Raises InputError if a factor or a number is invalid.
+    """
+    try:
+        return contexts.variant_plan(factors, **options)
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+
+
+def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as dictionaries."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def as_text(explored: Explored) -> str:
+    """Return the result as text for a terminal."""
+    return to_text(explored.document)
+
+
+def as_json(explored: Explored) -> str:
+    """Return all numbers of the result as JSON."""
+    return to_json(explored.content)
+
+
+def as_html(explored: Explored) -> str:
+    """Return the result as one HTML page with figures."""
+    figures = {name: to_svg(chart) for name, chart in explored.charts.items()}
+    return to_html(explored.document, figures)
+
+
+def from_study(db: Database) -> Gathered:
+    """Return the benchmarks of a study.
+
+    An import makes separate items from the versions or altered methods of a benchmark. This function joins these items
+    again.
+    """
+    imported = sorted(items.all_items(db), key=lambda item: item.item_id)
+    benchmarks = [_of_item(db, item) for item in imported if item.n_runs and item.excluded_why is None]
+    return Gathered(tuple(sorted_by_name(by_name(benchmarks))))
+
+
+def _of_item(db: Database, item: Item) -> Benchmark:
+    conditions = runs.conditions_of_item(db, item.item_id)
+    failures = [Failure(conditions, reason) for conditions, reason in items.failures_of(db, item.item_id)]
+    name = item.name
+    for condition in (VERSION, ALTERED):
+        if condition in conditions:
+            name = name.removesuffix(f" @ {conditions[condition][0] or '?'}")
+    is_stated = item.unit or item.better == HIGHER  # "lower" is also stored if the direction was unknown
+    series = runs.of_item(db, item.item_id)
+    return Benchmark.of_series(
+        name, series, item.application, item.unit, item.better if is_stated else UNKNOWN, conditions, failures
+    )

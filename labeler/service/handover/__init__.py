@@ -1,0 +1,1 @@
+"""Give a study to others: copies, merges and data sets."""

@@ -1,0 +1,1 @@
+"""Import, curate, browse and draw the items of a study."""

@@ -1,0 +1,194 @@
+"""Build tables of a study's items that people can browse and filter."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from labeler.errors import InputError
+from labeler.model import Category, Item
+from labeler.screen import binning
+from labeler.service.cache import until_changed
+from labeler.service.items import drawing
+from labeler.store import Database, items, verdicts as stored_verdicts
+
+COLUMNS = ("item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded")
+MARK = " (classifier)"  # suffix for a classifier that has the same name as another column
+SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # the values that the slider offers
+
+MAX_SPREADS = 100_000  # number of spreads cached in memory, so that a long list of items appears quickly
+_SPREADS: dict[str, float | None] = {}
+
+Catalogue = pd.DataFrame
+Limits = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A filter for items, which keeps only items that meet all conditions."""
+
+    text: str = ""  # words that must all occur in the item's name, benchmark or application, in upper or lower case
+    applications: Sequence[str] = ()  # the applications to keep; if empty, items of all applications are kept
+    # (classifier, verdict): keep only items to which this classifier gave this verdict. None keeps all items.
+    verdict: tuple[str, str] | None = None
+    disagreeing: bool = False  # whether to keep only items to which at least two classifiers gave different verdicts
+    spread: Limits | None = None  # the smallest and largest accepted value; None accepts all values
+    iterations: Limits | None = None
+    with_excluded: bool = True  # whether to include excluded items
+
+
+@until_changed
+def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
+    """Return a table of all items, sorted by name, with the number and length of the runs and the spread.
+
+    Parameters
+    ----------
+    verdicts : bool
+        Whether to add a column with the verdicts of each classifier. A cell is None if the item has no verdict. If
+        another column already has the name of the classifier, the suffix "(classifier)" is added.
+
+    Returns
+    -------
+    DataFrame
+        Columns item, application, benchmark, runs, iterations (of the shortest run), unit, spread, excluded (the reason
+        or None), and one column per classifier. The spread compares the medians of the runs: it is the difference
+        between the largest and the smallest median, divided by the median of all these medians. The spread is missing
+        if the item has no measurements, or if the median of the medians is 0.
+    """
+    rows = [
+        (i.name, i.application, i.benchmark, i.n_runs, i.n_iterations, i.unit, _kept_spread(db, i), i.excluded_why)
+        for i in items.all_items(db)
+    ]
+    table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
+    table = table.astype({"runs": int, "iterations": int, "spread": float})
+    if verdicts:
+        names = table["item"].tolist()
+        for classifier, group in stored_verdicts.brief_table(db).dropna(subset="verdict").groupby("classifier"):
+            verdict_of = dict(zip(group["item"].tolist(), group["verdict"].tolist(), strict=True))
+            table[_free_column(table, str(classifier))] = pd.Series(map(verdict_of.get, names), dtype=object)
+    return table
+
+
+def classifiers(table: Catalogue) -> list[str]:
+    """Return the names of the columns of a catalogue that contain verdicts."""
+    return [str(column) for column in table.columns[len(COLUMNS) :]]
+
+
+def describe_verdicts(table: Catalogue) -> list[str]:
+    """Return for each row how many classifiers say dissimilar and similar, such as "D: 4 S: 1"."""
+    verdicts = table[classifiers(table)]
+    d, s = ((verdicts == category).sum(axis="columns") for category in (Category.DISSIMILAR, Category.SIMILAR))
+    return [f"D:\u00a0{n_dissimilar} S:\u00a0{n_similar}" for n_dissimilar, n_similar in zip(d, s, strict=True)]
+
+
+def chosen(table: Catalogue, filters: Filter) -> Catalogue:
+    """Return the rows of a catalogue that meet all conditions.
+
+    Raises InputError if an application, classifier or verdict is unknown, there are no verdicts to compare, or limits
+    are in the wrong order.
+    """
+    _check(table, filters)
+    keep = pd.Series(data=True, index=table.index)
+    for condition in _conditions(table, filters):
+        keep &= condition
+    return table[keep].reset_index(drop=True)
+
+
+def json_rows(table: Catalogue) -> list[dict[str, Any]]:
+    """Return the rows of a catalogue as dictionaries for JSON; a missing value is None."""
+    return [
+        {str(column): None if pd.isna(value) else value for column, value in row.items()}
+        for row in table.to_dict("records")
+    ]
+
+
+def describe_share(share: float) -> str:
+    """Return a spread in percent as text for a slider; return "any" for an infinite spread.
+
+    Examples
+    --------
+    >>> describe_share(0.005), describe_share(math.inf)
+    ('0.5 %', 'any')
+    """
+    return "any" if share == math.inf else f"{100 * share:g} %"
+
+
+def _kept_spread(db: Database, item: Item) -> float | None:
+    """Return the spread of an item; use the cached value if the same measurements were read before."""
+    if item.data_hash not in _SPREADS:
+        if len(_SPREADS) >= MAX_SPREADS:
+            _SPREADS.clear()
+        _SPREADS[item.data_hash] = _spread(db, item)
+    return _SPREADS[item.data_hash]
+
+
+def _spread(db: Database, item: Item) -> float | None:
+    """Compute the spread of an item; return None if it is undefined.
+
+    The medians come from the quantiles that are stored for drawing, because reading all measurements takes too long.
+    """
+    if not item.n_runs:
+        return None
+    payload = drawing.payload_of_item(db, item.item_id)
+    at = payload["percentiles"].index(50)
+    medians = np.array([binning.unpacked(run["quantiles"])[at] for run in payload["runs"]])
+    middle = abs(np.median(medians))
+    return float(np.ptp(medians) / middle) if middle else None
+
+
+def _free_column(table: Catalogue, classifier: str) -> str:
+    while classifier in table.columns:
+        classifier += MARK
+    return classifier
+
+
+def _column_of(classifier: str, columns: Sequence[str]) -> str | None:
+    """Return the column with the verdicts of a classifier; return None if there is no such column."""
+    return next((name for name in (f"{classifier}{MARK}", classifier) if name in columns), None)
+
+
+def _check(table: Catalogue, filters: Filter) -> None:
+    applications, available = sorted(set(table["application"])), classifiers(table)
+    unknown = sorted(set(filters.applications) - set(applications))
+    if unknown:
+        raise InputError(
+            f"This study has no application {unknown[0]!r}. It has these applications: {', '.join(applications)}."
+        )
+    if (filters.verdict is not None or filters.disagreeing) and not available:
+        raise InputError(
+            "This study has no verdicts, so items cannot be filtered by verdict. To compute verdicts: labeler verdicts"
+        )
+    if filters.verdict is not None:
+        classifier, verdict = filters.verdict
+        if _column_of(classifier, available) is None:
+            raise InputError(
+                f"The classifier {classifier!r} has no verdicts in this study. These classifiers have verdicts: "
+                f"{', '.join(available)}."
+            )
+        if verdict not in list(Category):
+            raise InputError(f"{verdict!r} is not a verdict. Choose one of: {', '.join(Category)}.")
+    for name, limits in (("spread", filters.spread), ("iterations", filters.iterations)):
+        if limits is not None and not limits[0] <= limits[1]:
+            raise InputError(f"The limits of {name} are {limits[0]:g} and {limits[1]:g}. Give the smaller limit first.")
+
+
+def _conditions(table: Catalogue, filters: Filter) -> Iterator[pd.Series]:
+    named = (table["item"] + "\n" + table["benchmark"] + "\n" + table["application"]).str.casefold()
+    for word in filters.text.casefold().split():
+        yield named.str.contains(word, regex=False)
+    if filters.applications:
+        yield table["application"].isin(filters.applications)
+    if filters.verdict is not None:
+        classifier, verdict = filters.verdict
+        yield table[_column_of(classifier, classifiers(table))] == verdict
+    if filters.disagreeing:
+        yield table[classifiers(table)].nunique(axis="columns") > 1
+    if filters.spread is not None:
+        yield table["spread"].between(*filters.spread)
+    if filters.iterations is not None:
+        yield table["iterations"].between(*filters.iterations)
+    if not filters.with_excluded:
+        yield table["excluded"].isna()

@@ -1,0 +1,406 @@
+"""Import result files into a study."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from analysis.benchmark import ALTERED, DIRECTIONS, LOWER, RUN, TIME, VERSION, Benchmark, by_level
+from labeler.errors import NotAllowed, Refused
+from labeler.formats import (
+    DEFAULTS,
+    FILE_IS,
+    VALUES_ARE,
+    Advance,
+    Part,
+    ReadOptions,
+    Source,
+    after_name,
+    members,
+    read_benchmarks,
+    read_options,
+    sources,
+    table as formats_table,
+)
+from labeler.model import Protocol, counted, measurement_hash
+from labeler.plan.lifecycle import Action, require
+from labeler.screen import binning
+from labeler.store import Database, bins, events, items, runs, studies
+
+__all__ = [
+    "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileBenchmark", "FileResult", "ReadOptions", "describe",
+    "files_below", "formats_table", "import_files", "look_into_files", "read_options", "upload", "uploads",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FileBenchmark:
+    """A benchmark that a file contains, with its warnings."""
+
+    benchmark: str
+    runs: int
+    iterations: str
+    unit: str
+    better: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """The result of importing one file, or one benchmark that was joined from several files.
+
+    The result has either benchmarks or the reason why nothing was imported.
+    """
+
+    file: str  # the name of the file, or the names of all files in one line
+    benchmarks: tuple[FileBenchmark, ...] = ()
+    refused: str = ""  # the reason why nothing is imported; "" if benchmarks are imported
+    already_there: bool = False
+    names: tuple[str, ...] = ()  # names of the new items
+    # The names of the files if the benchmark was joined from several files; otherwise empty.
+    files: tuple[str, ...] = ()
+
+    def json_values(self) -> list[dict[str, Any]]:
+        """Return one dictionary per benchmark for JSON; if there is no benchmark, return one for the file."""
+        rows: list[dict[str, Any]] = [
+            {
+                "benchmark": f.benchmark, "runs": f.runs, "iterations": f.iterations, "unit": f.unit,
+                "better": f.better, "warnings": list(f.warnings),
+            }
+            for f in self.benchmarks
+        ]  # fmt: skip
+        there = ["a file with the same content was imported before"] if self.already_there else []
+        nothing = dict.fromkeys(("benchmark", "runs", "iterations", "unit", "better")) | {"warnings": there}
+        return [{"file": self.file, **row, "refused": self.refused or None} for row in rows or [nothing]]
+
+
+@dataclass(frozen=True)
+class KnownItem:
+    """An item that the study already has.
+
+    `n_runs` is 0 if the study has only labels or verdicts for the item.
+    """
+
+    application: str
+    benchmark: str
+    data_hash: str
+    n_runs: int
+
+
+File = Source  # the name that pages and commands use for a source
+NewItem = tuple[Benchmark, tuple[str, ...]]  # (benchmark that becomes an item, its warnings)
+
+BETTER = tuple(filter(None, DIRECTIONS))
+LEVELS = (ALTERED, VERSION)  # conditions that distinguish different software, whose runs are not repetitions
+Lookup = Callable[[str], KnownItem | None]
+
+
+def files_below(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:
+    """Yield the result files that these paths, folders, zip files and patterns name.
+
+    If there are none, InputError is raised. `check` is called with the path of each file before the file is opened, and
+    may raise an error.
+    """
+    return sources(paths, check=check)
+
+
+def upload(name: str, data: bytes) -> Source:
+    """Return an uploaded file as a source; the name of the file is only shown and never used as a path."""
+    return Source(name, data=data)
+
+
+def uploads(files: Iterable[tuple[str, bytes]]) -> list[Source]:
+    """Return uploaded files as sources, including the files inside zip files; an uploaded file is (name, content)."""
+    return [source for name, data in files for source in members(upload(name, data))]
+
+
+def describe(results: Sequence[FileResult]) -> str:
+    """Return the number of imported items and files, as one line of text."""
+    n_items, n_refused = sum(len(result.names) for result in results), sum(bool(result.refused) for result in results)
+    alone = [result for result in results if not result.files]
+    shared = {name: True for result in results for name in result.files}
+    for result in results:
+        shared |= {name: False for name in result.files if not result.already_there}
+    n_there = sum(result.already_there for result in alone) + sum(shared.values())
+    return (
+        f"{counted(n_items, 'item')} imported from {counted(len(alone) + len(shared), 'file')}; "
+        f"{counted(n_there, 'file')} imported before, {n_refused} refused."
+    )
+
+
+def look_into_files(
+    files: Sequence[Source],
+    options: ReadOptions = DEFAULTS,
+    *,
+    as_new: bool = False,
+    advance: Advance = lambda _source: None,
+) -> Iterator[FileResult]:
+    """Yield the results that importing these files into an empty study would have; nothing is stored.
+
+    The parameters are the same as for `import_files`.
+    """
+    known_items: dict[str, KnownItem] = {}
+    for part in read_benchmarks(files, options, may_conflict=as_new, advance=advance):
+        try:
+            new_items = to_import(part)
+            new: dict[str, KnownItem] = {}
+            for benchmark, _warnings in new_items:
+                data_hash = measurement_hash(benchmark.values)
+                name = _free_name({**known_items, **new}.get, part.label, benchmark, data_hash, as_new)
+                if name is not None:
+                    new[name] = KnownItem(benchmark.application, benchmark.benchmark, data_hash, len(benchmark.runs))
+        except Refused as error:
+            yield _result(part, refused=after_name(error))
+            continue
+        known_items |= new
+        yield _result(part, tuple(map(_file_benchmark, new_items)), already_there=part.already_there)
+
+
+def import_files(
+    db: Database,
+    files: Sequence[Source],
+    options: ReadOptions = DEFAULTS,
+    *,
+    as_new: bool = False,
+    advance: Advance = lambda _source: None,
+    actor: str,
+    now: datetime,
+) -> Iterator[FileResult]:
+    """Import measurements, and yield the result of each file.
+
+    Each file is stored in one transaction. If a file cannot be used, nothing from this file is imported, but the other
+    files are. If the content of a file was imported before, the file adds nothing.
+
+    If each file is one run, the runs of a benchmark from all files become one item. These benchmarks are stored after
+    all files are read, and their results come after the results of the files. A benchmark with runs of several versions
+    or altered methods becomes one item per version or altered method, with the name `NAME @ VERSION`. Raises NotAllowed
+    if the study already has a plan, because nobody would label new items.
+
+    Changed measurements of a benchmark in the study are refused; with `as_new` they become a separate item (`name#2`).
+    """
+    study = studies.get(db)
+    if study.plan_hash is not None:
+        raise NotAllowed(
+            "This study already has a plan, so nobody would label new items. Import items before you create the plan."
+        )
+    require(study, Action.IMPORT)
+    importer = _Importer(db, as_new, study.protocol, actor, now)
+    for part in read_benchmarks(
+        _without_study(db, files), options, skip=lambda sha256: items.is_imported(db, sha256), may_conflict=as_new,
+        advance=advance,
+    ):  # fmt: skip
+        try:
+            yield importer.keep(part, to_import(part))
+        except Refused as error:
+            yield _result(part, refused=after_name(error))
+
+
+def to_import(part: Part) -> list[NewItem]:
+    """Return the benchmarks that become items, with warnings.
+
+    Runs of different software are not repetitions. A benchmark with several versions or altered methods is therefore
+    split into one benchmark per version or altered method. A version with only one run is left out. If every version
+    has only one run and the runs come from several files, the runs are combined as if their versions were unknown.
+    Raises Refused if no benchmark is left, or a benchmark has only one run.
+    """
+    if part.refused:
+        as_new = "; or give --as-new to keep both" if part.is_conflict and not part.is_joined else ""
+        raise Refused(part.label, part.refused + as_new)
+    new_items: list[NewItem] = [
+        (_without_time(benchmark), (*part.warnings, *part.remarks)) for benchmark in part.benchmarks
+    ]
+    for condition in LEVELS:
+        new_items = [
+            (level, (*before, *warnings))
+            for benchmark, before in new_items
+            for level, warnings in _levels(part, benchmark, condition)
+        ]
+    return new_items
+
+
+def _without_time(benchmark: Benchmark) -> Benchmark:
+    """Return a benchmark without the start times of its runs.
+
+    The time is different for each run, and would otherwise be treated as a measurement condition.
+    """
+    if not any(run.of(TIME) for run in benchmark.runs):
+        return benchmark
+    runs = (
+        replace(run, conditions={name: text for name, text in run.conditions.items() if name != TIME})
+        for run in benchmark.runs
+    )
+    return replace(benchmark, runs=tuple(runs))
+
+
+def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[NewItem]:
+    """Split a benchmark by the values of a condition; return one new item per value, with warnings."""
+    entries = benchmark.of(condition)
+    if len(set(entries)) < 2:
+        _check_comparable(part, benchmark)
+        return [(benchmark, ())]
+    levels = {level.of(condition)[0]: level for level in by_level(benchmark, [condition])}
+    several = {entry: level for entry, level in levels.items() if len(level.runs) > 1}
+    if not several and len(part.files) > 1:
+        return [(benchmark, (f"only one run per {condition}, so all {len(entries)} runs are combined in one item",))]
+    if not several:
+        reason = f"only one run per {condition}, but a comparison needs at least two runs"
+        raise Refused(part.label, reason, f"benchmark {benchmark.name!r}")
+    n_items = counted(len(several), "item")
+    warnings = [f"each value of {condition} becomes a separate item: {n_items}"]
+    warnings += [f"{condition} {entry!r} has only one run and is left out" for entry in levels if entry not in several]
+    return [(_as_item(benchmark, level, condition, entry), tuple(warnings)) for entry, level in several.items()]
+
+
+def _as_item(benchmark: Benchmark, level: Benchmark, condition: str, entry: str) -> Benchmark:
+    """Return the benchmark that has only the runs with one value of a condition.
+
+    The runs have the condition even if its value is empty. The failures that may belong to this value are included.
+    """
+    runs = tuple(replace(run, conditions={**run.conditions, condition: entry}) for run in level.runs)
+    failures = (failure for failure in benchmark.failures if failure.conditions.get(condition, entry) == entry)
+    return replace(level, runs=runs, failures=tuple(failures))
+
+
+def _check_comparable(part: Part, benchmark: Benchmark) -> None:
+    if len(benchmark.runs) > 1:
+        return
+    reason = "only one run, but a comparison needs at least two runs"
+    if part.known and part.known.file_is == RUN:
+        how = f" ({part.known.keep})" if part.known.keep else ""
+        reason += f". Each {part.known.title} file has one run. Write several files{how} and import them together"
+    else:
+        reason += ". If each file has one run, import all files together with --file-is run"
+    raise Refused(part.label, reason, f"benchmark {benchmark.name!r}")
+
+
+def _without_study(db: Database, files: Sequence[Source]) -> list[Source]:
+    """Return the files, with the open study file marked as unusable.
+
+    Reading the study file outside SQLite would release its locks (see `open_database`).
+    """
+
+    def is_study(path: Path | None) -> bool:
+        try:
+            return path is not None and path.samefile(db.path)
+        except OSError:
+            return False
+
+    return [
+        replace(file, unusable="this file is the open study itself") if is_study(file.path) else file for file in files
+    ]
+
+
+@dataclass
+class _Importer:
+    """A writer that stores benchmarks in a study."""
+
+    db: Database
+    as_new: bool
+    protocol: Protocol  # the protocol of the study, which determines how items are drawn
+    actor: str
+    now: datetime
+    # Ids of the files stored so far, by the hash of their content.
+    file_ids: dict[str, int] = field(default_factory=dict)
+
+    def keep(self, part: Part, new_items: Sequence[NewItem]) -> FileResult:
+        """Store all benchmarks of a part or none, and return the result; raises Refused if a name is already used."""
+        if part.already_there:
+            return _result(part, already_there=True)
+        prepared = [
+            (benchmark, measurement_hash(benchmark.values), _bins(benchmark, self.protocol))
+            for benchmark, _warnings in new_items  # computed before the database is locked
+        ]
+        with self.db.atomic():
+            new_ids = self._add_files(part)
+            if not (new_ids or part.is_joined):  # another import added the file in the meantime
+                return _result(part, already_there=True)
+            file_id = (self.file_ids | new_ids).get(part.files[0].sha256)
+            names = [self._add(part.label, file_id, *item) for item in prepared]
+            added = tuple(name for name in names if name is not None)
+            if new_ids or added:
+                details: dict[str, Any] = {"file": part.label, "sha256": part.files[0].sha256, "items": added}
+                details["files"] = [[file.name, file.sha256] for file in part.files if file.sha256 in new_ids]
+                events.add(self.db, self.now.isoformat(), self.actor, "import file", details)
+        self.file_ids |= new_ids
+        is_there = bool(prepared) and not added
+        return _result(part, tuple(map(_file_benchmark, new_items)), already_there=is_there, names=added)
+
+    def _add_files(self, part: Part) -> dict[str, int]:
+        """Record the files of a part that are new to the study; return the id of each file by hash."""
+        new = [file for file in part.files if file.sha256 not in self.file_ids]
+        ids = {file.sha256: items.add_file(self.db, file.name, file.sha256, self.now.isoformat()) for file in new}
+        return {sha256: file_id for sha256, file_id in ids.items() if file_id is not None}
+
+    def _add(self, label: str, file_id: int | None, benchmark: Benchmark, data_hash: str, payload: bytes) -> str | None:
+        """Add an item and return its name; return None if the study already has the item."""
+        name = _free_name(self._known_item, label, benchmark, data_hash, self.as_new)
+        if name is not None:
+            item_id = items.add(
+                self.db, name, benchmark=benchmark.benchmark, application=benchmark.application, unit=benchmark.unit,
+                better=benchmark.better or LOWER, n_runs=len(benchmark.runs),
+                n_iterations=min(map(len, benchmark.runs)), data_hash=data_hash, file_id=file_id,
+                parameters=benchmark.parameters,
+                failures=[(failure.conditions, failure.reason) for failure in benchmark.failures],
+            )  # fmt: skip
+            runs.add(self.db, item_id, benchmark.values, benchmark.conditions)
+            bins.put(self.db, item_id, binning.VERSION, payload)
+        return name
+
+    def _known_item(self, name: str) -> KnownItem | None:
+        item = items.by_name(self.db, name)
+        return KnownItem(item.application, item.benchmark, item.data_hash, item.n_runs) if item else None
+
+
+def _bins(benchmark: Benchmark, protocol: Protocol) -> bytes:
+    rule, min_span = protocol.axis_rule, protocol.min_span
+    return json.dumps(binning.payload(benchmark.values, benchmark.unit, rule=rule, min_span=min_span)).encode()
+
+
+def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:
+    """Return a free name for a new item; return None if an item with this name has the same measurements."""
+    name, number, changed = benchmark.name, 1, False
+    while (existing := lookup(name)) is not None:
+        if not existing.n_runs:
+            reason = "the study has only labels or verdicts for this item; import its measurements first"
+            raise Refused(label, reason, f"benchmark {benchmark.name!r}")
+        if (existing.application, existing.benchmark) == (benchmark.application, benchmark.benchmark):
+            if existing.data_hash == data_hash:
+                return None
+            changed = True
+        number += 1
+        name = f"{benchmark.name}#{number}"
+    if changed and not as_new:
+        reason = "the study has other measurements under this name. To keep both, give --as-new"
+        raise Refused(label, reason, f"benchmark {benchmark.name!r}")
+    return name
+
+
+def _result(part: Part, benchmarks: tuple[FileBenchmark, ...] = (), **outcome: Any) -> FileResult:
+    files = tuple(file.name for file in part.files) if part.is_joined and len(part.files) > 1 else ()
+    if not outcome.get("refused") and not outcome.get("already_there"):
+        benchmarks += tuple(FileBenchmark(name, 0, "", "", "", (f"left out: {why}",)) for name, why in part.left_out())
+    return FileResult(part.label, benchmarks, files=files, **outcome)
+
+
+def _file_benchmark(new_item: NewItem) -> FileBenchmark:
+    benchmark, warnings = new_item[0], list(new_item[1])
+    lengths = sorted({len(run) for run in benchmark.runs})
+    iterations = str(lengths[0]) if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
+    if benchmark.failures:
+        n = len(benchmark.failures)
+        warnings.append(f"{counted(n, 'run')} failed and gave no measurement")
+    if not benchmark.better:
+        warnings.append("the file does not say whether lower or higher is better, so lower is assumed")
+    if len(lengths) > 1:
+        warnings.append(
+            "the runs have different lengths, so classifiers cut all runs to the length of the shortest run"
+        )
+    if lengths[0] < binning.FEW_ITERATIONS:
+        warnings.append(
+            f"fewer than {binning.FEW_ITERATIONS} iterations, which is too few to measure the pattern over time"
+        )
+    return FileBenchmark(
+        benchmark.name, len(benchmark.runs), iterations, benchmark.unit, benchmark.better or LOWER, tuple(warnings)
+    )

@@ -1,0 +1,1 @@
+"""What reviewers do, and what coordinators answer them."""

@@ -1,0 +1,514 @@
+"""Functions for reviewers.
+
+These functions never reveal other people's labels, verdicts, names of items, or why an item was assigned.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Container, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
+from labeler.model import Answer, Category, Label, Person, Protocol, Role, State, Study, Submission, Task, is_storable
+from labeler.plan.active_plan import N_OFFERED
+from labeler.plan.design import MIN_RETEST_GAP
+from labeler.screen import blinding, timing
+from labeler.screen.binning import RULE_VERSIONS, VERSION
+from labeler.service.items import drawing
+from labeler.service.labelling import auditing
+from labeler.service.people import identity
+from labeler.service.study import calibrating
+from labeler.service.study.coordinating import DEFAULT_QUESTION
+from labeler.store import Database, assignments, events, items, labels, reference_labels, replies, runs, studies
+
+MIN_DWELL_MS = 250
+MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
+MAX_CHECKED = 500  # number of event ids that a browser can check at once; a browser keeps fewer unconfirmed answers
+CONFIDENCES = (1, 2, 3)
+# A retest comes at least MIN_RETEST_GAP places after its item. By then the reviewer's list no longer shows the earlier
+# picture or any other picture of that age. Hiding only the pictures of retests would reveal which items are retests.
+LOOK_BACK = MIN_RETEST_GAP // 2
+FIRST_VISIT = "first visit"  # action in the audit log: the reviewer saw the introduction
+_NUMBERS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+CATEGORIES = frozenset(Answer(category) for category in Category)
+
+
+@dataclass(frozen=True)
+class OwnProgress:
+    """The progress of a reviewer.
+
+    `n_not_sure` is the number of open items whose current answer is "not sure".
+    """
+
+    n_done: int
+    n_assigned: int
+    n_not_sure: int
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The question of the study, and the protocol for showing items."""
+
+    question: str
+    protocol: Protocol
+
+
+@dataclass(frozen=True)
+class ReviewQueue:
+    """The next tasks of a reviewer, and the task whose answer the key U undoes.
+
+    `closed` is the reason why the reviewer can label nothing now; "" if labelling is possible. `end` is the message at
+    the end of a calibration round.
+    """
+
+    progress: OwnProgress
+    offers: tuple[Task, ...]
+    last: Task | None
+    closed: str
+    end: str = ""
+
+
+@dataclass(frozen=True)
+class LabelComparison:
+    """A reviewer's label in the calibration round, and the reference label of the item.
+
+    The reference label is None if the item has no reference label.
+    """
+
+    task: Task
+    reference: Category | None
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the label equals the reference label."""
+        return self.reference is not None and self.task.answer is Answer(self.reference)
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """The feedback that a reviewer gets after the calibration round.
+
+    `with_others` is the share of the other reviewers' labels that equal this reviewer's label on the same item. It is
+    None if other reviewers gave no labels.
+    """
+
+    rows: tuple[LabelComparison, ...]
+    with_others: float | None
+
+
+@dataclass(frozen=True)
+class OwnLabel:
+    """An item that the reviewer has answered, with the current answer."""
+
+    task: Task
+    number: int  # position among the reviewer's items, in order of first answer; starts at 1
+    created_utc: str  # time of the current answer
+    n_revisions: int  # number of answers after the first; an answer that was undone at once does not count
+    # Total time on task for all answers to the item (see `labeler.screen.timing`); None if nothing was timed.
+    time_on_task_ms: int | None
+    confidence: int | None  # values of the current answer
+    flag: bool
+    comment: str | None
+    replies: tuple[str, ...] = ()  # texts of the coordinators' replies to the flag or comment, in order of time
+    # Whether the reviewer can see the picture again and revise the label. This is possible for the latest items,
+    # and for all items once the reviewer has answered everything.
+    can_look_again: bool = True
+
+
+@dataclass(frozen=True)
+class BrowserMark:
+    """A reviewer and the reviewer's newest stored answer, as the browser receives them.
+
+    The browser uses these values to check whether the study has all answers that the browser sent.
+    """
+
+    # An opaque id. It is the same in all backups of the study, and different for each reviewer and study.
+    reviewer: str
+    last_event: str | None  # the event id of the reviewer's newest stored answer
+
+
+def browser_mark(db: Database, reviewer_id: int) -> BrowserMark:
+    """Return the mark that identifies a reviewer in the browser's storage, with the newest stored answer."""
+    person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
+    whose = f"{study.created_utc} {person.person_id} {person.name}"
+    return BrowserMark(hashlib.sha256(whose.encode()).hexdigest()[:32], labels.last_event(db, reviewer_id))
+
+
+def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -> list[str]:
+    """Return those of the given event ids for which the study has no answer, for example after a backup was restored.
+
+    Raises AnswerRefused if there are more ids than a browser can keep.
+    """
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    if len(event_ids) > MAX_CHECKED:
+        raise AnswerRefused(_UNREADABLE)
+    stored = labels.known_events(db, reviewer_id, event_ids)
+    return [event_id for event_id in event_ids if event_id not in stored]
+
+
+def brief(db: Database) -> Brief:
+    """Return the question and the protocol of the study.
+
+    In the default question, `{runs}` stands for the number of runs of an item. The screen inserts the number.
+    """
+    study = studies.get(db)
+    question = study.question if study.question != DEFAULT_QUESTION else DEFAULT_QUESTION.replace("ten", "{runs}")
+    return Brief(question, study.protocol)
+
+
+def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
+    """Return what the labelling screen needs: the reviewer's progress and next tasks."""
+    person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
+    calibrating = _is_calibrating(study)
+    n = assignments.n_by_answer(db, reviewer_id, calibration=calibrating)
+    progress = OwnProgress(sum(n[answer] for answer in CATEGORIES), n.total(), n[Answer.NOT_SURE])
+    last = _undoable(db, reviewer_id, calibrating)
+    undone = assignments.task_by_code(db, reviewer_id, last) if last else None
+    offers = tuple(_offered(db, reviewer_id, calibrating))
+    end = _CALIBRATED if calibrating and not offers else ""
+    return ReviewQueue(progress, offers, undone, _why_closed(study, person), end)
+
+
+def is_first_visit(db: Database, reviewer_id: int) -> bool:
+    """Return whether to show the introduction to a reviewer.
+
+    The introduction is shown until the reviewer has finished it or has answered an item.
+    """
+    person = identity.require(db, reviewer_id, Role.REVIEWER)
+    if labels.last_event(db, reviewer_id) is not None or _why_closed(studies.get(db), person):
+        return False
+    return all(event.actor != person.name for event in events.of_actions(db, {FIRST_VISIT}))
+
+
+def begin(db: Database, reviewer_id: int, *, now: datetime) -> None:
+    """Record that a reviewer has finished the introduction; the next visit starts with an item."""
+    with db.atomic():
+        person = identity.require(db, reviewer_id, Role.REVIEWER)
+        if is_first_visit(db, reviewer_id):
+            events.add(db, now.isoformat(), person.name, FIRST_VISIT, {})
+
+
+def has_feedback(db: Database, reviewer_id: int) -> bool:
+    """Return whether `feedback` has something to show to a reviewer after the calibration round.
+
+    Raises NotAllowed if the person is not an active reviewer.
+    """
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    if studies.get(db).phase in (State.DRAFT, State.CALIBRATION):
+        return False
+    n = assignments.n_by_answer(db, reviewer_id, calibration=True)
+    return any(n[answer] for answer in CATEGORIES)
+
+
+def question(db: Database) -> str:
+    """Return the question of the study, with the number of runs if all items have the same number."""
+    n_runs = {item.n_runs for item in items.all_items(db) if item.n_runs}
+    number = f"{_describe_number(n_runs.pop())} " if len(n_runs) == 1 else ""
+    return brief(db).question.replace("{runs} ", number).replace("{runs}", number.strip())
+
+
+def _describe_number(n: int) -> str:
+    return _NUMBERS[n] if n < len(_NUMBERS) else str(n)
+
+
+def feedback(db: Database, reviewer_id: int) -> Feedback | None:
+    """Compare a reviewer's labels in the calibration round with the reference labels and other reviewers' labels.
+
+    Return None before the round is over, or if the reviewer gave no labels in the round.
+    """
+    person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
+    own = [task for task in assignments.tasks_of(db, reviewer_id, calibration=True) if task.answer in CATEGORIES]
+    if study.phase in (State.DRAFT, State.CALIBRATION) or not own:
+        return None
+    reference, names = reference_labels.everything(db), {item.item_id: item.name for item in items.all_items(db)}
+    rows = tuple(LabelComparison(task, reference.get(names[task.item_id])) for task in own)
+    return Feedback(rows, calibrating.share_with_others(db, person.name))
+
+
+def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
+    """Return an answered task that the reviewer can open again; raises NotAssigned for any other task."""
+    hidden = {label.task.code for label in own_labels(db, reviewer_id) if not label.can_look_again}
+    task = assignments.task_by_code(db, reviewer_id, code)
+    if task is None or task.answer is None or code in hidden or not _is_in_play(db, task, studies.get(db)):
+        raise NotAssigned(
+            f"You cannot open item {code[:20]} now. The page My labels lists the items that you can open."
+        )
+    return task
+
+
+def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
+    """Return a receipt for a reviewer: JSON text with the reviewer's own labels and their hashes.
+
+    An audit can later check whether the study still has these labels.
+    """
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    return auditing.receipt(db, reviewer_id, now=now)
+
+
+def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
+    """Return the items that the reviewer answered in the current round; the newest answer comes first."""
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    study = studies.get(db)
+    calibrating = _is_calibrating(study)
+    is_over = study.phase in (State.CLOSED, State.UNBLINDED) or not _offered(db, reviewer_id, calibrating)
+    of_round = {task.code: task for task in assignments.tasks_of(db, reviewer_id, calibration=calibrating)}
+    tasks = {code: task for code, task in of_round.items() if _stands(task)}
+    answers = [answer for answer in labels.own_answers(db, reviewer_id) if answer.code in of_round]
+    by_code: dict[str, list[labels.OwnAnswer]] = {}
+    for answer in answers:
+        by_code.setdefault(answer.code, []).append(answer)
+    numbers = {code: number for number, code in enumerate(by_code, start=1)}
+    first_shown = 1 if is_over else len(numbers) - LOOK_BACK + 1
+    order = dict.fromkeys(answer.code for answer in reversed(answers))
+    replies_to = replies.of_assignments(db, [task.assignment_id for task in tasks.values()])
+    return [
+        replace(
+            _own_label(tasks[code], numbers[code], by_code[code], replies_to.get(tasks[code].assignment_id, ())),
+            can_look_again=numbers[code] >= first_shown,
+        )
+        for code in order
+        if code in tasks
+    ]
+
+
+def typical_time_s(own: list[OwnLabel]) -> float | None:
+    """Return the median time on task of the reviewer's labels in seconds; return None if nothing was timed."""
+    return timing.typical(label.time_on_task_ms for label in own if label.time_on_task_ms is not None)
+
+
+def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
+    """Return the data from which the screen draws an item; return None if the item has no measurements.
+
+    The data contain only summaries of iterations, and nothing about what was measured. This function creates all
+    pictures for reviewers.
+    """
+    item = items.by_id(db, task.item_id)
+    if not item.n_runs:
+        return None
+    payload, variation = drawing.payload_of_item(db, task.item_id), _variation(db, task, item.n_runs)
+    if variation is not None:
+        payload = blinding.varied(payload, runs.of_item(db, task.item_id), variation)
+    return {**payload, "unit": blinding.neutral_unit(payload["unit"])}
+
+
+def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
+    """Return the data of a task for the screen: code, revision, picture, and the reviewer's latest answer and remarks.
+
+    `known` has the codes of items whose pictures the screen does not need; their field picture is None.
+    """
+    confidence, flag, comment = labels.last_remarks(db, task.assignment_id)
+    return {
+        "code": task.code,
+        "revision": task.revision,
+        "before": task.answer if _stands(task) else None,
+        "confidence": confidence,
+        "flag": flag,
+        "comment": comment,
+        "picture": None if task.code in known else picture(db, task),
+    }
+
+
+def submission_from(event: object) -> Submission:
+    """Convert an event from the screen into a submission.
+
+    The event has event_id, code, revision, answer, and optionally dwell_ms, view, confidence, flag and comment. It
+    comes from a browser, so it may contain anything. Raises AnswerRefused if the event is not such a mapping, or a
+    value has the wrong type or is too long.
+    """
+    match event:
+        case {"event_id": str(event_id), "code": str(code), "revision": int(revision), "answer": str(answer), **others}:
+            more: dict[str, Any] = {str(name): value for name, value in others.items() if name in _MORE}
+        case _:
+            raise AnswerRefused(_UNREADABLE)
+    fits = (
+        all(text.isascii() and 0 < len(text) <= MAX_TEXT_LENGTH for text in (event_id, code))
+        and _is_count(revision)
+        and answer in set(Answer)
+        and all(_MORE[name](value) for name, value in more.items())
+    )
+    if not fits:
+        raise AnswerRefused(_UNREADABLE)
+    comment = (more.pop("comment", None) or "").strip() or None
+    return Submission(event_id, code, revision, Answer(answer), comment=comment, **more)
+
+
+def submit(
+    db: Database, reviewer_id: int, submission: Submission, *, now: datetime, session: str | None = None
+) -> None:
+    """Store a reviewer's answer, and the session in which the answer was given.
+
+    If the study already has an answer with this event id, nothing is stored. Raises NotAllowed if the study or this
+    reviewer cannot label anything now, or the person is not a reviewer. Raises NotAssigned if the item is neither
+    offered to this reviewer nor answered by this reviewer. Raises AnswerRefused if the answer was too fast, or the item
+    was answered in another window.
+    """
+    # This read needs no lock: only the reviewer's own answers change which items are offered, and an answer to this
+    # item changes its revision, which is checked below.
+    calibrating = _is_calibrating(studies.get(db))
+    on_offer = {task.code for task in _offered(db, reviewer_id, calibrating)}
+    with db.atomic():
+        person = identity.require(db, reviewer_id, Role.REVIEWER)
+        task = assignments.task_by_code(db, reviewer_id, submission.code)
+        stored = labels.own_event(db, reviewer_id, submission.event_id)
+        if stored is not None:
+            if task is None or stored != (task.assignment_id, submission.answer):
+                raise _not_open(submission)
+            return
+        study = studies.get(db)
+        closed = _why_closed(study, person)
+        if closed:
+            raise NotAllowed(f"{closed} Nothing was saved.")
+        is_open = task is not None and (_stands(task) or task.code in on_offer)
+        if task is None or not is_open or not _is_in_play(db, task, study):
+            raise _not_open(submission)
+        _check(task, submission, _undoable(db, reviewer_id, calibrating), study.protocol)
+        variation = _variation(db, task, items.by_id(db, task.item_id).n_runs)
+        view = {
+            **{
+                name: value for name, value in submission.view.items() if name not in ("picture", "session")
+            },  # only the server sets these two
+            "rule": study.protocol.axis_rule,
+            "rule_version": RULE_VERSIONS[study.protocol.axis_rule],
+            "drawing": VERSION,
+            "min_span": study.protocol.min_span,
+            **({"picture": variation.json_values()} if variation else {}),
+            **({"session": session} if session else {}),
+        }
+        labels.add(
+            db,
+            Label(
+                task.assignment_id, submission.revision, submission.event_id, submission.answer, now,
+                submission.dwell_ms, view, submission.confidence if study.protocol.asks_confidence else None,
+                submission.flag, submission.comment,
+            ),
+        )  # fmt: skip
+
+
+def _undoable(db: Database, reviewer_id: int, calibrating: bool) -> str | None:
+    """Return the code of the item whose answer the reviewer can undo; None if there is none.
+
+    Undoing again and again would show all earlier plots once more, which the page My labels hides. Therefore, only the
+    reviewer's latest items can be undone.
+    """
+    last = labels.last_standing(db, reviewer_id, calibration=calibrating)
+    if last is None or labels.n_begun_after(db, reviewer_id, last, calibration=calibrating) >= LOOK_BACK:
+        return None
+    return last
+
+
+def _not_open(submission: Submission) -> NotAssigned:
+    """Return the error for an item that the reviewer cannot label; its text does not reveal the reason."""
+    return NotAssigned(f"You cannot label item {submission.code[:20]} now. Reload the page to continue.")
+
+
+def _variation(db: Database, task: Task, n_runs: int) -> blinding.Variation | None:
+    """Return how the picture of this task differs from other pictures of the item.
+
+    Return None if all pictures of the item are equal.
+    """
+    if not n_runs or not studies.get(db).protocol.varies_pictures:
+        return None
+    return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_runs)
+
+
+def _check(task: Task, submission: Submission, last: str | None, protocol: Protocol) -> None:
+    if submission.revision != task.revision:
+        raise AnswerRefused(f"Item {task.code} was answered in another window in the meantime. That answer is kept.")
+    if submission.answer is Answer.WITHDRAWN:
+        if not _stands(task):
+            raise AnswerRefused(f"Item {task.code} has no answer to undo.")
+        if last != task.code:
+            raise AnswerRefused(
+                f"U undoes only your last answer, and only within your latest {LOOK_BACK} items. You can change your "
+                f"latest answers on the page My labels."
+            )
+    elif submission.dwell_ms is None or submission.dwell_ms < MIN_DWELL_MS:
+        raise AnswerRefused(f"Item {task.code} was on the screen for less than {MIN_DWELL_MS} ms. Answer it again.")
+    elif protocol.asks_confidence and submission.confidence is None and submission.answer in CATEGORIES:
+        raise AnswerRefused(f"Press 1, 2 or 3 to say how sure you are about item {task.code}.")
+
+
+def _own_label(
+    task: Task, number: int, answers: list[labels.OwnAnswer], answered: tuple[replies.Reply, ...]
+) -> OwnLabel:
+    """Return a task with its answers, for the page My labels.
+
+    The given answers must be in order of time, so that the last one is current.
+    """
+    times = [
+        timing.time_on_task(answer.dwell_ms, json.loads(answer.view))
+        for answer in answers
+        if answer.dwell_ms is not None
+    ]
+    last = answers[-1]
+    n_taken_back = sum(answer.answer is Answer.WITHDRAWN for answer in answers)
+    n_kept = len(answers) - 2 * n_taken_back
+    return OwnLabel(
+        task, number, last.created_utc, n_kept - 1, sum(times) if times else None, last.confidence,
+        bool(last.flag), last.comment, tuple(reply.text for reply in answered),
+    )  # fmt: skip
+
+
+def _is_comment(value: object) -> bool:
+    return value is None or (isinstance(value, str) and len(value) <= MAX_COMMENT_LENGTH and is_storable(value))
+
+
+def _is_view(value: object) -> bool:
+    try:
+        return isinstance(value, dict) and len(json.dumps(value, allow_nan=False)) <= MAX_VIEW_LENGTH
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+
+
+def _stands(task: Task) -> bool:
+    return task.answer is not None and task.answer is not Answer.WITHDRAWN
+
+
+def _offered(db: Database, reviewer_id: int, calibrating: bool, limit: int = N_OFFERED) -> list[Task]:
+    """Return the next open tasks, at most `limit`; tasks with one "not sure" answer come last."""
+    still_open = assignments.open_tasks(db, reviewer_id, calibration=calibrating, limit=limit)
+    if len(still_open) == limit:
+        return still_open
+    unsure = assignments.unsure_tasks(db, reviewer_id, calibration=calibrating)
+    return (still_open + [task for task in unsure if task.n_not_sure == 1])[:limit]
+
+
+def _is_calibrating(study: Study) -> bool:
+    return study.phase is State.CALIBRATION
+
+
+def _is_in_play(db: Database, task: Task, study: Study) -> bool:
+    """Return whether a task belongs to the current round, is still assigned to the reviewer, and is not excluded."""
+    return assignments.stands(db, task.assignment_id, calibration=_is_calibrating(study))
+
+
+def _why_closed(study: Study, person: Person) -> str:
+    if person.paused and study.phase not in (State.CLOSED, State.UNBLINDED):
+        return "You are paused at the moment. Your labels are kept. Your coordinator will tell you when to continue."
+    return _CLOSED.get(study.state, "")
+
+
+_CLOSED: Mapping[State, str] = {
+    State.DRAFT: "The study has not begun yet. Items will appear here when the coordinator opens the study.",
+    State.PAUSED: "The study is paused at the moment. Your labels are kept. Come back later.",
+    State.CLOSED: "The study is closed for labelling. Thank you!",
+    State.UNBLINDED: "The study is closed for labelling. Thank you!",
+}  # reasons why nothing can be labelled
+_CALIBRATED = "Calibration finished. The study continues when the coordinator opens it."
+_UNREADABLE = "The browser sent an answer that cannot be read. Reload the page to continue."
+_MORE: Mapping[str, Callable[[Any], bool]] = {
+    "dwell_ms": lambda value: value is None or _is_count(value),
+    "view": _is_view,
+    "confidence": lambda value: value is None or (_is_count(value) and value in CONFIDENCES),
+    "flag": lambda value: isinstance(value, bool),
+    "comment": _is_comment,
+}  # optional fields of an event, each with a function that checks the value

@@ -1,0 +1,1 @@
+"""Create a study and lead it through its states."""

@@ -1,0 +1,247 @@
+"""Manage the calibration round before a study: items, reference labels, required agreement (the gate), and result.
+
+The labels of this round are not part of any result of the study.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labeler.errors import InputError, NotAllowed
+from labeler.model import Category, Gate, Kind
+from labeler.plan.lifecycle import Action, require
+from labeler.service.items.curating import item_named
+from labeler.service.people import visibility
+from labeler.store import Database, assignments, events, items, labels, people, reference_labels, studies
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.intervals import Estimate
+
+ON = {"reference": "agreement with the reference labels", "reviewers": "agreement between the reviewers"}
+
+
+@dataclass(frozen=True)
+class OfReviewer:
+    """The progress and result of one reviewer in the calibration round.
+
+    `with_reference` is the share of the reviewer's labels that equal the reference label of the item.
+    """
+
+    reviewer: str
+    n_assigned: int
+    n_done: int
+    with_reference: "Estimate"
+
+
+@dataclass(frozen=True)
+class CalibrationResult:
+    """The result of a calibration round."""
+
+    n_items: int  # the number of items in the round, and the number of these items that have a reference label
+    n_reference: int
+    reviewers: tuple[OfReviewer, ...]  # the active reviewers
+    percent: "Estimate"  # percent agreement and kappa between the reviewers
+    kappa: "Estimate"
+    gate: Gate | None
+    # What still has to happen before the study can be opened, as texts; empty if nothing is missing.
+    not_passed: tuple[str, ...]
+
+    def json_values(self) -> dict[str, Any]:
+        """Return the result as values that can be written as JSON."""
+        return {**asdict(self), "passed": not self.not_passed}
+
+
+def result(db: Database, *, level: float = 0.95) -> CalibrationResult:
+    """Return the current result of the calibration round; excluded items are left out.
+
+    `level` is the confidence level of the intervals.
+    """
+    import pandas as pd  # imported here, as below, because most callers need no statistics
+
+    from analysis.agreement import fleiss_kappa, percent_agreement
+    from analysis.tables import count_table
+
+    counting, planned = _counting(db), assignments.everything(db, Kind.CALIBRATION)
+    rows = [row.assignment for row in planned if not row.ended and row.assignment.item in counting]
+    gate, n_assigned = studies.get(db).gate, pd.Series([row.reviewer for row in rows], dtype=object).value_counts()
+    first = first_labels(db) if planned else pd.DataFrame(columns=["item", "rater", "category"])
+    first = first[first["item"].isin(counting)]
+    reference = {name: category for name, category in reference_labels.everything(db).items() if name in counting}
+    active = [person.name for person in people.reviewers(db) if person.active]
+    by_reviewer = tuple(
+        OfReviewer(
+            name,
+            int(n_assigned.get(name, 0)),
+            int((first["rater"] == name).sum()),
+            _shared(first, name, reference, level),
+        )
+        for name in active
+    )
+    counts = count_table(first) if len(first) else pd.DataFrame([[0, 0]])
+    percent, kappa = percent_agreement(counts, level=level), fleiss_kappa(counts, level=level)
+    names = {row.item for row in rows}
+    missing = tuple(_unfinished(by_reviewer) + _below(gate, by_reviewer, percent))
+    return CalibrationResult(len(names), len(names & set(reference)), by_reviewer, percent, kappa, gate, missing)
+
+
+def first_labels(db: Database) -> "pd.DataFrame":
+    """Return the first labels of the calibration round as a table with the columns item, rater and category."""
+    from analysis.tables import first_of, with_defaults
+
+    first = first_of(with_defaults(labels.table(db)))
+    return first.loc[first["kind"] == Kind.CALIBRATION, ["item", "rater", "category"]]
+
+
+def set_gate(db: Database, gate: Gate | None, *, actor: str, now: datetime) -> None:
+    """Set the gate, which is the agreement that reviewers must reach in the round.
+
+    If the gate is None, the reviewers only have to finish the round. Raises InputError if the gate is unknown, or the
+    share is not from 0 to 1. Raises NotAllowed if the round is over, or reviewers have already answered.
+    """
+    if gate is not None and (gate.on not in ON or not 0 <= gate.least <= 1):
+        raise InputError(
+            f"The required agreement (gate) must be a share from 0 to 1 for {' or '.join(ON)}, not {gate.least} for "
+            f"{gate.on!r}."
+        )
+    with db.atomic():
+        require(studies.get(db), Action.CALIBRATE)
+        if labels.n_labels(db):
+            raise NotAllowed(
+                "The calibration round has begun, so the required agreement (gate) can no longer be changed."
+            )
+        studies.set_gate(db, gate)
+        events.add(db, now.isoformat(), actor, "set gate", {} if gate is None else asdict(gate))
+
+
+def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str, now: datetime) -> None:
+    """Store reference labels of calibration items, as item name -> category.
+
+    Raises InputError if an item is not in the study. Then no label is stored. Raises NotAllowed if the round is over.
+    """
+    with db.atomic():
+        require(studies.get(db), Action.CALIBRATE)
+        for name, category in reference.items():
+            reference_labels.put(db, item_named(db, name).item_id, category)
+        events.add(db, now.isoformat(), actor, "set reference labels", {"items": len(reference)})
+
+
+def decide_reference(db: Database, name: str, category: Category, *, actor: str, now: datetime) -> None:
+    """Store the reference label that a coordinator chose in the browser for one calibration item.
+
+    Raises NotAllowed if the round is over, or the coordinator may not see the calibration now. Raises InputError if the
+    item is not in the round.
+    """
+    visibility.require(db, actor, Action.SEE_CALIBRATION)
+    if name not in item_names(db):
+        raise InputError(f"Item {name[:60]!r} is not in the calibration round. Reload the page to continue.")
+    if reference(db).get(name) is not category:
+        set_reference(db, {name: category}, actor=actor, now=now)
+
+
+def share_with_others(db: Database, reviewer: str) -> float | None:
+    """Return the share of other reviewers' labels that equal this reviewer's label of the same item.
+
+    Return None if no other reviewer has labelled an item that this reviewer labelled.
+    """
+    first = first_labels(db)
+    first = first[first["item"].isin(_counting(db))]
+    own = dict(first.loc[first["rater"] == reviewer, ["item", "category"]].to_numpy().tolist())
+    other_labels = first[(first["rater"] != reviewer) & first["item"].isin(own)]
+    equal = [
+        own[item] == category for item, category in zip(other_labels["item"], other_labels["category"], strict=True)
+    ]
+    return sum(equal) / len(equal) if equal else None
+
+
+def reference(db: Database) -> dict[str, Category]:
+    """Return the reference labels by item name."""
+    return dict(reference_labels.everything(db))
+
+
+def outcome(result: CalibrationResult) -> str:
+    """Return a sentence that says whether the reviewers passed the round, or what is missing.
+
+    The sentence says "Passed" only if labels were compared.
+    """
+    if not any(reviewer.n_done for reviewer in result.reviewers):
+        return "No reviewer has labelled a calibration item yet."
+    if result.not_passed:
+        return f"Not passed: {'; '.join(result.not_passed)}."
+    if result.gate is None:
+        return "All reviewers have finished. The study requires no minimum agreement (gate), so nothing was compared."
+    return "Passed."
+
+
+def item_names(db: Database) -> list[str]:
+    """Return the names of the items in the calibration round, sorted."""
+    return sorted({row.assignment.item for row in assignments.everything(db, Kind.CALIBRATION)})
+
+
+def describe_share(share: "Estimate") -> str:
+    """Return a share or kappa with its interval as text; if the value is unknown, return the reason."""
+    if share.value is None:
+        return share.reason or "unknown"
+    ends = share.ends
+    return f"{share.value:.2f}" + (f" ({ends[1]:.2f} to {ends[2]:.2f})" if ends else "")
+
+
+def read_reference(path: Path) -> dict[str, Category]:
+    """Read reference labels from a CSV file with the columns item and label; return item name -> category.
+
+    Raises InputError if the file does not have these columns, or a label is invalid. The message names file, line and
+    value.
+    """
+    from labeler.formats import Source, tables
+
+    reference: dict[str, Category] = {}
+    table = tables.read_table(Source(str(path), path), ("item", "label"))
+    for line, item, label in zip(table.index, table["item"], table["label"], strict=True):
+        if label not in set(Category):
+            raise InputError(f"{path}, line {line}: {label!r} is not a label. Use one of: {', '.join(Category)}.")
+        if reference.setdefault(item, Category(label)) != label:
+            raise InputError(
+                f"{path}, line {line}: item {item!r} has two different labels. Remove one of these labels."
+            )
+    return reference
+
+
+def _counting(db: Database) -> set[str]:
+    return {item.name for item in items.all_items(db) if item.excluded_why is None}
+
+
+def _shared(first: "pd.DataFrame", name: str, reference: Mapping[str, Category], level: float) -> "Estimate":
+    from analysis.intervals import wilson
+
+    own = first[(first["rater"] == name) & first["item"].isin(reference)]
+    n_equal = sum(reference[item] == category for item, category in zip(own["item"], own["category"], strict=True))
+    return wilson(n_equal, len(own), level)
+
+
+def _unfinished(by_reviewer: tuple[OfReviewer, ...]) -> list[str]:
+    return [
+        f"{reviewer.reviewer} labelled {reviewer.n_done} of {reviewer.n_assigned} items"
+        for reviewer in by_reviewer
+        if reviewer.n_done < reviewer.n_assigned
+    ]
+
+
+def _below(gate: Gate | None, by_reviewer: tuple[OfReviewer, ...], percent: "Estimate") -> list[str]:
+    """Return a text for each share that is below the required agreement."""
+    if gate is None:
+        return []
+    shares = {f"{ON['reference']} of {reviewer.reviewer}": reviewer.with_reference for reviewer in by_reviewer}
+    if gate.on == "reviewers":
+        shares = {ON["reviewers"]: percent}
+    return [
+        f"{name} is {_percent(share.value)}, but must be at least {_percent(gate.least)}"
+        for name, share in shares.items()
+        if share.value is None or share.value < gate.least
+    ]
+
+
+def _percent(share: float | None) -> str:
+    return "unknown" if share is None else f"{100 * share:.0f} %"

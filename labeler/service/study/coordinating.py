@@ -1,0 +1,218 @@
+"""Functions for coordinators: create a study, change its settings, read its status, and back it up."""
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labeler.errors import InputError, NotAllowed, StudyError
+from labeler.model import Item, Protocol, Role, State, Study, is_storable
+from labeler.screen import binning
+from labeler.service.items import drawing
+from labeler.service.people import identity
+from labeler.store import Database, chain, copies, create_database, discard, events, items, labels, studies
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEFAULT_QUESTION = "Are these ten runs similar?"
+MAX_INSTRUCTIONS = 4000
+STANDARD_PROTOCOL = Protocol()
+AXIS_RULES = binning.AXIS_RULES
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The progress of one reviewer in the current round."""
+
+    reviewer: str
+    n_assigned: int
+    n_done: int
+    n_not_sure: int
+    last_answer_utc: str | None
+
+
+@dataclass(frozen=True)
+class Status:
+    """A summary of a study: its state, the numbers of items, people and answers, and the progress of reviewers."""
+
+    study: Study
+    n_items: int
+    n_reviewers: int
+    n_answers: int
+    reviewers: tuple[Progress, ...]
+
+    def json_values(self) -> dict[str, Any]:
+        """Return the status as values that can be written as JSON."""
+        return {
+            "study": self.study.name,
+            "state": self.study.state,
+            "items": self.n_items,
+            "answers": self.n_answers,
+            "plan_hash": self.study.plan_hash,
+            "reviewers": [asdict(row) for row in self.reviewers],
+        }
+
+
+def create_study(
+    path: Path,
+    *,
+    name: str,
+    question: str,
+    coordinator: str,
+    protocol: Protocol = STANDARD_PROTOCOL,
+    plan_secret: str | None = None,
+    now: datetime,
+) -> str:
+    """Create a study file with one coordinator; return the sign-in secret of the coordinator.
+
+    By default, the study gets a random secret, so that nobody can compute its plan from the seed alone. Raises
+    InputError if a text is empty, or the protocol is invalid. Raises StudyError if the file already exists or cannot be
+    created.
+    """
+    name, question = _described(name, question)
+    if not coordinator.strip():
+        raise InputError("Give the coordinator a name.")
+    coordinator = identity.checked_name(coordinator)  # checked before the file is created
+    _check(protocol)
+    db = create_database(path)
+    try:
+        with db, db.atomic():
+            study = Study(name, question, State.DRAFT, now.isoformat(), protocol, None, None)
+            studies.add(db, study, plan_secret=secrets.token_hex(16) if plan_secret is None else plan_secret)
+            details = {"name": name, "question": question, **asdict(protocol), "secrets": logged_secrets(db)}
+            events.add(db, now.isoformat(), "owner", "create study", details)
+            identity.add_person(db, coordinator, [Role.COORDINATOR], actor="owner", now=now)
+            return identity.invite(db, coordinator, Role.COORDINATOR, actor="owner", now=now)
+    except BaseException:
+        discard(path)
+        raise
+
+
+def logged_secrets(db: Database) -> str:
+    """Return the first digits of a hash of the study's secrets, so that an audit finds changes of the secrets."""
+    return hashlib.sha256(f"{studies.picture_secret(db)} {studies.plan_secret(db)}".encode()).hexdigest()[:12]
+
+
+def get_study(db: Database) -> Study:
+    """Return the properties of the study, such as name, question, state and plan parameters."""
+    return studies.get(db)
+
+
+def describe_study(db: Database, name: str, question: str, *, actor: str, now: datetime) -> None:
+    """Change the name and the question of the study.
+
+    The question can be changed only before the first answer. Raises InputError if a text is empty. Raises NotAllowed if
+    reviewers have already answered and the question is different from the current question.
+    """
+    name, question = _described(name, question)
+    with db.atomic():
+        before = studies.get(db)
+        if question != before.question and labels.n_labels(db):
+            raise NotAllowed("Reviewers have already answered the question, so it can no longer be changed.")
+        studies.describe(db, name, question)
+        events.add(db, now.isoformat(), actor, "describe study", {"name": name, "question": question})
+
+
+def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime) -> None:
+    """Change the protocol, which contains the instructions and display options for reviewers.
+
+    If the axis changes, the pictures of all items are computed again. Raises InputError if there is no such axis rule,
+    the span is not from 0 to 10, or the instructions are too long. Raises NotAllowed if reviewers have already answered
+    and the protocol is different from the current protocol.
+    """
+    _check(protocol)
+    with db.atomic():
+        before = studies.get(db).protocol
+        if protocol == before:
+            return
+        if labels.n_labels(db):
+            raise NotAllowed("Reviewers have already answered under this protocol, so it can no longer be changed.")
+        studies.set_protocol(db, protocol)
+        if (protocol.axis_rule, protocol.min_span) != (before.axis_rule, before.min_span):
+            drawing.refresh(db, all_items=True)
+        events.add(db, now.isoformat(), actor, "set protocol", asdict(protocol))
+
+
+def refresh_pictures(db: Database, *, pause: Callable[[], None] = lambda: None) -> int:
+    """Compute stored pictures again if an older version of the software wrote them; return the number of updated items.
+
+    Each item is updated in a short transaction, and `pause` is called after each item, so that pages do not have to
+    wait for all items. A page that shows an item before its update computes the picture itself.
+    """
+    n_updated = 0
+    for item_id in drawing.stale(db):
+        n_updated += drawing.renew(db, item_id)
+        pause()
+    return n_updated
+
+
+def list_items(db: Database) -> list[Item]:
+    """Return all items of the study."""
+    return items.all_items(db)
+
+
+def status(db: Database) -> Status:
+    """Return the status of the study, with the progress of each reviewer in the current round."""
+    study = studies.get(db)
+    calibrating = study.phase is State.CALIBRATION
+    progress = tuple(Progress(*row) for row in labels.progress(db, calibration=calibrating))
+    return Status(study, items.n_items(db), len(progress), labels.n_labels(db), progress)
+
+
+def event_log(db: Database) -> "pd.DataFrame":
+    """Return the audit log as a table: all events with time, person, action and details."""
+    return events.table(db)
+
+
+def log_look(db: Database, page: str, *, actor: str, now: datetime) -> None:
+    """Record in the log that a person looked at results that pages hide before the study is unblinded."""
+    with db.atomic():
+        events.add(db, now.isoformat(), actor, "look", {"at": page, "state": studies.get(db).state})
+
+
+def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> str:
+    """Copy the study to a new file, and return the end of the copy's hash chain; reviewers can continue to label.
+
+    The log of the study records the backup. The log of the copy does not. Raises StudyError if writing fails.
+    """
+    db.backup(target)
+    with copies.read_only(target) as copy:
+        end = str(chain.head(copy))
+    try:
+        with db.atomic():
+            events.add(db, now.isoformat(), actor, "backup", {"file": target.name})
+    except StudyError as error:
+        raise StudyError(
+            f"{target} is a complete backup, but the log of the study could not record it: {error}"
+        ) from error
+    return end
+
+
+def _check(protocol: Protocol) -> None:
+    if protocol.axis_rule not in binning.AXIS_RULES:
+        raise InputError(
+            f"There is no axis rule {protocol.axis_rule!r}. Choose one of: {', '.join(binning.AXIS_RULES)}."
+        )
+    if not 0 <= protocol.min_span <= 10:
+        raise InputError(f"The minimum span of the axis must be a number from 0 to 10, not {protocol.min_span}.")
+    if not is_storable(protocol.instructions):
+        raise InputError(
+            "The instructions contain a character that cannot be stored. Paste the instructions as plain text."
+        )
+    if len(protocol.instructions) > MAX_INSTRUCTIONS:
+        raise InputError(
+            f"The instructions have {len(protocol.instructions)} characters. They can have at most {MAX_INSTRUCTIONS}."
+        )
+
+
+def _described(name: str, question: str) -> tuple[str, str]:
+    name, question = name.strip(), question.strip()
+    if not name or not question:
+        raise InputError("A study needs a name and a question.")
+    if not is_storable(name + question):
+        raise InputError("The name or question contains a character that cannot be stored. Paste both as plain text.")
+    return name, question

@@ -1,0 +1,130 @@
+"""Move a study through its states, from draft to unblinded.
+
+The log records the person, time and reason of each step.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from labeler.errors import NotAllowed
+from labeler.model import State, Study, counted
+from labeler.plan.lifecycle import Step, after
+from labeler.service.people import visibility
+from labeler.service.people.identity import checked_reason
+from labeler.service.plan import assigning
+from labeler.service.study import calibrating
+from labeler.store import Database, chain, events, labels, people, studies
+
+_EVENTS: Mapping[Step, str] = {
+    Step.OPEN: "open study",
+    Step.PAUSE: "pause study",
+    Step.THIRD: "third round",
+    Step.CLOSE: "close study",
+    Step.UNBLIND: "unblind study",
+}
+ACTIONS = tuple(_EVENTS.values())
+
+
+@dataclass(frozen=True)
+class Moved:
+    """The result of a step: the new state, and remarks for the person who made the step.
+
+    The remarks in `to_owner` reveal facts about labels, so only the owner of the study file may see them before the
+    study is closed.
+    """
+
+    state: State
+    remarks: tuple[str, ...] = ()
+    to_owner: tuple[str, ...] = ()
+
+
+def change_state(db: Database, step: Step, *, why: str, force: bool = False, actor: str, now: datetime) -> Moved:
+    """Move the study to another state, and log the step; opening a study that is already open changes nothing.
+
+    The log and reports show the reason. `anyway` opens the study even if the calibration round was not passed, which
+    the log records. Raises InputError if no reason is given. Raises NotAllowed if the step is not possible now, for
+    example because there is no plan, calibration was not passed, or first labels are missing.
+    """
+    why = checked_reason(why)
+    with db.atomic():
+        study = studies.get(db)
+        if step is Step.OPEN and study.state is State.OPEN:
+            return Moved(State.OPEN, ("The study was already open.",))
+        to = after(study, step)
+        details: dict[str, Any] = {"from": study.state.value, "to": to.value, "why": why}
+        remarks: tuple[str, ...] = ()
+        to_owner: tuple[str, ...] = ()
+        if step is Step.OPEN and study.state is not State.PAUSED:
+            details |= _check_ready(db, study, actor, force=force)
+        elif step is Step.THIRD:
+            round_details, to_owner = _begin_third_round(db, now)
+            details, remarks = details | round_details, ("Third labels were assigned, hidden among agreed items.",)
+        elif step is Step.CLOSE:
+            remarks = _left_open(db)
+        studies.set_state(db, to, study.state if to is State.PAUSED else None)
+        events.add(db, now.isoformat(), actor, _EVENTS[step], details)
+        if step is Step.CLOSE:
+            why_store = "Store this line outside the study file, so that an audit can find later changes."
+            remarks += (f"{why_store} Chain: {chain.head(db)}",)
+    return Moved(to, remarks, to_owner)
+
+
+def unblinding(db: Database) -> dict[str, Any] | None:
+    """Return when, by whom and why the study was unblinded; return None if the study is not unblinded."""
+    unblindings = events.of_actions(db, [_EVENTS[Step.UNBLIND]])
+    return (
+        {"at_utc": unblindings[-1].at_utc, "by": unblindings[-1].actor, "why": unblindings[-1].details["why"]}
+        if unblindings
+        else None
+    )
+
+
+def _check_ready(db: Database, study: Study, actor: str, *, force: bool) -> dict[str, Any]:
+    """Raise NotAllowed if the study cannot be opened; otherwise return what to log about the calibration round."""
+    if study.state is State.DRAFT and not labels.n_labels(db):
+        raise NotAllowed("There is nothing to label yet. Create the plan, which opens the study.")
+    if study.state is not State.CALIBRATION:
+        return {}
+    missing = calibrating.result(db).not_passed
+    if missing and not force and visibility.reviews_too(db, actor):
+        raise NotAllowed("The calibration round was not passed. A coordinator who does not label can see the reason.")
+    if missing and not force:
+        raise NotAllowed(
+            f"The calibration round was not passed: {'; '.join(missing)}. Wait, or open the study anyway and give a "
+            "reason."
+        )
+    return {"calibration": "not passed: " + "; ".join(missing) if missing else "passed"}
+
+
+def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Assign third labels; return the details for the log, and remarks.
+
+    From the details in the log, anyone can derive again who was assigned which third label.
+    """
+    before = assigning.active_plan(db)
+    able = [person for person in people.reviewers(db) if person.active]
+    waiting = [person.name for person in able if before.has_open(person.name)]
+    if waiting:
+        raise NotAllowed(
+            f"The round of third labels can begin only after all first labels. These reviewers still have items to "
+            f"label: {', '.join(waiting)}. Wait for their labels, or remove or replace reviewers who no longer label."
+        )
+    history = assigning.answer_history(db)
+    reviewers = [person.name for person in able if not person.paused]
+    round_, shortfalls = before.in_third_round(history.first_labels(len(history.marks)), reviewers)
+    assigning.change(db, before, round_, now=now)
+    n_new = len(round_.standing) - len(before.standing)
+    n_answers = len(history.marks)
+    details = {"reviewers": reviewers, "answers": n_answers, "offered": before.n_offered, "hash": round_.hash}
+    return details, (
+        f"Assigned {counted(n_new, 'item')} for third labels, with as many agreed items as split items.",
+        *shortfalls,
+    )
+
+
+def _left_open(db: Database) -> tuple[str, ...]:
+    rows = labels.progress(db)
+    n_left = sum(n_assigned - n_done for _, n_assigned, n_done, _, _ in rows)
+    return (f"The study ends without {n_left} of the planned labels.",) if n_left else ()

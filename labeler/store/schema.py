@@ -1,0 +1,88 @@
+"""Compare the schema of a study file with the schema that the migrations create.
+
+A study may come from somebody else. A view in place of a table, or another trigger, could change answers or never end.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from labeler.store import migrations
+
+if TYPE_CHECKING:
+    from labeler.store.database import Database
+
+_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
+Entry = tuple[str, str, str, str]  # type, name, table, and normalised SQL
+
+
+def differences(db: "Database", n_steps: int) -> list[str]:
+    """Return what the schema of a file has besides, lacks, or has in another form, after `n_steps` migrations."""
+    steps = tuple(migrations.MIGRATIONS[:n_steps])
+    there, expected = _entries(db.execute(_SCHEMA).fetchall()), _expected(steps)
+    named = {(kind, name): table for kind, name, table, _ in (*there, *expected)}
+    if n_steps == 1:  # the early forms that already have this view are the form that step 2 creates
+        expected |= {
+            entry for entry in there & _expected(tuple(migrations.MIGRATIONS[:2])) if entry[1] == "shown_verdicts"
+        }
+    found = []
+    for (kind, name), table in sorted(named.items()):
+        own = {entry for entry in there if entry[:2] == (kind, name)}
+        of_migrations = {entry for entry in expected if entry[:2] == (kind, name)}
+        if own == of_migrations or (own and own <= of_migrations):
+            continue
+        where = f" of {table}" if kind in ("trigger", "index") and table != name else ""
+        how = "was added" if not of_migrations else "is missing" if not own else "was changed"
+        found.append(f"{kind} {name}{where} {how}")
+    return found
+
+
+def _entries(rows: list[tuple[str, str, str, str | None]]) -> set[Entry]:
+    """Return the entries of a schema, without those that SQLite creates by itself."""
+    return {
+        (kind, name, table, _normalised(sql))
+        for kind, name, table, sql in rows
+        if sql is not None and not name.startswith("sqlite_")
+    }
+
+
+def _normalised(sql: str) -> str:
+    """Return SQL without differences in white space and quotes of names, which renaming a table adds."""
+    return re.sub(r"\s*([(),])\s*", r"\1", re.sub(r"\s+", " ", sql.replace('"', ""))).strip()
+
+
+@cache
+def _expected(steps: tuple[migrations.Step, ...]) -> frozenset[Entry]:
+    """Return the schema after these migrations, with all its early forms."""
+    from labeler.store.database import Database
+
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        empty = Database(connection, Path(":memory:"))
+        for step in steps:
+            step(empty)
+        entries = _entries(connection.execute(_SCHEMA).fetchall())
+    return frozenset(entries | {early for entry in entries for early in _early_forms(entry)})
+
+
+def _early_forms(entry: Entry) -> Iterator[Entry]:
+    """Yield the other forms that an entry has in files whose first schema is of an early version."""
+    kind, name, table, sql = entry
+    if name == "current_answers":
+        yield kind, name, table, _normalised(_FIRST_CURRENT_ANSWERS)
+    if name == "verdicts":
+        plain = sql.replace(f",{_LEFT_OUT}", "").replace(",used_utc TEXT NOT NULL DEFAULT ''", "")
+        used = plain.replace(",CHECK((verdict", ",used_utc TEXT NOT NULL,CHECK((verdict")
+        yield kind, name, table, used
+        yield kind, name, table, used.replace(",used_utc TEXT NOT NULL", f",used_utc TEXT NOT NULL,{_LEFT_OUT}")
+        yield kind, name, table, used.replace(",pairs BLOB", f",{_LEFT_OUT},pairs BLOB")
+
+
+_LEFT_OUT = "n_left_out INTEGER NOT NULL DEFAULT 0"
+_FIRST_CURRENT_ANSWERS = """CREATE VIEW current_answers AS
+    SELECT assignment_id, answer, revision, label_id, max(revision) + 1 AS n_answers,
+           count(*) FILTER (WHERE answer = 'not sure') AS n_not_sure
+    FROM labels GROUP BY assignment_id"""

@@ -1,0 +1,285 @@
+"""Plant faults in modules, one at a time, and count how many the tests find.
+
+    python scripts/mutate.py analysis/intervals.py labeler/service/items/importing.py --faults 10 --seed 1
+    make mutate MODULES="analysis/intervals.py" FAULTS=20
+
+A fault changes one operator, one number or truth value, or one condition. Only test files that import the module, or a
+module that imports it, are run, with slow tests left out. The working tree is not changed: everything happens in a copy
+in a temporary folder. `--out FILE` writes the table and the faults that no test found as Markdown.
+"""
+
+import argparse
+import ast
+import copy
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+HEAVY = ("numpy", "pandas", "scipy.stats", "statsmodels.api", "altair", "streamlit")  # imported once, before forking
+MODULES = (
+    "analysis/intervals.py", "analysis/multiple.py", "analysis/bootstrap.py", "analysis/two_samples.py",
+    "analysis/comparison.py", "analysis/power.py", "analysis/agreement/_coefficients.py",
+    "analysis/consensus/_votes.py", "analysis/evaluation/_confusion.py", "analysis/order/_medians.py",
+    "labeler/plan/design.py", "labeler/plan/lifecycle.py", "labeler/screen/binning.py", "labeler/screen/timing.py",
+    "labeler/store/labels.py", "labeler/store/assignments.py", "labeler/store/migrations.py",
+    "labeler/service/items/curating.py", "labeler/service/labelling/reviewing.py",
+    "labeler/service/results/splits.py",
+)  # fmt: skip  # what is examined if no module is named
+MAX_FILES = 4  # test files per module, nearest first
+SLOWEST, AT_LEAST_S = 5, 30  # with more processor time than this many times the usual, tests count as hanging
+WAITING = 30  # and with this many times as much time on the clock, for faults that wait forever
+OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One change of a module's source."""
+
+    where: str  # the function and the line
+    before: str
+    after: str
+    source: str  # of the whole module
+
+    def __str__(self) -> str:
+        return f"{self.where}: `{self.before}` became `{self.after}`"
+
+
+@dataclass
+class Outcome:
+    module: str
+    n_tests: int  # test files
+    found: list[Fault]
+    survived: list[Fault]
+
+
+def faults_in(source: str) -> list[Fault]:
+    """Return every fault that can be planted in a module, in the order of the source."""
+    lines = [line.encode() for line in source.splitlines(keepends=True)]
+    starts = [sum(map(len, lines[:number])) for number in range(len(lines))]
+    raw = source.encode()
+    faults = []
+    for name, node in _places(ast.parse(source), "module"):
+        begin = starts[node.lineno - 1] + node.col_offset
+        end = starts[node.end_lineno - 1] + node.end_col_offset
+        for changed in _changes(node):
+            before, after = raw[begin:end].decode(), ast.unparse(ast.fix_missing_locations(changed))
+            if ast.dump(ast.parse(f"({before})", mode="eval")) == ast.dump(ast.parse(after, mode="eval")):
+                continue
+            text = (raw[:begin] + f"({after})".encode() + raw[end:]).decode()
+            faults.append(Fault(f"{name}, line {node.lineno}", " ".join(before.split()), after, text))
+    return faults
+
+
+def _places(node: ast.AST, name: str) -> Iterator[tuple[str, ast.expr]]:
+    """Yield expressions that run, with the name of their function: no annotations, and nothing inside an f-string."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        name = node.name if name == "module" else f"{name}.{node.name}"
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "decorator_list") or isinstance(node, ast.JoinedStr):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                if isinstance(child, ast.expr):
+                    condition = field == "test" or (isinstance(node, ast.comprehension) and field == "ifs")
+                    child.is_condition = condition  # type: ignore[attr-defined]
+                    yield name, child
+                yield from _places(child, name)
+
+
+def _changes(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield changed copies of one expression, without changes of its parts."""
+    if isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in OPERATORS:
+        changed = copy.deepcopy(node)
+        changed.op = OPERATORS[type(node.op)]()  # type: ignore[assignment]
+        yield changed
+    elif isinstance(node, ast.Compare):
+        for number, operator in enumerate(node.ops):
+            changed = copy.deepcopy(node)
+            changed.ops[number] = OPERATORS[type(operator)]()  # type: ignore[call-overload]
+            yield changed
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield copy.deepcopy(node.operand)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        yield ast.Constant(node.value + 1)
+    if getattr(node, "is_condition", False) and not isinstance(node, ast.Compare | ast.UnaryOp):
+        yield ast.UnaryOp(ast.Not(), copy.deepcopy(node))
+
+
+@cache
+def _imports(path: Path) -> frozenset[str]:
+    """Return the dotted names that a file imports, with the names taken from each module."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return frozenset(names)
+
+
+def _defined(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def tests_of(module: Path, root: Path) -> list[Path]:
+    """Return the test files that import a module: directly or through a front door, then through one other module."""
+    dotted = _dotted(module)
+    doors = {f"{dotted.rpartition('.')[0]}.{name}" for name in _defined(root / module)}
+    doors |= {f"{dotted.partition('.')[0]}.{name}" for name in _defined(root / module)}
+    tests = sorted(path for path in (root / "tests").rglob("test_*.py") if "browser" not in path.parts)
+    direct = [path for path in tests if _imports(path) & ({dotted} | doors)]
+    users = {
+        _dotted(path.relative_to(root))
+        for package in ("analysis", "labeler")
+        for path in (root / package).rglob("*.py")
+        if path.name != "__init__.py" and dotted in _imports(path)
+    }
+    through = [path for path in tests if path not in direct and _imports(path) & users]
+    stem = module.stem.strip("_")
+    named = [path for path in (*direct, *through) if path.stem.startswith(f"test_{stem}")]
+    ordered = [*named, *(path for path in (*direct, *through) if path not in named)]
+    return ordered[:MAX_FILES]
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def _run(tests: Iterable[Path], log: Path, limit_s: int = 3600) -> tuple[bool, float]:
+    """Run the tests in a forked process until the first failure; return whether all pass, and the processor time."""
+    began = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        try:
+            output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            os.setsid()
+            resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s + 5))  # a fault may make a loop endless
+            import pytest
+
+            options = ["-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:cov",
+                       "-W", "ignore::pytest.PytestAssertRewriteWarning"]  # fmt: skip
+            code = int(pytest.main([*options, *map(str, tests)]))
+        except BaseException:  # noqa: BLE001
+            traceback.print_exc()
+            code = 3
+        finally:
+            sys.stderr.flush()
+            os._exit(code)  # nothing of the parent is cleaned up here
+    while time.monotonic() - began < WAITING * limit_s:
+        done, status, used = os.wait4(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status) == 0, used.ru_utime + used.ru_stime
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False, float(limit_s)
+
+
+def examine(module: Path, n_faults: int, seed: int, root: Path) -> Outcome:
+    """Plant faults in one module of a copy of the project."""
+    path = root / module
+    source = path.read_text(encoding="utf-8")
+    tests = tests_of(module, root)
+    if not tests:
+        raise SystemExit(f"{module}: no test imports it")
+    log = root / "output.txt"
+    passed, base_s = _run(tests, log)
+    if not passed:
+        raise SystemExit(f"{module}: its tests fail without a fault:\n{log.read_text(errors='replace')[-3000:]}")
+    possible = faults_in(source)
+    chosen = random.Random(f"{seed} {module}").sample(possible, min(n_faults, len(possible)))
+    outcome = Outcome(str(module), len(tests), [], [])
+    for fault in chosen:
+        path.write_text(fault.source, encoding="utf-8")
+        for stale in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
+            stale.unlink()
+        passed, _ = _run(tests, log, AT_LEAST_S + int(SLOWEST * base_s))
+        (outcome.survived if passed else outcome.found).append(fault)
+        if passed:
+            print(f"    not found: {module}, {fault}", flush=True)
+    path.write_text(source, encoding="utf-8")
+    n_found = len(outcome.found)
+    print(f"{module}: {n_found} of {len(chosen)} found ({len(tests)} test files, {base_s:.0f} s)", flush=True)
+    return outcome
+
+
+def table(outcomes: list[Outcome], command: str) -> str:
+    """Return the results as Markdown."""
+    n_found = sum(len(one.found) for one in outcomes)
+    n_all = n_found + sum(len(one.survived) for one in outcomes)
+    share = (
+        f"{n_found} of {n_all} faults were found ({n_found / n_all:.1%})." if n_all else "There was nothing to change."
+    )
+    lines = ["# Planted faults", "", f"Written by `{command}`. {share}", ""]
+    lines += ["| module | faults | found | test files |", "|---|---|---|---|"]
+    lines += [
+        f"| {one.module} | {len(one.found) + len(one.survived)} | {len(one.found)} | {one.n_tests} |"
+        for one in outcomes
+    ]
+    missed = [f"- {one.module}, {fault}" for one in outcomes for fault in one.survived]
+    return "\n".join([*lines, "", "## Faults that no test found", "", *(missed or ["None."]), ""])
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("modules", nargs="*", type=Path, help="paths of modules, from the root of the project")
+    options.add_argument("--faults", type=int, default=10, help="faults per module (default: 10)")
+    options.add_argument("--seed", type=int, default=1, help="random seed of the choice (default: 1)")
+    options.add_argument("--out", type=Path, help="write the table to this Markdown file")
+    given = options.parse_args()
+    modules = given.modules or [Path(name) for name in MODULES]
+    for module in modules:
+        if not (ROOT / module).is_file():
+            options.error(f"{module}: no such module")
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    sys.dont_write_bytecode = True
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "tree"
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        for name in filter(None, listed.split("\0")):
+            if (ROOT / name).is_file():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, root / name)
+        os.environ["PYTHONPATH"] = str(root)
+        os.chdir(root)
+        sys.path[:] = [
+            str(root),
+            *(place for place in sys.path if Path(place or ".").resolve() not in (ROOT, ROOT / "scripts")),
+        ]
+        for name in HEAVY:
+            import_module(name)
+        outcomes = [examine(module, given.faults, given.seed, root) for module in modules]
+    words = [str(module) for module in given.modules]
+    command = ["python scripts/mutate.py", *words, f"--faults {given.faults} --seed {given.seed}"]
+    text = table(outcomes, " ".join(command))
+    if given.out:
+        (ROOT / given.out).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / given.out).write_text(text, encoding="utf-8")
+    print(text.splitlines()[2])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""Results that are kept until the study changes."""
+
+from contextlib import suppress
+
+import pytest
+
+from labeler.service.cache import until_changed
+from labeler.service.verdicts import computing
+from labeler.store import events, open_database, verdicts
+from tests.labeler.conftest import NOW, log, make_study
+
+
+@pytest.fixture
+def study(tmp_path):
+    path = tmp_path / "kept.study"
+    make_study(path, n_items=3)
+    with open_database(path) as db:
+        yield db
+
+
+def test_a_result_is_computed_again_after_an_event_and_after_new_verdicts(study):
+    computed = []
+
+    @until_changed
+    def n_verdicts(db):
+        computed.append(len(verdicts.brief_table(db)))
+        return computed[-1]
+
+    assert (n_verdicts(study), n_verdicts(study), computed) == (0, 0, [0])
+    events.add(study, NOW.isoformat(), "carol", "test", {})
+    assert (n_verdicts(study), computed) == (0, [0, 0])
+    computing.compute_verdicts(study, advance=lambda _done, _total: None, actor="carol")
+    assert n_verdicts(study) > 0
+
+
+def test_a_result_from_a_change_that_was_taken_back_is_not_kept(study):
+    @until_changed
+    def last_action(db):
+        return log(db)[-1][1]
+
+    with suppress(ZeroDivisionError), study.atomic():
+        events.add(study, NOW.isoformat(), "carol", "one", {})
+        assert last_action(study) == "one"
+        raise ZeroDivisionError
+    events.add(study, NOW.isoformat(), "carol", "another", {})
+    assert last_action(study) == "another"

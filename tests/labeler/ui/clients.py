@@ -1,0 +1,52 @@
+"""Browsers of people who are signed in, for the requests of the review component, without a window."""
+
+import json
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+
+from labeler.model import Role
+from labeler.service.people import identity
+from labeler.store import open_database
+from labeler.ui import answers, sign_in
+from labeler.ui.app import request_token, session_cookie
+from labeler.ui.gate import SignInGate
+
+NOW = datetime.now(UTC)  # sessions use the current time
+BASE = "http://testserver"
+
+
+def serving(study):
+    """The real gate, and the routes for signing in and for labels."""
+    return Starlette(
+        routes=[*sign_in.routes(study), *answers.routes(study)], middleware=[Middleware(SignInGate, study=study)]
+    )
+
+
+class Browser:
+    """A browser in which a person is signed in."""
+
+    def __init__(self, server, study, name, role=Role.REVIEWER):
+        with open_database(study) as db:
+            secret = identity.invite(db, name, role, actor="test", now=NOW)
+        self.client = TestClient(server, base_url=BASE, follow_redirects=False)
+        self.client.get(f"/join/{secret}")
+        self.session = self.client.cookies[session_cookie(study)]
+        self.headers = {"origin": BASE, answers.TOKEN_HEADER: request_token(self.session)}
+
+    def post(self, path, content, **headers):
+        return self.client.post(path, content=json.dumps(content), headers=self.headers | headers)
+
+    def answer(self, *events, **more):
+        return self.post(answers.ANSWERS, {"answers": list(events), **more})
+
+    def state(self):
+        return self.client.get(answers.STATE).json()
+
+
+def event(offer, answer="similar", **more):
+    fields = {"code": offer["code"], "revision": offer["revision"], "answer": answer, "dwell_ms": 900, "view": {}}
+    return {"event_id": uuid4().hex, **fields, **more}
