@@ -236,7 +236,10 @@ class Window:
         return self.tell(answer_to(self.data["offers"][0], answer, **other))
 
     def request(self, payload: str, session: str, **fields: Any) -> None:
-        """Request an operation of the server outside page runs, in the name of a session."""
+        """Request an operation of the server outside page runs, in the name of a session.
+
+        The server drops the operations of reviewers, so a page run follows, and everything before its end is kept.
+        """
         message = BackMsg()
         operation = message.backend_operation_request
         operation.request_id, operation.session_id = uuid4().hex, session
@@ -244,8 +247,9 @@ class Window:
         for name, value in fields.items():
             setattr(getattr(operation, payload), name, value)
         self._socket.send(message.SerializeToString())
-        while self._next().WhichOneof("type") != "backend_operation_response":
-            pass  # each waits at most LIMIT_S, and the server sends no other unrequested messages
+        self.run()
+        if any(message.WhichOneof("type") == "backend_operation_response" for message in self.seen):
+            raise Unseen(f"{self._at} got a response to {payload}")
 
     @property
     def data(self) -> dict[str, Any]:

@@ -117,8 +117,7 @@ def widgets_of_coordinators(ground: Ground, theirs: Window, *, quick: bool) -> C
     """Values for the widgets of coordinators' pages, fragments, files and operations of their sessions."""
     tally = Tally("reviewer: coordinators' widgets, fragments and files", "messages")
     cookie, before = ground.sign_in(OWN), ground.everything("sessions", "sqlite_sequence")
-    with Window(ground.url, cookie).open() as window:
-        window.is_reviewer = True
+    with Window(ground.url, cookie, is_reviewer=True).open() as window:
         for message in widget_messages(theirs, window, quick=quick):
             window.send(message)
             tally.check(not ground.leaks(window.text, person=OWN), f"{ground.leaks(window.text, person=OWN)}")

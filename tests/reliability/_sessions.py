@@ -95,7 +95,7 @@ def attached(ground: Ground, n: int) -> Case:
 def intrude(ground: Ground, theirs: Window, tally: Tally, victim: str, when: str) -> None:
     """Attach to a session as another person, also with a forged header; look around and label."""
     when, forged = f"{victim}, {when}", {"X_Labeler_Person": str(ground.ids[victim])}
-    with Window(ground.url, ground.sign_in(OWN), session=theirs.session, **forged).open() as window:
+    with Window(ground.url, ground.sign_in(OWN), session=theirs.session, is_reviewer=True, **forged).open() as window:
         for script in list(theirs.pages.values())[::4]:
             window.send(window.rerun(page_script_hash=script))
         window.send(window.rerun())

@@ -45,7 +45,7 @@ class Tamperer:
     @classmethod
     def of(cls, ground: Ground) -> "Tamperer":
         cookie = ground.sign_in(OWN)
-        return cls(ground, cookie, Window(ground.url, cookie).open(), ground.answers())
+        return cls(ground, cookie, Window(ground.url, cookie, is_reviewer=True).open(), ground.answers())
 
     def send(self, message: Message) -> str:
         """Send one message; returns the fault in the result, "" if there is none."""
@@ -59,7 +59,7 @@ class Tamperer:
         self.window.frames.clear()
         if self.window.closed:
             self.counts["windows closed"] += 1
-            self.window = Window(self.ground.url, self.cookie).open()
+            self.window = Window(self.ground.url, self.cookie, is_reviewer=True).open()
         return wrong
 
     def goes_on(self) -> bool:

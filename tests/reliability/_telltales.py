@@ -31,6 +31,8 @@ PICTURE_KEYS = {"version", "rule", "min_span", "unit", "n", "scale", "median", "
 SCREEN_KEYS = {
     "mode", "reviewer", "done", "total", "not_sure", "closed", "offers", "last", "ack", "question", "protocol",
     "end", "note", "last_event", "missing",
+    "state",  # of the study and the reviewer: the page runs when it changes
+    "token",  # of the reviewer's session, for requests of the component
     *("title", "caption", "item", "keys", "picture", "height", "shows_numbers"),  # of a plot that is only shown
 }  # fmt: skip
 MIN_CODES, MIN_LETTERS, MAX_CORRELATION = 20, 8, 0.3  # chance reaches none of them once in 10,000 times

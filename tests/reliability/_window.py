@@ -54,7 +54,7 @@ class Window:
 
     def __init__(
         self, url: str, cookie: str = "", *, session: str = "", origin: str | None = "", source: str = LOOPBACK,
-        **headers: str,
+        is_reviewer: bool = False, **headers: str,
     ) -> None:  # fmt: skip
         self._url, self._cookie, self._source, self._stack = url, cookie, source, ExitStack()
         self._line = Line(url, cookie, "", source)
@@ -66,6 +66,7 @@ class Window:
         self.ids: set[str] = set()
         self.files: set[str] = set()
         self.closed, self.broken, self.limit_s = False, 0, LIMIT_S
+        self._is_reviewer = is_reviewer
         more = {name.replace("_", "-"): value for name, value in headers.items()} | (
             {"Cookie": cookie} if cookie else {}
         )
@@ -96,8 +97,6 @@ class Window:
         """Return a valid answer to the first offered item, with some fields replaced."""
         offer = (self.data["offers"] or [self.data["last"]])[0]  # with no items left, the last answer can change
         return answer_to(offer, answer, **other)
-
-    is_reviewer = False  # the server drops the operations of reviewers, so there is no reply to wait for
 
     def rerun(self, **other: Any) -> BackMsg:
         """The message that requests a page run."""
@@ -161,8 +160,9 @@ class Window:
         self.closed = True
 
     def _effect(self, message: BackMsg | bytes | str) -> str:
+        """The effect of a message; the server drops the operations of reviewers, so they have no response."""
         kind = _kind(message)
-        return "other" if kind == "operation" and self.is_reviewer else kind
+        return "other" if kind == "operation" and self._is_reviewer else kind
 
     def _read(self, kind: str) -> None:
         while True:  # ends with the run, when the server closes the connection, or after this silence
