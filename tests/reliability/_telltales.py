@@ -26,14 +26,17 @@ OWN, OTHERS, COORDINATOR = "ada", ("ben", "cleo"), "carol"
 N_ITEMS = 70
 PLAN = PlanParameters(seed=5, overlap=0.6, retest=6)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-ITEM_KEYS = {"code", "revision", "confidence", "flag", "comment", "picture", "before", "explains"}
+ITEM_KEYS = {"code", "revision", "confidence", "flag", "comment", "picture", "before"} | {
+    *("explains", "right"),  # of an artificial item
+}
 PICTURE_KEYS = {"version", "rule", "min_span", "unit", "n", "scale", "median", "percentiles", "axes", "runs"}
 SCREEN_KEYS = {
     "mode", "reviewer", "done", "total", "not_sure", "closed", "offers", "last", "ack", "question", "protocol",
     "end", "note", "last_event", "missing",
     "state",  # of the study and the reviewer: the page runs when it changes
     "token",  # of the reviewer's session, for requests of the component
-    *("title", "caption", "item", "keys", "picture", "height", "shows_numbers"),  # of a plot that is only shown
+    *("title", "caption", "item", "keys", "picture", "height", "shows_numbers", "decides"),  # of a plot without answers
+    *("round", "items", "given"),  # of a practice round
 }  # fmt: skip
 MIN_CODES, MIN_LETTERS, MAX_CORRELATION = 20, 8, 0.3  # chance reaches none of them once in 10,000 times
 N_SEEDS, FAR = 400, 0.1
@@ -208,7 +211,7 @@ def strange_keys(screens: Iterable[Mapping[str, Any]]) -> set[str]:
     """Fields in the data of the review component that are not on the list of necessary fields."""
     found: set[str] = set()
     for screen in screens:
-        items = [*screen.get("offers", ()), *([screen["last"]] if screen.get("last") else [])]
+        items = [*screen.get("offers", ()), *screen.get("items", ()), *([screen["last"]] if screen.get("last") else [])]
         found |= set(screen) - SCREEN_KEYS
         for item in items:
             found |= (set(item) - ITEM_KEYS) | (set(item["picture"] or ()) - PICTURE_KEYS)
