@@ -35,7 +35,7 @@ MODULES = (
     "analysis/consensus/_votes.py", "analysis/evaluation/_confusion.py", "analysis/order/_medians.py",
     "labeler/plan/design.py", "labeler/plan/lifecycle.py", "labeler/screen/binning.py", "labeler/screen/timing.py",
     "labeler/store/labels.py", "labeler/store/assignments.py", "labeler/store/migrations.py",
-    "labeler/service/items/curating.py", "labeler/service/labelling/reviewing.py",
+    "labeler/service/items/browsing.py", "labeler/service/labelling/reviewing.py",
     "labeler/service/results/splits.py",
 )  # fmt: skip  # what is examined if no module is named
 MAX_FILES = 4  # test files per module, nearest first

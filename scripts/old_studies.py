@@ -111,10 +111,10 @@ class Story:
                 self.end(db)
                 self.keep(db, self.name + OVER)
 
-    def service(self, name: str):
-        """Import a module of the services, which later versions keep in folders; return None if it does not exist."""
+    def service(self, *names: str):
+        """Import a module of the services, which later versions keep in folders: the first of these that exists."""
         root = Path.cwd() / "labeler" / "service"
-        (file,) = root.rglob(f"{name}.py")
+        file = next(file for name in names for file in root.rglob(f"{name}.py"))
         return importlib.import_module(".".join(file.relative_to(Path.cwd()).with_suffix("").parts))
 
     def begin(self) -> None:
@@ -220,7 +220,7 @@ class Story:
         """Replace, add, pause and remove reviewers, exclude an item, and reply to a comment."""
         if self.version < 4:
             return
-        staffing, inbox, curating = map(self.service, ("staffing", "inbox", "curating"))
+        staffing, inbox, curating = *map(self.service, ("staffing", "inbox")), self.service("curating", "browsing")
         staffing.replace(db, "dan", "eve", why="dan has no time", **self.said_by)
         staffing.add(db, "finn", [self.model.Role.REVIEWER], **self.said_by)
         staffing.pause(db, "ben", why="on holiday", **self.said_by)

@@ -22,7 +22,7 @@ from labeler.cli.common import (
 from labeler.errors import InputError
 from labeler.model import Category, Gate
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.study import calibrating, coordinating, course
 from labeler.service.study.calibrating import CalibrationResult
 
@@ -55,7 +55,7 @@ def state(step: str, study: Path | None, why: str, force: bool) -> None:
 def exclude(item: str, study: Path | None, why: str, undo: bool) -> None:
     """Exclude an item from labelling and from all results; its labels are kept."""
     with opened(study) as db:
-        (curating.include if undo else curating.exclude)(db, item, why, actor=OWNER, now=now())
+        (browsing.include if undo else browsing.exclude)(db, item, why, actor=OWNER, now=now())
     remark(f"{item} is included again." if undo else f"{item} is excluded. The report lists it with the reason.")
 
 

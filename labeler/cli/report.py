@@ -22,7 +22,7 @@ from labeler.cli.common import (
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.service.outputs import write_files
-from labeler.service.results import printing, report_checking, reporting
+from labeler.service.results import reporting
 from labeler.service.results.reporting import DEFINITIONS, PAPER, ReportOptions, Resampling
 
 
@@ -95,7 +95,7 @@ def report(
     for path in write_files(files, out):
         click.echo(path)
     if pdf:  # last, so that the other files are written even without a browser
-        for path in write_files({"report.pdf": printing.to_pdf(str(files["report.html"]), paper=paper)}, out):
+        for path in write_files({"report.pdf": reporting.to_pdf(str(files["report.html"]), paper=paper)}, out):
             click.echo(path)
 
 
@@ -111,15 +111,15 @@ def _progress() -> Iterator[Callable[[float], None]]:
 
 def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file: Path | None, as_json: bool) -> None:
     if label_file is not None:
-        differences = report_checking.check_files(label_file, verdict_file, file)
+        differences = reporting.check_files(label_file, verdict_file, file)
     else:
         with opened(named(study)) as db:
-            differences = report_checking.check_study(db, file, actor=OWNER, now=now())
+            differences = reporting.check_study(db, file, actor=OWNER, now=now())
     rows = [{"place": d.place, "in the file": d.reported, "recomputed": d.recomputed} for d in differences]
     if not as_json:  # with all digits: a rounded table would hide the difference
         rows = [{name: value if isinstance(value, str) else repr(value) for name, value in row.items()} for row in rows]
     show(rows, as_json=as_json)
-    anew = report_checking.defined_anew(file)
+    anew = reporting.defined_anew(file)
     if anew:
         remark(f"Defined differently since {DEFINITIONS}, so not compared: {', '.join(anew)}.")
     if differences:

@@ -230,10 +230,10 @@ def status(study: Path | None, with_agreement: bool, as_json: bool) -> None:
         current, paces = coordinating.status(db), progress.reviewer_paces(db, now=now())
         so_far = None
         if with_agreement:
-            from labeler.service.results import interim_agreement  # imported here because it needs the statistics
+            from labeler.service.results import splits  # imported here because it needs the statistics
 
             say_if_interim(db)
-            so_far = interim_agreement.current_agreement(db)
+            so_far = splits.current_agreement(db)
     rows = progress.rows(paces)
     if as_json:
         content = current.json_values() | ({} if so_far is None else {"agreement": so_far.json_values()})

@@ -20,7 +20,7 @@ from labeler.service.items import importing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
-from labeler.service.results import report_cache, splits
+from labeler.service.results import reporting, splits
 from labeler.service.study import coordinating, course, progress
 from labeler.service.verdicts import computing
 from labeler.store import Database, assignments, open_database, people, runs
@@ -161,7 +161,7 @@ def prepare_report(path: Path) -> None:
 
     def make() -> None:
         with suppress(LabelerError), open_database(path) as db:
-            report_cache.make(db, quick=False, actor="demo", waiting=lambda _done, _whole: None)
+            reporting.make_report(db, quick=False, actor="demo", waiting=lambda _done, _whole: None)
 
     Thread(target=make, daemon=True).start()
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from labeler.model import State, Study, counted
 from labeler.plan.lifecycle import Action, Step, possible
-from labeler.service.people import visibility
+from labeler.service.people import identity
 from labeler.service.results import splits
 from labeler.service.study import calibrating, coordinating, course, progress
 from labeler.service.verdicts import computing
@@ -231,7 +231,7 @@ def _next_of_draft(status: coordinating.Status) -> NextStep:
 def _next_of_calibration(db: Database, person: str, *, is_complete: bool) -> NextStep:
     if not is_complete:
         return NextStep("See progress", "Reviewers are labelling the calibration items.", page=WAITING)
-    if not visibility.reviews_too(db, person) and calibrating.result(db).not_passed:
+    if not identity.reviews_too(db, person) and calibrating.result(db).not_passed:
         return NextStep(
             "See the calibration result",
             "The round is finished, but the required agreement was not reached.",
@@ -241,7 +241,7 @@ def _next_of_calibration(db: Database, person: str, *, is_complete: bool) -> Nex
 
 
 def _next_of_closed(db: Database, person: str) -> NextStep:
-    if not visibility.why_not(db, person, Action.SEE_AGREEMENT):
+    if not identity.why_hidden(db, person, Action.SEE_AGREEMENT):
         n_left = sum(split.remains for split in splits.split_items(db))
         if n_left and not splits.why_not_decide(db, person):
             return NextStep(
@@ -260,7 +260,7 @@ def _others(
     """Return the useful steps other than the recommended next action."""
     study = status.study
     pointless = {next_.step}
-    if study.phase is State.CALIBRATION and visibility.reviews_too(db, person):
+    if study.phase is State.CALIBRATION and identity.reviews_too(db, person):
         pointless.discard(Step.OPEN)  # the coordinator must not learn whether the calibration round was passed
     if study.phase in (State.DRAFT, State.CLOSED, State.UNBLINDED):
         pointless.add(Step.PAUSE)

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from labeler.errors import InputError
-from labeler.service.results import printing
+from labeler.service.results import reporting
 from tests.analysis.reports import to_html
 from tests.analysis.test_report_formats import full
 from tests.conftest import missing, some_slow
@@ -49,7 +49,7 @@ def test_nothing_is_clipped_on_paper(browser, paper):
 @pytest.fixture(scope="module")
 def printing_browser():
     """A browser under one of the names that the application looks for."""
-    if not any(map(shutil.which, printing.BROWSERS)):
+    if not any(map(shutil.which, reporting.BROWSERS)):
         missing("Chromium", "apt install chromium")
 
 
@@ -57,7 +57,7 @@ def printing_browser():
     ("paper", "box"), [("a4", (595, 842)), pytest.param("letter", (612, 792), marks=pytest.mark.slow)]
 )
 def test_a_pdf_has_pages_of_the_paper(paper, box, printing_browser):
-    pdf = printing.to_pdf(page(), paper=paper)
+    pdf = reporting.to_pdf(page(), paper=paper)
     assert pdf.startswith(b"%PDF")
     sizes = {tuple(map(float, found)) for found in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)}
     assert {(round(width), round(height)) for width, height in sizes} == {box}
@@ -67,4 +67,4 @@ def test_a_pdf_has_pages_of_the_paper(paper, box, printing_browser):
 def test_without_a_browser_the_message_says_what_to_do(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(InputError, match=r"No browser .* Install Chromium or Chrome"):
-        printing.to_pdf("<html></html>")
+        reporting.to_pdf("<html></html>")

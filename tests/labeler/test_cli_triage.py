@@ -5,7 +5,7 @@ import json
 import pytest
 
 from labeler.cli.common import INTERIM
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.people import identity
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import events, items, open_database, people, studies
@@ -28,7 +28,7 @@ def study(tmp_path):
     (tmp_path / "verdicts.csv").write_text(SAID)
     with open_database(path) as db:
         stored_verdicts.import_verdicts(db, tmp_path / "verdicts.csv", None, actor="carol", now=NOW)
-        curating.exclude(db, item_name(2), "twice in it", actor="carol", now=NOW)
+        browsing.exclude(db, item_name(2), "twice in it", actor="carol", now=NOW)
     return path
 
 

@@ -16,7 +16,7 @@ from labeler.formats import tables
 from labeler.model import PlanParameters
 from labeler.plan.active_plan import ActivePlan, place_of
 from labeler.plan.design import draw_plan
-from labeler.service.results import exchange, interim_agreement, reporting, splits
+from labeler.service.results import exchange, reporting, splits
 from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import Database, open_database
@@ -97,7 +97,7 @@ def pages(db: Database) -> list[dict[str, Any]]:
         measured("Splits, before closing", lambda: splits.n_complete(db)),
         measured("Splits", lambda: [splits.split_items(db), splits.why_not_decide(db, "carol")]),
         measured("Verdicts", verdicts),
-        measured("agreement on Progress", lambda: interim_agreement.current_agreement(db)),
+        measured("agreement on Progress", lambda: splits.current_agreement(db)),
     ]
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from labeler.formats import Source
 from labeler.model import Answer, Category, PlanParameters, Protocol, Role, Submission
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating, importing
+from labeler.service.items import browsing, importing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
@@ -64,7 +64,7 @@ class MadeUp:
             self.answer(db, self.rng.choice([0.95, 1.0, 1.0]))
             if self.rng.random() < 0.3:
                 self.excluded.append(items.all_items(db)[0].name)
-                curating.exclude(db, self.excluded[0], self.rng.choice(WORDS), **self.by)
+                browsing.exclude(db, self.excluded[0], self.rng.choice(WORDS), **self.by)
             if self.rng.random() < 0.7 and self.is_complete(db):
                 self.end(db)
 

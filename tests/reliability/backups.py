@@ -24,7 +24,7 @@ from pathlib import Path
 from labeler.errors import LabelerError, StudyError
 from labeler.model import Answer, PlanParameters, Role, State, Submission
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, verifying
@@ -123,10 +123,10 @@ def change(study: Path, stop: Event, told: Path) -> None:
 CHANGES = (
     lambda db, name, by: course.change_state(db, Step.PAUSE, why="a break", **by),
     lambda db, name, by: course.change_state(db, Step.OPEN, why="on it goes", **by),
-    lambda db, name, by: curating.exclude(db, item_name(0), "a broken build", **by),
+    lambda db, name, by: browsing.exclude(db, item_name(0), "a broken build", **by),
     lambda db, name, by: staffing.add(db, name, [Role.REVIEWER], **by),
     lambda db, name, by: identity.invite(db, name, Role.REVIEWER, **by),
-    lambda db, name, by: curating.include(db, item_name(0), "it was none", **by),
+    lambda db, name, by: browsing.include(db, item_name(0), "it was none", **by),
     lambda db, name, by: staffing.remove(db, name, why="no time", **by),
     lambda db, name, by: coordinating.describe_study(db, f"Backups {name}", "Alike?", **by),
 )

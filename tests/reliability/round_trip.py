@@ -27,7 +27,7 @@ from labeler.model import Role, measurement_hash
 from labeler.plan.lifecycle import ALLOWED, Action
 from labeler.service.files import converting
 from labeler.service.handover import anonymising, merging
-from labeler.service.items import curating, importing
+from labeler.service.items import browsing, importing
 from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting
 from labeler.service.study import coordinating
@@ -72,7 +72,7 @@ def again(made: MadeUp, folder: Path) -> Path:
         exchange.import_label_file(db, folder / "labels.csv", **BY)
         stored_verdicts.import_verdicts(db, folder / "verdicts.csv", None, **BY)
         for name in made.excluded:
-            curating.exclude(db, name, "as there", **BY)
+            browsing.exclude(db, name, "as there", **BY)
     return path
 
 

@@ -17,7 +17,7 @@ from labeler.formats import tables
 from labeler.model import Category, PlanParameters, State, Submission
 from labeler.plan.lifecycle import Step
 from labeler.service.handover import anonymising
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import inbox, reviewing
 from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting, splits
@@ -91,7 +91,7 @@ def study(tmp_path_factory):
         for text in texts:
             for step in (Step.PAUSE, Step.OPEN):
                 course.change_state(db, step, why=text, actor=COORDINATOR, now=NOW)
-        curating.exclude(db, texts[-1], texts[1], actor=COORDINATOR, now=NOW)
+        browsing.exclude(db, texts[-1], texts[1], actor=COORDINATOR, now=NOW)
         course.change_state(db, Step.CLOSE, why=texts[5], force=True, actor=COORDINATOR, now=NOW)
         for split, text in zip(splits.split_items(db), texts, strict=False):
             splits.adjudicate(db, split.item.name, Category.SIMILAR, text, actor=COORDINATOR, now=NOW)

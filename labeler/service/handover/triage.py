@@ -10,9 +10,9 @@ from labeler.errors import InputError, StudyError
 from labeler.model import Item
 from labeler.plan.lifecycle import Action
 from labeler.screen import binning
-from labeler.service.items import curating, drawing
+from labeler.service.items import browsing, drawing
 from labeler.service.items.browsing import Catalogue
-from labeler.service.people import visibility
+from labeler.service.people import identity
 from labeler.service.study import coordinating
 from labeler.store import Database, bins, events, items, open_database, runs, studies, verdicts
 
@@ -71,7 +71,7 @@ def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: s
     StudyError in the same cases as `make_study`, or if the name is not a valid file name. Raises NotAllowed if verdicts
     are hidden from the coordinator now. The new study would show the verdicts.
     """
-    visibility.require(db, coordinator, Action.SEE_VERDICTS)
+    identity.require_visible(db, coordinator, Action.SEE_VERDICTS)
     from labeler.service.items import folders
 
     path = folders.path_in_study_folder(db.path, name)
@@ -81,7 +81,7 @@ def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: s
 
 def _usable(db: Database, names: Sequence[str]) -> list[Item]:
     """Return the items with these names, each once; raises InputError if an item cannot be used."""
-    chosen = [curating.item_named(db, name) for name in dict.fromkeys(names)]
+    chosen = [browsing.item_named(db, name) for name in dict.fromkeys(names)]
     if not chosen:
         raise InputError("No items match the filters, but a study needs at least one item. Remove or widen a filter.")
     for item in chosen:

@@ -1,19 +1,24 @@
-"""Build tables of a study's items that people can browse and filter."""
+"""Browse and filter the items of a study; exclude items with a reason, and include them again."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 
-from labeler.errors import InputError
+from labeler.errors import InputError, NotAllowed
 from labeler.model import Category, Item
+from labeler.plan.lifecycle import Action, require
 from labeler.screen import binning
 from labeler.service.cache import until_changed
 from labeler.service.items import drawing
-from labeler.store import Database, items, verdicts as stored_verdicts
+from labeler.service.people.identity import checked_reason
+from labeler.store import Database, events, items, studies, verdicts as stored_verdicts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ("item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded")
 MARK = " (classifier)"  # suffix for a classifier that has the same name as another column
@@ -22,7 +27,7 @@ SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # the va
 MAX_SPREADS = 100_000  # number of spreads cached in memory, so that a long list of items appears quickly
 _SPREADS: dict[str, float | None] = {}
 
-Catalogue = pd.DataFrame
+Catalogue: TypeAlias = "pd.DataFrame"
 Limits = tuple[float, float]
 
 
@@ -58,6 +63,8 @@ def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
         between the largest and the smallest median, divided by the median of all these medians. The spread is missing
         if the item has no measurements, or if the median of the medians is 0.
     """
+    import pandas as pd  # imported here because excluding an item needs no table
+
     rows = [
         (i.name, i.application, i.benchmark, i.n_runs, i.n_iterations, i.unit, _kept_spread(db, i), i.excluded_why)
         for i in items.all_items(db)
@@ -91,7 +98,7 @@ def chosen(table: Catalogue, filters: Filter) -> Catalogue:
     are in the wrong order.
     """
     _check(table, filters)
-    keep = pd.Series(data=True, index=table.index)
+    keep = table["item"].notna()  # true for every row
     for condition in _conditions(table, filters):
         keep &= condition
     return table[keep].reset_index(drop=True)
@@ -99,6 +106,8 @@ def chosen(table: Catalogue, filters: Filter) -> Catalogue:
 
 def json_rows(table: Catalogue) -> list[dict[str, Any]]:
     """Return the rows of a catalogue as dictionaries for JSON; a missing value is None."""
+    import pandas as pd
+
     return [
         {str(column): None if pd.isna(value) else value for column, value in row.items()}
         for row in table.to_dict("records")
@@ -175,7 +184,7 @@ def _check(table: Catalogue, filters: Filter) -> None:
             raise InputError(f"The limits of {name} are {limits[0]:g} and {limits[1]:g}. Give the smaller limit first.")
 
 
-def _conditions(table: Catalogue, filters: Filter) -> Iterator[pd.Series]:
+def _conditions(table: Catalogue, filters: Filter) -> "Iterator[pd.Series]":
     named = (table["item"] + "\n" + table["benchmark"] + "\n" + table["application"]).str.casefold()
     for word in filters.text.casefold().split():
         yield named.str.contains(word, regex=False)
@@ -192,3 +201,44 @@ def _conditions(table: Catalogue, filters: Filter) -> Iterator[pd.Series]:
         yield table["iterations"].between(*filters.iterations)
     if not filters.with_excluded:
         yield table["excluded"].isna()
+
+
+def exclude(db: Database, name: str, why: str, *, actor: str, now: datetime) -> None:
+    """Exclude an item from labelling and from all results; the labels of the item are kept.
+
+    Raises InputError if there is no such item, or no reason. Raises NotAllowed if the item is already excluded, or the
+    study is unblinded.
+    """
+    with db.atomic():
+        item = _changeable(db, name)
+        if item.excluded_why is not None:
+            raise NotAllowed(f"Item {item.name} is already excluded. Reason: {item.excluded_why}")
+        items.set_excluded(db, item.item_id, checked_reason(why))
+        events.add(db, now.isoformat(), actor, "exclude item", {"item": item.name, "why": why.strip()})
+
+
+def include(db: Database, name: str, why: str, *, actor: str, now: datetime) -> None:
+    """Include an excluded item again.
+
+    Raises InputError if there is no such item, or no reason. Raises NotAllowed if the item is not excluded, or the
+    study is unblinded.
+    """
+    with db.atomic():
+        item = _changeable(db, name)
+        if item.excluded_why is None:
+            raise NotAllowed(f"{item.name} is not excluded.")
+        items.set_excluded(db, item.item_id, None)
+        events.add(db, now.isoformat(), actor, "include item", {"item": item.name, "why": checked_reason(why)})
+
+
+def item_named(db: Database, name: str) -> Item:
+    """Return the item with this name; raises InputError if there is no such item."""
+    item = items.by_name(db, name)
+    if item is None:
+        raise InputError(f"There is no item {name!r} in this study. To list the items: labeler browse")
+    return item
+
+
+def _changeable(db: Database, name: str) -> Item:
+    require(studies.get(db), Action.EXCLUDE)
+    return item_named(db, name)

@@ -9,8 +9,8 @@ from datetime import datetime
 
 from labeler.errors import InputError, NotAllowed
 from labeler.model import is_storable
-from labeler.service.items.curating import item_named
-from labeler.service.people import visibility
+from labeler.service.items.browsing import item_named
+from labeler.service.people import identity
 from labeler.store import Database, events, replies
 from labeler.store.replies import FlagOrComment, Reply
 
@@ -69,7 +69,7 @@ def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> N
     """
     text = _checked(text)
     with db.atomic():
-        if visibility.reviews_too(db, actor):
+        if identity.reviews_too(db, actor):
             raise NotAllowed(
                 "You are also a reviewer of this study, so another coordinator must answer the other reviewers."
             )

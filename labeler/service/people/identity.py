@@ -1,4 +1,4 @@
-"""Manage people: roles, invitations, sign-in and sessions.
+"""Manage people: roles, invitations, sign-in and sessions, and what a coordinator may see in the browser.
 
 A sign-in secret leaves this module only once, when the person gets the secret. The study stores only SHA-256 hashes.
 A secret has 192 random bits, so a hash without salt is safe enough.
@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from labeler.errors import InputError, NotAllowed, SignInFailed
-from labeler.model import Person, Role, is_storable
+from labeler.model import Person, Role, State, is_storable
+from labeler.plan import lifecycle
+from labeler.plan.lifecycle import Action
 from labeler.store import Database, events, invitations, people, sessions, studies
 
 MAX_NAME_LENGTH, MAX_EMAIL_LENGTH, MAX_REASON_LENGTH = 60, 254, 1000
@@ -276,3 +278,40 @@ def _why_not(invitation: invitations.Invitation, now: datetime) -> str:
 
 def _hashed(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def why_hidden(db: Database, coordinator: str, action: Action) -> str:
+    """Return why labels, agreement or verdicts are hidden from this coordinator now; return "" if they are visible.
+
+    `action` is one of `labeler.plan.lifecycle.SIGHTS`. Commands act as the owner of the study, who may see everything,
+    and do not ask.
+    """
+    person = people.by_name(db, coordinator)
+    if person is None or not is_coordinator(db, coordinator):
+        return "Only coordinators of the study can see this."
+    return lifecycle.why_hidden(studies.get(db), person.roles, action)
+
+
+def is_coordinator(db: Database, name: str) -> bool:
+    """Return whether the person with this name is a coordinator of the study now.
+
+    Pages that refresh automatically call this function at each refresh.
+    """
+    person = people.by_name(db, name)
+    return person is not None and person.active and Role.COORDINATOR in person.roles
+
+
+def require_visible(db: Database, coordinator: str, action: Action) -> None:
+    """Raise NotAllowed if `why_hidden` returns a reason; the reason is the message of the error."""
+    reason = why_hidden(db, coordinator, action)
+    if reason:
+        raise NotAllowed(reason)
+
+
+def reviews_too(db: Database, coordinator: str) -> bool:
+    """Return whether a coordinator is also a reviewer and the study is not unblinded.
+
+    If so, other people's labels could influence the coordinator's own labels.
+    """
+    person = people.by_name(db, coordinator)
+    return person is not None and Role.REVIEWER in person.roles and studies.get(db).phase is not State.UNBLINDED

@@ -5,7 +5,7 @@ The module also provides the data with which the plan is verified.
 
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
@@ -16,13 +16,14 @@ from labeler.model import ALL, Answer, Assignment, Category, Kind, Origin, PlanP
 from labeler.plan.active_plan import ActivePlan, Place, place_of
 from labeler.plan.design import Plan, Seed, draw_plan, key, keyed_seed
 from labeler.plan.lifecycle import Action, require
-from labeler.service.plan import codes
 from labeler.store import Database, assignments, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment, StoredAssignment
 
 if TYPE_CHECKING:
     import pandas as pd
 
+CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without 0, O, 1 and I, which look alike
+CODE_LENGTH = 6
 FirstLabels = Mapping[str, Mapping[str, Category]]
 
 
@@ -178,7 +179,7 @@ def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
     """Store assignments; if the study already has an assignment that ended, the assignment becomes active again."""
     person_ids = {person.name: person.person_id for person in people.all_people(db)}
     item_ids = {item.name: item.item_id for item in items.all_items(db)}
-    free = codes.new_codes(len(new), partial(assignments.has_code, db))
+    free = new_codes(len(new), partial(assignments.has_code, db))
     for assignment, code in zip(new, free, strict=True):
         block = None if assignment.block == ALL else assignment.block
         row = NewAssignment(
@@ -221,3 +222,25 @@ def _plannable(db: Database) -> dict[str, str]:
 
 def _reviewers(db: Database) -> list[str]:
     return [person.name for person in people.reviewers(db) if person.active]
+
+
+def new_code() -> str:
+    """Return a random code, under which reviewers see an item.
+
+    It does not depend on the seed of the plan, so nobody can derive a code from the seed and the items.
+    """
+    return "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
+
+
+def new_codes(n: int, is_taken: Callable[[str], bool]) -> list[str]:
+    """Return `n` different random codes that are not in use.
+
+    Without this check, equal codes would be likely in a large study: among 30 000 random codes, the chance that two are
+    equal is about one in three.
+    """
+    codes: dict[str, None] = {}
+    while len(codes) < n:
+        code = new_code()
+        if not is_taken(code):
+            codes[code] = None
+    return list(codes)

@@ -18,7 +18,7 @@ from labeler.plan.lifecycle import Action, require
 from labeler.safe_text import csv_text
 from labeler.screen import timing
 from labeler.service.people import identity
-from labeler.service.plan import codes
+from labeler.service.plan import assigning
 from labeler.service.results import history
 from labeler.store import Database, assignments, decisions, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment
@@ -250,7 +250,7 @@ def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
         task = assignments.find(db, person_id, item.item_id, kind)
         if task is not None:
             return task
-    (code,) = codes.new_codes(1, partial(assignments.has_code, db))
+    (code,) = assigning.new_codes(1, partial(assignments.has_code, db))
     new = NewAssignment(person_id, item.item_id, row.kind, row.block, row.position, code, Origin.IMPORT)
     assignments.add(db, [new])
     return assignments.get(db, person_id, item.item_id, row.kind)

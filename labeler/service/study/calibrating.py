@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Category, Gate, Kind
 from labeler.plan.lifecycle import Action, require
-from labeler.service.items.curating import item_named
-from labeler.service.people import visibility
+from labeler.service.items.browsing import item_named
+from labeler.service.people import identity
 from labeler.store import Database, assignments, events, items, labels, people, reference_labels, studies
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def decide_reference(db: Database, name: str, category: Category, *, actor: str,
     Raises NotAllowed if the round is over, or the coordinator may not see the calibration now. Raises InputError if the
     item is not in the round.
     """
-    visibility.require(db, actor, Action.SEE_CALIBRATION)
+    identity.require_visible(db, actor, Action.SEE_CALIBRATION)
     if name not in item_names(db):
         raise InputError(f"Item {name[:60]!r} is not in the calibration round. Reload the page to continue.")
     if reference(db).get(name) is not category:

@@ -11,7 +11,7 @@ from typing import Any
 from labeler.errors import NotAllowed
 from labeler.model import State, Study, counted
 from labeler.plan.lifecycle import Step, after
-from labeler.service.people import visibility
+from labeler.service.people import identity
 from labeler.service.people.identity import checked_reason
 from labeler.service.plan import assigning
 from labeler.service.study import calibrating
@@ -88,7 +88,7 @@ def _check_ready(db: Database, study: Study, actor: str, *, force: bool) -> dict
     if study.state is not State.CALIBRATION:
         return {}
     missing = calibrating.result(db).not_passed
-    if missing and not force and visibility.reviews_too(db, actor):
+    if missing and not force and identity.reviews_too(db, actor):
         raise NotAllowed("The calibration round was not passed. A coordinator who does not label can see the reason.")
     if missing and not force:
         raise NotAllowed(

@@ -20,7 +20,7 @@ from labeler.model import Item, StoredVerdict
 from labeler.screen import charts
 from labeler.screen.binning import VIEWS
 from labeler.service.items import drawing
-from labeler.service.items.curating import item_named
+from labeler.service.items.browsing import item_named
 from labeler.store import Database, items, runs, studies, verdicts
 
 FORMATS = figures.FORMATS

@@ -13,7 +13,7 @@ from labeler.plan.lifecycle import Action
 from labeler.service.files import exploring
 from labeler.service.files.exploring import Explored, Gathered
 from labeler.service.items import folders, importing
-from labeler.service.people import visibility
+from labeler.service.people import identity
 from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
 from labeler.store import Database
@@ -29,7 +29,7 @@ def render(db: Database, person: str, method: str) -> None:
     """
     st.title(exploring.METHODS[method].title, anchor=False)
     st.write(exploring.METHODS[method].question)
-    if hidden := visibility.why_not(db, person, Action.SEE_VERDICTS):  # the spread reveals the verdict of a classifier
+    if hidden := identity.why_hidden(db, person, Action.SEE_VERDICTS):  # the spread reveals the verdict of a classifier
         st.info(f"{hidden} You can analyse uploaded files at any time.")
     source = st.radio("Measurements", [FILES] if hidden else [STUDY, FILES], key=f"source-{method}-{bool(hidden)}")
     with st.form(f"form-{method}"):

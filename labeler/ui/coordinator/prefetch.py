@@ -6,7 +6,7 @@ from threading import Thread
 
 from labeler.errors import LabelerError
 from labeler.service.items import browsing
-from labeler.service.results import interim_agreement, splits
+from labeler.service.results import splits
 from labeler.service.verdicts import evidence, stored_verdicts
 from labeler.store import open_database
 from labeler.ui.coordinator.results.verdicts import N_FIRST
@@ -29,7 +29,7 @@ def begin(study: Path) -> None:
 def prepare(study: Path) -> None:
     """Compute the results that pages keep, and draw one figure; the first figure of a process takes about a second."""
     with suppress(LabelerError), open_database(study) as db:
-        interim_agreement.current_agreement(db)
+        splits.current_agreement(db)
         splits.split_items(db)
         stored_verdicts.summary(db, N_FIRST)
         browsing.catalogue(db, verdicts=True)

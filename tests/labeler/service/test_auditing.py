@@ -13,7 +13,7 @@ import pytest
 from labeler.errors import ChangedSchema, InputError, StudyError
 from labeler.model import Role
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import auditing, inbox, reviewing
 from labeler.service.people import identity
 from labeler.service.study import coordinating, course, staffing
@@ -263,7 +263,7 @@ def full_study(study):
         identity.sign_in(db, secret, now=NOW)
         identity.set_email(db, "ada", Role.REVIEWER, "ada@example.org", actor="carol", now=NOW)
         identity.revoke(db, "ada", Role.REVIEWER, actor="carol", now=NOW)
-        curating.exclude(db, names[-1], "a broken build", actor="carol", now=NOW)
+        browsing.exclude(db, names[-1], "a broken build", actor="carol", now=NOW)
         staffing.pause(db, "ben", why="on holiday", actor="carol", now=NOW)
         staffing.replace(db, "dan", "eve", why="no time", actor="carol", now=NOW)
         course.change_state(db, Step.PAUSE, why="a break", actor="carol", now=NOW)

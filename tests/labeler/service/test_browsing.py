@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labeler.errors import InputError
-from labeler.service.items import browsing, curating
+from labeler.service.items import browsing
 from labeler.service.items.browsing import COLUMNS, Filter
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, runs
@@ -38,7 +38,7 @@ def take_in_verdicts(db, folder, text):
 def judged_study(study, tmp_path):
     """Eight items; two external classifiers have verdicts on four; the second item is excluded."""
     take_in_verdicts(study, tmp_path, SAID)
-    curating.exclude(study, item_name(1), "measured on another machine", actor="carol", now=NOW)
+    browsing.exclude(study, item_name(1), "measured on another machine", actor="carol", now=NOW)
     return study
 
 

@@ -9,7 +9,7 @@ from analysis.intervals import wilson
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.model import Category, Gate, Kind, PlanParameters, State
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting
@@ -163,7 +163,7 @@ def test_an_excluded_item_is_left_out_of_the_round(round_):
     set_reference(round_, S, S, S, D)
     answer_everything(round_, dict.fromkeys(REVIEWERS, "similar"))
     before = calibrating.result(round_)
-    curating.exclude(round_, calibrating.item_names(round_)[3], **WHY)
+    browsing.exclude(round_, calibrating.item_names(round_)[3], **WHY)
     after = calibrating.result(round_)
     assert (before.n_items, before.n_reference, after.n_items, after.n_reference) == (4, 4, 3, 3)
     assert {one.with_reference.value for one in before.reviewers} == {3 / 4}
@@ -318,7 +318,7 @@ def test_the_share_with_the_others_counts_no_excluded_item(round_):
     answer_next(round_, "dan", "similar")
     answer_everything(round_, SPLIT)
     labelled_alike = labels.table(round_).query("reviewer == 'dan' and label == 'similar'")["item"].iloc[0]
-    curating.exclude(round_, labelled_alike, **WHY)
+    browsing.exclude(round_, labelled_alike, **WHY)
     assert calibrating.share_with_others(round_, "dan") == 0
 
 

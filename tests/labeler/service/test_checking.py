@@ -14,7 +14,7 @@ from labeler.formats import tables
 from labeler.model import State
 from labeler.plan.lifecycle import Step
 from labeler.service.plan import assigning
-from labeler.service.results import report_checking, reporting
+from labeler.service.results import reporting
 from labeler.service.results.reporting import QUICK, ReportOptions, Resampling
 from labeler.service.study import course
 from labeler.service.verdicts import computing
@@ -79,7 +79,7 @@ def content_of(file):
 
 
 def check(db, file):
-    return report_checking.check_study(db, file, actor="owner", now=NOW)
+    return reporting.check_study(db, file, actor="owner", now=NOW)
 
 
 def places(found):
@@ -162,23 +162,23 @@ def of_files(folder, *given, notes=(), options=QUICK):
 
 @pytest.mark.parametrize("options", [QUICK, SMALL])
 def test_a_report_on_files_agrees_with_them(files, tmp_path, options):
-    assert report_checking.check_files(*files, of_files(tmp_path, *files, options=options)) == []
+    assert reporting.check_files(*files, of_files(tmp_path, *files, options=options)) == []
 
 
 def test_the_notes_of_a_report_on_files_are_taken_as_they_are(files, tmp_path):
     file = of_files(tmp_path, *files, notes=("Mind this.",))
-    assert report_checking.check_files(*files, file) == []
+    assert reporting.check_files(*files, file) == []
 
 
 def test_another_line_in_the_label_file_is_found(files, tmp_path):
     file = of_files(tmp_path, *files)
     files[0].write_text(LABELS.replace("x2,ben,dissimilar", "x2,ben,similar"))
-    assert {"hashes.answers", "consensus.split"} <= set(places(report_checking.check_files(*files, file)))
+    assert {"hashes.answers", "consensus.split"} <= set(places(reporting.check_files(*files, file)))
 
 
 def test_verdicts_left_out_are_found(files, tmp_path):
     file = of_files(tmp_path, *files)
-    found = places(report_checking.check_files(files[0], None, file))
+    found = places(reporting.check_files(files[0], None, file))
     assert "classifiers.rule.confusion.tn" in found
     assert "hashes.verdicts" in found
 
@@ -199,7 +199,7 @@ def test_verdicts_left_out_are_found(files, tmp_path):
 def test_a_file_that_is_no_report_is_refused_in_one_sentence(study, files, tmp_path, text, message):
     file = tmp_path / "report.json"
     file.write_bytes(text)
-    for checked in (lambda: check(study, file), lambda: report_checking.check_files(*files, file)):
+    for checked in (lambda: check(study, file), lambda: reporting.check_files(*files, file)):
         with pytest.raises(InputError, match=rf"report\.json is {message}[^\n]*\.$"):
             checked()
 
@@ -253,7 +253,7 @@ def test_a_report_with_impossible_settings_is_refused(study, fresh, what):
 def test_a_report_whose_notes_are_no_list_is_refused(files, fresh, notes):
     file = with_part(fresh, "notes", notes)
     with pytest.raises(InputError, match=r"report\.json"):
-        report_checking.check_files(*files, file)
+        reporting.check_files(*files, file)
 
 
 @pytest.mark.parametrize(
@@ -262,14 +262,14 @@ def test_a_report_whose_notes_are_no_list_is_refused(files, fresh, notes):
 )
 def test_a_report_with_another_thing_in_the_place_of_a_part_differs(files, tmp_path, name, value):
     file = with_part(of_files(tmp_path, *files), name, value)
-    assert name in places(report_checking.check_files(*files, file))
+    assert name in places(reporting.check_files(*files, file))
 
 
 def test_the_exported_tables_of_a_study_agree_with_its_report_in_all_but_what_a_file_cannot_know(study, tmp_path):
     texts = reporting.files_of_study(study, QUICK, actor="owner", now=NOW)
     (tmp_path / "labels.csv").write_text(texts["labels.csv"])
     (tmp_path / "report.json").write_text(texts["report.json"])
-    found = places(report_checking.check_files(tmp_path / "labels.csv", None, tmp_path / "report.json"))
+    found = places(reporting.check_files(tmp_path / "labels.csv", None, tmp_path / "report.json"))
     assert [place for place in found if place.startswith("agreement")] == []
 
 
@@ -341,7 +341,7 @@ def test_every_line_of_the_pages_of_a_finished_study_is_checked(finished, tmp_pa
         def found():
             if not from_files:
                 return check(db, page)
-            places = report_checking.check_files(labels_file, verdict_file, page)  # without the measures
+            places = reporting.check_files(labels_file, verdict_file, page)  # without the measures
             return [difference for difference in places if difference.place.startswith(name)]
 
         assert "disputed-items" in page.read_text()

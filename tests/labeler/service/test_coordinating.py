@@ -9,7 +9,7 @@ from labeler.errors import InputError, NotAllowed, StudyError
 from labeler.model import ALL, PlanParameters, Protocol, Role, State
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, codes
+from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.service.study.coordinating import Progress
 from labeler.store import assignments, events, items, open_database, people, studies
@@ -139,17 +139,19 @@ def test_codes_are_opaque_and_do_not_follow_from_the_seed(study):
     second = assigned(study)
     assert set(first) == set(second)
     assert not set(first.values()) & set(second.values())
-    assert all(len(code) == codes.LENGTH and set(code) <= set(codes.ALPHABET) for code in first.values())
+    assert all(
+        len(code) == assigning.CODE_LENGTH and set(code) <= set(assigning.CODE_ALPHABET) for code in first.values()
+    )
     in_order = [code for _, code in sorted(first.items())]
     assert in_order != sorted(in_order)
 
 
 def test_codes_are_all_different_and_none_is_taken():
-    drawn = codes.new_codes(300, lambda code: code[0] in codes.ALPHABET[:16])
+    drawn = assigning.new_codes(300, lambda code: code[0] in assigning.CODE_ALPHABET[:16])
     assert len(set(drawn)) == 300
     assert drawn != sorted(drawn)
-    assert {code[0] for code in drawn} <= set(codes.ALPHABET[16:])
-    assert codes.new_codes(0, lambda _: False) == []
+    assert {code[0] for code in drawn} <= set(assigning.CODE_ALPHABET[16:])
+    assert assigning.new_codes(0, lambda _: False) == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Gate, Kind, PlanParameters, State
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import auditing, reviewing
 from labeler.service.plan import assigning
 from labeler.service.results import exchange, splits
@@ -187,7 +187,7 @@ def test_who_left_is_not_waited_for_and_who_is_paused_is(planned):
 def test_an_excluded_item_is_not_waited_for_and_not_asked_about_again(planned):
     ada = assignments.tasks_of(planned, id_of(planned, "ada"))
     names = {item.item_id: item.name for item in coordinating.list_items(planned)}
-    curating.exclude(planned, names[ada[-1].item_id], "cut off", **CAROL)
+    browsing.exclude(planned, names[ada[-1].item_id], "cut off", **CAROL)
     answer_everything(planned, SPLIT)
     move(planned, Step.THIRD)
     assert names[ada[-1].item_id] not in {one.item for one in third(planned)}

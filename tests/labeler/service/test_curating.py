@@ -8,7 +8,7 @@ from analysis.document import json_values
 from labeler.errors import InputError, NotAllowed, NotAssigned
 from labeler.model import PlanParameters, State
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.plan import assigning, verifying
 from labeler.service.results import reporting, splits
@@ -42,12 +42,12 @@ def report(db):
 
 
 def test_an_excluded_item_is_kept_with_the_reason_and_who_left_it_out(study):
-    curating.exclude(study, item_name(1), "  one run was cut off ", **CAROL)
+    browsing.exclude(study, item_name(1), "  one run was cut off ", **CAROL)
     item = items.by_name(study, item_name(1))
     assert (item.excluded_why, item.n_runs) == ("one run was cut off", 3)
     told = events.of_actions(study, ["exclude item"])[-1]
     assert (told.actor, told.details) == ("carol", {"item": item_name(1), "why": "one run was cut off"})
-    curating.include(study, item_name(1), "it was whole", **CAROL)
+    browsing.include(study, item_name(1), "it was whole", **CAROL)
     assert items.by_name(study, item_name(1)).excluded_why is None
     told = events.of_actions(study, ["include item"])[-1]
     assert (told.actor, told.details) == ("carol", {"item": item_name(1), "why": "it was whole"})
@@ -56,17 +56,17 @@ def test_an_excluded_item_is_kept_with_the_reason_and_who_left_it_out(study):
 def test_nobody_is_asked_about_an_excluded_item_until_it_is_back_in(planned):
     task, *ahead = reviewing.review_queue(planned, id_of(planned, "ada")).offers
     n_assigned = reviewing.review_queue(planned, id_of(planned, "ada")).progress.n_assigned
-    curating.exclude(planned, name_of(planned, task), **WHY)
+    browsing.exclude(planned, name_of(planned, task), **WHY)
     desk = reviewing.review_queue(planned, id_of(planned, "ada"))
     assert (desk.offers[0], desk.progress.n_assigned) == (ahead[0], n_assigned - 1)
-    curating.include(planned, name_of(planned, task), **WHY)
+    browsing.include(planned, name_of(planned, task), **WHY)
     assert reviewing.review_queue(planned, id_of(planned, "ada")).offers == (task, *ahead)
 
 
 def test_an_answer_to_an_item_that_was_excluded_meanwhile_is_refused_in_words(planned):
     ada = id_of(planned, "ada")
     task = reviewing.review_queue(planned, ada).offers[0]
-    curating.exclude(planned, name_of(planned, task), **WHY)
+    browsing.exclude(planned, name_of(planned, task), **WHY)
     with pytest.raises(NotAssigned, match="cannot label"):
         reviewing.submit(planned, ada, submission(task, "similar"), now=NOW)
     assert labels.n_labels(planned) == 0
@@ -75,7 +75,7 @@ def test_an_answer_to_an_item_that_was_excluded_meanwhile_is_refused_in_words(pl
 def test_an_own_label_of_an_excluded_item_is_neither_listed_nor_revised_nor_taken_back(planned):
     ada = id_of(planned, "ada")
     task = answer_next(planned, "ada", "similar")
-    curating.exclude(planned, name_of(planned, task), **WHY)
+    browsing.exclude(planned, name_of(planned, task), **WHY)
     assert reviewing.own_labels(planned, ada) == []
     assert reviewing.review_queue(planned, ada).last is None
     revised = replace(task, revision=1)
@@ -83,7 +83,7 @@ def test_an_own_label_of_an_excluded_item_is_neither_listed_nor_revised_nor_take
         reviewing.submit(planned, ada, submission(revised, "dissimilar"), now=NOW)
     with pytest.raises(NotAssigned):
         reviewing.task_by_code(planned, ada, task.code)
-    curating.include(planned, name_of(planned, task), **WHY)
+    browsing.include(planned, name_of(planned, task), **WHY)
     assert len(reviewing.own_labels(planned, ada)) == 1
 
 
@@ -93,7 +93,7 @@ def test_labels_of_an_excluded_item_are_kept_and_enter_no_number(planned):
     odd = answer_next(planned, "dan", "dissimilar")
     answer_everything(planned, {"dan": "similar"})
     before, n_labels = report(planned), labels.n_labels(planned)
-    curating.exclude(planned, name_of(planned, odd), **WHY)
+    browsing.exclude(planned, name_of(planned, odd), **WHY)
     after = report(planned)
     assert before["agreement"]["percent"]["value"] < 1
     assert after["agreement"]["percent"]["value"] == 1
@@ -102,7 +102,7 @@ def test_labels_of_an_excluded_item_are_kept_and_enter_no_number(planned):
     assert (before["consensus"]["split"], after["consensus"]["split"]) == (1, 0)
     assert (after["study"]["items"], after["study"]["excluded_items"]) == (7, 1)
     assert labels.n_labels(planned) == n_labels
-    curating.include(planned, name_of(planned, odd), **WHY)
+    browsing.include(planned, name_of(planned, odd), **WHY)
     assert report(planned)["agreement"] == before["agreement"]
 
 
@@ -113,13 +113,13 @@ def test_an_excluded_item_does_not_change_which_labels_of_other_items_were_first
     reviewing.submit(planned, id_of(planned, "ada"), submission(revised, "dissimilar"), now=NOW)
     answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
     assert report(planned)["agreement"]["percent"]["value"] == 1
-    curating.exclude(planned, name_of(planned, y), **WHY)
+    browsing.exclude(planned, name_of(planned, y), **WHY)
     assert not splits.split_items(planned)
     assert report(planned)["agreement"]["percent"]["value"] == 1
 
 
 def test_the_report_lists_what_was_left_out_with_the_reason(planned):
-    curating.exclude(planned, item_name(2), "one run was cut off", **CAROL)
+    browsing.exclude(planned, item_name(2), "one run was cut off", **CAROL)
     files = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
     for name in ("report.html", "report.md"):
         assert "one run was cut off" in files[name]
@@ -127,10 +127,10 @@ def test_the_report_lists_what_was_left_out_with_the_reason(planned):
 
 
 def test_an_item_excluded_before_the_plan_is_not_in_it(study):
-    curating.exclude(study, item_name(2), **WHY)
+    browsing.exclude(study, item_name(2), **WHY)
     plan = assigning.confirm_plan(study, PlanParameters(1, retest=0), **CAROL)
     assert item_name(2) not in {one.item for one in plan.assignments}
-    curating.include(study, item_name(2), **WHY)
+    browsing.include(study, item_name(2), **WHY)
     assert all(item_name(2) not in names_to_do(study, name) for name in REVIEWERS)
     assert verifying.verify_plan(study).problems == ()
 
@@ -138,23 +138,23 @@ def test_an_item_excluded_before_the_plan_is_not_in_it(study):
 @pytest.mark.parametrize("state", [State.DRAFT, State.CALIBRATION, State.OPEN, State.THIRD, State.CLOSED])
 def test_an_item_is_left_out_and_taken_back_in_until_the_study_is_unblinded(planned, state):
     studies.set_state(planned, state)
-    curating.exclude(planned, item_name(1), **WHY)
-    curating.include(planned, item_name(1), **WHY)
+    browsing.exclude(planned, item_name(1), **WHY)
+    browsing.include(planned, item_name(1), **WHY)
     assert log(planned)[-2:] == [("carol", "exclude item"), ("carol", "include item")]
 
 
 def test_also_while_the_study_is_paused(planned):
     course.change_state(planned, Step.PAUSE, **WHY)
-    curating.exclude(planned, item_name(1), **WHY)
+    browsing.exclude(planned, item_name(1), **WHY)
     assert items.by_name(planned, item_name(1)).excluded_why == "because"
 
 
 def test_after_unblinding_nothing_is_left_out_or_taken_back_in(planned):
-    curating.exclude(planned, item_name(1), **WHY)
+    browsing.exclude(planned, item_name(1), **WHY)
     course.change_state(planned, Step.CLOSE, **WHY)
     course.change_state(planned, Step.UNBLIND, **WHY)
     before = log(planned)
-    for change, number in ((curating.exclude, 2), (curating.include, 1)):
+    for change, number in ((browsing.exclude, 2), (browsing.include, 1)):
         with pytest.raises(NotAllowed, match="exclude or include"):
             change(planned, item_name(number), **WHY)
     assert log(planned) == before
@@ -164,21 +164,21 @@ def test_after_unblinding_nothing_is_left_out_or_taken_back_in(planned):
     ("change", "number", "why", "error", "message"),
     [
         (
-            curating.exclude,
+            browsing.exclude,
             99,
             "because",
             InputError,
             "There is no item 'example__app1#bench_99#size=99' in this study",
         ),
-        (curating.include, 99, "because", InputError, "There is no item"),
-        (curating.exclude, 1, "because", NotAllowed, "already excluded. Reason: cut off"),
-        (curating.include, 2, "because", NotAllowed, "is not excluded"),
-        (curating.exclude, 2, "  ", InputError, "reason.*1.*1000"),
-        (curating.include, 1, "x" * 1001, InputError, "reason.*1.*1000"),
+        (browsing.include, 99, "because", InputError, "There is no item"),
+        (browsing.exclude, 1, "because", NotAllowed, "already excluded. Reason: cut off"),
+        (browsing.include, 2, "because", NotAllowed, "is not excluded"),
+        (browsing.exclude, 2, "  ", InputError, "reason.*1.*1000"),
+        (browsing.include, 1, "x" * 1001, InputError, "reason.*1.*1000"),
     ],
 )
 def test_what_makes_no_sense_is_refused_and_leaves_no_trace(study, change, number, why, error, message):
-    curating.exclude(study, item_name(1), "cut off", **CAROL)
+    browsing.exclude(study, item_name(1), "cut off", **CAROL)
     before = (log(study), items.all_items(study))
     with pytest.raises(error, match=message):
         change(study, item_name(number), why, **CAROL)

@@ -13,9 +13,9 @@ from labeler.model import Answer, Role, State, Submission
 from labeler.plan.lifecycle import Action
 from labeler.service import demo
 from labeler.service.labelling import reviewing
-from labeler.service.people import identity, visibility
+from labeler.service.people import identity
 from labeler.service.plan import assigning
-from labeler.service.results import interim_agreement, learning, splits
+from labeler.service.results import learning, splits
 from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, items, labels, open_database, people, runs
@@ -126,7 +126,7 @@ def test_the_finished_demo_study_can_be_reported_and_says_that_its_labels_are_ma
         study = coordinating.get_study(db)
         assert (study.state, study.name) == (State.UNBLINDED, "Demo: measured benchmarks, simulated labels")
         assert not [split for split in splits.split_items(db) if split.remains]
-        agreement = interim_agreement.current_agreement(db)
+        agreement = splits.current_agreement(db)
         assert agreement.n_incomplete == 0
         assert 0.4 < agreement.percent.value < 0.9  # neither random nor unanimous
         assert computing.n_missing(db) == 0
@@ -138,7 +138,7 @@ def test_a_newcomer_labels_ten_items_that_the_made_up_reviewers_have_labelled(fi
         assert left == {"ada": 0, "ben": 0, "cleo": 0, "dan": 0, "you": 10}
         person = people.by_name(db, "you")
         assert person.roles == {Role.REVIEWER}
-        assert visibility.why_not(db, "you", Action.SEE_AGREEMENT)  # nothing about the labels of others before the end
+        assert identity.why_hidden(db, "you", Action.SEE_AGREEMENT)  # nothing about the labels of others before the end
 
 
 def test_after_the_tenth_label_a_newcomer_sees_the_labels_of_all(finished, tmp_path):
@@ -155,7 +155,7 @@ def test_after_the_tenth_label_a_newcomer_sees_the_labels_of_all(finished, tmp_p
         assert demo.reveal(db, now=NOW)
         assert coordinating.get_study(db).state is State.UNBLINDED
         assert people.by_name(db, "you").roles == {Role.REVIEWER, Role.COORDINATOR}
-        assert not visibility.why_not(db, "you", Action.SEE_NAMES)
+        assert not identity.why_hidden(db, "you", Action.SEE_NAMES)
         for item in items.all_items(db):
             labels_of = {row["reviewer"]: row["label"] for row in splits.labels_on(db, item)}
             assert labels_of.keys() == {*demo.REVIEWERS, "you"}

@@ -9,7 +9,7 @@ from scipy.spatial.distance import squareform
 from analysis.classifiers import CLASSIFIERS, explain
 from labeler.errors import InputError
 from labeler.screen import binning
-from labeler.service.items import curating, drawing
+from labeler.service.items import browsing, drawing
 from labeler.service.verdicts import classifying, computing, evidence, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import bins, items, runs, verdicts
@@ -48,13 +48,13 @@ def judged_study(master, tmp_path):
 
 
 def reasoned(db, name, classifier):
-    found = {one.verdict.classifier: one for one in evidence.reasoned_verdicts(db, curating.item_named(db, name))}
+    found = {one.verdict.classifier: one for one in evidence.reasoned_verdicts(db, browsing.item_named(db, name))}
     return found[classifier]
 
 
 def computed(db, name):
     """Return the current verdicts of the classifiers on the stored measurements, by name."""
-    item = curating.item_named(db, name)
+    item = browsing.item_named(db, name)
     return dict(zip(BUILT_IN, classifying.judge(runs.of_item(db, item.item_id), BUILT_IN), strict=True))
 
 
@@ -70,7 +70,7 @@ def take_in(db, folder, *lines):
 
 @pytest.mark.parametrize("name", [item_name(number) for number in range(8)])
 def test_the_reasons_are_those_of_the_verdict_computed_anew(judged_study, name):
-    stored = evidence.reasoned_verdicts(judged_study, curating.item_named(judged_study, name))
+    stored = evidence.reasoned_verdicts(judged_study, browsing.item_named(judged_study, name))
     assert {one.verdict.classifier: one.reasons for one in stored} == {
         classifier: explain(verdict) for classifier, verdict in computed(judged_study, name).items()
     }
@@ -96,7 +96,7 @@ def test_pairs_and_merges_come_back_as_they_were_computed(judged_study, classifi
 
 
 def test_the_headline_is_who_says_what(judged_study):
-    found = evidence.reasoned_verdicts(judged_study, curating.item_named(judged_study, FIRST))
+    found = evidence.reasoned_verdicts(judged_study, browsing.item_named(judged_study, FIRST))
     assert [one.headline for one in found] == HEADLINES
 
 
@@ -244,7 +244,7 @@ def test_a_classifier_of_others_that_does_not_count_runs_stops_no_page(site, stu
     ("ask", "message"),
     [
         (
-            lambda db: curating.item_named(db, "nothing"),
+            lambda db: browsing.item_named(db, "nothing"),
             "There is no item 'nothing' in this study.",
         ),
         (lambda db: evidence.describe_reasons(db, "nothing"), "There is no item 'nothing' in this study."),
@@ -293,7 +293,7 @@ def test_measures_that_were_computed_stay_when_only_verdicts_are_asked_for(judge
 def test_an_item_without_measurements_has_no_runs_to_show(db, tmp_path):
     take_in(db, tmp_path, "Elsewhere,mine,similar,0.5")
     with pytest.raises(InputError, match=r"^Item 'Elsewhere' has no measurements\.$"):
-        evidence.runs_of_item(db, curating.item_named(db, "Elsewhere"))
+        evidence.runs_of_item(db, browsing.item_named(db, "Elsewhere"))
 
 
 def test_an_imported_verdict_without_a_category_says_why(judged_study, tmp_path):
@@ -319,13 +319,13 @@ def test_the_reasons_in_words_are_one_line_a_classifier(judged_study):
 
 
 def test_bins_of_this_version_are_drawn_as_they_are_stored(study):
-    item = curating.item_named(study, FIRST)
+    item = browsing.item_named(study, FIRST)
     bins.put(study, item.item_id, binning.VERSION, b'{"stored": true}')
     assert drawing.payload_of_item(study, item.item_id) == {"stored": True}
 
 
 def test_bins_of_an_older_version_are_made_anew(study):
-    item = curating.item_named(study, FIRST)
+    item = browsing.item_named(study, FIRST)
     before = drawing.payload_of_item(study, item.item_id)
     bins.put(study, item.item_id, binning.VERSION - 1, b'{"stored": true}')
     assert drawing.payload_of_item(study, item.item_id) == before == json.loads(json.dumps(before))
@@ -342,5 +342,5 @@ def test_a_figure_in_a_page_is_the_picture_in_the_files(judged_study):
 
 
 def test_the_evidence_is_of_the_measurements_that_are_there(judged_study):
-    item = curating.item_named(judged_study, FIRST)
+    item = browsing.item_named(judged_study, FIRST)
     assert {stored.data_hash for stored in verdicts.of_item(judged_study, item.item_id)} == {item.data_hash}

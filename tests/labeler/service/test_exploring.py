@@ -12,7 +12,7 @@ from analysis.document import to_markdown
 from labeler.errors import InputError, Refused
 from labeler.formats import ReadOptions, Source, file_name_pattern
 from labeler.service.files import exploring
-from labeler.service.items import curating, importing
+from labeler.service.items import browsing, importing
 from tests.labeler.conftest import NOW, import_all, item_name, result_file, series
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows
 
@@ -239,7 +239,7 @@ def test_two_kinds_of_levels_come_together_too(db):
 
 
 def test_excluded_items_and_items_without_measurements_are_left_out(study):
-    curating.exclude(study, item_name(2), "measured on another machine", actor="carol", now=NOW)
+    browsing.exclude(study, item_name(2), "measured on another machine", actor="carol", now=NOW)
     study.execute(
         """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash)
            VALUES ('x', 'x', '', '{}', 's', 'lower', 0, 0, '')"""

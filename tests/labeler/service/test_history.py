@@ -10,7 +10,7 @@ import pytest
 
 from labeler.model import Origin, PlanParameters, Role
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.plan import assigning
 from labeler.service.results import history, reporting
@@ -64,9 +64,9 @@ def test_every_change_of_people_is_told(planned):
 
 
 def test_what_is_left_out_is_told_with_the_reason_as_long_as_it_is(planned):
-    curating.exclude(planned, item_name(3), "cut off", **CAROL)
-    curating.exclude(planned, item_name(4), "doubled", **CAROL)
-    curating.include(planned, item_name(4), "no, it is not", **CAROL)
+    browsing.exclude(planned, item_name(3), "cut off", **CAROL)
+    browsing.exclude(planned, item_name(4), "doubled", **CAROL)
+    browsing.include(planned, item_name(4), "no, it is not", **CAROL)
     assert history.study_course(planned)["excluded"] == [{"item": item_name(3), "why": "cut off"}]
     assert history.not_counted(planned) == {item_name(3)}
 
@@ -78,7 +78,7 @@ def test_items_of_the_calibration_round_do_not_count_and_the_round_has_its_own_n
     told = history.study_course(study)["calibration"]
     assert (told["n_items"], told["passed"]) == (2, True)
     assert told["percent"]["value"] == pytest.approx(1 / 2)
-    curating.exclude(study, calibrating.item_names(study)[0], "cut off", **CAROL)
+    browsing.exclude(study, calibrating.item_names(study)[0], "cut off", **CAROL)
     assert history.not_counted(study) == set(calibrating.item_names(study))
 
 
@@ -117,7 +117,7 @@ def test_a_plan_that_never_changed_has_no_changed_pairs_also_after_a_third_round
 def test_the_history_is_in_every_report_in_numbers_and_in_words(planned):
     answer_everything(planned, SPLIT)
     staffing.remove(planned, "dan", why="changed jobs", **CAROL)
-    curating.exclude(planned, item_name(3), "one run was cut off", **CAROL)
+    browsing.exclude(planned, item_name(3), "one run was cut off", **CAROL)
     course.change_state(planned, Step.CLOSE, why="every label is there", **CAROL)
     course.change_state(planned, Step.UNBLIND, why="the paper is due", **CAROL)
     files = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)

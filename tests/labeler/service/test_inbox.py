@@ -12,7 +12,7 @@ from labeler.errors import InputError, NotAllowed
 from labeler.model import Kind, Role, State
 from labeler.service.labelling import inbox, reviewing
 from labeler.service.labelling.inbox import Message
-from labeler.service.people import identity, visibility
+from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.store import assignments, events, items, labels, studies
@@ -242,16 +242,16 @@ def test_a_coordinator_who_labels_cannot_answer_before_unblinding(study):
     assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
     task = say(study, "ada", comment="Why?")
     before = log(study)
-    assert [visibility.reviews_too(study, name) for name in ("eve", "carol", "owner")] == [True, False, False]
+    assert [identity.reviews_too(study, name) for name in ("eve", "carol", "owner")] == [True, False, False]
     with pytest.raises(NotAllowed, match="another coordinator"):
         reply(study, task.code, "Because.", actor="eve")
     assert log(study) == before
     studies.set_state(study, State.UNBLINDED)
-    assert not visibility.reviews_too(study, "eve")
+    assert not identity.reviews_too(study, "eve")
     reply(study, task.code, "Because.", actor="eve")
     assert own(study, "ada", task.code).replies == ("Because.",)
     studies.set_state(study, State.PAUSED, State.OPEN)
-    assert visibility.reviews_too(study, "eve")
+    assert identity.reviews_too(study, "eve")
 
 
 def test_answering_changes_no_label(planned):

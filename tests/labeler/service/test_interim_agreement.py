@@ -4,11 +4,11 @@ import pytest
 
 from analysis.document import json_values
 from labeler.model import PlanParameters
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.plan import assigning, verifying
 from labeler.service.results import reporting
-from labeler.service.results.interim_agreement import current_agreement, describe
+from labeler.service.results.splits import current_agreement, describe_estimate
 from labeler.store import items, open_database
 from tests.labeler.conftest import (
     NOW,
@@ -51,8 +51,8 @@ def test_agreement_so_far_worked_by_hand(pair):
     found = current_agreement(pair)
     assert counts(found) == (3, 1, 0)
     assert (found.percent.value, found.kappa.value) == (0.75, pytest.approx(7 / 15))
-    assert describe(found.percent).startswith("0.75, 95 % interval ")
-    assert describe(found.kappa).startswith("0.47, 95 % interval ")
+    assert describe_estimate(found.percent).startswith("0.75, 95 % interval ")
+    assert describe_estimate(found.kappa).startswith("0.47, 95 % interval ")
 
 
 def test_it_is_what_the_report_says(planned):
@@ -89,13 +89,15 @@ def test_a_plan_without_a_stopping_rule_says_so(planned):
 def test_without_labels_all_items_are_incomplete_and_nothing_is_defined(planned):
     found = current_agreement(planned)
     assert counts(found) == (0, 0, 8)
-    assert [describe(one) for one in (found.percent, found.kappa)] == ["undefined, because no item has two labels."] * 2
+    assert [describe_estimate(one) for one in (found.percent, found.kappa)] == [
+        "undefined, because no item has two labels."
+    ] * 2
 
 
 def test_an_excluded_item_counts_for_nothing(pair):
     answer_by_item(pair, "ada", "sssd")
     answer_by_item(pair, "ben", "ssdd")
-    curating.exclude(pair, item_name(2), "broken", actor="carol", now=NOW)
+    browsing.exclude(pair, item_name(2), "broken", actor="carol", now=NOW)
     found = current_agreement(pair)
     assert counts(found) == (3, 0, 0)
     assert found.percent.value == 1

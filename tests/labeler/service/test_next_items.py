@@ -7,7 +7,7 @@ from analysis.document import json_values
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Answer, PlanParameters, Role
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, item_batches, verifying
@@ -135,9 +135,9 @@ def test_reviewers_cannot_tell_why_an_item_came(study):
 
 def test_an_item_that_is_excluded_and_included_again_does_not_break_the_plan(study):
     waiting = item_batches.sampled(study).waiting[0]
-    curating.exclude(study, waiting, why="broken", **CAROL)
+    browsing.exclude(study, waiting, why="broken", **CAROL)
     next_items(study, 10, **CAROL)
-    curating.include(study, waiting, why="repaired", **CAROL)
+    browsing.include(study, waiting, why="repaired", **CAROL)
     assert verifying.verify_plan(study).problems == ()
     next_items(study, 10, **CAROL)
     assert waiting in item_batches.sampled(study).planned - item_batches.sampled(study).chosen
@@ -147,13 +147,13 @@ def test_an_item_that_is_excluded_and_included_again_does_not_break_the_plan(stu
 @pytest.mark.parametrize("place", [0, N_FIRST + 1])
 def test_an_item_that_was_excluded_before_the_plan_and_included_later_does_not_break_the_plan(study, place):
     gone = item_batches.sampled(study).order[place]
-    curating.exclude(study, gone, why="broken", **CAROL)
+    browsing.exclude(study, gone, why="broken", **CAROL)
     assigning.confirm_plan(study, PlanParameters(seed=5, overlap=0, retest=0), first=N_FIRST, **CAROL)
-    curating.include(study, gone, why="repaired", **CAROL)
+    browsing.include(study, gone, why="repaired", **CAROL)
     assert verifying.verify_plan(study).problems == ()
     next_items(study, 10, **CAROL)
     planned = planned_items(study)
-    curating.exclude(study, sorted(planned)[0], why="broken", **CAROL)
+    browsing.exclude(study, sorted(planned)[0], why="broken", **CAROL)
     assert verifying.verify_plan(study).problems == ()
 
 
@@ -172,7 +172,7 @@ def test_a_plan_that_does_not_follow_the_random_order_is_named(study):
 
 def test_excluded_items_are_not_added(study):
     gone = item_batches.sampled(study).waiting[0]
-    curating.exclude(study, gone, why="broken", **CAROL)
+    browsing.exclude(study, gone, why="broken", **CAROL)
     next_items(study, 100, **CAROL)
     assert gone not in planned_items(study)
     assert len(planned_items(study)) == N_ITEMS - 1

@@ -8,7 +8,7 @@ import pytest
 from labeler.errors import InputError
 from labeler.model import PlanParameters
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.plan import assigning, planning, previewing
 from labeler.service.plan.planning import Assumptions
 from labeler.service.study import course, staffing
@@ -98,7 +98,7 @@ def test_reviewers_not_joined_are_named_in_their_groups(tiny):
 
 
 def test_who_gets_nothing_stands_there_with_nothing(tiny):
-    curating.exclude(tiny, item_name(0), "broken", actor="carol", now=NOW)
+    browsing.exclude(tiny, item_name(0), "broken", actor="carol", now=NOW)
     found = previewing.preview(tiny, PLAIN)
     assert sorted(row["in all"] for row in found.rows_of_loads()) == [0, 0, 1, 1]
     assert len(found.groups) == 3
@@ -154,7 +154,7 @@ def test_the_loads_that_stand_follow_who_leaves_and_what_is_excluded(planned):
     now = loads(previewing.loads_now(planned))
     assert now.keys() == {"ada", "ben", "cleo"}
     assert sum(row["fresh"] for row in now.values()) == 12
-    curating.exclude(planned, item_name(0), "broken", actor="carol", now=NOW)
+    browsing.exclude(planned, item_name(0), "broken", actor="carol", now=NOW)
     assert sum(row["in all"] for row in loads(previewing.loads_now(planned)).values()) < sum(
         row["in all"] for row in now.values()
     )

@@ -10,7 +10,7 @@ import pytest
 from labeler.model import Answer, PlanParameters, Role, State, Submission
 from labeler.plan.active_plan import N_OFFERED
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
@@ -230,7 +230,7 @@ def test_a_calibration_round_is_counted_apart(study):
 def test_excluded_items_count_for_nothing(planned):
     task = say(planned, "ada", "similar", dwell_ms=8_000)
     say(planned, "ada", "similar", dwell_ms=2_000)
-    curating.exclude(planned, items.by_id(planned, task.item_id).name, "broken", actor="carol", now=NOW)
+    browsing.exclude(planned, items.by_id(planned, task.item_id).name, "broken", actor="carol", now=NOW)
     pace = pace_of(planned)
     assert (pace.n_assigned, pace.n_done, pace.n_left) == (4, 1, 3)
     assert (pace.time_on_task_s, pace.labels_per_day) == (2.0, 1.0)

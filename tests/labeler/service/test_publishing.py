@@ -22,9 +22,9 @@ from labeler.plan.lifecycle import Step
 from labeler.service.handover.publishing import bundle, metadata
 from labeler.service.handover.publishing.publish_file import BLANK, Author, PublishFile, Venue
 from labeler.service.handover.publishing.tables import folds_by_application
-from labeler.service.items import curating, importing
+from labeler.service.items import browsing, importing
 from labeler.service.people import identity
-from labeler.service.results import exchange, report_checking, reporting, splits
+from labeler.service.results import exchange, reporting, splits
 from labeler.service.results.reporting import ReportOptions
 from labeler.service.study import course
 from labeler.store import events, items, open_database, studies
@@ -56,7 +56,7 @@ def finished_study(named_study, tmp_path_factory):
     shutil.copy(named_study, path)
     with open_database(path) as db:
         names = [item.name for item in items.all_items(db)]
-        curating.exclude(db, names[0], why=f"{DAN} saw it before", actor=CAROL, now=NOW)
+        browsing.exclude(db, names[0], why=f"{DAN} saw it before", actor=CAROL, now=NOW)
         course.change_state(db, Step.CLOSE, why=f"{BEN} is done", actor=CAROL, now=NOW)
         split = splits.split_items(db)[0]
         splits.adjudicate(db, split.item.name, Category.SIMILAR, why=f"{BEN} convinced us", actor=CAROL, now=NOW)
@@ -172,7 +172,7 @@ def test_every_column_of_every_table_is_in_the_codebook(published):
 
 def test_the_report_is_checked_from_the_data_set_alone(published):
     check = (published / "data/labels.csv", published / "report/verdicts.csv", published / "report/report.json")
-    assert report_checking.check_files(*check) == []
+    assert reporting.check_files(*check) == []
 
 
 def test_a_changed_label_is_found_by_the_check(published, tmp_path):
@@ -180,7 +180,7 @@ def test_a_changed_label_is_found_by_the_check(published, tmp_path):
     line = next(line for line in text.splitlines() if ",similar,0,1,1,0," in line)
     changed = text.replace(line, line.replace(",similar,", ",dissimilar,", 1), 1)
     (tmp_path / "labels.csv").write_text(changed, encoding="utf-8")
-    places = report_checking.check_files(
+    places = reporting.check_files(
         tmp_path / "labels.csv", published / "report/verdicts.csv", published / "report/report.json"
     )
     assert "hashes.answers" in {difference.place for difference in places}
@@ -492,7 +492,7 @@ def test_studies_of_earlier_versions_are_published(file, tmp_path):
         assert studies.get(db).phase is State.UNBLINDED
         out = publish(db, tmp_path / "out", options=replace(OPTIONS, unlicensed=True)).folder
     check = (out / "data/labels.csv", out / "report/verdicts.csv", out / "report/report.json")
-    assert report_checking.check_files(*check) == []
+    assert reporting.check_files(*check) == []
 
 
 def test_the_template_can_be_read_and_lacks_what_only_people_know(finished):
@@ -554,7 +554,7 @@ def test_a_study_whose_kappa_is_undefined_is_published_as_such(tmp_path, monkeyp
             course.change_state(db, step, why="done", actor="carol", now=NOW)
         out = publish(db, tmp_path / "out").folder
     check = (out / "data/labels.csv", out / "report/verdicts.csv", out / "report/report.json")
-    assert report_checking.check_files(*check) == []
+    assert reporting.check_files(*check) == []
     assert "undefined" in (out / "README.md").read_text()
     monkeypatch.chdir(out)
     names = {}

@@ -14,7 +14,7 @@ from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.model import Answer, Category, Kind, Label, Role, State, StoredVerdict
 from labeler.service.items import importing
-from labeler.service.results import exchange, report_checking, reporting
+from labeler.service.results import exchange, reporting
 from labeler.service.study import staffing
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, events, items, labels, open_database, people, studies, verdicts
@@ -204,7 +204,7 @@ def test_the_exported_files_give_the_same_report_as_the_study(planned, tmp_path)
     for part in ("agreement", "consensus", "left_out", "classifiers", "comparisons", "measures"):
         assert again[part] == content[part]
     (tmp_path / "report.json").write_text(to_json(content), encoding="utf-8")
-    checked = report_checking.check_files(tmp_path / "labels.csv", tmp_path / "verdicts.csv", tmp_path / "report.json")
+    checked = reporting.check_files(tmp_path / "labels.csv", tmp_path / "verdicts.csv", tmp_path / "report.json")
     assert checked == []
     assert content["agreement"]["n_labels"] == 20
     assert content["classifiers"]["same"]["n"] == content["consensus"]["agreed"] > 0

@@ -11,7 +11,7 @@ from analysis.tables import counted_labels
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Category, State
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.results import exchange, reporting, splits
 from labeler.service.results.splits import SplitLabel
@@ -129,7 +129,7 @@ def test_an_own_revision_splits_nothing(planned):
 
 def test_an_excluded_item_is_not_among_them_and_cannot_be_decided(closed):
     name = splits.split_items(closed)[0].item.name
-    curating.exclude(closed, name, **WHY)
+    browsing.exclude(closed, name, **WHY)
     assert name not in {split.item.name for split in splits.split_items(closed)}
     with pytest.raises(InputError, match="not a split item"):
         decide(closed, name)
@@ -142,7 +142,7 @@ def test_how_many_items_are_complete_tells_nothing_of_what_was_said(planned):
     assert splits.n_complete(planned) == (int((counts >= 2).sum()), 8)
     answer_everything(planned, SPLIT)
     assert splits.n_complete(planned) == (8, 8)
-    curating.exclude(planned, item_name(1), **WHY)
+    browsing.exclude(planned, item_name(1), **WHY)
     assert splits.n_complete(planned) == (7, 7)
 
 

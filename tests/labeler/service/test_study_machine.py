@@ -15,7 +15,7 @@ from analysis.tables import counted_labels
 from labeler.errors import LabelerError, NotAllowed
 from labeler.model import Answer, Category, Kind, Origin, PlanParameters, Role, State, Submission
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import auditing, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, verifying
@@ -161,9 +161,9 @@ class Life(RuleBasedStateMachine):
     @rule(actor=coordinators, number=numbers, why=reasons, is_wrong=st.sampled_from((False, False, False, True)))
     def leave_an_item_out_or_take_it_back_in(self, actor, number, why, is_wrong):
         item = items.by_name(self.db, item_name(number))
-        change, logged = curating.exclude, "exclude item"
+        change, logged = browsing.exclude, "exclude item"
         if (item is not None and item.excluded_why is not None) != is_wrong:
-            change, logged = curating.include, "include item"
+            change, logged = browsing.include, "include item"
         self.attempt(actor, [logged], lambda who: change(self.db, item_name(number), why, **who))
 
     @rule(actor=coordinators, step=st.sampled_from((*Step, Step.OPEN)), why=reasons, force=st.booleans())

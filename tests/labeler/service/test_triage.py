@@ -9,7 +9,7 @@ from labeler.errors import InputError, StudyError
 from labeler.model import PlanParameters, Protocol, Role, State
 from labeler.screen import binning
 from labeler.service.handover import triage
-from labeler.service.items import browsing, curating
+from labeler.service.items import browsing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import exchange
@@ -161,7 +161,7 @@ def refused(db, folder, **options):
 
 
 def test_a_choice_that_is_none_is_refused_and_leaves_nothing_behind(study, tmp_path):
-    curating.exclude(study, item_name(2), "twice in it", actor="carol", now=NOW)
+    browsing.exclude(study, item_name(2), "twice in it", actor="carol", now=NOW)
     path = tmp_path / "new.study"
     assert "No items match" in refused(study, tmp_path, path=path, names=[])
     assert says(refused(study, tmp_path, path=path, names=[CHOSEN[0], "x"]), "no item 'x'")
@@ -219,5 +219,5 @@ def test_beside_the_study_the_file_is_called_like_the_new_study(study, tmp_path)
 
 
 def test_what_a_new_study_can_have_is_measured_and_not_excluded(study):
-    curating.exclude(study, item_name(2), "twice in it", actor="carol", now=NOW)
+    browsing.exclude(study, item_name(2), "twice in it", actor="carol", now=NOW)
     assert set(triage.usable(browsing.catalogue(study))["item"]) == {item_name(n) for n in (0, 1, 3, 4, 5, 6, 7)}

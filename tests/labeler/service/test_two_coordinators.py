@@ -9,7 +9,7 @@ import pytest
 from labeler.errors import LabelerError, NotAllowed
 from labeler.model import Answer, Category, Kind, PlanParameters, Role, State, Submission
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, verifying
@@ -161,7 +161,7 @@ def test_a_plan_is_not_drawn_over_an_answer_that_comes_at_the_same_time(shared):
 
 
 def test_of_two_who_exclude_one_item_one_does(shared):
-    (_,), (refused,) = by_both(shared, lambda db, who: curating.exclude(db, item_name(1), "cut off", **who))
+    (_,), (refused,) = by_both(shared, lambda db, who: browsing.exclude(db, item_name(1), "cut off", **who))
     assert says(str(refused), "already excluded. Reason: cut off")
     assert times(shared, "exclude item") == 1
 

@@ -9,7 +9,7 @@ import pytest
 from labeler.errors import NotAllowed
 from labeler.model import Kind, PlanParameters, Role
 from labeler.plan.lifecycle import Step
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.plan import assigning, verifying
 from labeler.service.results import exchange
 from labeler.service.study import coordinating, course, staffing
@@ -45,16 +45,16 @@ def masters_here(tmp_path_factory):
 
 def live(db):
     """Every event that affects the plan."""
-    curating.exclude(db, item_name(3), **WHY)
+    browsing.exclude(db, item_name(3), **WHY)
     answer_everything(db, SPLIT)
     staffing.add(db, "eve", [Role.REVIEWER], **CAROL)
     course.change_state(db, Step.OPEN, force=True, **WHY)
     for name in ("ada", "ben", "cleo"):
         answer_next(db, name, "similar")
     staffing.remove(db, "ada", **WHY)
-    curating.exclude(db, item_name(4), **WHY)
+    browsing.exclude(db, item_name(4), **WHY)
     staffing.replace(db, "ben", "fay", **WHY)
-    curating.include(db, item_name(3), **WHY)
+    browsing.include(db, item_name(3), **WHY)
     staffing.resume(db, "ada", **CAROL)
     answer_everything(db, {name: SPLIT.get(name, "similar") for name in ("ada", "cleo", "dan", "eve", "fay")})
     course.change_state(db, Step.THIRD, **WHY)
@@ -126,7 +126,7 @@ def test_a_study_without_a_plan_has_nothing_to_verify(study):
 
 
 def test_a_plan_drawn_again_is_verified_by_its_own_seed(planned):
-    curating.exclude(planned, item_name(2), **WHY)
+    browsing.exclude(planned, item_name(2), **WHY)
     assigning.confirm_plan(planned, PlanParameters(seed=8, overlap=0.5, retest=0), **CAROL)
     assert problems(planned) == ()
 
@@ -134,7 +134,7 @@ def test_a_plan_drawn_again_is_verified_by_its_own_seed(planned):
 def test_items_and_people_that_come_after_the_plan_break_nothing(planned):
     staffing.remove(planned, "dan", **WHY)
     staffing.add(planned, "eve", [Role.COORDINATOR], **CAROL)
-    curating.exclude(planned, item_name(2), **WHY)
+    browsing.exclude(planned, item_name(2), **WHY)
     assert problems(planned) == ()
 
 

@@ -8,8 +8,8 @@ from labeler.errors import NotAllowed
 from labeler.model import Role, State, combined_hash
 from labeler.plan.lifecycle import Action, require
 from labeler.service.handover import triage
-from labeler.service.items import curating
-from labeler.service.people import identity, visibility
+from labeler.service.items import browsing
+from labeler.service.people import identity
 from labeler.service.study import coordinating
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, items, open_database, people, studies
@@ -215,7 +215,7 @@ def test_nothing_of_a_verdict_reaches_the_browser_while_it_is_hidden(four):
 def test_a_coordinator_who_labels_sees_no_verdict_in_a_draft_either(four):
     with open_database(four) as db, db.atomic():
         people.add(db, "both", [Role.REVIEWER, Role.COORDINATOR], NOW.isoformat())
-        why = visibility.why_not(db, "both", Action.SEE_VERDICTS)
+        why = identity.why_hidden(db, "both", Action.SEE_VERDICTS)
     page = coordinator_page("items", four, "both")
     assert "mine" not in everything(page)
     assert why in texts(page)
@@ -292,7 +292,7 @@ def make(page, name):
 
 def test_the_items_that_are_shown_become_a_study_without_the_excluded_one(four):
     with open_database(four) as db:
-        curating.exclude(db, item_name(0), "measured twice", actor="carol", now=NOW)
+        browsing.exclude(db, item_name(0), "measured twice", actor="carol", now=NOW)
     page = coordinator_page("items", four)
     page.multiselect[0].set_value(["example/app0"]).run()
     assert items_shown(page) == [0, 2]

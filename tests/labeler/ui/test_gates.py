@@ -16,7 +16,7 @@ from labeler.service.labelling import inbox, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import splits
-from labeler.service.results.interim_agreement import current_agreement
+from labeler.service.results.splits import current_agreement
 from labeler.service.study import calibrating, course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database, studies

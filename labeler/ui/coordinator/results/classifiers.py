@@ -3,7 +3,7 @@
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
-from labeler.service.people import visibility
+from labeler.service.people import identity
 from labeler.service.results import learning
 from labeler.store import Database
 from labeler.ui.coordinator.shared import Bar, errors_here
@@ -24,7 +24,7 @@ COST_HELP = "The cost of a missed dissimilar item, if a false alarm costs 1."
 def render(db: Database, person: str) -> None:
     """Let the person choose a question, then show the result and offer its files for download."""
     st.write("Compare the classifiers with the labels, learn a classifier, or find out why reviewers disagree.")
-    hidden = visibility.why_not(db, person, Action.SEE_NAMES)
+    hidden = identity.why_hidden(db, person, Action.SEE_NAMES)
     if hidden:
         st.info(f"{hidden} The comparison of classifiers appears here.")
         return

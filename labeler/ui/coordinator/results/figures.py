@@ -8,8 +8,8 @@ import streamlit as st
 
 from labeler.errors import InputError
 from labeler.plan.lifecycle import Action
-from labeler.service.items import curating
-from labeler.service.people import visibility
+from labeler.service.items import browsing
+from labeler.service.people import identity
 from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
 from labeler.store import Database
@@ -23,7 +23,7 @@ RUNS = "Figure 4: the runs of one benchmark"
 def render(db: Database, person: str) -> None:
     """Let the person choose a figure, then show the figure and offer it for download."""
     st.write("This page draws the figures of the paper from the measurements of this study.")
-    hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
+    hidden = identity.why_hidden(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(f"{hidden} Figures 2 and 3 show the measures behind the verdicts, so they are hidden too.")
     titles = [SCHEMATIC, RUNS] if hidden else [SCHEMATIC, BY_APPLICATION, BY_BENCHMARK, RUNS]
@@ -49,7 +49,7 @@ def chosen(db: Database, title: str) -> tuple[str, Any]:
     names = [item.name for item in coordinating.list_items(db)]
     if not names:
         raise InputError("There are no items yet. Import measurements on the page Data.")
-    item = curating.item_named(db, st.selectbox("Benchmark", names, key="figure-item"))
+    item = browsing.item_named(db, st.selectbox("Benchmark", names, key="figure-item"))
     views = evidence.views_of_items(db)
     view = st.radio("Vertical axis", list(views), horizontal=True, key="figure-axis", format_func=views.get)
     return "runs", evidence.runs_of_item(db, item, view)

@@ -12,7 +12,7 @@ from labeler.model import counted
 from labeler.plan.lifecycle import Action
 from labeler.service.handover import anonymising, merging
 from labeler.service.items import folders
-from labeler.service.people import visibility
+from labeler.service.people import identity
 from labeler.service.results import exchange, reporting
 from labeler.service.study import coordinating
 from labeler.store import Database, open_database
@@ -58,7 +58,7 @@ def render(db: Database, person: str) -> None:
                 if merged.conflicts:
                     left_out = counted(len(merged.conflicts), "answer")
                     st.warning(f"{left_out} not merged, because the study has a different answer to the same item.")
-    labels(db.path, person, visibility.why_not(db, person, Action.SEE_NAMES))
+    labels(db.path, person, identity.why_hidden(db, person, Action.SEE_NAMES))
 
 
 def labels(path: Path, person: str, hidden: str) -> None:

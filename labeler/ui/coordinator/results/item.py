@@ -6,8 +6,8 @@ import streamlit as st
 
 from labeler.model import Item
 from labeler.plan.lifecycle import Action
-from labeler.service.items import curating
-from labeler.service.people import visibility
+from labeler.service.items import browsing
+from labeler.service.people import identity
 from labeler.service.results import splits
 from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
@@ -33,7 +33,7 @@ def render(db: Database, person: str) -> None:
     known = set(everything)
     found = [name for name in st.session_state.get(FOUND, ()) if name in known] or everything
     name = chosen(everything, found)
-    item = curating.item_named(db, name)
+    item = browsing.item_named(db, name)
     where = queue.place(found, name) if name in found else ""
     pressed = queue.look(db, "item", item, title=name, caption=where)
     if pressed and name in found:
@@ -61,7 +61,7 @@ def chosen(everything: list[str], found: list[str]) -> str:
 
 def why(db: Database, item: Item, person: str) -> None:
     """Show the verdicts with their reasons to a person who may see them."""
-    hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
+    hidden = identity.why_hidden(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(hidden)
         return
@@ -96,7 +96,7 @@ def explain(reasoned: ExplainedVerdict, name: str) -> None:
 
 def labels(db: Database, item: Item, person: str) -> None:
     """Show the labels with the reviewers' names to people who may see names."""
-    if visibility.why_not(db, person, Action.SEE_NAMES):
+    if identity.why_hidden(db, person, Action.SEE_NAMES):
         return
     rows = splits.labels_on(db, item)
     if rows:
@@ -114,7 +114,7 @@ def counts(db: Database, item: Item, person: str) -> None:
             "Reviewers no longer label an excluded item, and no result counts it. Its labels are kept." if excludes
             else "Reviewers label the item again, and results count it again."
         )  # fmt: skip
-        change = curating.exclude if excludes else curating.include
+        change = browsing.exclude if excludes else browsing.include
         reason = st.text_input("Reason", key=fresh(f"why-{change.__name__}-{item.name}"))
         if st.form_submit_button("Exclude" if excludes else "Include again"):
             with errors_here():

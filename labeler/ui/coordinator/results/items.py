@@ -9,8 +9,8 @@ from labeler.model import Category, Item, combined_hash, counted
 from labeler.plan.lifecycle import Action
 from labeler.screen import thumbnails
 from labeler.service.handover import triage
-from labeler.service.items import browsing, curating, drawing
-from labeler.service.people import visibility
+from labeler.service.items import browsing, drawing
+from labeler.service.people import identity
 from labeler.service.results import splits
 from labeler.store import Database
 from labeler.ui.coordinator.results import item as item_page
@@ -31,8 +31,8 @@ def render(db: Database, person: str) -> None:
     A click opens an item. The page also offers to create a new study from the matching items.
     """
     st.write("Search and filter the items. Click a row to see one item with its runs, verdicts and reasons.")
-    hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
-    with_labels = not visibility.why_not(db, person, Action.SEE_NAMES)
+    hidden = identity.why_hidden(db, person, Action.SEE_VERDICTS)
+    with_labels = not identity.why_hidden(db, person, Action.SEE_NAMES)
     table = browsing.catalogue(db, verdicts=not hidden)
     matches = browsing.chosen(table, asked_for(table))
     left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
@@ -48,7 +48,7 @@ def render(db: Database, person: str) -> None:
 
 def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue, *, with_labels: bool) -> None:
     """Show one page of the items as a table; a click on a row opens the item."""
-    listed = [curating.item_named(db, name) for name in page["item"]]
+    listed = [browsing.item_named(db, name) for name in page["item"]]
     shown = page.assign(
         runs_small=[small(db, item) for item in listed],
         name=[short(item.benchmark) for item in listed],

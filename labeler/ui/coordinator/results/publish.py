@@ -11,10 +11,10 @@ import streamlit as st
 
 from labeler.errors import LabelerError
 from labeler.plan.lifecycle import Action
-from labeler.service.handover.publishing import bundle, for_page
+from labeler.service.handover.publishing import bundle
 from labeler.service.handover.publishing.publish_file import Venue
-from labeler.service.people import visibility
-from labeler.service.results import report_cache, reporting
+from labeler.service.people import identity
+from labeler.service.results import reporting
 from labeler.service.study import coordinating
 from labeler.store import Database, open_database
 from labeler.ui.coordinator.escaping import escape_markdown, points
@@ -36,14 +36,14 @@ def render(db: Database, person: str) -> None:
         "Create a data set that others can load, check and cite: labels, items, measurements, report, codebook, "
         "datasheet and metadata. It contains no names of people."
     )
-    hidden = visibility.why_not(db, person, Action.SEE_NAMES)
+    hidden = identity.why_hidden(db, person, Action.SEE_NAMES)
     if hidden:
         st.info(f"{hidden} Only an unblinded study can be published.")
         return
     text = answers(db)
     options = chosen()
     with errors_here():
-        missing = for_page.lacking(db, text, options)
+        missing = bundle.lacking_in_text(db, text, options)
         if missing:
             st.warning("These answers are missing:\n\n" + points(missing))
         else:
@@ -54,7 +54,7 @@ def render(db: Database, person: str) -> None:
 def answers(db: Database) -> str:
     """Show a form to edit the answers in publish.toml, in the folder of the study; return the saved answers."""
     st.subheader("Answers about the study", anchor=False)
-    kept = for_page.answers_text(db, datetime.now(UTC).date())
+    kept = bundle.answers_text(db, datetime.now(UTC).date())
     with st.form("answers"):
         text = st.text_area(
             "Answers",
@@ -64,7 +64,7 @@ def answers(db: Database) -> str:
         )
         if st.form_submit_button("Save answers"):
             with errors_here():
-                for_page.save_answers(db, text)
+                bundle.save_answers(db, text)
                 done("Answers saved in publish.toml, in the folder of the study.")
     return kept
 
@@ -102,7 +102,7 @@ def data_set(db: Database, person: str, options: bundle.PublishOptions, *, ready
         if st.form_submit_button("Publish the data set", type="primary", disabled=not ready):
             bar, whole_s = Bar("Creating the data set"), expected_s(db, options)
             with errors_here():
-                st.session_state[ARCHIVE] = for_page.publish(
+                st.session_state[ARCHIVE] = bundle.publish_for_page(
                     db,
                     name,
                     options,
@@ -123,7 +123,7 @@ def data_set(db: Database, person: str, options: bundle.PublishOptions, *, ready
 
 def expected_s(db: Database, options: bundle.PublishOptions) -> float:
     """Return the approximate time to create the data set, in seconds."""
-    report_s = report_cache.EXPECTED_S[options.report is reporting.QUICK]
+    report_s = reporting.EXPECTED_S[options.report is reporting.QUICK]
     return START_S + report_s + ITEM_S * len(coordinating.list_items(db)) * options.measurements
 
 

@@ -5,7 +5,7 @@ import hashlib
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
-from labeler.service.people import visibility
+from labeler.service.people import identity
 from labeler.service.results import replicating
 from labeler.service.study import coordinating
 from labeler.store import Database
@@ -22,7 +22,7 @@ def render(db: Database, person: str) -> None:
         f"Compare every claim of the [paper by Bauer et al. (2023)]({SOURCE}) with the measurements of this study. "
         "The page shows for each claim whether it is reproduced, different, or impossible to check, and why."
     )
-    hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
+    hidden = identity.why_hidden(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(f"{hidden} The comparison contains verdicts.")
         return

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
-from labeler.service.people import visibility
-from labeler.service.results import report_cache
+from labeler.service.people import identity
+from labeler.service.results import reporting
 from labeler.store import Database
 from labeler.ui.coordinator.shared import Bar, done, errors_here
 
@@ -14,30 +14,30 @@ FULL, QUICK = "Full report", "Without bootstrap and latent class (faster)"
 def render(db: Database, person: str) -> None:
     """Create the report on request, show it, and offer its files."""
     st.write("The report shows how far the reviewers agree, and compares the classifiers with their labels.")
-    hidden = visibility.why_not(db, person, Action.SEE_NAMES)
+    hidden = identity.why_hidden(db, person, Action.SEE_NAMES)
     if hidden:
         st.info(f"{hidden} The report then appears here. After closing, the page Progress shows agreement.")
         return
     quick = st.radio("Report", [FULL, QUICK], horizontal=True, key="report-kind", label_visibility="collapsed") == QUICK
-    report = report_cache.cached(db, quick=quick)
+    report = reporting.cached_report(db, quick=quick)
     made_again = st.button(
         "Create the report" if report is None else "Create the report again",
         type="primary" if report is None else "secondary",
         help="The log of the study records who created the report.",
     )  # fmt: skip
     if made_again:
-        report_cache.forget(db, quick=quick)
-    if made_again or (report is None and report_cache.is_being_made()):
+        reporting.forget_report(db, quick=quick)
+    if made_again or (report is None and reporting.is_being_made()):
         bar = Bar("Computing the report")
         with errors_here():
-            report_cache.make(db, quick=quick, actor=person, waiting=bar.show)
+            reporting.make_report(db, quick=quick, actor=person, waiting=bar.show)
             done("The report is ready.")
         bar.end()
     if report is not None:
         show(report)
 
 
-def show(report: report_cache.CachedReport) -> None:
+def show(report: reporting.CachedReport) -> None:
     """Show the document and offer its files for download."""
     st.caption(f"Created on {report.made:%-d %B %Y at %H:%M} UTC.")
     with st.container(horizontal=True):

@@ -9,7 +9,7 @@ import streamlit as st
 from labeler.model import counted
 from labeler.plan.lifecycle import Action
 from labeler.service import background
-from labeler.service.people import visibility
+from labeler.service.people import identity
 from labeler.service.results import reporting
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import Database, open_database
@@ -58,7 +58,7 @@ def render(db: Database, person: str) -> None:
             return
     elif job is not None:
         add_threshold(db, person)
-    hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
+    hidden = identity.why_hidden(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(hidden)
         return

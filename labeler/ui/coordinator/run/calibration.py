@@ -9,8 +9,8 @@ import streamlit as st
 
 from labeler.model import Gate
 from labeler.plan.lifecycle import ALLOWED, Action
-from labeler.service.items import curating
-from labeler.service.people import visibility
+from labeler.service.items import browsing
+from labeler.service.people import identity
 from labeler.service.study import calibrating, coordinating
 from labeler.service.study.calibrating import CalibrationResult
 from labeler.store import Database
@@ -38,7 +38,7 @@ def render(db: Database, person: str) -> None:
     if not result.n_items:
         st.info("The plan has no calibration items. Choose their number on the page Plan; the round then appears here.")
         return
-    hidden = visibility.why_not(db, person, Action.SEE_CALIBRATION)
+    hidden = identity.why_hidden(db, person, Action.SEE_CALIBRATION)
     can_change = coordinating.get_study(db).phase in ALLOWED[Action.CALIBRATE]
     set_gate(db, result, person, can_change=can_change)
     reached(result, hidden)
@@ -110,7 +110,7 @@ def set_reference(db: Database, result: CalibrationResult, person: str) -> None:
     label = reference.get(name)
     caption = f"{queue.place(names, name)} · {f'reference: {label}' if label else 'no reference label yet'}"
     keys = {**queue.CHOICES, **queue.MOVES}
-    item = curating.item_named(db, name)
+    item = browsing.item_named(db, name)
     pressed = queue.look(db, QUEUE, item, title=name, caption=caption, keys=keys, decides=queue.CATEGORIES)
     queue.move(QUEUE, names, name, pressed)
     category = queue.CATEGORIES.get(pressed.key) if pressed else None

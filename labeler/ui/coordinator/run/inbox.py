@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
-from labeler.service.items import curating
+from labeler.service.items import browsing
 from labeler.service.labelling import inbox
 from labeler.service.labelling.inbox import Message
-from labeler.service.people import visibility
+from labeler.service.people import identity
 from labeler.store import Database
 from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.shared import done, errors_here
@@ -23,7 +23,7 @@ ANSWERS = ("Thank you. I have read this.", "Label it as you see it.", "The measu
 def render(db: Database, person: str) -> None:
     """Show the number of unanswered messages, then one message at a time with its picture and an answer form."""
     st.write("Read and answer the flags and comments of reviewers, each with the picture of its item.")
-    if visibility.reviews_too(db, person):
+    if identity.reviews_too(db, person):
         st.info(
             "You are also a reviewer of this study: you see the flags and comments of others only after the study is "
             "unblinded, so that they cannot influence your labels."
@@ -37,14 +37,14 @@ def render(db: Database, person: str) -> None:
     st.write(f"Unanswered flags and comments: {n_unanswered} of {len(messages)}. They come first.")
     codes = list(messages)
     code = queue.current(QUEUE, codes)
-    with_name = not visibility.why_not(db, person, Action.SEE_NAMES)
+    with_name = not identity.why_hidden(db, person, Action.SEE_NAMES)
     show(db, messages[code], codes, with_name=with_name)
     answer(db, messages[code], codes, person)
 
 
 def show(db: Database, message: Message, codes: list[str], *, with_name: bool) -> None:
     """Show one message as plain text under the picture of its item."""
-    item = curating.item_named(db, message.item)
+    item = browsing.item_named(db, message.item)
     title, where = f"Item {message.code}: {message.item}", queue.place(codes, message.code)
     pressed = queue.look(db, QUEUE, item, name=message.code, title=title, caption=where)
     queue.move(QUEUE, codes, message.code, pressed)

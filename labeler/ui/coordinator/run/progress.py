@@ -12,9 +12,9 @@ import streamlit as st
 from labeler.plan.lifecycle import Action
 from labeler.screen import course_charts
 from labeler.service import overview
-from labeler.service.people import visibility
-from labeler.service.results import interim_agreement
-from labeler.service.results.interim_agreement import InterimAgreement
+from labeler.service.people import identity
+from labeler.service.results import splits
+from labeler.service.results.splits import InterimAgreement
 from labeler.service.study import progress
 from labeler.store import Database, open_database
 from labeler.ui.coordinator.escaping import escape_markdown
@@ -33,11 +33,11 @@ def render(db: Database, person: str) -> None:
     st.write("See the progress and the estimated finish of each reviewer. This page shows no answers.")
     watch(str(db.path), person)
     st.subheader("Agreement so far", anchor=False)
-    hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
+    hidden = identity.why_hidden(db, person, Action.SEE_AGREEMENT)
     if hidden:
         st.caption(hidden)
     else:
-        agreement(interim_agreement.current_agreement(db))
+        agreement(splits.current_agreement(db))
 
 
 @st.fragment(run_every=REFRESH_S)
@@ -48,7 +48,7 @@ def watch(path: str, person: str) -> None:
     """
     now = datetime.now(UTC)
     with open_database(Path(path)) as db:
-        if not visibility.is_coordinator(db, person):
+        if not identity.is_coordinator(db, person):
             return
         paces = progress.reviewer_paces(db, now=now)
         counts, seconds = overview.labels_over_time(db), progress.time_on_task(db)

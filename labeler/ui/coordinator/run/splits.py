@@ -10,7 +10,7 @@ import streamlit as st
 
 from labeler.model import Category, State, counted
 from labeler.plan.lifecycle import Action
-from labeler.service.people import visibility
+from labeler.service.people import identity
 from labeler.service.results import splits
 from labeler.service.results.splits import Split
 from labeler.service.study import coordinating
@@ -36,7 +36,7 @@ def render(db: Database, person: str) -> None:
         "Decide the final category of items whose first labels differ. You must not have labelled any of these items."
     )
     study = coordinating.get_study(db)
-    hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
+    hidden = identity.why_hidden(db, person, Action.SEE_AGREEMENT)
     if hidden:
         n_complete, n_all = splits.n_complete(db)
         st.write(f"{n_complete} of {n_all} items have at least two first labels.")

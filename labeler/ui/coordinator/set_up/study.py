@@ -9,8 +9,8 @@ from labeler.plan.lifecycle import Action, Step
 from labeler.screen import course_charts
 from labeler.service import overview
 from labeler.service.overview import Overview
-from labeler.service.people import visibility
-from labeler.service.results import interim_agreement, reporting
+from labeler.service.people import identity
+from labeler.service.results import reporting, splits
 from labeler.service.study import coordinating, course
 from labeler.store import Database
 from labeler.ui.coordinator.escaping import escape_markdown
@@ -55,7 +55,7 @@ def render(db: Database, person: str) -> None:
                 done("Protocol saved.")
     with st.expander("Event log"):
         log = coordinating.event_log(db)
-        if visibility.reviews_too(db, person):  # details contain decisions of other people
+        if identity.reviews_too(db, person):  # details contain decisions of other people
             log = log.drop(columns="details")
         st.dataframe(log, hide_index=True)
         st.download_button("Download the log (CSV)", reporting.as_csv(log), "events.csv", on_click="ignore")
@@ -104,8 +104,8 @@ def cards(db: Database, person: str, now: Overview) -> None:
 
     The agreement is shown only to a person who may see it.
     """
-    hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
-    share = None if hidden else interim_agreement.current_agreement(db).percent.value
+    hidden = identity.why_hidden(db, person, Action.SEE_AGREEMENT)
+    share = None if hidden else splits.current_agreement(db).percent.value
     with st.container(horizontal=True):
         st.metric("Items", now.n_items, border=True, width=CARD_PX)
         st.metric("Reviewers", now.n_reviewers, border=True, width=CARD_PX)
