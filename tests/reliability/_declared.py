@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from tests.reliability._tally import Tally
@@ -19,6 +20,7 @@ from tests.reliability.outcome import Case
 
 ROOT = Path(__file__).parents[2]
 TESTED = ("cluster", "docs", "oidc", "test")  # the extras that `make test` installs
+OLDEST = "3.11.2"
 FIRST_CELL = re.compile(r"^\| ([^|]+) \|", re.MULTILINE)
 # packages that come with another distribution of the same project: distributed requires dask, jinja2 MarkupSafe
 IN_ONE = {"dask": "distributed", "MarkupSafe": "jinja2"}
@@ -95,6 +97,15 @@ def pinned() -> Case:
     return tally.case()
 
 
+def installable() -> Case:
+    """Every pinned version can be installed by the oldest Python that users have: the one of Debian 12."""
+    tally = Tally(f"constraints.txt: can be installed with Python {OLDEST}", "installed packages")
+    for name, found in licences["installed"](TESTED).items():
+        required = SpecifierSet(found.metadata.get("Requires-Python") or "")
+        tally.check(required.contains(OLDEST), f"{name} requires Python {required}")
+    return tally.case()
+
+
 def declared() -> list[Requirement]:
     """The dependencies of the application with its extras; an extra of Streamlit has the bounds of Streamlit."""
     found: list[Requirement] = licences["declared"](licences["EXTRAS"])
@@ -138,4 +149,4 @@ def imports() -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
-CASES = (accepted, documented, imported, listed, bounded, pinned)  # all checks that need no network
+CASES = (accepted, documented, imported, listed, bounded, pinned, installable)  # all checks that need no network
