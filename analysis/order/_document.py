@@ -25,6 +25,7 @@ from analysis.order import Comparison, OrderSurvey, Placed, Side, count_flags
 from analysis.order._compare import RED_FLAG
 from analysis.order._figures import by_least_p, by_p
 from analysis.order._medians import PUBLISHED_LEVEL
+from analysis.order._survey import mean_absolute
 from analysis.samples import Test
 
 CASES = {1: "1: red flag", 2: "2: conclusions unlikely to change", 3: "3: examine"}
@@ -46,8 +47,8 @@ CASE_READ = (
     "within the other interval; examine the data."
 )
 PUBLISHED_READ = (
-    f"The column As published has the case by the rule of the published tool, which uses {100 * PUBLISHED_LEVEL:g} % "
-    "intervals for each single test."
+    f"The column As published has the case by the rule of the published tool, with {100 * PUBLISHED_LEVEL:g} % "
+    "intervals for each single test, as in the experiments of 2021; those of 2022 used 1 − α / |T|."
 )
 SOURCE = (
     "Each run counts as one value, which summarises the iterations after the warm-up. The tests are Kruskal-Wallis "
@@ -88,6 +89,7 @@ def _in_short(survey: OrderSurvey) -> Iterator[str]:
     else:
         yield _verdict(survey)
         yield from _uncorrected(survey)
+        yield from _mean_change(survey)
         yield from _affected(survey)
         yield from _red_flags(survey)
         yield from _too_few(survey)
@@ -126,6 +128,22 @@ def _uncorrected(survey: OrderSurvey) -> Iterator[str]:
     )
 
 
+def _mean_change(survey: OrderSurvey) -> Iterator[str]:
+    if survey.mean_absolute_delta.value is None:
+        return
+    differing = [test for test in survey.tests if test.differs]
+    of_differing = mean_absolute(differing).value
+    more = (
+        f", and by {of_differing:.3g} % over the {counted(len(differing), 'test')} with p below the threshold"
+        if of_differing is not None and len(differing) < len(survey.tests)
+        else ""
+    )
+    yield (
+        f"Between the two orders, the mean changes by {survey.mean_absolute_delta.value:.3g} % on average over "
+        f"{'all ' if survey.n_tests > 1 else ''}{counted(survey.n_tests, 'test')} (mean of |Δ%|){more}."
+    )
+
+
 def _affected(survey: OrderSurvey) -> Iterator[str]:
     for test in [test for test in by_p(survey) if test.differs][:N_NAMED]:
         change = test.change or f"Δ% is undefined ({test.delta_percent.reason})"
@@ -151,7 +169,7 @@ def _red_flags(survey: OrderSurvey) -> Iterator[str]:
     rest = [name for name in published if name not in flagged]
     if rest or len(published) < len(flagged):
         yield (
-            "The method of the paper would raise "
+            "The method of the paper's experiments of 2021 would raise "
             f"{counted(len(published), 'red flag')}{f', also for {listed(rest)}' if rest else ''}, because it uses "
             f"intervals at {100 * PUBLISHED_LEVEL:g} % for each single test. The intervals here are at {level}, so a "
             f"false red flag among all {counted(survey.n_tests, 'test')} is rare. The tool of the paper also uses "

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from statistics import fmean
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from analysis.benchmark import (
     two_versions,
     unwatched,
 )
+from analysis.intervals import Estimate
 from analysis.order._compare import Cell, Comparison, below, compared
 from analysis.order._failures import FIXED, RANDOM, Dropped, drop_failed
 from analysis.order._medians import PUBLISHED_LEVEL, checked_compat
@@ -63,6 +65,8 @@ class OrderSurvey:
         Runs in which a benchmark failed.
     left_out : tuple of LeftOut
     parameters : mapping of str to object
+    mean_absolute_delta : Estimate
+        Mean of the absolute values of `delta_percent` over all tests in which it is defined; without an interval.
     """
 
     tests: tuple[Comparison, ...]
@@ -80,6 +84,7 @@ class OrderSurvey:
     dropped: tuple[Dropped, ...]
     left_out: tuple[LeftOut, ...]
     parameters: Mapping[str, object]
+    mean_absolute_delta: Estimate
 
     @cached_property
     def _several(self) -> tuple[bool, bool]:
@@ -223,7 +228,14 @@ def _answer(
         dropped=dropped,
         left_out=tuple(readings.left_out),
         parameters=parameters,
+        mean_absolute_delta=mean_absolute(tests),
     )
+
+
+def mean_absolute(tests: Sequence[Comparison]) -> Estimate:
+    """Return the mean absolute change of these tests in percent of the fixed order."""
+    deltas = [abs(test.delta_percent.value) for test in tests if test.delta_percent.value is not None]
+    return Estimate(fmean(deltas)) if deltas else Estimate(None, reason="no test has a defined change")
 
 
 def _read(

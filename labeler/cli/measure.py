@@ -22,6 +22,12 @@ from labeler.measuring.tools import TOOLS
 from labeler.safe_text import one_line
 
 PLAN = Path("plan.toml")
+RESET_UNSAID = (
+    "The plan does not say when the reset command runs, so it runs before each run, as in earlier versions. This "
+    "removes the effects of order that `labeler order` looks for. To reset once before each pass of all benchmarks, "
+    'write reset = "pass" at the top of the plan, and the command as reset_command. To keep the resets before each '
+    'run, write reset = "run".'
+)
 N_SHOWN = 12  # number of runs that a dry run shows
 
 
@@ -57,6 +63,8 @@ def measure(
     planned = with_changes(read_plan(plan), runs=runs, interleave=interleave)
     for text in machine.warnings():
         remark(f"Warning: {text}")
+    if _has_reset(planned) and not planned.reset:
+        remark(RESET_UNSAID)
     if dry_run:
         _show_plan(planned, out)
         return
@@ -82,10 +90,12 @@ def _show_plan(plan: MeasurementPlan, out: Path) -> None:
 
     done = done_so_far(plan, out)
     n, contexts, kinds = n_steps(plan), contexts_of(plan), kinds_of_order(plan)
+    n_altered = len(plan.altered) + 1
     factors = [
         _counted(len(plan.benchmarks), "benchmark"),
         _counted(max(len(plan.versions), 1), "version"),
-        _counted(len(contexts), "context"),
+        *([f"baseline and {_counted(n_altered - 1, 'altered method')}"] if plan.altered else []),
+        _counted(len(contexts) // n_altered, "context"),
         f"{_counted(plan.runs, 'run')} in {' and '.join(kinds)} order",
     ]
     click.echo(f"{n:,} runs: {' x '.join(factors)}")
@@ -99,6 +109,8 @@ def _show_plan(plan: MeasurementPlan, out: Path) -> None:
         else "The time is unknown before the first runs. Measure some runs with --limit N, then use --dry-run again. "
         f"With the timeouts of the plan, the time is at most {_duration(_longest(plan))}."
     )
+    if plan.reset or _has_reset(plan):
+        click.echo(f"Reset: {'once before each pass of all benchmarks' if plan.resets_passes else 'before each run'}.")
     click.echo("\nQuestions that this plan can answer:")
     for text in design.describe(plan, done):
         click.echo(f"- {text}")
@@ -119,6 +131,10 @@ def _describe(step: ScheduledRun) -> str:
 def _longest(plan: MeasurementPlan) -> float:
     per_round = n_steps(plan) // len(plan.benchmarks)
     return sum(per_round * (entry.timeout + plan.pause) for entry in plan.benchmarks)
+
+
+def _has_reset(plan: MeasurementPlan) -> bool:
+    return any(entry.reset for entry in plan.benchmarks)
 
 
 @contextmanager
@@ -176,7 +192,7 @@ def _say_outcome(plan: MeasurementPlan, outcome: Outcome, out: Path) -> None:
 def _next_commands(plan: MeasurementPlan, out: Path) -> Iterator[str]:
     if plan.order == "both":
         yield f"labeler order {out}"
-    if plan.factors and len(plan.versions) > 1:
+    if plan.factor_names and len(plan.versions) > 1:
         yield f"labeler contexts {out} --baseline {next(iter(plan.versions))}"
     yield f"labeler spread {out}"
 

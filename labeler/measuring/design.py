@@ -26,7 +26,8 @@ def describe(plan: MeasurementPlan, done: Sequence[Done] = ()) -> Iterator[str]:
         yield _order(plan)
     else:
         yield f'Order: cannot be tested, because all runs are in {kinds[0]} order. Set order = "both" to test it.'
-    n_all = prod(len(factor.levels) for factor in plan.factors)
+    contexts = list({tuple((name, one[name]) for name in plan.factor_names): one for one in contexts}.values())
+    n_all = prod(len(factor.levels) for factor in plan.factors if factor.name in plan.factor_names)
     if len(contexts) < 2:
         yield "Contexts: cannot be compared, because there is only one. Add [factors], such as the environment size."
     elif len(plan.versions) < 2:
@@ -38,6 +39,11 @@ def describe(plan: MeasurementPlan, done: Sequence[Done] = ()) -> Iterator[str]:
         yield f"Contexts: {len(contexts)} with both versions each; `labeler contexts` compares them."
     if len(contexts) < n_all:
         yield f"Contexts: only {len(contexts)} of {n_all} combinations, so interactions of factors are not estimated."
+    if plan.altered:
+        yield (
+            f"Score: {counted(len(plan.altered), 'altered method')} and the baseline. `labeler spread` computes the "
+            "share of these methods that the benchmarks notice."
+        )
     if plan.runs < 2:
         yield "One run does not show the noise between runs: no intervals and no tests. Set runs to 10 or more."
 

@@ -13,9 +13,14 @@ order = "both"         # of the benchmarks: "fixed" as below, "random" (new each
 interleave = true      # versions alternate (A B B A), so a machine that slows down affects both equally
 seed = 1               # the same seed gives the same order
 timeout = 60           # seconds after which a run is stopped and counted as failed
+reset = "pass"         # reset_command runs once before each pass of all benchmarks; "run": before every run,
+                       # which removes what a benchmark leaves behind, and so every effect of order
+# reset_command = ["git", "clean", "-fdq", "data"]
 # directory = "."      # working directory of commands, relative to this file
 # pause = 0.5          # seconds of rest before each run
 # inherit = ["PATH"]   # which variables of your environment commands see; without this line: all
+# altered = ["parse"]  # methods that are made slower on purpose: {{altered}} in a command becomes baseline, then
+                       # parse. `labeler spread` then computes which of these methods the benchmarks notice
 
 # Commands are lists of words; no shell reads them. {{version}}, {{python}}, {{run}}, {{output}} and the names of your
 # own variables and factors are filled in.
@@ -23,14 +28,15 @@ timeout = 60           # seconds after which a run is stopped and counted as fai
 name = "sum"
 command = ["{{python}}", "-S", "-c", "sum(range({{n}}))"]
 values = "cpu"         # "wall": time of the process (the default); "cpu": its processor time;
-                       # "stdout": numbers, or the output of any tool that `labeler formats` lists;
+                       # "stdout": one number per line and iteration (several_per_line = true: several), or the
+                       # output of any tool that `labeler formats` lists;
                        # "file": the same from the file {{output}} that the command writes
 
 [[benchmarks]]
 name = "sort"
 command = ["{{python}}", "-S", "-c", "sorted(range({{n}}, 0, -1), key=str)"]
 values = "cpu"
-# setup = ["make"]     # before each run, not measured; reset = [...] comes before it
+# setup = ["make"]     # before each run, not measured
 
 # Instead of a command, a tool: {tools}
 # [[benchmarks]]

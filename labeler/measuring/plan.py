@@ -10,6 +10,10 @@ VARIABLE, ENVIRONMENT_SIZE, DIRECTORY_LENGTH, PINNING, LINK_ORDER = (
     "variable", "environment size", "directory length", "cpu", "link order",
 )  # fmt: skip
 KINDS = (VARIABLE, ENVIRONMENT_SIZE, DIRECTORY_LENGTH, PINNING, LINK_ORDER)
+ALTERED = "altered"  # name and kind of the factor that the plan's key `altered` defines
+BASELINE = "baseline"  # the level of `altered` without an altered method
+PASS, RUN = "pass", "run"
+RESETS = (PASS, RUN)  # when the reset command runs: before each pass of all benchmarks, or before each run
 OUTPUT = "output"  # variable in a command that stands for the file for the result
 PADDING = "LABELER_PADDING"  # name of the environment variable that enlarges the environment
 
@@ -29,7 +33,7 @@ class Factor:
     """A factor, such as the environment size, that varies between measurement contexts."""
 
     name: str
-    kind: str  # one of `KINDS`
+    kind: str  # one of `KINDS`, or `ALTERED`
     levels: tuple[Level, ...]
 
 
@@ -58,13 +62,15 @@ class PlanEntry:
     # If `values` is `FILE`: the file that the command writes. The name may contain {variables}, and it may be a
     # pattern for several files.
     file: str = f"{{{OUTPUT}}}"
-    # Commands that run before each run and are not measured: first reset, then setup. None for no command.
+    # Commands that are not measured, or None. Setup runs before each run; reset runs as the plan says, before setup.
     setup: Command | None = None
     reset: Command | None = None
     environment: Mapping[str, str] = field(default_factory=dict)  # environment variables for this entry only
     timeout: float = 600.0  # time limit of a run in seconds
     # Whether the single values in the file are iterations of one run, as in files of hyperfine.
     file_is_run: bool = False
+    # Whether each number on a line of standard output is an iteration. Otherwise a line has exactly one number.
+    several_per_line: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,8 +92,25 @@ class MeasurementPlan:
     # Names of the environment variables that commands inherit from this process; None for all.
     inherit: tuple[str, ...] | None = None
     pause: float = 0.0  # seconds of rest before each run
+    reset: str = ""  # one of `RESETS`; "" if the plan does not say, which means `RUN`
     application: str = ""
     # Whether to record the name of the machine, and whether to record the names of environment variables. Values
     # of environment variables are never recorded.
     keep_hostname: bool = False
     keep_environment_names: bool = False
+
+    @property
+    def resets_passes(self) -> bool:
+        """Whether the reset commands run once before each pass."""
+        return self.reset == PASS
+
+    @property
+    def altered(self) -> tuple[str, ...]:
+        """The names of the altered methods, without the baseline."""
+        levels = [level.name for factor in self.factors if factor.kind == ALTERED for level in factor.levels]
+        return tuple(name for name in levels if name != BASELINE)
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        """The names of the factors that define a context; altered methods are not a factor of the context."""
+        return tuple(factor.name for factor in self.factors if factor.kind != ALTERED)

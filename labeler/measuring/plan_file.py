@@ -48,9 +48,10 @@ def parse_plan(text: str) -> MeasurementPlan:
     table = _Table("the plan", tomllib.loads(text))
     seed = table.whole("seed", 1, low=0)
     versions = _versions(table)
-    factors = _factors(table, seed)
+    factors = (*_factors(table, seed), *_altered(table))
     variables = {*GIVEN, *(name for own in versions.values() for name in own), *(factor.name for factor in factors)}
     shared = _shared(table)
+    reset = shared.pop("when")
     entries = table.tables("benchmarks")
     if not entries:
         raise ValueError('no benchmark; write [[benchmarks]] with a name and a command, such as ["./sort", "1000"]')
@@ -65,7 +66,7 @@ def parse_plan(text: str) -> MeasurementPlan:
         contexts=table.whole("contexts", None, low=1) if "contexts" in table.entries else None,
         runs=table.whole("runs", 10, low=1), order=order, interleave=table.flag("interleave", default=True), seed=seed,
         directory=table.text("directory", "."), environment=table.texts("environment"),
-        inherit=None if inherit is True else tuple(inherit), pause=table.number("pause", 0.0, low=0.0),
+        inherit=None if inherit is True else tuple(inherit), pause=table.number("pause", 0.0, low=0.0), reset=reset,
         application=table.text("application", ""),
         keep_hostname=record.flag("hostname", default=False),
         keep_environment_names=record.flag("environment_names", default=False),
@@ -103,7 +104,7 @@ class _Table:
     """A reader of the entries of a TOML table, which at the end reports the entries that nobody has read as unknown."""
 
     def __init__(self, place: str, entries: Mapping[str, Any]) -> None:
-        self.place, self.entries, self.known = place, dict(entries), list[str]()
+        self.place, self.given, self.entries, self.known = place, entries, dict(entries), list[str]()
 
     def take(self, name: str, default: Any = None) -> Any:
         self.known.append(name)
@@ -236,16 +237,32 @@ def _factors(table: _Table, seed: int) -> tuple[Factor, ...]:
     return tuple(factors)
 
 
-def _levels(own: _Table, kind: str) -> tuple[Level, ...]:
-    given = own.take("levels")
+def _altered(table: _Table) -> tuple[Factor, ...]:
+    """Return the factor of the altered methods, with the baseline as the first level; empty without altered methods."""
+    if p.ALTERED not in table.entries:
+        return ()
+    levels = _levels(table, p.ALTERED, name=p.ALTERED)
+    if not any(level.name == p.BASELINE for level in levels):
+        words = () if isinstance(table.given[p.ALTERED], dict) else (p.BASELINE,)
+        levels = (Level(p.BASELINE, words), *levels)
+    if len(levels) < 2:
+        raise ValueError('altered must name at least one method besides the baseline, such as altered = ["parse"]')
+    if len({level.name for level in levels}) < len(levels):
+        raise ValueError("altered: a method occurs twice")
+    return (Factor(p.ALTERED, p.ALTERED, levels),)
+
+
+def _levels(own: _Table, kind: str, name: str = "levels") -> tuple[Level, ...]:
+    given = own.take(name)
     if isinstance(given, dict):
         named = [(name, value) for name, value in given.items()]
     elif isinstance(given, list):
         named = [(" ".join(map(_plain, value)) if isinstance(value, list) else _plain(value), value) for value in given]
     else:
-        raise own.wrong("levels", "a list, such as [0, 64, 4096]", given)
+        example = '["parse", "sort"]' if kind == p.ALTERED else "[0, 64, 4096]"
+        raise own.wrong(name, f"a list, such as {example}", given)
     levels = []
-    for name, value in named:
+    for level, value in named:
         words = tuple(map(_plain, value)) if isinstance(value, list) else (_plain(value),)
         if kind in (p.ENVIRONMENT_SIZE, p.DIRECTORY_LENGTH):
             largest = MAX_PADDING if kind == p.ENVIRONMENT_SIZE else MAX_LENGTH
@@ -253,7 +270,7 @@ def _levels(own: _Table, kind: str) -> tuple[Level, ...]:
                 raise own.wrong("levels", f"whole numbers from 0 to {largest}", value)
         if kind == p.PINNING and words != ("any",) and not (len(words) == 1 and _CPUS.fullmatch(words[0])):
             raise own.wrong("levels", 'processors such as 0, "0-3" or "any"', value)
-        levels.append(Level(name.strip() or "none", words))
+        levels.append(Level(level.strip() or "none", words))
     return tuple(levels)
 
 
@@ -282,8 +299,31 @@ def _shared(table: _Table) -> dict[str, Any]:
         "shell": shell,
         "timeout": table.number("timeout", 600.0, low=0.001),
         "setup": table.command("setup", shell=shell),
-        "reset": table.command("reset", shell=shell),
+        **_reset(table, shell=shell),
     }
+
+
+def _reset(table: _Table, *, shell: bool) -> dict[str, Any]:
+    """Return the reset command of all benchmarks and when it runs.
+
+    The key `reset` has the command in old plans, and says when the command runs in new plans.
+    """
+    if table.entries.get("reset") in p.RESETS:
+        return {"when": table.take("reset"), "reset": table.command("reset_command", shell=shell)}
+    return {"when": "", "reset": _reset_command(table, shell=shell)}
+
+
+def _reset_command(table: _Table, *, shell: bool) -> Command | None:
+    value = table.entries.get("reset")
+    if value is not None and "reset_command" in table.entries:
+        raise ValueError(f"{table.place}: reset and reset_command both have a command; keep one of them")
+    if value in p.RESETS:
+        raise ValueError(f'{table.place}: write reset = "{value}" at the top of the plan, for all benchmarks')
+    if isinstance(value, str) and not shell:
+        raise table.wrong(
+            "reset", 'one of pass, run, or a command as a list of words, such as ["make", "clean"]', value
+        )
+    return table.command("reset", shell=shell) or table.command("reset_command", shell=shell)
 
 
 def _benchmark(own: _Table, versions: Mapping[str, Mapping[str, str]], shared: Mapping[str, Any]) -> PlanEntry:
@@ -294,7 +334,7 @@ def _benchmark(own: _Table, versions: Mapping[str, Mapping[str, str]], shared: M
     shell = own.flag("shell", default=shared["shell"])
     timeout = own.number("timeout", shared["timeout"], low=0.001)
     setup = own.command("setup", shell=shell) or shared["setup"]
-    reset = own.command("reset", shell=shell) or shared["reset"]
+    reset = _reset_command(own, shell=shell) or shared["reset"]
     environment = own.texts("environment")
     unit, better = own.text("unit", ""), own.word("better", "", ("lower", "higher", ""))
     if "tool" in own.entries:
@@ -304,6 +344,8 @@ def _benchmark(own: _Table, versions: Mapping[str, Mapping[str, str]], shared: M
         made = PlanEntry(name, _commands(own, versions, shell=shell), values)
         if values == p.FILE:
             made = replace(made, file=own.text("file", made.file))
+        if values == p.STDOUT:
+            made = replace(made, several_per_line=own.flag("several_per_line", default=False))
     own.check_empty()
     if made.values in (p.WALL, p.CPU) and (unit not in ("", "s") or better == "higher"):
         raise ValueError(
@@ -358,7 +400,12 @@ def _check(plan: MeasurementPlan, variables: set[str]) -> None:
     doubled = [name for name in names if names.count(name) > 1]
     if doubled:
         raise ValueError(f"two benchmarks have the name {doubled[0]!r}")
+    factors = [factor.name for factor in plan.factors]
+    if factors.count(p.ALTERED) > 1:
+        raise ValueError("factors.altered: the plan also has the key altered; give the factor another name")
     n_contexts = prod(len(factor.levels) for factor in plan.factors)
+    if plan.contexts is not None and plan.altered:
+        raise ValueError("contexts must be left out if the plan has altered: each method needs the same contexts")
     if plan.contexts is not None and (not plan.factors or plan.contexts > n_contexts):
         raise ValueError(
             f"contexts must be from 1 to {n_contexts}, the number of combinations of levels, got {plan.contexts}"
@@ -390,10 +437,9 @@ def _check(plan: MeasurementPlan, variables: set[str]) -> None:
     used = {name for benchmark in plan.benchmarks for text, _ in _texts(benchmark) for name in variables_in(text)}
     used |= {name for text in plan.environment.values() for name in variables_in(text)}
     for factor in plan.factors:
-        if factor.kind in (p.VARIABLE, p.LINK_ORDER) and factor.name not in used:
-            raise ValueError(
-                f"factors.{factor.name}: no command or environment uses {{{factor.name}}}, so the factor has no effect"
-            )
+        if factor.kind in (p.VARIABLE, p.LINK_ORDER, p.ALTERED) and factor.name not in used:
+            place = p.ALTERED if factor.kind == p.ALTERED else f"factors.{factor.name}"
+            raise ValueError(f"{place}: no command or environment uses {{{factor.name}}}, so the factor has no effect")
     unused = [version for version, own in plan.versions.items() if not _shows(plan, version, own, used)]
     if len(plan.versions) > 1 and unused:
         raise ValueError(

@@ -60,7 +60,7 @@ def results_of(measured: PlanEntry, ended: Ended, before: FileStates, after: Fil
         unit=measured.unit, better=measured.better, values_are="iterations" if measured.file_is_run else None
     )
     if measured.values == STDOUT:
-        numbers = _plain_numbers(ended.output)
+        numbers = _plain_numbers(ended.output, several_per_line=measured.several_per_line)
         if numbers:
             better = measured.better or (LOWER if measured.unit == "s" else "")
             return [RunResult(measured.name, numbers, measured.unit, better)]
@@ -71,15 +71,29 @@ def results_of(measured: PlanEntry, ended: Ended, before: FileStates, after: Fil
     return _named(measured, _read([Source(str(path), path=path) for path in written], options))
 
 
-def _plain_numbers(output: bytes) -> Numbers:
-    """Return the numbers in an output; return no numbers if the output contains anything else."""
-    numbers = []
-    for word in output.split():
-        try:
-            numbers.append(float(word))
-        except ValueError:
-            return ()
-    return tuple(numbers) if all(map(isfinite, numbers)) else ()
+def _plain_numbers(output: bytes, *, several_per_line: bool) -> Numbers:
+    """Return the numbers in an output; return no numbers if the output contains anything else.
+
+    Raises ValueError if a line has several numbers, and the plan does not allow this.
+    """
+    try:
+        lines = [[float(word) for word in line.split()] for line in output.splitlines()]
+    except ValueError:
+        return ()
+    numbers = tuple(number for line in lines for number in line)
+    if not all(map(isfinite, numbers)):
+        return ()
+    if several_per_line:
+        return numbers
+    for at, line in enumerate(lines, start=1):
+        if len(line) > 1:
+            words = output.splitlines()[at - 1].decode().split()
+            more = f" and {len(words) - 2} more" if len(words) > 2 else ""
+            raise ValueError(
+                f"line {at} of the output has {len(words)} numbers ({words[0]}, {words[1]}{more}), but an iteration "
+                "has one: print one number per line, or set several_per_line = true if each number is an iteration"
+            )
+    return numbers
 
 
 def _read(sources: Sequence[Source], options: ReadOptions) -> list[Benchmark]:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -41,6 +41,7 @@ from labeler.measuring.table import NAME, PARQUET, Done, MeasurementTable, place
 LOCK = "plan.lock"  # name of the file that records the parts of the plan that must not change
 MAY_CHANGE = ("runs", "pause", "keep_hostname", "keep_environment_names")
 MAX_FAILURES = 3  # number of consecutive failures after which a benchmark in a version is not run again
+RESET_FAILED = "reset before this pass"  # begins the failure of each run of a pass whose reset failed
 MAX_COMPONENT = 200  # maximum number of characters of a folder name
 
 
@@ -91,9 +92,8 @@ def measure(
     process.check_system()
     directory = _directory(plan, base)
     _prepare(plan, out)
-    factors = tuple(factor.name for factor in plan.factors)
     with (
-        MeasurementTable(out / NAME, factors) as table,
+        MeasurementTable(out / NAME, plan.factor_names) as table,
         TemporaryDirectory(prefix="labeler-", ignore_cleanup_errors=True) as temporary,
     ):
         outcome = Outcome(out / NAME, n_steps(plan), n_before=len(table.done))
@@ -114,6 +114,8 @@ def measure(
                 done = table.done[-1]
                 outcome.n_made += 1
                 in_commands += run.seconds
+            else:
+                runner.skip(step, done.failure)
             stopped = failures.add(step, done.failure)
             if stopped:
                 outcome.stopped.append(stopped)
@@ -138,7 +140,7 @@ def done_so_far(plan: MeasurementPlan, out: Path) -> list[Done]:
     if not (out / NAME).exists():
         return []
     _check_lock(plan, out)
-    with MeasurementTable(out / NAME, tuple(factor.name for factor in plan.factors)) as table:
+    with MeasurementTable(out / NAME, plan.factor_names) as table:
         return [done for _step, done in _with_done(plan, table.done, out) if done]
 
 
@@ -216,6 +218,11 @@ def _check_lock(plan: MeasurementPlan, out: Path) -> None:
 def _fingerprint(plan: MeasurementPlan) -> dict[str, str]:
     """Return a hash of each part of the plan; values whose names suggest a secret are left out."""
     parts = {name: value for name, value in asdict(plan).items() if name not in MAY_CHANGE}
+    if not plan.resets_passes:  # earlier versions did not record these keys if they had no effect
+        del parts["reset"]
+    for entry in parts["benchmarks"]:
+        if not entry["several_per_line"]:
+            del entry["several_per_line"]
     text = json.dumps(_without_secret_values(parts), sort_keys=True)
     return {name: hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]
             for name, part in json.loads(text).items()}  # fmt: skip
@@ -315,6 +322,16 @@ class _Runner:
             name: value for name, value in os.environ.items() if plan.inherit is None or name in plan.inherit
         }
         self.constant = machine.constant(hostname=plan.keep_hostname)
+        self.pass_ = -1  # number of the current pass, and why its reset failed; "" if it succeeded
+        self.reset_failure = ""
+
+    def skip(self, step: ScheduledRun, failure: str) -> None:
+        """Continue after a completed run: the pass of this run has been reset, or the reset has failed."""
+        self.pass_ = self._pass_of(step)
+        self.reset_failure = failure if self.plan.resets_passes and failure.startswith(RESET_FAILED) else ""
+
+    def _pass_of(self, step: ScheduledRun) -> int:
+        return step.number // len(self.plan.benchmarks)
 
     def run(self, step: ScheduledRun) -> _Run:
         measured = self.measured[step.benchmark]
@@ -330,6 +347,9 @@ class _Runner:
         environment = self._environment(step, measured, variables)
         directory = self._working_directory(step)
         environment["PWD"] = str(directory)
+        if self.plan.resets_passes and self.pass_ != self._pass_of(step):
+            self.pass_ = self._pass_of(step)
+            self.reset_failure = self._reset_pass(step, output, directory)
         time.sleep(self.plan.pause)
         noted = {
             **self.constant,
@@ -339,7 +359,11 @@ class _Runner:
         }
         if self.plan.keep_environment_names:
             noted["environment_names"] = " ".join(sorted(environment))
-        for name, command in (("reset", measured.reset), ("setup", measured.setup)):
+        if self.reset_failure:
+            noted |= {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "duration": "0"}
+            return _Run([], self.reset_failure, noted, 0.0)
+        reset = None if self.plan.resets_passes else measured.reset
+        for name, command in (("reset", reset), ("setup", measured.setup)):
             if command:
                 ended = process.run(
                     _argv(command, variables), directory=directory, environment=environment, timeout=measured.timeout
@@ -364,6 +388,21 @@ class _Runner:
             return _Run(results, "", noted, ended.wall_s)
         except ValueError as error:
             return _Run([], self._clean(str(error), environment), noted, ended.wall_s)
+
+    def _reset_pass(self, step: ScheduledRun, output: Path, directory: Path) -> str:
+        """Run each different reset command of the benchmarks once; return the reason if a command fails, else ""."""
+        done = []
+        for entry in self.plan.benchmarks:
+            variables = self._variables(replace(step, benchmark=entry.name), output)
+            argv = _argv(entry.reset, variables) if entry.reset else []
+            if not argv or argv in done:
+                continue
+            done.append(argv)
+            environment = {**self._environment(step, entry, variables), "PWD": str(directory)}
+            ended = process.run(argv, directory=directory, environment=environment, timeout=entry.timeout)
+            if ended.reason:
+                return self._clean(f"{RESET_FAILED}: {ended.reason}", environment)
+        return ""
 
     def _clean(self, failure: str, environment: Mapping[str, str]) -> str:
         return " ".join(machine.without_secrets(failure, environment).split())

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Self
 
-from analysis.benchmark import FACTOR, PREDECESSOR, RECORDED
+from analysis.benchmark import ALTERED, FACTOR, PREDECESSOR, RECORDED
 from labeler.atomic_files import in_place
 from labeler.errors import InputError
 from labeler.formats.long_table import FAILURE, WRITTEN
@@ -121,7 +121,7 @@ class MeasurementTable:
             "version": step.version, "order_type": step.order_type, "order_position": str(step.position),
             PREDECESSOR: step.predecessor, FAILURE: failure, STEP: str(step.number), ROWS: str(n_rows),
             BENCHMARK: step.benchmark,
-            **{FACTOR + name: level for name, level in step.factors.items()},
+            **{FACTOR + name if name in self.factors else name: level for name, level in step.factors.items()},
             **{RECORDED + name: text for name, text in noted.items()},
         }  # fmt: skip
         rows = [
@@ -212,6 +212,7 @@ def _cell(column: str, text: str) -> str:
 def _done(rows: Sequence[Mapping[str, str]]) -> Done:
     first = rows[0]
     levels = [f"{name.removeprefix(FACTOR)}={text}" for name, text in first.items() if name.startswith(FACTOR)]
+    levels += [f"{ALTERED}={first[ALTERED]}"] if first[ALTERED] else []
     place = (*levels, first["order_type"], first["order_position"], first[PREDECESSOR], first["run"].partition(".")[0])
     is_one = len({(row["benchmark"], row["run"]) for row in rows}) == 1 and not first[FAILURE]
     value = fmean(float(row["value"]) for row in rows) if is_one else None

@@ -219,3 +219,53 @@ def test_reviewers_see_nothing_of_the_conditions(results, tmp_path):
     }
     assert "order_type" in names and {"random", "fixed"} <= texts
     assert [(word, text[:200]) for text in seen for word in names | texts if word in text] == []
+
+
+LEAVES_STATE = """\
+import sys
+from pathlib import Path
+name, run = sys.argv[1], int(sys.argv[2])
+noise = 1 + 0.001 * (run * 7 % 11)
+print((12 if name == "b" and Path("left").exists() else 10) * noise)
+if name == "a":
+    Path("left").touch()
+"""
+
+
+@pytest.mark.parametrize(("when", "finds"), [("pass", ["b"]), ("run", [])])
+def test_the_effect_of_a_file_that_a_leaves_is_found_only_with_a_reset_per_pass(folder, when, finds):
+    (folder / "leaves.py").write_text(LEAVES_STATE)
+    (folder / "plan.toml").write_text(
+        f'runs = 12\nseed = 2\norder = "both"\nreset = "{when}"\nreset_command = ["rm", "-f", "left"]\n'
+        + "".join(
+            f'[[benchmarks]]\nname = "{name}"\nvalues = "stdout"\nunit = "ms"\n'
+            f'command = ["{{python}}", "-I", "-S", "leaves.py", "{name}", "{{run}}"]\n'
+            for name in "ab"
+        )
+    )
+    assert "before each run" not in run("measure").stderr
+    answer = content("order", folder / "results")
+    assert [test["benchmark"] for test in answer["tests"] if test["differs"]] == finds
+
+
+def test_a_plan_that_does_not_say_when_it_resets_is_told_what_happens(folder):
+    benchmark = '[[benchmarks]]\nname = "b"\ncommand = ["true"]\n'
+    (folder / "plan.toml").write_text('reset = ["true"]\n' + benchmark)
+    shown = run("measure", "--dry-run")
+    assert says(shown.stderr, "does not say when the reset command runs", "before each run")
+    assert says(shown.stderr, "before each pass", 'reset = "pass"')
+    assert "Reset: before each run." in shown.stdout
+    (folder / "plan.toml").write_text('reset = "pass"\nreset_command = ["true"]\n' + benchmark)
+    shown = run("measure", "--dry-run")
+    assert "does not say" not in shown.stderr
+    assert "Reset: once before each pass of all benchmarks." in shown.stdout
+
+
+def test_a_dry_run_counts_altered_methods_apart_from_contexts(folder):
+    (folder / "plan.toml").write_text(
+        'altered = ["parse", "sort"]\nruns = 2\n[[benchmarks]]\nname = "b"\ncommand = ["echo", "{altered}"]\n'
+    )
+    shown = run("measure", "--dry-run").stdout
+    assert says(shown, "6 runs: 1 benchmark x 1 version x baseline and 2 altered methods x 1 context x 2 runs")
+    assert "Contexts: cannot be compared" in shown
+    assert "Score: 2 altered methods and the baseline" in shown

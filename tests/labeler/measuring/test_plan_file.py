@@ -95,6 +95,19 @@ def test_orders_of_linking_are_drawn_from_the_seed_and_differ():
         ('[factors.e]\nlevels = [["-O", "3"]]\n' + BENCHMARK.replace("true", "x{e}"), "separate word"),
         ("contexts = 2\n" + BENCHMARK, "contexts.*1 to 1"),
         ("runs = 2000000\n" + BENCHMARK, "2,000,000 runs; the limit is 1,000,000"),
+        ('reset = "never"\n' + BENCHMARK, "the plan: reset must be one of pass, run, or a command as a list of words"),
+        ('reset = ["x"]\nreset_command = ["y"]\n' + BENCHMARK, "reset and reset_command both have a command"),
+        (BENCHMARK + 'reset = "pass"', "benchmark 'b': write reset = \"pass\" at the top of the plan"),
+        (BENCHMARK + "several_per_line = true", "unknown key 'several_per_line'"),
+        (BENCHMARK + 'values = "stdout"\nseveral_per_line = 1', "several_per_line must be true or false"),
+        ("altered = 3\n" + BENCHMARK, r"altered must be a list, such as \["),
+        ("altered = []\n" + BENCHMARK, "at least one method besides the baseline"),
+        ('altered = ["baseline"]\n' + BENCHMARK, "at least one method besides the baseline"),
+        ('altered = ["a", "a"]\n' + BENCHMARK.replace("true", "{altered}"), "a method occurs twice"),
+        ('altered = ["a"]\n' + BENCHMARK, r"altered: no command or environment uses \{altered\}"),
+        ('contexts = 1\naltered = ["a"]\n' + BENCHMARK.replace("true", "{altered}"), "contexts must be left out"),
+        ('altered = ["a"]\n[factors.altered]\nlevels = [1]\n' + BENCHMARK.replace("true", "{altered}"),
+         "factors.altered: the plan also has the key altered"),
         ("inherit = 3\n" + BENCHMARK, "list of names"),
         ("a = [", "Invalid value"),
     ],
@@ -119,3 +132,20 @@ def test_the_command_line_changes_a_plan_within_its_bounds():
     assert with_changes(parse_plan(BENCHMARK), runs=3, interleave=None).runs == 3
     with pytest.raises(InputError, match="the limit is 1,000,000"):
         with_changes(parse_plan(BENCHMARK), runs=2_000_000)
+
+
+@pytest.mark.parametrize(
+    ("altered", "levels"),
+    [
+        ('["parse"]', {"baseline": ("baseline",), "parse": ("parse",)}),
+        ('["parse", "baseline"]', {"parse": ("parse",), "baseline": ("baseline",)}),
+        ('{ parse = ["-D", "x"] }', {"baseline": (), "parse": ("-D", "x")}),
+        ('{ none = "0", baseline = "1" }', {"none": ("0",), "baseline": ("1",)}),
+    ],
+)
+def test_altered_methods_always_have_a_baseline(altered, levels):
+    plan = parse_plan(f"altered = {altered}\n" + BENCHMARK.replace('"true"', '"x", "{altered}"'))
+    (factor,) = plan.factors
+    assert {level.name: level.words for level in factor.levels} == levels
+    assert plan.altered == tuple(name for name in levels if name != "baseline")
+    assert plan.factor_names == ()

@@ -1,5 +1,6 @@
 """Measure a plan: the written rows, the recorded conditions, and continuing after an interruption at any moment."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from analysis.spread import api_benchmarking_score
 from labeler.errors import InputError
 from labeler.formats import Source, read_benchmarks, sources
 from labeler.measuring.plan_file import parse_plan
@@ -36,6 +38,7 @@ command = [{PYTHON}, "'{{version}}'"]
 name = "many"
 values = "stdout"
 unit = "ms"
+several_per_line = true
 command = [{PYTHON}, "print(1, 2, 3)"]
 """
 
@@ -97,7 +100,7 @@ def test_the_environment_grows_by_as_many_bytes_as_its_level_says(tmp_path):
 def test_the_path_of_the_working_directory_grows_and_its_files_are_there(tmp_path):
     (tmp_path / "input.txt").write_text("5")
     plan = plan_of(
-        "import os; print(len(os.getcwd()), open('input.txt').read())", 'values = "stdout"',
+        "import os; print(len(os.getcwd())); print(open('input.txt').read())", 'values = "stdout"',
         'runs = 1\n[factors.dir]\nkind = "directory length"\nlevels = [0, 7, 450]',
     )  # fmt: skip
     rows = [row for row in measured(tmp_path, plan) if row["iteration"] == "0"]
@@ -109,8 +112,8 @@ def test_link_order_and_own_factors_become_words_of_the_command(tmp_path):
     plan = parse_plan(
         'runs = 1\n[factors.link]\nkind = "link order"\nfiles = ["1", "2"]\norders = 2\n'
         '[factors.flags]\nlevels = { on = ["7", "8"], off = [] }\n'
-        f'[[benchmarks]]\nname = "b"\nvalues = "stdout"\ncommand = [{PYTHON}, "import sys; print(*sys.argv[1:])", '
-        '"{link}", "{flags}"]'
+        f'[[benchmarks]]\nname = "b"\nvalues = "stdout"\ncommand = [{PYTHON}, '
+        '"import sys; print(*sys.argv[1:], sep=chr(10))", "{link}", "{flags}"]'
     )
     found = {}
     for row in measured(tmp_path, plan):
@@ -211,7 +214,7 @@ def test_no_secret_of_the_environment_is_written(tmp_path, monkeypatch):
 def test_only_the_variables_that_are_named_are_taken_over(tmp_path, monkeypatch):
     monkeypatch.setenv("SEEN", "1")
     monkeypatch.setenv("UNSEEN", "1")
-    program = "import os; print(int('SEEN' in os.environ), int('UNSEEN' in os.environ), os.environ['OWN'])"
+    program = "import os; print(*(int(n in os.environ) for n in ('SEEN', 'UNSEEN')), os.environ['OWN'], sep=chr(10))"
     plan = plan_of(program, 'values = "stdout"', 'runs = 1\ninherit = ["SEEN"]\n[environment]\nOWN = "{run}7"')
     assert [row["value"] for row in measured(tmp_path, plan)] == ["1.0", "0.0", "7.0"]
 
@@ -339,7 +342,7 @@ def test_the_time_left_is_that_of_the_runs_so_far(tmp_path):
 
 def test_the_table_is_also_there_as_parquet_once_all_runs_are_made(tmp_path):
     plan = parse_plan(
-        f'runs = 2\n[[benchmarks]]\nname = "=b"\nvalues = "stdout"\ncommand = [{PYTHON}, "print(-1, 2)"]\n'
+        f'runs = 2\n[[benchmarks]]\nname = "=b"\nvalues = "stdout"\ncommand = [{PYTHON}, "print(-1); print(2)"]\n'
         f'[[benchmarks]]\nname = "bad"\ncommand = [{PYTHON}, "raise SystemExit(3)"]\n'
     )
     folder = tmp_path / "results"
@@ -355,3 +358,100 @@ def test_the_table_is_also_there_as_parquet_once_all_runs_are_made(tmp_path):
     assert [source.name.rpartition("/")[2] for source in sources([folder])] == [NAME]  # the folder is read once
     measure(replace(plan, runs=3), folder, tmp_path, limit=1)
     assert not (folder / "measurements.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("program", "more", "expected"),
+    [
+        ("print('0.008 4192736192')", "", "line 1 of the output has 2 numbers (0.008, 4192736192), but"),
+        ("print('1\\\\n\\\\n2 3 4')", "", "line 3 of the output has 3 numbers (2, 3 and 1 more), but"),
+        ("print('1\\\\n\\\\n2 ')", "", [1, 2]),
+        ("print('0.008 4192736192')", "several_per_line = true", [0.008, 4192736192]),
+    ],
+)
+def test_an_iteration_has_one_number_unless_the_plan_says_otherwise(tmp_path, program, more, expected):
+    rows = measured(tmp_path, plan_of(program, f'values = "stdout"\n{more}', "runs = 1"))
+    if isinstance(expected, list):
+        assert [float(row["value"]) for row in rows] == expected
+    else:
+        assert rows[0]["failure"].startswith(expected)
+        assert "several_per_line = true" in rows[0]["failure"]
+
+
+def resetting(log, when, runs=2):
+    """Return a plan of two benchmarks with different resets, and a third with the reset of the plan."""
+    write = f"import sys; open({str(log)!r}, 'a').write(sys.argv[1])"
+    entries = [f'[[benchmarks]]\nname = "{name}"\ncommand = [{PYTHON}, "{write}", "{name}"]\n' for name in "abc"]
+    entries[1] += f'reset_command = [{PYTHON}, "{write}", "2"]\n'
+    top = f'runs = {runs}\norder = "fixed"\n{when} = [{PYTHON}, "{write}", "1"]\n'
+    return parse_plan(top + "".join(entries))
+
+
+@pytest.mark.parametrize(
+    ("when", "log"),
+    [
+        ('reset = "pass"\nreset_command', "12abc12abc"),
+        ('reset = "run"\nreset_command', "1a2b1c1a2b1c"),
+        ("reset", "1a2b1c1a2b1c"),
+    ],
+)
+def test_a_reset_runs_before_each_pass_or_before_each_run(tmp_path, when, log):
+    measured(tmp_path, resetting(tmp_path / "log", when))
+    assert (tmp_path / "log").read_text() == log
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4])
+def test_a_pass_that_was_interrupted_is_not_reset_again(tmp_path, limit):
+    plan = resetting(tmp_path / "log", 'reset = "pass"\nreset_command')
+    measure(plan, tmp_path / "results", tmp_path, limit=limit)
+    measure(plan, tmp_path / "results", tmp_path)
+    assert (tmp_path / "log").read_text() == "12abc12abc"
+
+
+def test_no_benchmark_of_a_pass_runs_if_its_reset_fails(tmp_path):
+    log = tmp_path / "log"
+    plan = resetting(log, 'reset = "pass"\nreset_command')
+    (entry, *others) = plan.benchmarks
+    fails_once = f"import os; f = {str(tmp_path / 'was')!r}; os.path.exists(f) or (open(f, 'w'), os.abort())"
+    entry = replace(entry, reset=replace(entry.reset, words=(sys.executable, "-c", fails_once)))
+    plan = replace(plan, benchmarks=(entry, *others))
+    measure(plan, tmp_path / "results", tmp_path, limit=1)
+    rows = measured(tmp_path, plan)
+    failed = "reset before this pass: ended by SIGABRT"
+    assert [row["failure"] for row in rows] == [failed] * 3 + [""] * 3
+    assert log.read_text() == "21abc"
+
+
+def test_a_folder_of_an_earlier_version_continues_with_its_reset(tmp_path):
+    old = resetting(tmp_path / "log", "reset")
+    measure(old, tmp_path / "results", tmp_path, limit=1)
+    lock = json.loads((tmp_path / "results" / LOCK).read_text())
+    assert "reset" not in lock  # as earlier versions wrote it
+    same = resetting(tmp_path / "log", 'reset = "run"\nreset_command')
+    assert measure(same, tmp_path / "results", tmp_path).n_made == 5
+    with pytest.raises(InputError, match="different plan: reset changed"):
+        measure(replace(same, reset="pass"), tmp_path / "results", tmp_path)
+
+
+def test_the_experiment_of_the_score_runs_from_a_plan(tmp_path):
+    """The method `parse` is called by the first benchmark only, and `unused` by neither."""
+    program = "import sys; print(*([{}, {}] if sys.argv[1] == 'parse' else [10, 10.1]), sep=chr(10))"
+    plan = parse_plan(
+        'runs = 3\naltered = ["parse", "unused"]\n[factors.env]\nkind = "environment size"\nlevels = [0, 9]\n'
+        + "".join(
+            f'[[benchmarks]]\nname = "{name}"\nvalues = "stdout"\nunit = "ms"\n'
+            f'command = [{PYTHON}, "{program.format(*slower)}", "{{altered}}"]\n'
+            for name, slower in (("first", (20, 20.1)), ("second", (10, 10.1)))
+        )
+    )
+    assert n_steps(plan) == 3 * 2 * 3 * 2
+    measure(plan, tmp_path / "results", tmp_path, limit=7)
+    rows = measured(tmp_path, plan)
+    assert {(row["altered"], row["factor:env"]) for row in rows} == {
+        (method, size) for method in ("baseline", "parse", "unused") for size in ("0", "9")
+    }
+    path = tmp_path / "results" / NAME
+    benchmarks = [one for part in read_benchmarks([Source(NAME, path=path)]) for one in part.benchmarks]
+    score = api_benchmarking_score(benchmarks, v=0.1, regression_p=0.5)
+    assert (score.baseline, score.methods) == ("baseline", ("parse", "unused"))
+    assert score.variants["total"].covered == ("parse",)
