@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analysis.benchmark import EVERY_ITERATION, Benchmark, PerRun, by_level, canonical, in_unit, natural
+from analysis.benchmark import EVERY_ITERATION, HIGHER, Benchmark, PerRun, by_level, canonical, in_unit, natural
 from analysis.categories import DISSIMILAR
 from analysis.check import _machine as machines
 from analysis.check._design import (
     BY_TURNS,
     FEW_BENCHMARKS,
+    HALF,
     IN_BLOCKS,
     SESSIONS,
     SHARED,
@@ -359,7 +360,7 @@ def _per_session(values: Floats, groups: Groups) -> Floats:
 def _changes(compared: Sequence[_Compared], rules: Rules) -> tuple[Suite, tuple[Change, ...]]:
     """Test all benchmarks, and hold back the changes that the measurements cannot attribute to the versions."""
     deciding = [one for one in compared if one.after.family == "" and one.reason is None]
-    noise = shared_noise([(one.old, one.new) for one in deciding])
+    noise = shared_noise([_costs(one) for one in deciding])
     is_paired = any(one.is_by_turns for one in deciding) and _pairing_pays(noise)
     steps = _steps(compared)
     pairs = [
@@ -370,12 +371,11 @@ def _changes(compared: Sequence[_Compared], rules: Rules) -> tuple[Suite, tuple[
         for at, one in enumerate(compared)
     ]  # fmt: skip
     changes = compare(pairs, test=rules.test, alpha=rules.alpha, max_slowdown=rules.max_slowdown)
-    ratios = [change.ratio.value for change in changes]
-    of_suite = [
-        ratio
-        for one, ratio in zip(compared, ratios, strict=True)
-        if one.after.family == "" and ratio is not None and ratio > 0
-    ]
+    of_suite = {
+        change.name: ratio
+        for one, change in zip(compared, changes, strict=True)
+        if one.after.family == "" and (ratio := _cost_ratio(one, change.ratio.value)) is not None
+    }
     held = tuple(_held_back(change, one, noise, of_suite, rules) for change, one in zip(changes, compared, strict=True))
     designs = Counter(one.design.kind for one in deciding)
     ratio, n = _geometric_mean(deciding, rules.alpha)
@@ -388,6 +388,23 @@ def _values(one: _Compared, is_paired: bool) -> tuple[Floats, Floats]:
     if _strata(one, is_paired) is not None:
         return one.old, one.new
     return np.sort(one.old), np.sort(one.new)
+
+
+def _costs(one: _Compared) -> tuple[Floats, Floats]:
+    """Return the numbers of both sides such that a slower machine gives higher numbers; empty if this is unknown."""
+    if one.after.benchmark.better != HIGHER:
+        return one.old, one.new
+    sides = one.old, one.new
+    if min((side.min() for side in sides if len(side)), default=1.0) <= 0:
+        return np.empty(0), np.empty(0)
+    return 1 / one.old, 1 / one.new
+
+
+def _cost_ratio(one: _Compared, ratio: float | None) -> float | None:
+    """Return a ratio such that a slower machine gives more than 1; None if there is no positive finite ratio."""
+    if ratio is None or not 0 < ratio < inf:
+        return None
+    return 1 / ratio if one.after.benchmark.better == HIGHER else ratio
 
 
 def _strata(one: _Compared, is_paired: bool) -> tuple[Groups, Groups] | None:
@@ -476,7 +493,9 @@ def _scale(one: _Compared) -> tuple[str, int]:
     return one.after.benchmark.unit, floor(log10(size)) if size > 0 else 0
 
 
-def _held_back(change: Change, one: _Compared, noise: SharedNoise, of_suite: Sequence[float], rules: Rules) -> Change:
+def _held_back(
+    change: Change, one: _Compared, noise: SharedNoise, of_suite: Mapping[str, float], rules: Rules
+) -> Change:
     """Mark a change as undecided if the machine or the design of the measurements can explain it."""
     n_sessions = one.design.n_sessions
     # runs of a session are alike, so they do not show the spread
@@ -496,29 +515,27 @@ def _held_back(change: Change, one: _Compared, noise: SharedNoise, of_suite: Seq
         if different:
             why = f"other machines were measured ({machines.describe(different)})"
         elif one.design.kind == IN_BLOCKS and not rules.allow_blocks:
-            why = _why_blocks(change, noise, of_suite, rules)
+            why = _why_blocks(change, one, noise, of_suite, rules)
         elif n_sessions is not None and n_sessions < MIN_SESSIONS:
             why = f"a version was measured in only {n_sessions} sessions; three are needed, and five are good"
         elif rules.require_turns and one.design.kind == UNKNOWN:
             why = "the files do not say that the versions were measured by turns"
     if not why or not change.is_finding:
         return replace(change, is_finding=change.is_finding and is_wanted)
-    return replace(
-        change, is_finding=False, is_held_back=True, inconclusive=is_wanted or change.inconclusive,
-        reason=why,
-    )  # fmt: skip
+    return replace(change, is_finding=False, is_held_back=True, inconclusive=True, reason=why)
 
 
-def _why_blocks(change: Change, noise: SharedNoise, of_suite: Sequence[float], rules: Rules) -> str:
+def _why_blocks(change: Change, one: _Compared, noise: SharedNoise, of_suite: Mapping[str, float], rules: Rules) -> str:
     if rules.require_turns:
         return "the versions were measured in blocks"
     if not noise.why:
         return ""
-    ratio, others = change.ratio, list(of_suite)
-    if ratio.value in others:
-        others.remove(ratio.value)
+    others = [ratio for name, ratio in of_suite.items() if name != change.name]
     limit = max(LARGE, rules.max_slowdown or 0.0)
-    if ratio.low is not None and ratio.high is not None and stands_alone(ratio.low, ratio.high, others, limit):
+    ends = [
+        end for end in (_cost_ratio(one, each) for each in (change.ratio.low, change.ratio.high)) if end is not None
+    ]
+    if len(ends) == 2 and stands_alone(min(ends), max(ends), others, limit):
         return ""
     return f"all runs of one version were measured before those of the other, and {noise.why}"
 
@@ -656,14 +673,7 @@ def _of_suite(
         notes.append("Each run is compared with the run of the other version at its time, because such runs are alike.")
     are_told = any(change.is_held_back for change in changes)
     if suite.noise.shift is not None and kinds[IN_BLOCKS] + kinds[UNKNOWN] and not are_told:
-        n_down = sum((change.ratio.value or 1) < 1 for change in changes)
-        direction = "lower" if 2 * n_down > len(changes) else "higher"
-        n_same = max(n_down, sum((change.ratio.value or 1) > 1 for change in changes))
-        size = 100 * abs(np.expm1(suite.noise.shift))
-        notes.append(
-            f"{n_same} of {len(changes)} benchmarks are {direction}, about {size:.1f} %: a change of the machine, or "
-            "of something that all of them use."
-        )
+        notes.append(_moved(suite, tested))
     notes += _machine_notes(tested, rules, reasons_)
     uneven = [one for one in tested if len(one.before.values) != len(one.after.values)]
     if uneven:
@@ -673,6 +683,24 @@ def _of_suite(
             f"baseline, {n_new} of the candidate."
         )
     return notes, reasons_
+
+
+def _moved(suite: Suite, tested: Sequence[_Compared]) -> str:
+    """Say how many benchmarks moved with the suite, which are those that moved by more than half of its shift."""
+    shift, deciding = suite.noise.shift or 0.0, [one for one in tested if one.after.family == ""]
+    sides = [_costs(one) for one in deciding]
+    n_moved = sum(
+        float(np.log(new).mean() - np.log(old).mean()) / shift > HALF
+        for old, new in sides
+        if len(old) and min(old.min(), new.min()) > 0
+    )
+    are_timed = all(one.after.benchmark.unit in TIMES or one.after.benchmark.better == HIGHER for one in deciding)
+    word = ("slower" if shift > 0 else "faster") if are_timed else ("higher" if shift > 0 else "lower")
+    size = 100 * abs(np.expm1(shift))
+    return (
+        f"{n_moved} of {len(deciding)} benchmarks are about {size:.1f} % {word}: a change of the machine, or of "
+        "something that all of them use."
+    )
 
 
 def _machine_notes(tested: Sequence[_Compared], rules: Rules, reasons_: list[str]) -> list[str]:

@@ -19,6 +19,7 @@ APART = 10  # a gap of more median gaps than this separates two sessions
 LEVEL = 0.05
 SHARED = 0.3  # share of the variation from run to run that all benchmarks have in common
 FEW_BENCHMARKS, FEW_RUNS = 3, 5
+HALF = 0.5
 MOVED_WITH = 0.25  # if the rest of a suite moved by this part of a change, the change can be the machine's
 
 _ZONE = re.compile(r"(?<=\d)(?:([+-])(\d\d):?(\d\d)|Z)$")  # of a time in ISO 8601
@@ -153,8 +154,9 @@ def shared_noise(sides: Sequence[tuple[Floats, Floats]]) -> SharedNoise:
     Parameters
     ----------
     sides : sequence of (ndarray, ndarray)
-        The runs of baseline and candidate of each benchmark, each in order of time. Benchmarks with values that are not
-        positive, and benchmarks with an unusual number of runs, are left out.
+        The runs of baseline and candidate of each benchmark, each in order of time, so that a slower machine gives
+        higher numbers. Benchmarks with values that are not positive, and benchmarks with an unusual number of runs, are
+        left out.
     """
     usable = [pair for pair in sides if min(map(len, pair)) > 1 and min(side.min() for side in pair) > 0]
     if not usable:
@@ -176,14 +178,23 @@ def shared_noise(sides: Sequence[tuple[Floats, Floats]]) -> SharedNoise:
 
 
 def moved(shifts: Floats) -> float | None:
-    """Return the median of the logarithms of ratios if a suite moved as a whole, and None if it did not."""
-    n = len(shifts)
+    """Return the median of the logarithms of ratios if a suite moved as a whole, and None if it did not.
+
+    A t test on all benchmarks, or on all but the fifth at each end, must show a common shift, and the median must be at
+    least half of the mean, so that a few benchmarks that changed much do not count as the suite.
+    """
+    n, ascending = len(shifts), np.sort(shifts)
     if n < FEW_BENCHMARKS:
         return None
-    centre, spread = float(np.median(shifts)), float(shifts.std(ddof=1))
-    if not spread:
-        return centre or None
-    return centre if t_tail(float(shifts.mean()) / spread * sqrt(n), n - 1) < LEVEL else None
+    centre = float(np.median(shifts))
+    for n_cut in {0, n // 5}:
+        inner = ascending[n_cut : n - n_cut]
+        spread = float(np.clip(ascending, inner[0], inner[-1]).std(ddof=1)) * n / len(inner)
+        mean = float(inner.mean())
+        is_shift = t_tail(mean / spread * sqrt(n) * len(inner) / n, len(inner) - 1) < LEVEL if spread else mean != 0
+        if is_shift and centre / mean >= HALF:
+            return centre
+    return None
 
 
 def _common_share(residuals: Sequence[Floats]) -> float | None:

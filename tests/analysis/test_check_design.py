@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.benchmark import TIME, Benchmark, Failure, Run
+from analysis.benchmark import HIGHER, TIME, Benchmark, Failure, Run
 from analysis.check import FOUND, INCONCLUSIVE, NOTHING_FOUND, Limit, Rules, check, summarise, to_lines
 from analysis.check._design import BY_TURNS, IN_BLOCKS, SESSIONS, UNKNOWN, design_of, moved, shared_noise, times_of
 
@@ -109,7 +109,9 @@ def test_one_change_in_a_suite_that_did_not_move_is_found_in_blocks():
     assert "in blocks" in found.changes[0].weaknesses
 
 
-@pytest.mark.parametrize(("shift", "outcome"), [(0.1, INCONCLUSIVE), (0.4, FOUND), (-0.4, NOTHING_FOUND)])
+@pytest.mark.parametrize(
+    ("shift", "outcome"), [(0.1, INCONCLUSIVE), (0.4, FOUND), (-0.1, INCONCLUSIVE), (-0.4, NOTHING_FOUND)]
+)
 def test_a_suite_of_one_benchmark_in_blocks_decides_only_large_changes(shift, outcome):
     before, after = suite(1, 8, [0.0], IN_A_ROW, 1), suite(1, 8, [shift], AFTER, 2)
     assert check(after, before).outcome == outcome
@@ -167,6 +169,22 @@ def test_a_suite_moved_only_if_most_benchmarks_did():
     assert moved(np.array([0.02, 0.021, 0.019, 0.022])) == pytest.approx(0.0205)
     assert moved(np.array([0.3, 0.0, 0.001, -0.001, 0.0, 0.0005])) is None
     assert moved(np.array([0.02, 0.02])) is None
+    noise = np.linspace(-0.004, 0.004, 14)
+    assert moved(np.concatenate([np.full(6, 0.05), noise])) is None  # 6 of 20 really changed
+    assert moved(np.concatenate([[0.7], 0.03 + noise])) == pytest.approx(0.03, abs=0.001)  # one more changed much
+
+
+def rate(one):
+    return Benchmark.of_series(one.name, [1 / run.values for run in one.runs], unit="ops/s", better=HIGHER)
+
+
+def test_rates_move_with_times_and_benchmarks_that_did_not_move_are_not_counted():
+    """The machine is 3 % slower: times rise and rates fall; two of ten benchmarks do not depend on it."""
+    shift = [0.03] * 8 + [0.0] * 2
+    sides = suite(10, 8, [0.0] * 10, None, 1), suite(10, 8, shift, None, 2)
+    before, after = ([one if at % 2 else rate(one) for at, one in enumerate(side)] for side in sides)
+    notes = check(after, before).notes
+    assert any("8 of 10 benchmarks are about" in note and "% slower" in note for note in notes), notes
 
 
 def test_the_common_share_of_noise():
