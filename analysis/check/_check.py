@@ -36,7 +36,7 @@ from analysis.intervals import Estimate
 from analysis.power import detectable_changes, smallest_difference, smallest_difference_by_strata
 from analysis.runs import Floats, Runs
 from analysis.spread import max_spread
-from analysis.two_samples import COMBINED
+from analysis.two_samples import COMBINED, by_strata
 
 if TYPE_CHECKING:  # imported only for types, because the module loads pandas
     from analysis.learning import Model
@@ -132,6 +132,7 @@ class Suite:
     n_left_out: int = 0  # benchmarks without a ratio, such as failed ones
     designs: Mapping[str, int] = field(default_factory=dict)  # how many benchmarks were measured in which way
     noise: SharedNoise = field(default_factory=SharedNoise)
+    has_inverted: bool = False  # whether `ratio` uses 1 / rate, because the suite also has times
     is_paired: bool = False  # whether run i of the baseline is compared with run i of the candidate
     # Median of the detectable changes, the largest one, and the benchmark with the largest one.
     detectable: float | None = None
@@ -236,6 +237,7 @@ class _Compared:
     is_by_turns: bool  # whether `old` and `new` alternate in time
     machines: Mapping[str, tuple[str, str]]  # differences between the machines
     reason: str | None = None  # why the two sides cannot be compared
+    step: float = 0.0  # resolution of the timer, if the values are so few or so equal that it matters
 
 
 def check(
@@ -278,10 +280,10 @@ def check(
     notes += list(_by_machine(before, after))
     notes += _renamed(renamed)
     common = [key for key in after if key in before]
-    compared = {key: _compared(before[key], after[key], are_all_same) for key in common}
-    suite, changes = _changes(list(compared.values()), rules)
+    compared = _with_steps([_compared(before[key], after[key], are_all_same) for key in common])
+    suite, changes = _changes(compared, rules)
     n_tests = Counter(level.family for level in after.values())
-    detectable = dict(zip(common, _detectable(list(compared.values()), rules, is_paired=suite.is_paired), strict=True))
+    detectable = dict(zip(common, _detectable(compared, rules, is_paired=suite.is_paired), strict=True))
     checked = {
         key: _checked(level, rules, per_run, n_tests[level.family], detectable.get(key)) for key, level in after.items()
     }
@@ -295,8 +297,8 @@ def check(
     missing = tuple(level.benchmark.name for key, level in before.items() if key not in after)
     new = tuple(level.benchmark.name for key, level in after.items() if baseline is not None and key not in before)
     if baseline is not None:
-        suite = _with_detectable(suite, [detectable[key] for key in common], changes, list(compared.values()))
-        more_notes, more = _of_suite(suite, list(compared.values()), changes, rules)
+        suite = _with_detectable(suite, [detectable[key] for key in common], changes, compared)
+        more_notes, more = _of_suite(suite, compared, changes, rules)
         notes, of_suite = [*notes, *more_notes], [*of_suite, *more]
     findings = _findings(rows, changes if baseline is not None else None, missing, before.values(), rules, of_suite)
     parameters = {
@@ -362,13 +364,12 @@ def _changes(compared: Sequence[_Compared], rules: Rules) -> tuple[Suite, tuple[
     deciding = [one for one in compared if one.after.family == "" and one.reason is None]
     noise = shared_noise([_costs(one) for one in deciding])
     is_paired = any(one.is_by_turns for one in deciding) and _pairing_pays(noise)
-    steps = _steps(compared)
     pairs = [
         Pair(
             one.after.benchmark.name, *_values(one, is_paired), one.after.benchmark.unit, one.after.benchmark.better,
-            one.after.family, one.reason, _strata(one, is_paired), steps.get(at, 0.0), *_limits(one, rules),
+            one.after.family, one.reason, _strata(one, is_paired), one.step, *_limits(one, rules),
         )
-        for at, one in enumerate(compared)
+        for one in compared
     ]  # fmt: skip
     changes = compare(pairs, test=rules.test, alpha=rules.alpha, max_slowdown=rules.max_slowdown)
     of_suite = {
@@ -378,9 +379,9 @@ def _changes(compared: Sequence[_Compared], rules: Rules) -> tuple[Suite, tuple[
     }
     held = tuple(_held_back(change, one, noise, of_suite, rules) for change, one in zip(changes, compared, strict=True))
     designs = Counter(one.design.kind for one in deciding)
-    ratio, n = _geometric_mean(deciding, rules.alpha)
+    ratio, n = _geometric_mean(deciding, rules.alpha, is_paired=is_paired)
     n_left_out = sum(one.after.family == "" for one in compared) - n
-    return Suite(ratio, n, n_left_out, dict(designs), noise, is_paired), held
+    return Suite(ratio, n, n_left_out, dict(designs), noise, _is_mixed(deciding), is_paired), held
 
 
 def _values(one: _Compared, is_paired: bool) -> tuple[Floats, Floats]:
@@ -412,9 +413,15 @@ def _strata(one: _Compared, is_paired: bool) -> tuple[Groups, Groups] | None:
         return None
     if one.design.kind != SESSIONS and one.design.groups is not None:
         return one.design.groups
-    if is_paired and one.is_by_turns and len(one.old) == len(one.new):
+    if is_paired and _is_paired(one):
         return np.arange(len(one.old)), np.arange(len(one.new))
     return None
+
+
+def _is_paired(one: _Compared) -> bool:
+    """Return whether each run of a version has a run of the other one that was measured at about the same time."""
+    has_groups = one.design.kind != SESSIONS and one.design.groups is not None
+    return one.is_by_turns and len(one.old) == len(one.new) and not has_groups
 
 
 def _pairing_pays(noise: SharedNoise) -> bool:
@@ -460,8 +467,8 @@ def matches(pattern: str, name: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, flags=re.DOTALL) is not None
 
 
-def _steps(compared: Sequence[_Compared]) -> dict[int, float]:
-    """Return the resolution of the timer for benchmarks with so few different values that it matters."""
+def _with_steps(compared: Sequence[_Compared]) -> list[_Compared]:
+    """Add the resolution of the timer to the benchmarks with so few different values that it matters."""
     coarse = [at for at, one in enumerate(compared) if _may_be_coarse(one)]
     wanted = {_scale(compared[at]) for at in coarse}
     gaps: dict[tuple[str, int], float] = {}
@@ -475,7 +482,8 @@ def _steps(compared: Sequence[_Compared]) -> dict[int, float]:
         steps = steps[steps > 1e-9 * np.abs(values[1:])]  # smaller steps are rounding errors of the conversion
         if len(steps):
             gaps[scale] = min(gaps.get(scale, inf), float(steps.min()))
-    return {at: gaps.get(_scale(compared[at]), 0.0) for at in coarse}
+    steps = {at: gaps.get(_scale(compared[at]), 0.0) for at in coarse}
+    return [replace(one, step=steps[at]) if at in steps else one for at, one in enumerate(compared)]
 
 
 def _may_be_coarse(one: _Compared) -> bool:
@@ -540,7 +548,12 @@ def _why_blocks(change: Change, one: _Compared, noise: SharedNoise, of_suite: Ma
     return f"all runs of one version were measured before those of the other, and {noise.why}"
 
 
-def _geometric_mean(compared: Sequence[_Compared], alpha: float) -> tuple[Estimate, int]:
+def _is_mixed(compared: Sequence[_Compared]) -> bool:
+    """Return whether the suite has both rates and times, so that a slower machine moves them in both directions."""
+    return len({one.after.benchmark.better == HIGHER for one in compared}) > 1
+
+
+def _geometric_mean(compared: Sequence[_Compared], alpha: float, *, is_paired: bool) -> tuple[Estimate, int]:
     """Return the geometric mean of the ratios with its interval, and the number of benchmarks.
 
     The interval is for these benchmarks. If all benchmarks have the same numbers of runs, it uses the mean over
@@ -551,7 +564,8 @@ def _geometric_mean(compared: Sequence[_Compared], alpha: float) -> tuple[Estima
     usable = [one for one in compared if min(len(one.old), len(one.new)) and min(one.old.min(), one.new.min()) > 0]
     if not usable:
         return Estimate(None, reason="no benchmark has a ratio"), 0
-    logs = [(np.log(one.new), np.log(one.old)) for one in usable]
+    sides = [_costs(one) if _is_mixed(usable) else (one.old, one.new) for one in usable]
+    logs = [(np.log(new), np.log(old)) for old, new in sides]
     k = len(logs)
     centre = sum(float(new.mean() - old.mean()) for new, old in logs) / k
     shapes = {(len(new), len(old)) for new, old in logs}
@@ -559,6 +573,12 @@ def _geometric_mean(compared: Sequence[_Compared], alpha: float) -> tuple[Estima
     if len(shapes) == 1:
         sums = [np.sum(side, axis=0) / k for side in parts]
         logs = [(sums[0], sums[1])]
+        strata = [_strata(one, is_paired) for one in usable]
+        groups = strata[0]
+        if groups is not None and all(each is not None and np.array_equal(each, groups) for each in strata):
+            within = by_strata(np.exp(sums[0] - sums[1].mean()), np.exp(sums[1] - sums[1].mean()), groups[::-1], alpha)
+            if within is not None:
+                return within[1], k
     if min(min(shape) for shape in shapes) < 2:
         return Estimate(float(np.exp(centre)), reason="an interval needs at least two runs"), k
     terms = [(float(side.var(ddof=1)) / len(side) / len(logs) ** 2, len(side) - 1) for pair in logs for side in pair]
@@ -585,13 +605,15 @@ def _detectable(compared: Sequence[_Compared], rules: Rules, *, is_paired: bool)
             if value is not None:
                 found.append(Estimate(value))
                 continue
-        sides = [np.sort(side) for side in (one.new, one.old)]
+        sides = [_rounded(np.sort(side), one.step) for side in (one.new, one.old)]
         n = min(map(len, sides))
         n_of_family = n_tests[one.after.family]
         limits = [smallest_difference(side, alpha=rules.alpha, n_tests=n_of_family, n_runs=n) for side in sides]
         values = [limit.value for limit in limits if limit.value is not None]
         squares = [value**2 for value in values]
         root = (sum(squares) / len(squares)) ** 0.5 if squares else None
+        if root is not None and one.step:
+            root = max(root, one.step / float(one.old.mean()))
         found.append(limits[0] if root is None else Estimate(root, reason=limits[0].reason if not root else None))
     by_shape: dict[tuple[int, int, str], list[int]] = defaultdict(list)
     order = sorted(range(len(compared)), key=lambda at: -(found[at].value or 0.0))
@@ -609,6 +631,14 @@ def _detectable(compared: Sequence[_Compared], rules: Rules, *, is_paired: bool)
             if value < inf:
                 found[at] = Estimate(float(value))
     return found
+
+
+def _rounded(values: Floats, step: float) -> Floats:
+    """Return the values, with at least the variation that rounding to a step gives."""
+    if values.std(ddof=1) >= step / 12**0.5:
+        return values
+    places = np.arange(len(values)) - (len(values) - 1) / 2
+    return np.asarray(values.mean() + places / places.std(ddof=1) * step / 12**0.5, dtype=np.float64)
 
 
 def _with_detectable(
@@ -639,7 +669,8 @@ def _of_suite(
     if suite.too_noisy and rules.max_slowdown is None:
         detect = f"a change of less than {100 * TOO_NOISY:.0f} % would not be detected"
         if 2 * len(suite.too_noisy) > n_tested:
-            reasons_.append(f"Too noisy to judge: for {too_noisy} benchmarks, {detect}. Measure more runs.")
+            more = "sessions" if any(one.design.kind == SESSIONS for one in compared) else "runs"
+            reasons_.append(f"Too noisy to judge: for {too_noisy} benchmarks, {detect}. Measure more {more}.")
         else:
             names = ", ".join(suite.too_noisy[:N_FEW]) + (" …" if len(suite.too_noisy) > N_FEW else "")
             notes.append(f"Too noisy to judge: {too_noisy} ({names}); {detect}.")
@@ -669,12 +700,16 @@ def _of_suite(
     elif sessions:
         few = "; five are better" if min(sessions) < FEW_SESSIONS else ""
         notes.append(f"Each session counts as one number, and a version has {min(sessions)} sessions{few}.")
-    if suite.is_paired:
+    strata = [one for one in tested if one.design.kind != SESSIONS and one.design.groups is not None]
+    if strata:
+        n_groups = len(np.intersect1d(*strata[0].design.groups or ()))
+        notes.append(f"The runs are in {n_groups} groups of both versions, and are compared within each group.")
+    if any(_is_paired(one) for one in tested) and suite.is_paired:
         notes.append("Each run is compared with the run of the other version at its time, because such runs are alike.")
     are_told = any(change.is_held_back for change in changes)
     if suite.noise.shift is not None and kinds[IN_BLOCKS] + kinds[UNKNOWN] and not are_told:
         notes.append(_moved(suite, tested))
-    notes += _machine_notes(tested, rules, reasons_)
+    notes += _machine_notes(tested, rules, reasons_, is_told=are_told)
     uneven = [one for one in tested if len(one.before.values) != len(one.after.values)]
     if uneven:
         name, n_old, n_new = uneven[0].after.benchmark.name, len(uneven[0].before.values), len(uneven[0].after.values)
@@ -703,14 +738,14 @@ def _moved(suite: Suite, tested: Sequence[_Compared]) -> str:
     )
 
 
-def _machine_notes(tested: Sequence[_Compared], rules: Rules, reasons_: list[str]) -> list[str]:
+def _machine_notes(tested: Sequence[_Compared], rules: Rules, reasons_: list[str], *, is_told: bool) -> list[str]:
     notes = []
     different = [one for one in tested if one.machines]
     if different:
         words = f"The versions were measured on different machines ({machines.describe(different[0].machines)})."
         if rules.require_same_machine:
             reasons_.append(words)
-        else:
+        elif not is_told:
             notes.append(words)
     elif tested:
         runs = [level.benchmark.runs for level in (tested[0].before, tested[0].after)]

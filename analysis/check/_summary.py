@@ -167,8 +167,9 @@ def _sentences(checked: Check) -> Iterator[str]:
     if rules["against_a_baseline"] and checked.suite.n > 1:
         value, ends = change_and_interval(checked.suite.ratio)
         left_out = f"; {checked.suite.n_left_out} without a ratio" if checked.suite.n_left_out else ""
+        inverted = " with rates inverted" if checked.suite.has_inverted else ""
         interval = f" ({100 * (1 - rules['alpha']):.4g} % CI {ends})" if ends else ""
-        yield f"All {checked.suite.n} together: {value}{interval}, by the geometric mean{left_out}."
+        yield f"All {checked.suite.n} together: {value}{interval}, by the geometric mean{inverted}{left_out}."
     yield from checked.notes
     if checked.only_in_candidate:
         yield f"New: {listed(checked.only_in_candidate)}."

@@ -23,7 +23,7 @@ import numpy as np
 from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.machine import machine
-from labeler.formats.naming import measured
+from labeler.formats.naming import absent, measured
 from labeler.formats.units import SECONDS
 
 _NAMED = re.compile(r"(Benchmark(?![a-z])\S*)(?:\s+|$)", re.ASCII)
@@ -40,6 +40,7 @@ _CPU = re.compile(r"cpu:\s*(.*)")
 _NONE = re.compile(r"0\s+\S+\s+\S", re.ASCII)  # a result of 0 iterations, such as `0  NaN ns/op`
 _PANIC = re.compile(r"(?:.*\s)?(panic: .*)")
 _ENDED = re.compile(r"(FAIL|PASS|ok)(\s|$)")  # the process of a package ended
+_NOT_BUILT = re.compile(r"FAIL\s+(\S+)\s+\[(\w+ failed)\]", re.ASCII)
 _UNIT = re.compile(r"Unit\s+(\S+)\s(?:.*\s)?better=(higher|lower)\b.*", re.ASCII)
 _FAIL = re.compile(r"--- FAIL: (Benchmark\S*)", re.ASCII)
 _TIME = re.compile(r"(?:.*-)?(ns|us|µs|ms|s|sec)(?:/op)?")
@@ -51,10 +52,22 @@ Key = tuple[str, str]  # (package, name)
 
 
 @dataclass
+class _Process:
+    """A process of a package, and its benchmarks that have a result or failed."""
+
+    package: str
+    line: int  # where its output begins
+    names: set[str] = field(default_factory=set)
+    failure: str = ""  # why it failed before its first benchmark
+
+
+@dataclass
 class _Output:
     """The results in the lines that were read so far."""
 
     package: str = ""
+    processes: list[_Process] = field(default_factory=list)
+    is_running: bool = False  # whether the end of the last process was not yet read
     run: int = 0
     has_results: bool = False  # of this run
     interrupted: str = ""  # the name of a benchmark whose result follows after log lines
@@ -119,11 +132,14 @@ def _take(output: _Output, line: str, number: int) -> None:
     if panic:
         output.panic = output.panic or panic[1]
     if failed:
-        _fail(output, failed[1], f"line {number}: --- FAIL")
+        _fail(output, failed[1], f"line {number}: --- FAIL", number)
+    elif not_built := _NOT_BUILT.match(line):
+        output.processes.append(_Process(not_built[1], number, failure=f"line {number}: {not_built[2]}"))
+        output.is_running = False
     elif ended := _ENDED.match(line):
         _take_end(output, number, is_good=ended[1] != "FAIL")
     elif named and _NONE.match(rest):
-        _fail(output, named[1], f"line {number}: {' '.join(rest.split())}")
+        _fail(output, named[1], f"line {number}: {' '.join(rest.split())}", number)
     elif named and _VALUES.match(rest):
         _take_result(output, named[1], rest.split()[1:], number)
         output.interrupted = ""
@@ -135,16 +151,27 @@ def _take(output: _Output, line: str, number: int) -> None:
     elif key := _KEY.match(line):
         output.run += output.has_results
         output.has_results = False
+        _begin(output, number, is_new=bool(output.processes and output.processes[-1].names))
         if key[1] == "goarch":
             output.machine["architecture"] = key[2].strip()
         output.package = key[2].strip() if key[1] == "pkg" else output.package
+        output.processes[-1].package = output.package
     elif cpu := _CPU.fullmatch(line):
         output.machine["cpu"] = cpu[1]
     elif unit := _UNIT.match(line):
         output.better[unit[1]] = unit[2]
 
 
-def _fail(output: _Output, name: str, reason: str) -> None:
+def _begin(output: _Output, number: int, *, is_new: bool = False) -> _Process:
+    """Return the process whose output is at this line."""
+    if is_new or not output.is_running:
+        output.processes.append(_Process(output.package, number))
+        output.is_running = True
+    return output.processes[-1]
+
+
+def _fail(output: _Output, name: str, reason: str, number: int) -> None:
+    _begin(output, number).names.add(name)
     output.values.setdefault((output.package, name), {})
     output.failures[output.package, name].append(Failure({}, reason))
     output.interrupted, output.has_failed, output.last = "", True, name
@@ -153,19 +180,24 @@ def _fail(output: _Output, name: str, reason: str) -> None:
 def _take_end(output: _Output, number: int, *, is_good: bool) -> None:
     """Note that the process of a package ended; if it failed, the failure belongs to the benchmark that was running.
 
-    If no benchmark was running, it belongs to the last benchmark, because those after it did not run.
+    If no benchmark was running, it belongs to the last benchmark, because those after it did not run. If there is none,
+    it belongs to all benchmarks of the package.
     """
     name = output.interrupted or output.last
+    why = f": {output.panic[:100]}" if output.panic else ""
     if name and not is_good and not output.has_failed:
-        why = f": {output.panic[:100]}" if output.panic else ""
         when = "" if output.interrupted else "the process failed after this benchmark"
-        _fail(output, name, f"line {number}: {when or 'FAIL'}{why}")
+        _fail(output, name, f"line {number}: {when or 'FAIL'}{why}", number)
+    elif output.is_running and not is_good and not output.processes[-1].names:
+        output.processes[-1].failure = f"line {number}: FAIL{why}"
+    output.is_running = False
     output.interrupted, output.last, output.panic, output.has_failed = "", "", "", False
 
 
 def _take_result(output: _Output, name: str, pairs: list[str], number: int) -> None:
     output.has_results = True
     output.last = name
+    _begin(output, number).names.add(name)
     output.machines.setdefault(output.run, machine(**output.machine))
     by_unit = output.values.setdefault((output.package, name), {})
     why_not = _why_not(pairs)
@@ -189,7 +221,20 @@ def _why_not(pairs: list[str]) -> str:
     return ""
 
 
+def _add_absent(output: _Output) -> None:
+    """Add a failure for each process that lacks a benchmark, although it is of the same suite."""
+    for process in output.processes:
+        if process.failure:
+            for package, name in output.values:
+                if package == process.package:
+                    output.failures[package, name].append(Failure({}, process.failure))
+    ran = [process for process in output.processes if process.names]
+    for (package, name), at in absent([{(process.package, name) for name in process.names} for process in ran]):
+        output.failures[package, name].append(Failure({}, f"missing in the process from line {ran[at].line} on"))
+
+
 def _benchmarks(output: _Output) -> Iterator[Benchmark]:
+    _add_absent(output)
     for (package, name), by_unit in output.values.items():
         for unit, by_run in by_unit.items() or {"": {}}.items():
             time = _TIME.fullmatch(unit)

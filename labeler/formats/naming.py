@@ -1,9 +1,12 @@
 """Build the names of benchmarks, check that they are unique, and read the times of runs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from analysis.benchmark import Benchmark
+
+_Name = TypeVar("_Name", bound=Hashable)
 
 
 def with_parameters(operation: str, parameters: Mapping[str, str]) -> str:
@@ -35,6 +38,46 @@ def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[B
     if first and not n_measured:
         reason = first.failures[0].reason if first.failures else "no measurements"
         raise ValueError(f"no benchmark of the file has a measurement; {first.name!r}: {reason}")
+
+
+def _suites(groups: Sequence[AbstractSet[Hashable]]) -> list[int]:
+    """Return a number for each group of benchmarks; groups that a common benchmark connects have the same number.
+
+    Examples
+    --------
+    >>> _suites([{"a", "b"}, {"c"}, {"b", "d"}, {"d"}])
+    [0, 1, 0, 0]
+    """
+    parent = list(range(len(groups)))
+
+    def root(at: int) -> int:
+        while parent[at] != at:
+            parent[at] = at = parent[parent[at]]
+        return at
+
+    first: dict[Hashable, int] = {}
+    for at, group in enumerate(groups):
+        for benchmark in group:
+            one, other = sorted((root(at), root(first.setdefault(benchmark, at))))
+            parent[other] = one
+    return [root(at) for at in range(len(groups))]
+
+
+def absent(processes: Sequence[AbstractSet[_Name]]) -> Iterator[tuple[_Name, int]]:
+    """Yield each benchmark and the position of each process of its suite that lacks the benchmark.
+
+    Examples
+    --------
+    >>> list(absent([{"a", "b"}, {"a"}, {"c"}]))
+    [('b', 1)]
+    """
+    numbers = _suites(processes)
+    names: dict[int, dict[_Name, None]] = {}
+    for number, process in zip(numbers, processes, strict=True):
+        names.setdefault(number, {}).update(dict.fromkeys(process))
+    for at, (number, process) in enumerate(zip(numbers, processes, strict=True)):
+        if len(process) < len(names[number]):
+            yield from ((name, at) for name in names[number] if name not in process)
 
 
 def time_of(text: object) -> str:

@@ -7,11 +7,13 @@ is repeated in a file, the output of another process begins there, which is anot
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
+from labeler.formats.naming import absent
 from labeler.formats.single_values import Single, benchmarks, finite
 
 _NUMBER = r"\d[\d,]*(?:\.\d+)?"
@@ -58,17 +60,40 @@ def _is_text(content: bytes) -> bool:
 def read_benchmark_js(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the benchmarks in operations per second; if the content is invalid, raise ValueError with the value."""
     text = _text(content)
-    yield from _with_failed(benchmarks(_of_benchmark_js(text)), _JS_FAILED.findall(text))
+    yield from _with_failures(_of_benchmark_js(text), _JS_FAILED.findall(text))
 
 
-def _with_failed(found: Iterable[Benchmark], failed: Iterable[tuple[str, str]]) -> Iterator[Benchmark]:
-    """Add the benchmarks that the tool printed as failed."""
-    by_name = {benchmark.name: benchmark for benchmark in found}
+def _with_failures(singles: Iterable[Single], failed: Iterable[tuple[str, str]]) -> Iterator[Benchmark]:
+    """Yield the benchmarks with the failures that the tool printed, and with a failure where a process lacks them."""
+    values = list(singles)
+    failures: dict[str, list[str]] = defaultdict(list)
     for name, reason in failed:
-        known = by_name.get(name.strip(), Benchmark(name.strip(), (), failures=(Failure({}, reason),)))
-        extra = (Failure({}, reason),) if known.runs else ()
-        by_name[name.strip()] = replace(known, failures=(*known.failures, *extra))
-    yield from by_name.values()
+        failures[name.strip()].append(reason)
+    n_absent = Counter(name for name, _process in absent(_processes([name for name, _value, _unit in values])))
+    for name, n in n_absent.items():
+        failures[name] += ["missing in the output of a process"] * (n - len(failures[name]))
+    for benchmark in benchmarks(values):
+        reasons = failures.pop(benchmark.name, ())
+        yield replace(benchmark, failures=tuple(Failure({}, reason) for reason in reasons))
+    for name, reasons in failures.items():
+        yield Benchmark(name, (), failures=tuple(Failure({}, reason) for reason in reasons))
+
+
+def _processes(names: Sequence[str]) -> list[set[str]]:
+    """Return the benchmarks of each process whose output is in a file, or nothing if this cannot be known.
+
+    All processes print their benchmarks in the same order, so another process begins where a name is not after the
+    previous one. If this gives more processes than the most frequent name has, the file has another order.
+    """
+    order = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    processes: list[set[str]] = []
+    last = len(order)
+    for name in names:
+        if order[name] <= last:
+            processes.append(set())
+        processes[-1].add(name)
+        last = order[name]
+    return processes if len(processes) == max(Counter(names).values(), default=0) else []
 
 
 def _of_benchmark_js(text: str) -> Iterator[Single]:
@@ -85,7 +110,7 @@ def read_cargo(_name: str, content: bytes, _columns: Mapping[str, str]) -> Itera
     The value is the median of libtest, or the best estimate of criterion.rs, which is the second of three times.
     """
     text = _text(content)
-    yield from _with_failed(benchmarks(_of_cargo(text)), _CARGO_FAILED.findall(text))
+    yield from _with_failures(_of_cargo(text), _CARGO_FAILED.findall(text))
 
 
 def _of_cargo(text: str) -> Iterator[Single]:

@@ -178,6 +178,19 @@ def rate(one):
     return Benchmark.of_series(one.name, [1 / run.values for run in one.runs], unit="ops/s", better=HIGHER)
 
 
+def test_the_suite_of_runs_by_turns_has_the_interval_of_pairs():
+    state = 0.05 * np.sin(np.arange(16) / 3)
+    before = suite(5, 8, [0.0] * 5, TURNS, 1, state[0::2], noise=0.002)
+    after = suite(5, 8, [0.03] * 5, OTHER_TURNS, 2, state[1::2], noise=0.002)
+    ratio = check(after, before).suite.ratio
+    assert 1.0 < ratio.low < 1.03 < ratio.high < 1.05
+
+
+def test_a_coarse_timer_detects_no_change_below_its_step():
+    before, after = (Benchmark.of_series("b", [[level * 1e-9]] * 5, unit="s") for level in (33, 34))
+    assert check([after], [before]).suite.detectable == pytest.approx(1 / 33)
+
+
 def test_rates_move_with_times_and_benchmarks_that_did_not_move_are_not_counted():
     """The machine is 3 % slower: times rise and rates fall; two of ten benchmarks do not depend on it."""
     shift = [0.03] * 8 + [0.0] * 2

@@ -841,3 +841,61 @@ def test_noise_of_one_version_gives_limits_for_the_check(here, old, new):
     few = short(here / "few.json", 1.0, 1.01, 1.02)
     assert "at least 6 runs" in run("noise", few, code=FAILED).stderr.lower()
     run("check", new, "--against", old, "--limits", "limits.toml", "--runs", "4", code=DISSIMILAR)
+
+
+HEAD, END = "goos: linux\ngoarch: amd64\npkg: p\n", "PASS\nok  \tp\t1.2s\n"
+
+
+def go_process(names="ABC", end=END, *, level=100.0):
+    lines = "".join(f"Benchmark{name}-2 10 {level + at} ns/op\n" for at, name in enumerate(names))
+    return f"{HEAD}{lines}{end}"
+
+
+def libtest_process(names="abc", *, level=100):
+    lines = "".join(f"test {name} ... bench: {level + at} ns/iter (+/- 5)\n" for at, name in enumerate(names))
+    return f"running {len(names)} tests\n{lines}"
+
+
+def benchmark_js_process(names="abc", *, level=100):
+    return "".join(f"{name} x {level + at} ops/sec ±0.5% (90 runs sampled)\n" for at, name in enumerate(names))
+
+
+@pytest.mark.parametrize(
+    ("process", "other", "failed"),
+    [
+        (go_process, go_process("AC"), {"p.BenchmarkB-2": "missing in the process from line 33 on"}),
+        (go_process, f"{HEAD}panic: boom\nexit status 2\nFAIL\tp\t0.1s\nFAIL\n", dict.fromkeys(
+            ("p.BenchmarkA-2", "p.BenchmarkB-2", "p.BenchmarkC-2"), "line 38: FAIL: panic: boom")),
+        (go_process, "# p\nx.go:3: undefined\nFAIL\tp [build failed]\nFAIL\n", dict.fromkeys(
+            ("p.BenchmarkA-2", "p.BenchmarkB-2", "p.BenchmarkC-2"), "line 35: build failed")),
+        (go_process, go_process("A", "BenchmarkB-2  \tpanic: boom\nFAIL\tp\t0.1s\nFAIL\n"), {
+            "p.BenchmarkB-2": "line 38: FAIL: panic: boom",
+            "p.BenchmarkC-2": "missing in the process from line 33 on"}),
+        (libtest_process, libtest_process("ac"), {"b": "missing in the output of a process"}),
+        (benchmark_js_process, benchmark_js_process("bc"), {"a": "missing in the output of a process"}),
+    ],
+)  # fmt: skip
+def test_a_benchmark_that_a_process_in_a_file_lacks_has_failed(here, process, other, failed):
+    (here / "old.txt").write_text("".join(process(level=100 + 2 * k) for k in range(5)))
+    (here / "new.txt").write_text("".join(process(level=101 + 2 * k) for k in range(4)) + other)
+    found = content("new.txt", "--against", "old.txt", code=INCONCLUSIVE)
+    assert {one["name"]: one["words"] for one in found["findings"] if one["kind"] == "failed runs"} == {
+        name: f"1 of 5 runs failed: {words}" for name, words in failed.items()
+    }
+
+
+def test_processes_without_a_common_benchmark_are_different_suites(here):
+    sides = [
+        (here / name, [go_process("A", level=level + k) + go_process("B", level=level + k) for k in range(5)])
+        for name, level in (("old.txt", 100), ("new.txt", 100.5))
+    ]
+    for path, processes in sides:
+        path.write_text("".join(processes))
+    run("check", "new.txt", "--against", "old.txt", code=SIMILAR)
+
+
+def test_printed_benchmarks_in_another_order_are_not_missing(here):
+    for name, level in (("old.txt", 100), ("new.txt", 101)):
+        singles = [libtest_process(letter, level=level + 2 * k) for letter in "ab" for k in range(5)]
+        (here / name).write_text("".join(singles))
+    run("check", "new.txt", "--against", "old.txt", code=SIMILAR)

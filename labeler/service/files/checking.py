@@ -1,6 +1,6 @@
 """Check result files: look for changes for the worse and for unreliable results, for example in a build."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from analysis.two_samples import TESTS
 from labeler.errors import InputError, sentence
 from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 from labeler.formats.more_runs import false_alarms, more_runs
+from labeler.formats.naming import absent
 from labeler.service.files import build_outputs
 from labeler.service.files.gathering import Gathered, left_out, per_run, usable
 from labeler.service.files.known_changes import read_known, read_limits
@@ -31,6 +32,8 @@ __all__ = [
 CLASSIFIERS = tuple(REGISTRY)
 ALLOWED = (*checking.ALLOWED, checking.ALL)
 SPREAD = "spread"
+
+_Level = tuple[str | None, frozenset[tuple[str, str]]]  # format and conditions of a file
 
 
 @dataclass(frozen=True)
@@ -152,36 +155,21 @@ def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
     have a benchmark in common, or if other files connect them in this way. Files of other versions or contexts do not
     belong to the suite.
     """
-    suites: dict[Hashable, Hashable] = {}  # file -> another file of its suite, or itself
-
-    def root(file: Hashable) -> Hashable:
-        while suites.setdefault(file, file) != file:
-            suites[file] = file = suites[suites[file]]
-        return file
-
-    keys = [
-        [(file.name, part.known and part.known.name, frozenset(file.conditions.items())) for file in part.files]
-        if part.is_joined and part.benchmarks and all(file.is_run for file in part.files)
-        else []
-        for part in parts
-    ]
-    for files in keys:
-        of_level: dict[Hashable, Hashable] = {}
-        for file in files:
-            suites[root(file)] = root(of_level.setdefault(file[1:], file))
-    members: dict[Hashable, list[tuple[str, dict[str, str]]]] = {}
-    for file in dict.fromkeys(file for files in keys for file in files):
-        members.setdefault(root(file), []).append((file[0], dict(file[2])))
-    for part, files in zip(parts, keys, strict=True):
-        present = {file[0] for file in files}
-        absent = [
-            Failure(conditions, f"missing in {name}")
-            for suite in dict.fromkeys(map(root, files))
-            for name, conditions in members[suite]
-            if name not in present
-        ]
+    files: dict[tuple[str, _Level], set[tuple[int, _Level]]] = {}
+    for at, part in enumerate(parts):
+        if part.is_joined and part.benchmarks and all(file.is_run for file in part.files):
+            for file in part.files:
+                level = (part.known.name if part.known else None, frozenset(file.conditions.items()))
+                files.setdefault((file.name, level), set()).add((at, level))
+    failures: dict[int, list[Failure]] = {}
+    names = list(files)
+    for (at, _level), place in absent(list(files.values())):
+        name, (_format, conditions) = names[place]
+        if name not in (file.name for file in parts[at].files):
+            failures.setdefault(at, []).append(Failure(dict(conditions), f"missing in {name}"))
+    for at, part in enumerate(parts):
         for benchmark in part.benchmarks:
-            yield replace(benchmark, failures=(*benchmark.failures, *absent)) if absent else benchmark
+            yield replace(benchmark, failures=(*benchmark.failures, *failures[at])) if at in failures else benchmark
 
 
 def apart_by_version(gathered: Gathered, baseline: str) -> tuple[Gathered, Gathered]:
