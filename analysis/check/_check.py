@@ -619,7 +619,7 @@ def _detectable(compared: Sequence[_Compared], rules: Rules, *, is_paired: bool)
     order = sorted(range(len(compared)), key=lambda at: -(found[at].value or 0.0))
     for at in order[:MAX_RESAMPLED]:
         one = compared[at]
-        is_plain = _strata(one, is_paired) is None
+        is_plain = _strata(one, is_paired) is None and not one.step
         is_positive = found[at].value and min(one.new.min(), one.old.min()) > 0
         if is_plain and is_positive and 5 <= min(len(one.new), len(one.old)) <= MANY_RUNS:
             by_shape[len(one.new), len(one.old), one.after.family].append(at)
