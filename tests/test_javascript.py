@@ -44,14 +44,6 @@ def node() -> str:
     return missing(f"node of version {NODE_VERSION[0]}.{NODE_VERSION[1]} or newer", "apt install nodejs")
 
 
-@pytest.fixture(scope="module")
-def outcome() -> subprocess.CompletedProcess[str]:
-    """The results of all tests by node, in the Test Anything Protocol."""
-    files = sorted(map(str, TESTS.glob("*.test.mjs")))
-    command = [node(), "--test", "--test-reporter=tap", *files]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=LIMIT_S)
-
-
 def lint(folder: Path, environment: str, config: Path, *more: str) -> subprocess.CompletedProcess[str]:
     """Lint a folder with oxlint; the known globals can only be set in a file."""
     rules = {
@@ -66,9 +58,14 @@ def lint(folder: Path, environment: str, config: Path, *more: str) -> subprocess
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=LIMIT_S)
 
 
-def test_the_tests_of_the_javascript_pass(outcome):
-    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
-    assert int(re.search(r"^# pass (\d+)$", outcome.stdout, flags=re.MULTILINE)[1]) > 0
+def test_the_tests_of_the_javascript_pass():
+    """All run in one process, in the Test Anything Protocol; there is no warning, and none is marked as failing."""
+    command = [node(), "--test", "--test-reporter=tap", *sorted(map(str, TESTS.glob("*.test.mjs")))]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=LIMIT_S)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(re.search(r"^# pass (\d+)$", done.stdout, flags=re.MULTILINE)[1]) > 0
+    assert re.findall(r"^ok \d+ - .* # TODO .*$", done.stdout, flags=re.MULTILINE) == []
+    assert done.stderr == ""
 
 
 @pytest.mark.slow
@@ -76,14 +73,6 @@ def test_no_words_overlap_at_any_width_with_any_number_of_runs():
     command, environment = [node(), "--test", TESTS / "text.test.mjs"], {**os.environ, "ALL_SIZES": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=LIMIT_S)
     assert done.returncode == 0, done.stdout
-
-
-def test_node_has_no_warning(outcome):
-    assert outcome.stderr == ""
-
-
-def test_no_javascript_test_marked_as_failing_passes(outcome):
-    assert re.findall(r"^ok \d+ - .* # TODO .*$", outcome.stdout, flags=re.MULTILINE) == []
 
 
 def test_the_component_has_no_lint(tmp_path):

@@ -195,8 +195,9 @@ def test_a_file_that_may_not_be_read_is_refused_in_words(study_path, tmp_path, c
         closed_path.chmod(0o755)
 
 
-def test_who_cannot_write_because_another_does_is_told_so(db):
-    db.execute("PRAGMA busy_timeout = 20")
+def test_who_cannot_write_because_another_does_is_told_so(db, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.02)  # for the thread that writes
+    db.execute("PRAGMA busy_timeout = 20")  # for the process that writes
     with open_database(db.path) as other, other.atomic():
         add_event(other)
         with pytest.raises(StudyBusy, match=r"empty.study is busy"):
