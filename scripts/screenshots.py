@@ -163,7 +163,7 @@ def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> Non
             label(reviewer, db, name)
             reviewer.close()
     move(served, Step.CLOSE, "every label is there")
-    take(page, served, "splits", "Your decision", out, height=1300)
+    take(page, served, "splits", "Save the decision", out, height=1300)
     move(served, Step.UNBLIND, "labelling has ended")
     take(page, served, "item", "Mean over all pairs of runs", out, height=2000)
     subprocess.run(

@@ -21,11 +21,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from labeler.errors import InputError, LabelerError, StudyError, for_anyone
-from labeler.model import Category, Person, Role
+from labeler.errors import LabelerError, StudyError, for_anyone
+from labeler.model import Person, Role
 from labeler.service.labelling import answering
 from labeler.service.people import identity
-from labeler.service.study import calibrating
+from labeler.service.results import deciding
 from labeler.store import Database, open_database
 from labeler.ui.app import NOT_SIGNED_IN, request_token, session_of
 from labeler.ui.limits import Rate
@@ -107,16 +107,13 @@ class _Requests:
         )
 
     async def decisions(self, request: Request) -> Response:
-        """Store a coordinator's reference label, which was chosen by key."""
+        """Store a coordinator's decision: a reference label, or the category of a split item."""
         content = await _content(request)
         if isinstance(content, Response):
             return content
 
         def work(db: Database, person: Person) -> Mapping[str, Any]:
-            item, category = content.get("item"), content.get("category")
-            if not isinstance(item, str) or category not in set(Category):
-                raise InputError(UNREADABLE)
-            calibrating.decide_reference(db, item, Category(category), actor=person.name, now=datetime.now(UTC))
+            deciding.decide(db, content, actor=person.name, now=datetime.now(UTC))
             return {"outcome": answering.Outcome.SAVED}
 
         return await self._reply(request, Role.COORDINATOR, work)

@@ -11,7 +11,7 @@ from labeler.plan.lifecycle import Step
 from labeler.service.labelling import inbox, reviewing
 from labeler.service.results import splits
 from labeler.service.study import calibrating, course
-from labeler.store import open_database
+from labeler.store import decisions, open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SEEN, go
@@ -24,7 +24,8 @@ N_ITEMS = 4
 GAPS_MS = (0, 60)
 CLICK_THEN_KEY = """async ([button, gap, key]) => {
     const press = () => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
-    [...document.querySelectorAll("button")].find((one) => one.innerText.trim() === button).click();
+    const buttons = [document, window.__viewer.owner.root].flatMap((part) => [...part.querySelectorAll("button")]);
+    buttons.find((one) => one.innerText.trim().endsWith(button)).click();
     gap ? setTimeout(press, gap) : press();
 }"""
 
@@ -59,31 +60,40 @@ def n_without_decision(served):
         return sum(split.remains for split in splits.split_items(db))
 
 
+def decide_by_key(page, served, category, reason):
+    """Open the next undecided item of the page Splits, and choose a category and a reason by key."""
+    go(page, served.url, "splits", "Splits")
+    page.wait_for_function(SEEN)
+    page.keyboard.press(category)
+    page.keyboard.press(reason)
+
+
 @pytest.mark.parametrize("gap_ms", some_slow(GAPS_MS, GAPS_MS[1:]))
 def test_a_decision_is_saved_if_the_next_item_is_requested_at_once(desk_of_carol, served, gap_ms):
     page = desk_of_carol
-    go(page, served.url, "splits", "Splits")
-    page.get_by_label("Your own reason").fill("two levels")
-    page.keyboard.press("Tab")
-    page.get_by_role("radio", name="Similar", exact=True).click()
-    page.wait_for_function(SEEN)
+    decide_by_key(page, served, "s", "2")
     n_left = n_without_decision(served)
     page.evaluate(CLICK_THEN_KEY, ["Save the decision", gap_ms, "n"])
     expect(page.get_by_text(f"without majority and decision: {n_left - 1}")).to_be_visible()
     assert n_without_decision(served) == n_left - 1
 
 
-@pytest.mark.slow
-def test_a_category_chosen_by_key_counts_if_the_decision_is_saved_at_once(desk_of_carol, served):
+def test_a_decision_is_saved_by_key_with_its_reasons_and_without_a_reason_the_page_says_so(desk_of_carol, served):
     page = desk_of_carol
-    go(page, served.url, "splits", "Splits")
+    decide_by_key(page, served, "d", "3")
+    expect(page.get_by_role("button", name="Dissimilar")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("3")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Give a reason of 1 to 1000 characters")).to_be_visible()
+    item = page.evaluate("() => window.__viewer.item")
+    page.keyboard.press("1")
     page.get_by_label("Your own reason").fill("two levels")
-    page.keyboard.press("Tab")
-    page.locator("h1").click()
-    page.wait_for_function(SEEN)
-    page.keyboard.press("d")
-    page.get_by_role("button", name="Save the decision").click()
+    page.keyboard.press("Enter")
     expect(page.get_by_test_id("stToast").filter(has_text="decided as dissimilar").first).to_be_visible()
+    with open_database(served.study) as db:
+        (decision,) = [one for one in decisions.everything(db) if one.item == item]
+    assert (decision.category, decision.why) == ("dissimilar", "another level: two levels")
+    page.wait_for_function("item => window.__viewer.item !== item && !window.__viewer.chosen", arg=item)
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ RUN = (
 )
 SUMMARY = re.compile(rf"(\d+) runs on one scale\.((?: {RUN})+)")
 DRAWN = """() => {
-  const { geometry, canvas } = window.__review.owner.picture;
+  const { geometry: { parts: [{ geometry }] }, canvas } = window.__review.owner.picture;
   const context = canvas.getContext("2d"), d = canvas.width / geometry.width;
   return geometry.panels.map(({ x, y, w, h }) => {
     const { data } = context.getImageData(x * d + 3, y * d + 3, w * d - 6, h * d - 6);
@@ -51,7 +51,7 @@ SHARP = """() => {
 
 FITTED = """() => {
   const { root, picture } = window.__review.owner;
-  const panel = picture.geometry.panels.at(-1);
+  const panel = picture.geometry.parts[0].geometry.panels.at(-1);
   const tops = Array.from(root.querySelectorAll(".keys button"), (one) => one.getBoundingClientRect())
     .filter(({ height }) => height > 0).map(({ top }) => Math.round(top / 20));
   const answers = root.querySelector(".answers").getBoundingClientRect().top;
@@ -203,9 +203,7 @@ def test_all_ten_runs_are_seen_with_the_answers_at_200_percent_and_on_a_phone(pa
     assert n_rows == 1 or width < 640
 
 
-AHEAD = (
-    "() => { const { picture: one } = __review.owner; return one.prepared && one.prepared.picture !== one.picture; }"
-)
+AHEAD = "() => { const { picture: one } = __review.owner; return one.prepared && one.prepared.panels !== one.panels; }"
 MARK = """() => {
   const context = __review.owner.picture.prepared.canvas.getContext("2d");
   context.resetTransform();

@@ -108,7 +108,7 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     go(page, url, "splits", "Splits")
     page.wait_for_function(SEEN)
     page.keyboard.press("d")
-    expect(page.get_by_role("radio", name="Dissimilar")).to_be_checked()
+    expect(page.get_by_role("button", name="Dissimilar")).to_have_attribute("aria-pressed", "true")
     page.get_by_label("Your own reason").fill("two levels")
     page.get_by_role("button", name="Save the decision").click()
     expect(page.get_by_text("decided as dissimilar.").first).to_be_visible()

@@ -128,13 +128,6 @@ for (const [what, drawn] of Object.entries(HOSTILE)) {
   });
 }
 
-test("the canvas is cleared before anything is drawn", () => {
-  const { calls, geometry } = painted(alike(3));
-  assert.equal(calls[0].name, "clearRect");
-  assert.deepEqual(calls[0].args, [0, 0, geometry.width, geometry.height]);
-  assert.equal(named(calls, "clearRect").length, 1);
-});
-
 test("every run has a framed panel with its title and its data", () => {
   for (const nRuns of [2, 3, 7, 10, 13, 20]) {
     for (const width of [320, 860, 2560]) {

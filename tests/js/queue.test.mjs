@@ -50,7 +50,7 @@ test("the interval is between 2 and 4 seconds", () => {
 });
 
 test("one request has a bounded number of answers and a bounded length", () => {
-  for (const [comment, n] of [["", MAX_BATCH], ["é".repeat(2000), 5], ["x".repeat(20_000), 1]]) {
+  for (const [comment, n] of [["", MAX_BATCH], ["é".repeat(2000), 7], ["😀".repeat(1000), 7], ["x".repeat(40_000), 1]]) {
     const world = started();
     world.queue.isDoubted = true; // nothing is sent yet
     for (let i = 0; i < MAX_BATCH + 5; i += 1) world.queue.push({ event_id: `e${i}`, comment });
@@ -59,6 +59,26 @@ test("one request has a bounded number of answers and a bounded length", () => {
     world.queue.retry();
     assert.deepEqual(world.sent, Array.from({ length: n }, (_, i) => `e${i}`));
   }
+});
+
+test("fifty answers of an hour without a connection are sent in one request, and none is lost", () => {
+  const world = started();
+  const ids = Array.from({ length: 50 }, (_, i) => `e${i}`);
+  const view = { axis: "levels", log: false, overlay: true, run: 3, width: 1280, height: 640, density: 2, pauses: [9] };
+  ids.forEach((id, i) => {
+    world.time = i * 72_000; // every attempt fails: nothing replies
+    world.queue.tick();
+    world.queue.push({ event_id: id, code: "K7QX2M", revision: i, answer: "similar", dwell_ms: 4321, view });
+  });
+  assert.equal(world.queue.length, 50);
+  assert.ok(world.queue.isWaitingLong);
+  const reopened = started(world.storage); // the browser was closed in the meantime
+  reopened.queue.retry();
+  assert.deepEqual(reopened.sent, ids);
+  assert.deepEqual(saveAll(reopened.queue, ids, { last_event: "e49" }).map(({ event_id: id }) => id), ids);
+  assert.equal(reopened.queue.length, 0);
+  assert.deepEqual(idsIn(world.storage, UNSAVED), []);
+  assert.equal(idsIn(world.storage, SAVED).length, 50);
 });
 
 test("a push does not resend the event in flight", () => {

@@ -186,7 +186,7 @@ class Visit:
                 told = json.loads(message.delta.new_element.bidi_component.json or "{}")
                 self.data = told if told.get("mode") == "label" else self.data
         self._line = Line(self._url, self._cookie, self.data["token"])
-        self._have = [offer["code"] for offer in self.data["offers"] if offer["picture"]]
+        self._have = [offer["code"] for offer in self.data["offers"] if offer["panels"]]
         await self.finish()
 
     async def label(self, answer: str) -> tuple[str, float]:

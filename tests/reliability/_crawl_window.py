@@ -224,7 +224,7 @@ class Window:
             came = self._caller.ask(f"{ITEMS}?{urlencode([('code', code) for code in codes])}")
             items = json.loads(came.body)["items"]
             self._caller.heard.items += items
-            self._pictures |= {item["code"]: item.get("picture") for item in items}
+            self._pictures |= {item["code"]: item.get("panels") for item in items}
 
     def change(self, change: Mapping[str, Any]) -> Self:
         """Ask for a page run because of a change, as the component does."""
@@ -258,7 +258,7 @@ class Window:
         data = dict(json.loads(found[-1].json)) | self._told if found else {}
         if "offers" in data:
             offers = [
-                {**offer, "picture": offer["picture"] or self._pictures.get(offer["code"])} for offer in data["offers"]
+                {**offer, "panels": offer["panels"] or self._pictures.get(offer["code"])} for offer in data["offers"]
             ]
             data["offers"] = offers
         return data

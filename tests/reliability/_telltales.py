@@ -26,16 +26,16 @@ OWN, OTHERS, COORDINATOR = "ada", ("ben", "cleo"), "carol"
 N_ITEMS = 70
 PLAN = PlanParameters(seed=5, overlap=0.6, retest=6)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-ITEM_KEYS = {"code", "revision", "confidence", "flag", "comment", "picture", "before"} | {
+ITEM_KEYS = {"code", "revision", "confidence", "flag", "comment", "panels", "before"} | {
     *("explains", "right"),  # of an artificial item
 }
-PICTURE_KEYS = {"version", "rule", "min_span", "unit", "n", "scale", "median", "percentiles", "axes", "runs"}
+PANEL_KEYS = {"kind", "version", "rule", "min_span", "unit", "n", "scale", "median", "percentiles", "axes", "runs"}
 SCREEN_KEYS = {
     "mode", "reviewer", "done", "total", "not_sure", "closed", "offers", "last", "ack", "question", "protocol",
     "end", "note", "last_event", "missing",
     "state",  # of the study and the reviewer: the page runs when it changes
     "token",  # of the reviewer's session, for requests of the component
-    *("title", "caption", "item", "keys", "picture", "height", "shows_numbers", "decides"),  # of a plot without answers
+    *("title", "caption", "item", "keys", "panels", "height", "shows_numbers", "decides"),  # of a plot without answers
     *("round", "items", "given"),  # of a practice round
 }  # fmt: skip
 MIN_CODES, MIN_LETTERS, MAX_CORRELATION = 20, 8, 0.3  # chance reaches none of them once in 10,000 times
@@ -143,7 +143,7 @@ def copies_look_fresh(db: Database) -> Iterator[Case]:
         reviewer_id = id_of(db, name)
         sent[name] = []
         while offers := reviewing.review_queue(db, reviewer_id).offers:  # the list gets shorter with each answer
-            task, picture = offers[0], reviewing.shown(db, offers[0])["picture"] or {}
+            task, (picture,) = offers[0], reviewing.shown(db, offers[0])["panels"]
             if task.item_id in [item_id for item_id, _ in sent[name]]:
                 copies.append((name, task.item_id, picture))
             else:
@@ -177,7 +177,7 @@ def third_labels_look_alike(db: Database) -> Case:
         for task, kind in tasks_with_kinds(db, name):
             if kind is Kind.THIRD:
                 sent = dict(reviewing.shown(db, task))
-                picture = sent.pop("picture")
+                (picture,) = sent.pop("panels")
                 keys = sorted(picture), sorted(picture["runs"][0]), len(picture["runs"])
                 forms[len(said[task.item_id]) > 1].add(json.dumps([sent | {"code": len(sent["code"])}, keys]))
     n_forms = len(forms[True] | forms[False])
@@ -214,7 +214,8 @@ def strange_keys(screens: Iterable[Mapping[str, Any]]) -> set[str]:
         items = [*screen.get("offers", ()), *screen.get("items", ()), *([screen["last"]] if screen.get("last") else [])]
         found |= set(screen) - SCREEN_KEYS
         for item in items:
-            found |= (set(item) - ITEM_KEYS) | (set(item["picture"] or ()) - PICTURE_KEYS)
+            found |= set(item) - ITEM_KEYS
+            found |= {key for panel in item["panels"] or () for key in set(panel) - PANEL_KEYS}
     return found
 
 
@@ -228,7 +229,7 @@ def _unpictured(text: str) -> str:
         return re.sub(r"data:image/svg\+xml;base64,[\w+/=]*", "", text)
     screen = json.loads(text)
     for offer in screen.get("offers", ()):
-        offer.pop("picture")
+        offer.pop("panels")
     return json.dumps(screen)
 
 

@@ -144,8 +144,8 @@ def test_codes_of_others_and_new_members_are_found():
     assert foreign_codes(Heard(frames=[("/", said)]), {"GHJKLM"}) == {"/": ["ABCDEF"]}
     assert foreign_codes(Heard(frames=[("/", said)]), {"ABCDEF"}) == {}
     assert new_members(Heard(frames=[("/", said)])) == {"the review component": ["more"]}
-    offer = {"offers": [{"code": "ABCDEF", "item_id": 7, "picture": None}], "last": None}
-    assert _telltales.strange_keys([offer]) == {"item_id"}
+    offer = {"offers": [{"code": "ABCDEF", "item_id": 7, "panels": [{"kind": "runs", "path": "a"}]}], "last": None}
+    assert _telltales.strange_keys([offer]) == {"item_id", "path"}
 
 
 def test_a_mark_that_two_reviewers_are_both_sent_is_found():

@@ -101,7 +101,7 @@ def open_items(db: Database, reviewer_id: int, codes: Sequence[str]) -> list[dic
     for task in tasks.values():
         drawing.renew_if_stale(db, task.item_id)  # so that the bins of an item are computed only once
     return [
-        {"code": code, "picture": reviewing.picture(db, tasks[code])}
+        {"code": code, "panels": reviewing.panels(db, tasks[code])}
         if code in tasks
         else {"code": code, "message": "You cannot open this item now."}
         for code in dict.fromkeys(codes)

@@ -14,8 +14,7 @@ from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.model import Answer, Category, Label, Person, Protocol, Role, State, Study, Submission, Task, is_storable
 from labeler.plan.active_plan import N_OFFERED
 from labeler.plan.design import MIN_RETEST_GAP
-from labeler.screen import blinding, timing
-from labeler.screen.binning import RULE_VERSIONS, VERSION
+from labeler.screen import binning, blinding, timing
 from labeler.service.items import drawing
 from labeler.service.labelling import auditing
 from labeler.service.people import identity
@@ -282,7 +281,7 @@ def typical_time_s(own: list[OwnLabel]) -> float | None:
 
 
 def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
-    """Return the data from which the screen draws an item; return None if the item has no measurements.
+    """Return the runs of an item as a reviewer sees them; return None if the item has no measurements.
 
     The data contain only summaries of iterations, and nothing about what was measured. This function creates all
     pictures for reviewers.
@@ -296,10 +295,16 @@ def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
     return {**payload, "unit": blinding.neutral_unit(payload["unit"])}
 
 
-def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
-    """Return the data of a task for the screen: code, revision, picture, and the reviewer's latest answer and remarks.
+def panels(db: Database, task: Task) -> list[Mapping[str, Any]]:
+    """Return the panels from which the screen draws an item; return no panel if the item has no measurements."""
+    runs_of_item = picture(db, task)
+    return [] if runs_of_item is None else [binning.panel(runs_of_item)]
 
-    `known` has the codes of items whose pictures the screen does not need; their field picture is None.
+
+def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
+    """Return the data of a task for the screen: code, revision, panels, and the reviewer's latest answer and remarks.
+
+    `known` has the codes of items whose pictures the screen does not need; their field panels is None.
     """
     confidence, flag, comment = labels.last_remarks(db, task.assignment_id)
     return {
@@ -309,7 +314,7 @@ def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[st
         "confidence": confidence,
         "flag": flag,
         "comment": comment,
-        "picture": None if task.code in known else picture(db, task),
+        "panels": None if task.code in known else panels(db, task),
     }
 
 
@@ -373,8 +378,8 @@ def submit(
                 name: value for name, value in submission.view.items() if name not in ("picture", "session")
             },  # only the server sets these two
             "rule": study.protocol.axis_rule,
-            "rule_version": RULE_VERSIONS[study.protocol.axis_rule],
-            "drawing": VERSION,
+            "rule_version": binning.RULE_VERSIONS[study.protocol.axis_rule],
+            "drawing": binning.VERSION,
             "min_span": study.protocol.min_span,
             **({"picture": variation.json_values()} if variation else {}),
             **({"session": session} if session else {}),

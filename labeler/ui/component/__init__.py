@@ -8,8 +8,8 @@ page run.
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,25 @@ PAGE_STYLE = (HERE / "page.css").read_text(encoding="utf-8")  # the style of the
 
 @dataclass(frozen=True)
 class Press:
-    """A key that was pressed on a picture."""
+    """A key that was pressed on a picture.
+
+    If the key chose a category, the component has already saved the decision.
+    """
 
     key: str
-    is_saved: bool = False  # whether the decision of this key was saved
-    message: str = ""  # why the decision was not saved
     number: int = 0  # of the key presses in this window
+
+
+@dataclass(frozen=True)
+class Decides:
+    """The decisions about an item that a coordinator can make on its picture.
+
+    The component saves a decision by itself. If there are reasons, a decision needs one of them or an own reason.
+    """
+
+    kind: str  # one of `labeler.service.results.deciding.KINDS`
+    categories: Mapping[str, str]  # key -> category
+    reasons: Sequence[str] = ()
 
 
 def _module(path: Path) -> bytes:
@@ -79,13 +92,13 @@ def change_of(key: str) -> object | None:
 
 def picture(
     key: str,
-    payload: Mapping[str, Any],
+    panels: Sequence[Mapping[str, Any]],
     *,
     item: str = "",
     title: str = "",
     caption: str = "",
     keys: Mapping[str, str] = NO_KEYS,
-    decides: Mapping[str, str] = NO_KEYS,
+    decides: Decides | None = None,
     token: str = "",
     height: int = VIEWER_HEIGHT,
     shows_numbers: bool = False,
@@ -102,8 +115,8 @@ def picture(
     ----------
     key : str
         Key of the widget; the same key for all items that are shown in this place.
-    payload : mapping
-        Result of `labeler.screen.binning.payload` (for a coordinator, of `drawing.payload_of_item`).
+    panels : sequence of mapping
+        Results of `labeler.screen.binning.panel`; empty if the item has no measurements.
     item : str
         Identifies the item, so that a key press for the previous item has no effect on this item.
     title, caption : str
@@ -111,13 +124,13 @@ def picture(
     keys : mapping of str to str
         Letter -> button label, for actions of the page: {"p": "Previous", "n": "Next"}. A key has no effect while it is
         held down, in a text field, or before the item is visible.
-    decides : mapping of str to str
-        Letter -> category, for those of these keys that save a decision about this item. The component sends the
-        decision with this `token` before it asks for a page run.
+    decides : Decides or None
+        Those of the keys that choose a category of a decision about this item. The component sends the decision with
+        this `token`. If the decision was saved, it asks for a page run; otherwise it shows why not.
     height : int
         Height of all runs together in a wide window, in pixels.
     shows_numbers : bool
-        Whether each panel shows the distance of its run's median from the pooled median.
+        Whether each run shows the distance of its run's median from the pooled median.
 
     Returns
     -------
@@ -131,9 +144,9 @@ def picture(
         "item": item,
         "title": title,
         "caption": caption,
-        "picture": dict(payload),
+        "panels": list(panels),
         "keys": list(keys.items()),
-        "decides": dict(decides),
+        "decides": decides and asdict(decides),
         "token": token,
         "height": height,
         "shows_numbers": shows_numbers,
@@ -143,14 +156,8 @@ def picture(
     pressed = state.get("pressed") if isinstance(state, Mapping) else None
     if not isinstance(pressed, Mapping) or pressed.get("item") != item or pressed.get("key") not in keys:
         return None
-    message = pressed.get("message")
     number = pressed.get("number")
-    return Press(
-        str(pressed["key"]),
-        pressed.get("saved") is True,
-        message if isinstance(message, str) else "",
-        number if isinstance(number, int) else 0,
-    )
+    return Press(str(pressed["key"]), number if isinstance(number, int) else 0)
 
 
 def standalone(data: Mapping[str, Any], title: str) -> str:

@@ -8,21 +8,27 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from labeler.model import Category, Item
+from labeler.screen import binning
 from labeler.service.items import drawing
 from labeler.store import Database
 from labeler.ui import component
-from labeler.ui.component import TOKEN, Press
+from labeler.ui.component import TOKEN, Decides, Press
 
 NEXT, PREVIOUS = "n", "p"
 MOVES = {PREVIOUS: "Previous", NEXT: "Next"}
 CATEGORIES = {"s": Category.SIMILAR, "d": Category.DISSIMILAR}
 CHOICES = {key: category.title() for key, category in CATEGORIES.items()}
+NO_PICTURE = "The study has no measurements of this item, so it has no picture."
 
 
 def current(queue: str, names: Sequence[str]) -> str:
-    """Return the name of the current item in a queue; if no item was chosen yet, return the first name."""
+    """Return the name of the current item in a queue; if no item was chosen yet, return the first name.
+
+    The item stays current if the order of the queue changes, for example because of a decision.
+    """
     name = str(st.session_state.get(queue))
-    return name if name in names else names[0]
+    st.session_state[queue] = name if name in names else names[0]
+    return str(st.session_state[queue])
 
 
 def move(queue: str, names: Sequence[str], name: str, pressed: Press | None) -> None:
@@ -34,6 +40,17 @@ def move(queue: str, names: Sequence[str], name: str, pressed: Press | None) -> 
     if step is not None:
         put(queue, names[(names.index(name) + step) % len(names)])
         st.rerun()
+
+
+def was_decided(queue: str, name: str, pressed: Press | None) -> bool:
+    """Return whether the component has just saved a decision about this item; True once for each decision."""
+    if pressed is None or pressed.key not in CATEGORIES:
+        return False
+    handled, press = f"{queue}-handled", (name, pressed)
+    if st.session_state.get(handled) == press:
+        return False
+    st.session_state[handled] = press  # the page runs again, and the last item stays
+    return True
 
 
 def put(queue: str, name: str) -> None:
@@ -55,7 +72,7 @@ def look(
     title: str = "",
     caption: str = "",
     keys: Mapping[str, str] = MOVES,
-    decides: Mapping[str, str] = component.NO_KEYS,
+    decides: Decides | None = None,
 ) -> Press | None:
     """Show the picture of an item, or a note if the item has none; return the key that the person pressed.
 
@@ -67,25 +84,18 @@ def look(
         Texts above the picture.
     keys : mapping of str to str
         Key to button text.
-    decides : mapping of str to str
-        Key to category, for the keys that save a decision about the item (see `component.picture`).
+    decides : Decides or None
+        The decisions that are possible on the picture (see `component.picture`).
     """
-    shown = name or item.name
-    if item.n_runs:
-        payload = drawing.payload_of_item(db, item.item_id)
-        token = st.session_state.get(TOKEN, "")
-        return component.picture(
-            f"{queue}-picture",
-            payload,
-            item=shown,
-            title=title,
-            caption=caption,
-            keys=keys,
-            decides=decides,
-            token=token,
-        )
-    st.text(f"{title}\n{caption}".strip())
-    st.info("The study has no measurements of this item, so it has no picture.")
-    with st.container(horizontal=True):
-        pressed = [key for key, words in keys.items() if st.button(words, key=f"{queue}-{key}-{shown}")]
-    return Press(pressed[0]) if pressed else None
+    if not item.n_runs:
+        caption = f"{caption} · {NO_PICTURE}" if caption else NO_PICTURE
+    return component.picture(
+        f"{queue}-picture",
+        [binning.panel(drawing.payload_of_item(db, item.item_id))] if item.n_runs else [],
+        item=name or item.name,
+        title=title,
+        caption=caption,
+        keys=keys,
+        decides=decides,
+        token=st.session_state.get(TOKEN, ""),
+    )

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from labeler.screen import binning
 from labeler.service.labelling import guide, reviewing
 from labeler.store import Database
 from labeler.ui import component
@@ -37,4 +38,6 @@ def render(db: Database, reviewer_id: int) -> None:
 def show(example: guide.Example) -> None:
     """Show one example: its category, the reason, and the same picture as on the labelling screen."""
     st.markdown(f"**{example.title}: {VERDICTS[example.category].lower()}.** {example.explanation}")
-    component.picture(f"example-{example.title}", example.picture, item=example.title, height=PICTURE_HEIGHT)
+    component.picture(
+        f"example-{example.title}", [binning.panel(example.picture)], item=example.title, height=PICTURE_HEIGHT
+    )

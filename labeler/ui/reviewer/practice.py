@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from labeler.screen import binning
 from labeler.service.labelling import guide, reviewing
 from labeler.service.labelling.reviewing import Brief
 from labeler.store import Database
@@ -67,7 +68,7 @@ def data_of(
             {
                 "code": f"P{number}",
                 "revision": 0,
-                "picture": example.picture,
+                "panels": [binning.panel(example.picture)],
                 "explains": {answer: example.feedback(answer) for answer in ANSWERS},
                 "right": example.category,
             }

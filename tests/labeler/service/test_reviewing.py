@@ -315,13 +315,14 @@ def test_a_picture_tells_nothing_of_what_was_measured_and_why(planned):
     hidden = item_words | {*REVIEWERS, "carol", "block", "part", "partner", *Kind, "same", "heuristic", "verdict"}
     assert {"example", "app1", "size", "ben", "retest"} <= hidden
     for task, picture in pictures(planned):
-        assert set(picture) == {"code", "revision", "before", "confidence", "flag", "comment", "picture"}
+        assert set(picture) == {"code", "revision", "before", "confidence", "flag", "comment", "panels"}
         assert picture["code"] == task.code
-        runs = picture["picture"].pop("runs")
+        (panel,) = picture["panels"]
+        runs = panel.pop("runs")
         assert {tuple(run) for run in runs} == {("n", *binning.SERIES, "beyond")}
         for run in runs:  # numbers as base64: any letters may follow each other in them
             assert np.isfinite(np.concatenate([unpacked(run[name], "<f4") for name in binning.SERIES])).all()
-            assert set(run["beyond"]) <= set(picture["picture"]["axes"])
+            assert set(run["beyond"]) <= set(panel["axes"])
             assert {len(unpacked(shares, np.uint8)) for shares in run["beyond"].values()} <= {
                 2 * len(unpacked(run["medians"], "<f4"))
             }
@@ -335,18 +336,17 @@ def test_pictures_of_one_item_are_alike_for_all_kinds_of_assignment(planned):
     drawn = {}
     for task, picture in pictures(planned):
         shown = {key: value for key, value in picture.items() if key not in ("code", "revision")}
-        shown["picture"] = {
-            key: value for key, value in shown["picture"].items() if key not in ("axes", "median", "runs", "scale")
-        }
+        (panel,) = shown.pop("panels")
+        shown |= {key: value for key, value in panel.items() if key not in ("axes", "median", "runs", "scale")}
         assert drawn.setdefault(task.item_id, shown) == shown
-        assert {tuple(run) for run in picture["picture"]["runs"]} == {("n", *binning.SERIES, "beyond")}
+        assert {tuple(run) for run in panel["runs"]} == {("n", *binning.SERIES, "beyond")}
     assert len(drawn) == 8
 
 
 def test_a_study_with_one_picture_per_item_sends_the_stored_one_to_everybody(planned):
     coordinating.set_protocol(planned, Protocol(varies_pictures=False), actor="carol", now=NOW)
     for task, picture in pictures(planned):
-        assert picture["picture"] == drawing.payload_of_item(planned, task.item_id)
+        assert picture["panels"] == [{"kind": "runs", **drawing.payload_of_item(planned, task.item_id)}]
     task = answer_next(planned, "ada", "similar")
     assert json.loads(labels.table(planned)["view"].iloc[0]) == {"axis": "core", **UNDER}
     assert reviewing.own_labels(planned, id_of(planned, "ada"))[0].task.code == task.code
@@ -362,7 +362,7 @@ def test_a_unit_names_nothing_that_was_measured(study, unit, shown):
     study.execute("DELETE FROM bins")
     assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
     task = reviewing.review_queue(study, id_of(study, "ada")).offers[0]
-    assert reviewing.shown(study, task)["picture"]["unit"] == shown
+    assert reviewing.shown(study, task)["panels"][0]["unit"] == shown
 
 
 def test_the_earlier_picture_of_a_hidden_copy_is_gone_when_the_copy_comes(tmp_path):

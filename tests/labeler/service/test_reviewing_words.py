@@ -134,11 +134,11 @@ def test_the_protocol_under_which_a_label_was_given_is_kept_with_its_view(planne
 
 def test_what_the_screen_knows_already_is_not_sent_again(planned):
     one, two, _ = reviewing.review_queue(planned, id_of(planned, "ada")).offers
-    assert reviewing.shown(planned, one)["picture"] == reviewing.picture(planned, one)
+    assert reviewing.shown(planned, one)["panels"] == reviewing.panels(planned, one)
     for known in ({one.code}, [one.code, "other"], (one.code,)):
         shown = reviewing.shown(planned, one, known=known)
-        assert shown == reviewing.shown(planned, one) | {"picture": None}
-        assert reviewing.shown(planned, two, known=known)["picture"] is not None
+        assert shown == reviewing.shown(planned, one) | {"panels": None}
+        assert reviewing.shown(planned, two, known=known)["panels"] is not None
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -149,7 +149,7 @@ def test_a_picture_is_sent_exactly_if_its_code_is_not_known(planned_copy, known)
     )
     codes = {tasks[name].code if name in tasks else name for name in known}
     for name, task in tasks.items():
-        assert (reviewing.shown(planned_copy, task, known=codes)["picture"] is None) == (name in known)
+        assert (reviewing.shown(planned_copy, task, known=codes)["panels"] is None) == (name in known)
 
 
 @pytest.fixture(scope="module")

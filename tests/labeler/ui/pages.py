@@ -108,7 +108,7 @@ def pictures(page: AppTest) -> list[str]:
 def drawings(page: AppTest) -> list[dict[str, Any]]:
     """Return the drawing data of every plot on the page."""
     given = [json.loads(component.proto.json) for component in page.get("bidi_component")]
-    return [data for data in given if "picture" in data]
+    return [data for data in given if "panels" in data]
 
 
 # Scripts of pages. AppTest runs the text of each function, so each has its own imports.

@@ -11,14 +11,17 @@ from starlette.testclient import TestClient
 from labeler.errors import StudyBusy
 from labeler.model import PlanParameters, Role
 from labeler.plan.active_plan import N_OFFERED
+from labeler.plan.lifecycle import Step
 from labeler.service.labelling import answering, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
-from labeler.service.study import calibrating, staffing
-from labeler.store import labels, open_database
+from labeler.service.results import splits
+from labeler.service.study import calibrating, course, staffing
+from labeler.store import decisions, events, labels, open_database
 from labeler.ui import answers, limits
 from labeler.ui.app import request_token
-from tests.labeler.conftest import id_of, make_study
+from tests.labeler.commands import run
+from tests.labeler.conftest import answer_everything, id_of, make_study
 from tests.labeler.ui.clients import BASE, NOW, Browser, event, serving
 
 N_ITEMS = 8
@@ -162,8 +165,8 @@ def test_items_are_sent_compressed_to_the_reviewer_to_whom_they_are_offered(ada,
     assert [item["code"] for item in items] == codes
     with open_database(study) as db:
         tasks = reviewing.review_queue(db, id_of(db, "ada")).offers
-        assert [item["picture"] for item in items] == json.loads(
-            json.dumps([reviewing.picture(db, task) for task in tasks])
+        assert [item["panels"] for item in items] == json.loads(
+            json.dumps([reviewing.panels(db, task) for task in tasks])
         )
     plain = ada.client.get(answers.ITEMS, params={"code": codes[0]}, headers={"accept-encoding": "identity"})
     assert "content-encoding" not in plain.headers
@@ -280,6 +283,15 @@ def test_answers_at_the_same_time_are_all_stored(server, study):
     assert {browser.state()["state"] for browser in browsers} == {"done"}
 
 
+def test_fifty_answers_given_without_a_connection_are_stored_by_one_request(ada, study):
+    (first, *_) = ada.state()["offers"]
+    said = ["similar", "withdrawn"] * (answering.MAX_EVENTS // 2)
+    events_sent = [event(first | {"revision": n}, answer) for n, answer in enumerate(said)]
+    told = ada.answer(*events_sent).json()
+    assert [result["outcome"] for result in told["answers"]] == ["saved"] * answering.MAX_EVENTS
+    assert (stored(study), told["last_event"]) == (said, events_sent[-1]["event_id"])
+
+
 @contextmanager
 def in_calibration(tmp_path):
     path = tmp_path / "calibration.study"
@@ -294,10 +306,85 @@ def test_a_coordinator_decides_a_reference_label_by_key(tmp_path):
     with in_calibration(tmp_path) as (path, db):
         carol = Browser(serving(path), path, "carol", Role.COORDINATOR)
         name = calibrating.item_names(db)[0]
+        good = {"kind": "reference", "item": name, "category": "dissimilar", "why": ""}
         for category in ("similar", "dissimilar", "dissimilar"):
-            reply = carol.post(answers.DECISIONS, {"item": name, "category": category})
+            reply = carol.post(answers.DECISIONS, good | {"category": category})
             assert (reply.status_code, reply.json()) == (200, {"outcome": "saved"})
             assert calibrating.reference(db) == {name: category}
-        for wrong in ({"item": "nothing", "category": "similar"}, {"item": name, "category": "withdrawn"}, {}):
-            assert carol.post(answers.DECISIONS, wrong).status_code == 422
+        for wrong in ({"item": "nothing"}, {"category": "withdrawn"}, {"category": None}, {"kind": "labels"}):
+            assert carol.post(answers.DECISIONS, good | {"category": "similar"} | wrong).status_code == 422
+        assert carol.post(answers.DECISIONS, {}).status_code == 422
         assert calibrating.reference(db) == {name: "dissimilar"}
+
+
+@contextmanager
+def closed_with_splits(tmp_path, name):
+    path = tmp_path / f"{name}.study"
+    make_study(path, n_items=N_ITEMS)
+    with open_database(path) as db:
+        assigning.confirm_plan(db, PlanParameters(1, per_item=4, overlap=0, retest=0), actor="carol", now=NOW)
+        answer_everything(db, {"ada": "similar", "ben": "similar", "cleo": "dissimilar", "dan": "dissimilar"})
+        course.change_state(db, Step.CLOSE, why="complete", actor="carol", now=NOW)
+        yield path, db
+
+
+def decisions_and_events(db):
+    """The decisions and the log entries, without times and event ids."""
+    made = [(one.item, one.category, one.why) for one in decisions.everything(db)]
+    return made, [one.details for one in events.of_actions(db, ["adjudicate"])]
+
+
+def test_a_decision_on_a_split_item_is_stored_as_the_command_stores_it(tmp_path):
+    with closed_with_splits(tmp_path, "by-request") as (path, db):
+        carol = Browser(serving(path), path, "carol", Role.COORDINATOR)
+        first, second, *_ = (split.item.name for split in splits.split_items(db))
+        for item, category, why in (
+            (first, "similar", " one level "),
+            (second, "dissimilar", "x"),
+            (first, "dissimilar", "y"),
+        ):
+            decision = {"kind": "split", "item": item, "category": category, "why": why}
+            assert carol.post(answers.DECISIONS, decision).status_code == 200
+        by_request = decisions_and_events(db)
+    with closed_with_splits(tmp_path, "by-command") as (path, db):
+        for item, category, why in (
+            (first, "similar", " one level "),
+            (second, "dissimilar", "x"),
+            (first, "dissimilar", "y"),
+        ):
+            done = run("adjudicate", item, category, "--study", path, "--reason", why)
+            assert done.exit_code == 0
+        assert decisions_and_events(db) == by_request
+        assert len(by_request[1]) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"why": " "}, "Give a reason of 1 to 1000 characters"), ({"why": "x" * 1001}, "Give a reason"),
+     ({"category": None}, "The decision has no category"), ({"category": "not sure"}, "cannot be read"),
+     ({"category": 3}, "cannot be read"), ({"why": None}, "cannot be read"), ({"item": "nowhere"}, "no item 'nowhere'"),
+     ({"item": ["x"]}, "cannot be read"), ({"kind": "reference"}, "not in the calibration round"),
+     ({"kind": "__init__"}, "cannot be read")],
+)  # fmt: skip
+def test_a_decision_that_the_service_refuses_is_refused_in_words(tmp_path, change, words):
+    with closed_with_splits(tmp_path, "refused") as (path, db):
+        carol = Browser(serving(path), path, "carol", Role.COORDINATOR)
+        item = splits.split_items(db)[0].item.name
+        decision = {"kind": "split", "item": item, "category": "similar", "why": "one level"} | change
+        refused = carol.post(answers.DECISIONS, decision)
+        assert (refused.status_code, decisions_and_events(db)) == (422, ([], []))
+        assert words in refused.json()["message"]
+
+
+@pytest.mark.parametrize("who", ["ada", "dora"])
+def test_reviewers_and_coordinators_who_labelled_the_item_cannot_decide(tmp_path, who):
+    with closed_with_splits(tmp_path, "roles") as (path, db):
+        if who == "dora":  # she was the reviewer ada, and labelled all items
+            db.execute("UPDATE people SET is_reviewer = 0, is_coordinator = 1 WHERE name = 'ada'")
+        browser = Browser(serving(path), path, "ada", Role.COORDINATOR if who == "dora" else Role.REVIEWER)
+        item = splits.split_items(db)[0].item.name
+        decision = {"kind": "split", "item": item, "category": "similar", "why": "one level"}
+        refused = browser.post(answers.DECISIONS, decision)
+        words = answers.WRONG_ROLE if who == "ada" else "You labelled"
+        assert (refused.status_code, decisions_and_events(db)) == (403 if who == "ada" else 422, ([], []))
+        assert words in refused.json()["message"]

@@ -132,7 +132,7 @@ def test_item_page_shows_the_runs_as_reviewers_see_them_and_names_the_item(studi
     (drawn,) = drawings(page)
     with open_database(studies["judged"]) as db:
         item = next(item for item in items.all_items(db) if item.name == FIRST)
-        assert drawn["picture"] == drawing.payload_of_item(db, item.item_id)
+        assert drawn["panels"] == [{"kind": "runs", **drawing.payload_of_item(db, item.item_id)}]
     assert (drawn["item"], drawn["title"]) == (FIRST, FIRST)
     choose(page, "selectbox", "item", SECOND)
     assert [shown["item"] for shown in drawings(page)] == [SECOND]

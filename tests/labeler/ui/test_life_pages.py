@@ -14,16 +14,18 @@ from labeler.service import overview
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
-from labeler.service.results import exchange, reporting, splits
+from labeler.service.results import deciding, exchange, reporting, splits
 from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.store import assignments, decisions, events, items, open_database, people, studies
 from labeler.ui.app import NOT_SIGNED_IN
+from labeler.ui.coordinator.run import splits as splits_page
 from labeler.ui.coordinator.set_up.people import LINK, PAUSE, REMOVE, REPLACE, RESUME
 from labeler.ui.coordinator.set_up.study import MOVED
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
 from tests.labeler.ui.pages import (
     checked,
     coordinator_page,
+    drawings,
     pictures,
     press_key,
     reviewer_page,
@@ -466,10 +468,12 @@ def choose_item(page, name):
     return checked(page.run())
 
 
-def decide(page, name, category, why):
-    press_key(page, "split", category[0])
-    page.text_input(key=f"why-{name}").set_value(why)
-    return press(page, "Save the decision")
+def decide(page, path, name, category, why):
+    """Decide as the component does: it saves the decision, and then the page runs."""
+    with open_database(path) as db:
+        decision = {"kind": "split", "item": name, "category": category, "why": why}
+        deciding.decide(db, decision, actor="carol", now=NOW)
+    return press_key(choose_item(page, name), "split", category[0])
 
 
 @pytest.mark.parametrize("coordinator", ["carol", BOTH])
@@ -508,26 +512,24 @@ def test_after_closing_the_splits_page_lists_split_items_with_labels_but_no_name
         assert others_named(page) == []
 
 
-def test_keys_go_through_the_split_items_and_choose_without_deciding(closed):
+def test_keys_go_through_the_split_items_without_deciding(closed):
     page, names = coordinator_page("splits", closed), split_names(closed)
     for name in (*names[1:], names[0]):
         press_key(page, "split", "n")
         assert shown_items(page) == [name]
     press_key(page, "split", "p")
     assert shown_items(page) == [names[-1]]
-    press_key(page, "split", "d")
-    assert page.session_state[f"category-{names[-1]}-1"] == "dissimilar"
     with open_database(closed) as db:
         assert decisions.everything(db) == []
 
 
-def test_a_reason_can_be_chosen_from_the_chips_and_the_next_open_item_comes(closed):
+def test_after_a_decision_the_next_open_item_comes(closed):
     page, names = coordinator_page("splits", closed), split_names(closed)
-    press_key(page, "split", "s")
-    page.session_state[f"reason-{names[0]}"] = "warm-up only"
-    press(page, "Save the decision")
-    with open_database(closed) as db:
-        assert [(one.item, one.why) for one in decisions.everything(db)] == [(names[0], "warm-up only")]
+    (drawn,) = drawings(page)
+    assert drawn["decides"] == {
+        "kind": "split", "categories": {"s": "similar", "d": "dissimilar"}, "reasons": list(splits_page.REASONS),
+    }  # fmt: skip
+    decide(page, closed, names[0], "similar", "warm-up only")
     assert shown_items(page) == [names[1]]
     assert page.success[0].value.endswith("Split items that remain: 2 of 5.")
 
@@ -544,11 +546,11 @@ def test_a_decision_is_shown_logged_and_changes_no_label(closed):
     page, name = listing(closed), split_names(closed)[0]
     with open_database(closed) as db:
         before = exchange.all_answers(db)
-    decide(choose_item(page, name), name, Category.DISSIMILAR, "there is a step")
+    decide(page, closed, name, "dissimilar", "there is a step")
     assert page.dataframe[0].value.set_index("item")["decision"].to_dict()[name] == "dissimilar"
     assert says(texts(page), "5 split items; without majority and decision: 2")
     assert "Decided: dissimilar. there is a step" in [text.value for text in choose_item(page, name).text]
-    decide(choose_item(page, name), name, Category.SIMILAR, "on second thoughts")
+    decide(page, closed, name, "similar", "on second thoughts")
     assert page.dataframe[0].value.set_index("item")["decision"].to_dict()[name] == "similar"
     with open_database(closed) as db:
         assert exchange.all_answers(db)[lambda rows: rows["kind"] != "adjudicated"].to_csv() == before.to_csv()
@@ -559,29 +561,12 @@ def test_a_decision_is_shown_logged_and_changes_no_label(closed):
     ]
 
 
-def test_a_decision_without_a_reason_is_refused_in_words(app, closed):
-    page, name = app(closed, "splits"), split_names(closed)[0]
-    decide(choose_item(page, name), name, Category.SIMILAR, " ")
-    assert errors(page)[0].startswith(NO_REASON)
-    with open_database(closed) as db:
-        assert decisions.everything(db) == []
-
-
-def test_a_decision_without_a_category_is_refused_in_words(app, closed):
-    page, name = app(closed, "splits"), split_names(closed)[0]
-    choose_item(page, name).text_input(key=f"why-{name}").set_value("there is a step")
-    press(page, "Save the decision")
-    assert errors(page) == ["The decision has no category. Choose similar or dissimilar."]
-    with open_database(closed) as db:
-        assert decisions.everything(db) == []
-
-
 def test_the_name_of_a_decided_item_is_shown_as_it_is_and_not_as_markup(closed):
     name = "![x](http://evil.test) *bench*"
     with open_database(closed) as db:
         db.execute("UPDATE items SET name = ? WHERE name = ?", (name, split_names(closed)[0]))
         events.add(db, NOW.isoformat(), "carol", "rename", {})  # pages keep results until the study changes
-    page = decide(choose_item(coordinator_page("splits", closed), name), name, Category.SIMILAR, "a step")
+    page = decide(coordinator_page("splits", closed), closed, name, "similar", "a step")
     assert page.success.len == 1
     assert name not in page.success[0].value
 
@@ -591,8 +576,8 @@ def test_who_labelled_a_split_item_sees_why_they_cannot_decide(closed):
         db.execute("UPDATE people SET is_reviewer = 0, is_coordinator = 1 WHERE name = 'ada'")
     page = coordinator_page("splits", closed, "ada")
     assert says(page.info[0].value, "You labelled 5")
-    assert [button.label for button in page.button] == []
-    assert labelled(coordinator_page("splits", closed).button, "Save the decision")
+    assert [drawn["decides"] for drawn in drawings(page)] == [None]
+    assert [drawn["decides"]["kind"] for drawn in drawings(coordinator_page("splits", closed))] == ["split"]
 
 
 def test_after_unblinding_split_items_are_shown_and_no_longer_decided(closed):
@@ -619,9 +604,12 @@ def put_gate(page, on, percent):
     return checked(labelled(page.slider, "in at least this share of items").set_value(percent).run())
 
 
-def put_reference(page, name, category):
+def put_reference(page, path, name, category):
     page.session_state["reference"] = name
-    return press_key(checked(page.run()), "reference", category[0])
+    checked(page.run())
+    with open_database(path) as db:
+        calibrating.decide_reference(db, name, category, actor="carol", now=NOW)
+    return press_key(page, "reference", category[0])
 
 
 def in_round(path):
@@ -641,7 +629,7 @@ def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(cali
     put_gate(page, "reference", 50)
     assert study_of(calibrated).gate == Gate("reference", 0.5)
     for name, category in ((first, Category.SIMILAR), (second, Category.DISSIMILAR)):
-        put_reference(page, name, category)
+        put_reference(page, calibrated, name, category)
     assert "Items with a reference label: 2 of 2" in texts(page)
     assert "calibration item yet" in texts(page)
     answer_all(calibrated, SAID | {BOTH: "not sure"})
@@ -684,14 +672,6 @@ def test_a_round_without_a_gate_is_finished_but_nothing_is_called_passed(calibra
     words = texts(coordinator_page("calibration", calibrated))
     assert "nothing was compared" in words
     assert "assed." not in words
-
-
-def test_a_reference_label_that_comes_after_the_round_is_not_kept(app, calibrated):
-    page = app(calibrated, "calibration")
-    take(calibrated, Step.OPEN, force=True)
-    press_key(page, "reference", "s")
-    with open_database(calibrated) as db:
-        assert calibrating.result(db).n_reference == 0
 
 
 def test_once_the_study_is_open_nothing_of_the_round_can_be_changed(calibrated):

@@ -256,7 +256,7 @@ def test_the_guide_shows_question_protocol_and_examples(study):
     drawn = [drawing for drawing in drawings(page) if "item" in drawing]
     examples = (*guide.worked_examples(min_span=0.25), *guide.schematic_examples(min_span=0.25))
     assert [drawing["item"] for drawing in drawn] == [example.title for example in examples]
-    assert [drawing["picture"] for drawing in drawn] == [example.picture for example in examples]
+    assert [drawing["panels"] for drawing in drawn] == [[{"kind": "runs", **example.picture}] for example in examples]
 
 
 def test_the_guide_without_instructions_names_no_coordinator(study):
@@ -329,7 +329,7 @@ def test_practice_shows_a_made_item_as_the_screen_shows_an_item(study):
     assert len(others) == 5
     assert set(made) - {"explains", "right"} <= set(offer)
     assert set(made["explains"]) == {"similar", "dissimilar", "not sure"}
-    assert set(made["picture"]) | {"scale"} == set(offer["picture"])
+    assert [set(panel) | {"scale"} for panel in made["panels"]] == [set(panel) for panel in offer["panels"]]
     assert json.dumps(made, allow_nan=False)
 
 

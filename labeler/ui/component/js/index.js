@@ -6,7 +6,7 @@ import { Clock } from "./clock.js";
 import { CommentDialog } from "./comment.js";
 import { Delivery } from "./delivery.js";
 import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
-import { unpack } from "./layout.js";
+import { nRunsOf, unpackAll } from "./panels.js";
 import { Picture } from "./picture.js";
 import { PracticeRound } from "./practice.js";
 import { Requests } from "./requests.js";
@@ -168,9 +168,9 @@ class Review {
     const items = await this.requests.items(codes);
     this.isFetching = false;
     if (this.isOver) return;
-    const pictures = new Map((items ?? []).filter(({ picture }) => picture).map((item) => [item.code, item.picture]));
+    const pictures = new Map((items ?? []).filter(hasPicture).map((item) => [item.code, item.panels]));
     this.fetchedAt = codes.every((code) => pictures.has(code)) ? null : performance.now();
-    this.remember(this.data.offers.map((offer) => ({ ...offer, picture: pictures.get(offer.code) })));
+    this.remember(this.data.offers.map((offer) => ({ ...offer, panels: pictures.get(offer.code) })));
     if (!this.current) this.show(this.upcoming()[0] ?? null);
     this.picture.prepareSoon(() => this.next(), this.data.protocol.shows_numbers);
     this.fetch(); // another item may be offered by now
@@ -209,11 +209,11 @@ class Review {
 
   /** Keep the pictures of offered items and of a few earlier items. */
   remember(offers) {
-    const here = offers.filter(({ code, picture }) => picture || this.remembered.has(code));
-    const pictures = here.map(({ code, picture }) => [code, this.remembered.get(code) ?? unpack(picture)]);
-    pictures.forEach(([code, picture]) => {
+    const here = offers.filter((offer) => hasPicture(offer) || this.remembered.has(offer.code));
+    const pictures = here.map(({ code, panels }) => [code, this.remembered.get(code) ?? unpackAll(panels)]);
+    pictures.forEach(([code, panels]) => {
       this.remembered.delete(code); // move it to the end of the map, as the newest
-      this.remembered.set(code, picture);
+      this.remembered.set(code, panels);
     });
     while (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value);
   }
@@ -223,7 +223,7 @@ class Review {
     this.current = offer && {
       code: offer.code,
       revision: offer.revision,
-      picture: this.remembered.get(offer.code),
+      panels: this.remembered.get(offer.code),
       said: this.drafts.get(offer.code) ?? { flag: offer.flag, comment: offer.comment, confidence: offer.confidence },
       chosen: null,
       before: offer.before ?? null, // the answer that was undone or is being revised
@@ -234,7 +234,7 @@ class Review {
     this.paintedAt = null;
     if (this.root.getBoundingClientRect().top < this.top - 1) this.root.scrollIntoView(); // show the first runs
     if (!this.current) return this.draw();
-    this.picture.show(this.current.picture, this.data.protocol.shows_numbers);
+    this.picture.show(this.current.panels, this.data.protocol.shows_numbers);
     this.say();
     const shown = this.current;
     requestAnimationFrame(() => { // the browser draws nothing before; until then, Streamlit can send the answer
@@ -269,7 +269,7 @@ class Review {
   /** Update all texts and button states on the screen. */
   say() {
     const pending = this.queue.events.filter(({ answer }) => CATEGORIES.includes(answer)).length;
-    this.nRuns = this.current?.picture.runs.length ?? this.nRuns;
+    this.nRuns = this.current ? nRunsOf(this.current.panels) : this.nRuns;
     this.part("question").textContent = questionWords(this.data.question, this.nRuns);
     this.part("progress").textContent = progressWords(this.data, pending);
     this.part("code").textContent = this.current ? `Item ${this.current.code}` : "";
@@ -412,7 +412,7 @@ class Review {
     }
     this.drafts.drop(code);
     this.send({ code, revision, answer, dwell_ms: dwell, ...said }, pauses);
-    this.strip.tell("answered", { code, answer, picture: this.current.picture });
+    this.strip.tell("answered", { code, answer, panels: this.current.panels });
     this.show(this.upcoming()[0] ?? null);
   }
 
@@ -448,7 +448,7 @@ class Review {
     const before = this.queue.events.at(-1)?.answer ?? this.data.last.before;
     this.send({ code: last.code, revision: last.revision, answer: "withdrawn", dwell_ms: null }, []);
     const isHere = this.remembered.has(last.code);
-    this.strip.tell("undone", { code: last.code, answer: before, picture: this.remembered.get(last.code) });
+    this.strip.tell("undone", { code: last.code, answer: before, panels: this.remembered.get(last.code) });
     this.show(isHere ? { ...last, before, revision: last.revision + 1 } : null); // otherwise the server sends it again
   }
 
@@ -466,6 +466,11 @@ class Review {
     const view = { ...this.picture.view, width, height, density: window.devicePixelRatio, pauses };
     this.queue.push({ event_id: newId(), view, ...answer });
   }
+}
+
+/** Whether the panels of an offered item have arrived. */
+function hasPicture({ panels }) {
+  return Boolean(panels?.length);
 }
 
 /** A random id. crypto.randomUUID exists only on HTTPS and localhost; getRandomValues exists everywhere. */

@@ -8,8 +8,8 @@ const UNDER = 18; // space for labels under a row
 const MIN_PANEL = 88;
 const MIN_HEIGHT = 60;
 const STRIP = 0.24; // share of the width for the spread and distribution panels
-const STRIP_HEIGHT = 190;
-const WIDE = 860; // in narrower pictures the strip is below the runs
+export const STRIP_HEIGHT = 190;
+export const WIDE = 860; // in narrower pictures the strip is below the runs
 const SMALL = 560; // narrower pictures have less space for labels
 
 /** Decode the numbers of a picture, which the server sends as base64 of float32. */

@@ -18,9 +18,6 @@ export function paint(context, picture, geometry, view, showsNumbers = false) {
   const y = scale(limits, view.log);
   const isLog = view.log && limits[1] > 0;
   const shared = { context, picture, limits, y, view, isLog, showsNumbers };
-  context.clearRect(0, 0, geometry.width, geometry.height);
-  context.fillStyle = "#fff";
-  context.fillRect(0, 0, geometry.width, geometry.height);
   if (view.overlay) overlay(shared, geometry.panels[0]);
   else geometry.panels.forEach((panel, i) => run(shared, panel, i));
   spread(shared, geometry.bars);
@@ -32,7 +29,6 @@ export function thumbnail(context, picture, width, height) {
   const limits = picture.axes[picture.rule];
   const shared = { context, picture, limits, y: scale(limits, false) };
   const step = width / picture.runs.length;
-  context.clearRect(0, 0, width, height);
   picture.runs.forEach((series, i) => {
     const panel = { x: i * step, y: 0, w: step - 2, h: height };
     inside(context, panel, () => {

@@ -1,18 +1,18 @@
 // The picture of one item on a canvas, with its view: axis, logarithm, overlay, highlighted run.
 
-import { arrange, runAt, summary, viewsOf } from "./layout.js";
-import { paint } from "./paint.js";
+import { viewsOf } from "./layout.js";
+import { arrangeAll, nRunsOf, paintAll, runOf, summaryOf } from "./panels.js";
 import { axisWords, legendWords } from "./words.js";
 
 const LETTER_WIDTH = 6.1; // of the legend, in pixels
 const PREPARE_AFTER_MS = 100; // a reviewer needs longer to answer
 
 /** The study's default view of an item. */
-function firstView(picture) {
-  return { axis: picture.rule, log: false, overlay: false, run: null };
+function firstView([{ rule }]) {
+  return { axis: rule, log: false, overlay: false, run: null };
 }
 
-/** Two drawings of a picture with the same stamp are equal. */
+/** Two drawings of the same panels with the same stamp are equal. */
 function stampOf({ width, height }, view, showsNumbers) {
   return JSON.stringify([width, height, window.devicePixelRatio || 1, view, showsNumbers]);
 }
@@ -24,9 +24,9 @@ export class Picture {
     this.onChange = onChange;
     this.canvas = root.querySelector("canvas.runs");
     this.legend = root.querySelector(".legend");
-    this.picture = null;
-    this.geometry = null;
-    this.prepared = null; // {picture, stamp, canvas}: a picture that was drawn in advance
+    this.panels = null; // the panels of the item, which have common axes
+    this.geometry = null; // see `arrangeAll`
+    this.prepared = null; // {panels, stamp, canvas}: a picture that was drawn in advance
   }
 
   listen(signal) {
@@ -36,45 +36,45 @@ export class Picture {
   }
 
   /** Set the item and the study's default view; `draw` draws it. */
-  show(picture, showsNumbers = false) {
-    this.picture = picture;
-    this.geometry = null; // of the picture that is drawn
+  show(panels, showsNumbers = false) {
+    this.panels = panels;
+    this.geometry = null;
     this.showsNumbers = showsNumbers;
-    this.view = firstView(picture);
+    this.view = firstView(panels);
   }
 
   /** Set the alternative text, after the picture is on the screen. */
   describe() {
-    this.canvas.setAttribute("aria-label", summary(this.picture));
+    this.canvas.setAttribute("aria-label", summaryOf(this.panels));
   }
 
   /** Prepare a picture when the page has done nothing else for a moment; `next()` returns it, if there is one. */
   prepareSoon(next, showsNumbers) {
     clearTimeout(this.preparing);
     this.preparing = setTimeout(() => {
-      const picture = next();
-      if (picture) this.prepare(picture, showsNumbers);
+      const panels = next();
+      if (panels) this.prepare(panels, showsNumbers);
     }, PREPARE_AFTER_MS);
   }
 
   /** Draw the item that comes next on a canvas that is not on the page. Then `draw` only has to copy it. */
-  prepare(picture, showsNumbers = false) {
-    if (!this.geometry || this.prepared?.picture === picture) return;
-    const geometry = arrange(this.root.clientWidth, this.height, picture.runs.length, false);
+  prepare(panels, showsNumbers = false) {
+    if (!this.geometry || this.prepared?.panels === panels) return;
+    const geometry = arrangeAll(panels, this.root.clientWidth, this.height, false);
     const canvas = document.createElement("canvas");
     const context = this.#blank(canvas, geometry);
-    const view = firstView(picture);
-    paint(context, picture, geometry, view, showsNumbers);
+    const view = firstView(panels);
+    paintAll(context, panels, geometry, view, showsNumbers);
     context.getImageData(0, 0, 1, 1); // otherwise the browser would compute the pixels only when they are copied
-    this.prepared = { picture, stamp: stampOf(geometry, view, showsNumbers), canvas };
+    this.prepared = { panels, stamp: stampOf(geometry, view, showsNumbers), canvas };
   }
 
   /** `height`: the height for the runs, in pixels. */
   draw(height) {
     this.height = height;
     const width = this.root.clientWidth;
-    this.geometry = arrange(width, height, this.picture.runs.length, this.view.overlay);
-    this.legend.textContent = legendWords(this.picture, width / LETTER_WIDTH);
+    this.geometry = arrangeAll(this.panels, width, height, this.view.overlay);
+    this.legend.textContent = legendWords(this.panels[0], width / LETTER_WIDTH);
     this.repaint();
   }
 
@@ -82,8 +82,8 @@ export class Picture {
     this.density = window.devicePixelRatio || 1;
     const context = this.#blank(this.canvas, this.geometry);
     this.canvas.style.height = `${this.geometry.height}px`;
-    if (this.prepared?.picture !== this.picture || this.prepared.stamp !== this.#stamp) {
-      paint(context, this.picture, this.geometry, this.view, this.showsNumbers);
+    if (this.prepared?.panels !== this.panels || this.prepared.stamp !== this.#stamp) {
+      paintAll(context, this.panels, this.geometry, this.view, this.showsNumbers);
       return;
     }
     context.resetTransform();
@@ -105,7 +105,7 @@ export class Picture {
 
   /** Whether the pixel density changed, because of another screen or zoom. */
   get isStale() {
-    return this.picture !== null && this.density !== (window.devicePixelRatio || 1);
+    return this.panels !== null && this.density !== (window.devicePixelRatio || 1);
   }
 
   /** Perform the view action of a key; return whether the key has one. */
@@ -122,30 +122,31 @@ export class Picture {
   /** Update the texts and states of the view buttons. */
   sayButtons(button) {
     const { axis, log, overlay } = this.view ?? {};
-    if (this.picture) button("z").querySelector("span").textContent = `Axis: ${axisWords(axis, this.picture.rule)}`;
-    button("z").classList.toggle("changed", this.picture !== null && axis !== this.picture.rule);
+    const rule = this.panels?.[0].rule;
+    if (this.panels) button("z").querySelector("span").textContent = `Axis: ${axisWords(axis, rule)}`;
+    button("z").classList.toggle("changed", this.panels !== null && axis !== rule);
     button("o").setAttribute("aria-pressed", String(Boolean(overlay)));
     button("l").setAttribute("aria-pressed", String(Boolean(log)));
   }
 
   /** Highlight one run in the panels that show all runs. */
   highlight(run) {
-    if (!this.picture || this.view.run === run) return;
+    if (!this.panels || this.view.run === run) return;
     this.view.run = run;
     if (this.geometry) this.repaint();
   }
 
   #next() {
-    const views = viewsOf(this.picture);
+    const views = viewsOf(this.panels[0]);
     this.view.axis = views[(views.indexOf(this.view.axis) + 1) % views.length];
   }
 
   #step(by) {
-    const n = this.picture.runs.length;
+    const n = nRunsOf(this.panels);
     this.highlight(this.view.run === null ? (by > 0 ? 0 : n - 1) : (this.view.run + by + n) % n);
   }
 
   onPointer(event) {
-    if (this.geometry) this.highlight(runAt(this.geometry, event.offsetX, event.offsetY));
+    if (this.geometry) this.highlight(runOf(this.panels, this.geometry, event.offsetX, event.offsetY));
   }
 }

@@ -1,7 +1,7 @@
 // A practice round in the browser, with the same functions as `Requests`, but without a server.
 
 export class PracticeRound {
-  /** data: {items: [{code, picture, explains, right}], given: code -> answer, if the round is over}. */
+  /** data: {items: [{code, panels, explains, right}], given: code -> answer, if the round is over}. */
   constructor({ items, given }) {
     this.all = items;
     this.given = { ...given };

@@ -7,8 +7,9 @@ export const RESEND_AFTER_MS = 3000;
 export const MAX_WAIT_MS = 15000; // longest time between two attempts if the server cannot save now
 export const ADOPT_AFTER_MS = 10000; // how long another window may take to save its own answer
 export const N_SAVED = 200; // number of saved answers to keep
-export const MAX_BATCH = 20; // number of answers, and their length in letters, in one request
-const MAX_LETTERS = 12_000; // a letter can have four bytes, and the server takes 64 kB
+export const MAX_BATCH = 50; // number of answers in one request, as many as the server takes
+// Together, two requests that are on their way must be smaller than 64 kB, the limit of browsers for a closing window.
+const MAX_BYTES = 30_000;
 const CHECK = "check";
 
 const inOrder = (a, b) => a.order - b.order;
@@ -203,8 +204,9 @@ export class AnswerQueue {
 
 /** The answers that fit into one request, from the first one on. */
 function batchOf(events) {
-  let letters = 0;
-  const isFull = (event) => (letters += JSON.stringify(event).length) > MAX_LETTERS;
+  let bytes = 0;
+  const sizeOf = (event) => new TextEncoder().encode(JSON.stringify(event)).length + 1;
+  const isFull = (event) => (bytes += sizeOf(event)) > MAX_BYTES;
   const end = events.slice(0, MAX_BATCH).findIndex((event, i) => isFull(event) && i > 0);
   return events.slice(0, end < 0 ? MAX_BATCH : end);
 }

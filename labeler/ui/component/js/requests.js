@@ -22,7 +22,7 @@ export class Requests {
     return replyOf(await this.#post("decisions", JSON.stringify(body)));
   }
 
-  /** The pictures of items: a list of {code, picture}, or null if the server did not reply. */
+  /** The pictures of items: a list of {code, panels}, or null if the server did not reply. */
   async items(codes) {
     const query = new URLSearchParams(codes.map((code) => ["code", code]));
     const { status, content } = await this.#ask(`items?${query}`);

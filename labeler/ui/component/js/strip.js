@@ -1,6 +1,6 @@
 // The last event: the previous item and its answer with a small picture, or the reason why a key press did nothing.
 
-import { thumbnail } from "./paint.js";
+import { thumbnailOf } from "./panels.js";
 
 const SIZE = [150, 22];
 const SHORT_MS = 4000; // how long the reason for an ignored press is shown
@@ -13,12 +13,12 @@ export class Strip {
     this.remark = null; // the reason why a press did nothing
   }
 
-  /** kind: "answered", "undone", "fast" or "nothing"; said: {code, answer, picture} for the first two kinds. */
+  /** kind: "answered", "undone", "fast" or "nothing"; said: {code, answer, panels} for the first two kinds. */
   tell(kind, said = null) {
     if (said) {
       this.kept = { kind, ...said };
       this.remark = null;
-      this.#draw(said.picture);
+      this.#draw(said.panels);
     } else {
       this.remark = { kind, until: performance.now() + SHORT_MS };
     }
@@ -30,14 +30,14 @@ export class Strip {
     return this.kept;
   }
 
-  #draw(picture) {
-    this.canvas.hidden = !picture;
-    if (!picture) return;
+  #draw(panels) {
+    this.canvas.hidden = !panels;
+    if (!panels) return;
     const density = window.devicePixelRatio || 1;
     [this.canvas.width, this.canvas.height] = SIZE.map((size) => Math.round(size * density));
     [this.canvas.style.width, this.canvas.style.height] = SIZE.map((size) => `${size}px`);
     const context = this.canvas.getContext("2d");
     context.scale(density, density);
-    thumbnail(context, picture, ...SIZE);
+    thumbnailOf(context, panels, ...SIZE);
   }
 }

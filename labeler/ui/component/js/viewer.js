@@ -1,12 +1,11 @@
 // The read-only picture for other pages, with a name above it and keys for the actions of the page.
 
+import { Decision, button } from "./decision.js";
 import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
-import { unpack } from "./layout.js";
+import { unpackAll } from "./panels.js";
 import { Picture } from "./picture.js";
-import { Requests } from "./requests.js";
 
 const TICK_MS = 500;
-const NOT_SAVED = "The server did not reply, so this decision may not be saved. Check it, or press the key again.";
 const viewers = new Set(); // the viewers of this page; the one that was used last is at the end
 
 /** Streamlit calls this at the first mount and again whenever the server sends new data. */
@@ -26,6 +25,7 @@ class Viewer {
     this.part = (name) => root.querySelector(`.${name}`);
     this.key = (name) => root.querySelector(`[data-key="${name}"]`);
     this.picture = new Picture(root, () => this.draw());
+    this.decision = new Decision(this.part("decision"), (key) => this.tellPage(key));
     this.item = null;
     this.paintedAt = null;
     this.isWaiting = false; // whether the page has not yet handled a press
@@ -70,14 +70,18 @@ class Viewer {
     const of = data.item && ` of ${data.item}`; // so that each button of the page has a unique name
     this.root.querySelectorAll(".of").forEach((part) => (part.textContent = of));
     this.isWaiting = false;
-    if (this.item === data.item && this.sent === data.picture.runs[0].quantiles) return;
-    [this.item, this.sent] = [data.item, data.picture.runs[0].quantiles];
+    this.decision.update(data);
+    const sent = JSON.stringify(data.panels);
+    if (this.item === data.item && this.sent === sent) return;
+    [this.item, this.sent] = [data.item, sent];
     this.paintedAt = null;
-    this.picture.show(unpack(data.picture), data.shows_numbers);
+    this.hasPicture = data.panels.length > 0;
+    ["canvas.runs", ".legend", ".views"].forEach((name) => (this.root.querySelector(name).hidden = !this.hasPicture));
+    if (this.hasPicture) this.picture.show(unpackAll(data.panels), data.shows_numbers);
     this.draw();
     requestAnimationFrame(() => {
       this.paintedAt = performance.now();
-      this.picture.describe();
+      if (this.hasPicture) this.picture.describe();
       this.publish();
     });
   }
@@ -92,20 +96,25 @@ class Viewer {
   }
 
   draw() {
-    if (!this.picture.picture || this.root.clientWidth === 0) return;
-    const { height } = this.component.data;
-    this.picture.draw(height);
-    this.picture.sayButtons(this.key);
+    if (this.root.clientWidth === 0) return;
+    if (this.hasPicture) {
+      this.picture.draw(this.component.data.height);
+      this.picture.sayButtons(this.key);
+    }
     this.publish();
   }
 
   publish() {
-    window.__viewer = { owner: this, item: this.item, paintedAt: this.paintedAt, view: { ...this.picture.view } };
+    const { key: chosen, reason } = this.decision;
+    const view = { ...this.picture.view };
+    window.__viewer = { owner: this, item: this.item, paintedAt: this.paintedAt, view, chosen, reason };
   }
 
   onKey(event) {
     if (this !== [...viewers].at(-1)) return;
-    const key = pressedKey(event, event.composedPath()[0], document.querySelector('[role="dialog"]') !== null);
+    const [target] = event.composedPath();
+    const key = pressedKey(event, target, document.querySelector('[role="dialog"]') !== null);
+    if (key === "Enter" && /^(A|BUTTON|SUMMARY)$/u.test(target.tagName)) return; // this presses the focused button
     if (key !== null && this.act(key)) event.preventDefault();
   }
 
@@ -117,45 +126,26 @@ class Viewer {
   }
 
   act(key) {
-    if (this.own.has(key)) return this.press(key);
+    if (this.own.has(key) || this.decision.has(key)) return this.press(key);
+    if (!this.hasPicture) return false;
     if (key !== "Escape") return this.picture.act(key);
     this.picture.highlight(null);
     return true;
   }
 
-  /** Send a press to the page, once per item and only after the item was visible. */
+  /** Handle a press, once per item and only after the item was visible. */
   press(key) {
-    if (this.isWaiting || !wasSeen(this.paintedAt, performance.now())) return true;
-    this.isWaiting = true;
-    const category = this.component.data.decides[key];
-    if (category) this.decide(key, category);
+    if (this.isWaiting || this.decision.isSaving || !wasSeen(this.paintedAt, performance.now())) return true;
+    if (this.decision.has(key)) this.decision.act(key);
     else this.tellPage(key);
+    this.publish();
     return true;
   }
 
   /** Ask for a page run. The number makes each request different from the previous one. */
-  tellPage(key, reply = null) {
+  tellPage(key) {
+    this.isWaiting = true;
     this.nTold += 1;
-    this.component.setTriggerValue("pressed", { key, item: this.item, number: this.nTold, ...reply });
+    this.component.setTriggerValue("pressed", { key, item: this.item, number: this.nTold });
   }
-
-  /** Save the category for this item; only then ask for a page run, which cannot lose the decision. */
-  async decide(key, category) {
-    const requests = new Requests(this.component.data);
-    const reply = await requests.decision({ item: this.item, category });
-    this.tellPage(key, { message: reply.failed ? reply.message || NOT_SAVED : "", saved: !reply.failed });
-  }
-}
-
-function button(key, words) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.dataset.key = key;
-  made.setAttribute("aria-keyshortcuts", key.toUpperCase());
-  const [letter, name] = [document.createElement("kbd"), document.createElement("span")];
-  letter.setAttribute("aria-hidden", "true");
-  letter.textContent = key.toUpperCase();
-  name.textContent = words;
-  made.append(letter, name);
-  return made;
 }

@@ -14,12 +14,12 @@ from labeler.service.people import identity
 from labeler.service.study import calibrating, coordinating
 from labeler.service.study.calibrating import CalibrationResult
 from labeler.store import Database
+from labeler.ui.component import Decides
 from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.escaping import escape_markdown
 from labeler.ui.coordinator.shared import done
 
 QUEUE = "reference"
-HANDLED = "handled-reference"
 NO_GATE = "finished"
 GATES = {
     NO_GATE: "all reviewers have finished the round",
@@ -43,7 +43,7 @@ def render(db: Database, person: str) -> None:
     set_gate(db, result, person, can_change=can_change)
     reached(result, hidden)
     if can_change and not hidden:
-        set_reference(db, result, person)
+        set_reference(db, result)
 
 
 def reached(result: CalibrationResult, hidden: str) -> None:
@@ -96,7 +96,7 @@ def set_gate(db: Database, result: CalibrationResult, person: str, *, can_change
         done(f"Gate saved: the study opens once {GATES[on]}{share}.")
 
 
-def set_reference(db: Database, result: CalibrationResult, person: str) -> None:
+def set_reference(db: Database, result: CalibrationResult) -> None:
     """Show the calibration items one by one with their pictures.
 
     If the person presses S or D, the component saves a reference label of the item, and then the page runs.
@@ -111,18 +111,10 @@ def set_reference(db: Database, result: CalibrationResult, person: str) -> None:
     caption = f"{queue.place(names, name)} · {f'reference: {label}' if label else 'no reference label yet'}"
     keys = {**queue.CHOICES, **queue.MOVES}
     item = browsing.item_named(db, name)
-    pressed = queue.look(db, QUEUE, item, title=name, caption=caption, keys=keys, decides=queue.CATEGORIES)
+    decides = Decides("reference", queue.CATEGORIES)
+    pressed = queue.look(db, QUEUE, item, title=name, caption=caption, keys=keys, decides=decides)
     queue.move(QUEUE, names, name, pressed)
-    category = queue.CATEGORIES.get(pressed.key) if pressed else None
-    handled = (name, pressed)
-    if pressed is None or category is None or st.session_state.get(HANDLED) == handled:
-        return
-    st.session_state[HANDLED] = handled  # the page runs again, and the last item stays
-    if pressed.message:
-        st.error(escape_markdown(pressed.message))
-        return
-    if not pressed.is_saved:  # an item without a picture has buttons of the page
-        calibrating.decide_reference(db, name, category, actor=person, now=datetime.now(UTC))
-    left = [other for other in names if other not in reference and other != name]
-    queue.put(QUEUE, left[0] if left else name)
-    done(f"Reference label of {name}: {category}. Items without a reference label: {len(left)} of {len(names)}.")
+    if queue.was_decided(QUEUE, name, pressed):
+        left = [other for other in names if other not in reference]
+        queue.put(QUEUE, left[0] if left else name)
+        done(f"Reference label of {name}: {label}. Items without a reference label: {len(left)} of {len(names)}.")

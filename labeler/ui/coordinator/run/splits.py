@@ -4,22 +4,20 @@ Before the study is closed, the page shows the progress of first labels; after t
 decisions.
 """
 
-from datetime import UTC, datetime
-
 import streamlit as st
 
-from labeler.model import Category, State, counted
+from labeler.model import State, counted
 from labeler.plan.lifecycle import Action
 from labeler.service.people import identity
 from labeler.service.results import splits
 from labeler.service.results.splits import Split
 from labeler.service.study import coordinating
 from labeler.store import Database
+from labeler.ui.component import Decides
 from labeler.ui.coordinator import queue
-from labeler.ui.coordinator.shared import done, errors_here
+from labeler.ui.coordinator.shared import done
 
 QUEUE, LISTED = "split", "splits-listed"
-CHOSEN = "split-chosen-by-key"  # in the session state: item, key, and number of such choices
 REASONS = (
     "another level",
     "a step within runs",
@@ -58,16 +56,20 @@ def render(db: Database, person: str) -> None:
 def show(db: Database, split: Split, names: list[str], person: str, *, can_decide: bool) -> None:
     """Show the runs and the labels of a split item, without names.
 
-    While the study is closed, also show the decision form.
+    While the study is closed, the person can choose a category and a reason by key or click, and the component saves
+    the decision.
     """
     name = split.item.name
     why_not = splits.why_not_decide(db, person) if can_decide else ""
-    decides = can_decide and not why_not
+    decides = Decides("split", queue.CATEGORIES, REASONS) if can_decide and not why_not else None
     keys = {**(queue.CHOICES if decides else {}), **queue.MOVES}
-    pressed = queue.look(db, QUEUE, split.item, title=name, caption=queue.place(names, name), keys=keys)
+    caption = queue.place(names, name)
+    pressed = queue.look(db, QUEUE, split.item, title=name, caption=caption, keys=keys, decides=decides)
     queue.move(QUEUE, names, name, pressed)
-    if pressed and pressed.key in queue.CATEGORIES:
-        st.session_state[CHOSEN] = name, pressed.key, st.session_state.get(CHOSEN, ("", "", 0))[2] + 1
+    if split.decision and queue.was_decided(QUEUE, name, pressed):
+        left = [other.item.name for other in splits.split_items(db) if other.remains]
+        queue.put(QUEUE, left[0] if left else names[(names.index(name) + 1) % len(names)])
+        done(f"{name}: decided as {split.decision.category}. Split items that remain: {len(left)} of {len(names)}.")
     st.caption("Labels, without names")
     for label in split.labels:
         third, comment = " (third label)" if label.is_third else "", f": {label.comment}" if label.comment else ""
@@ -76,32 +78,3 @@ def show(db: Database, split: Split, names: list[str], person: str, *, can_decid
         st.text(f"Decided: {split.decision.category}. {split.decision.why}")
     if why_not:
         st.info(why_not)
-    elif decides:
-        decide(db, split, names, person)
-
-
-def decide(db: Database, split: Split, names: list[str], person: str) -> None:
-    """Show the form for a decision: a category, chosen by key or click, and a reason.
-
-    Nothing is preselected.
-    """
-    name = split.item.name
-    item, pressed, n_chosen = st.session_state.get(CHOSEN, ("", "", 0))
-    with st.container(border=True):
-        category = st.segmented_control(
-            "Your decision",
-            list(Category),
-            format_func=str.title,
-            key=f"category-{name}-{n_chosen}",  # a new widget: the browser may still send the previous choice
-            default=queue.CATEGORIES[pressed] if item == name else None,
-        )
-        reason = st.pills("Reason", REASONS, key=f"reason-{name}", default=None)
-        why = st.text_input("Your own reason", key=f"why-{name}")
-        if not st.button("Save the decision", type="primary", key=f"decide-{name}"):
-            return
-        with errors_here():
-            text = ": ".join(filter(None, (reason, why.strip())))
-            chosen = splits.adjudicate(db, name, category, text, actor=person, now=datetime.now(UTC))
-            left = [other.item.name for other in splits.split_items(db) if other.remains]
-            queue.put(QUEUE, left[0] if left else names[(names.index(name) + 1) % len(names)])
-            done(f"{name}: decided as {chosen}. Split items that remain: {len(left)} of {len(names)}.")
