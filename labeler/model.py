@@ -71,6 +71,15 @@ class State(StrEnum):
     PAUSED = "paused"
 
 
+class ItemRole(StrEnum):
+    """How the results use an item."""
+
+    COUNTED = "counted"
+    CALIBRATION = "calibration"  # labelled only in the calibration round
+    CHOSEN = "chosen"  # labelled because its label is informative; only learning and weighted estimates use it
+    EXCLUDED = "excluded"
+
+
 @dataclass(frozen=True)
 class Item:
     """A benchmark in a study, with its runs. `n_iterations` is the length of the shortest run.

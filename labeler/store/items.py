@@ -1,9 +1,9 @@
 """Store and read items, and the files from which items were imported."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from labeler.model import Item
+from labeler.model import Item, ItemRole
 from labeler.store import chain
 from labeler.store.database import Database
 
@@ -62,6 +62,33 @@ def add(
 def all_items(db: Database) -> list[Item]:
     """Return all items, in order of name."""
     return [Item(**row) for row in db.records(f"SELECT {_COLUMNS} FROM items ORDER BY name")]  # noqa: S608 - constant
+
+
+def included(db: Database, *, measured: bool = False) -> list[Item]:
+    """Return the items that are not excluded, in order of name; if `measured`, only items with runs."""
+    return [item for item in all_items(db) if item.excluded_why is None and (item.n_runs or not measured)]
+
+
+def excluded(db: Database) -> dict[str, str]:
+    """Return the reason of each excluded item, in order of name."""
+    return {item.name: item.excluded_why for item in all_items(db) if item.excluded_why is not None}
+
+
+def roles(db: Database, chosen: Collection[str] = ()) -> dict[str, ItemRole]:
+    """Return how the results use each item, in order of name.
+
+    `chosen` are the items that were chosen because they are informative. They follow from the seed of the plan (see
+    `labeler.service.plan.item_batches`); without them, such an item counts.
+    """
+    rows = db.execute(
+        """SELECT name, CASE WHEN excluded_why IS NOT NULL THEN 'excluded'
+                             WHEN item_id IN (SELECT item_id FROM assignments GROUP BY item_id
+                                              HAVING min(kind = 'calibration')) THEN 'calibration'
+                             ELSE 'counted' END
+           FROM items ORDER BY name"""
+    )
+    known = {str(name): ItemRole(role) for name, role in rows}
+    return known | {name: ItemRole.CHOSEN for name in chosen if known[name] is ItemRole.COUNTED}
 
 
 def n_items(db: Database) -> int:

@@ -113,8 +113,8 @@ def from_study(db: Database) -> Gathered:
     An import makes separate items from the versions or altered methods of a benchmark. This function joins these items
     again.
     """
-    imported = sorted(items.all_items(db), key=lambda item: item.item_id)
-    benchmarks = [_of_item(db, item) for item in imported if item.n_runs and item.excluded_why is None]
+    imported = sorted(items.included(db, measured=True), key=lambda item: item.item_id)
+    benchmarks = [_of_item(db, item) for item in imported]
     return Gathered(tuple(sorted_by_name(by_name(benchmarks))))
 
 

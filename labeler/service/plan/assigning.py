@@ -136,7 +136,7 @@ def active_plan(db: Database) -> ActivePlan:
         standing={place_of(row.assignment): row.assignment for row in rows if not row.ended},
         answers=history.until(len(history.marks)),
         applications={item.name: item.application for item in all_items},
-        excluded=frozenset(item.name for item in all_items if item.excluded_why is not None),
+        excluded=frozenset(items.excluded(db)),
         imported=imported(rows),
         seed=seed_of(db),
         labelled=history.labelled(len(history.marks)),
@@ -199,7 +199,7 @@ def _drawn_from(db: Database, seed: int, first: int | None) -> dict[str, str]:
 
     If `first` is given, return only this number of items, the first in a random order that the seed determines.
     """
-    plannable = _plannable(db)
+    plannable = {item.name: item.application for item in items.included(db, measured=True)}
     if first is None:
         return plannable
     if not 2 <= first <= len(plannable):
@@ -214,10 +214,6 @@ def random_order(names: Iterable[str], seed: Seed) -> list[str]:
     For any n, the first n items are a random sample.
     """
     return sorted(names, key=partial(key, seed, "random order"))
-
-
-def _plannable(db: Database) -> dict[str, str]:
-    return {item.name: item.application for item in items.all_items(db) if item.n_runs and item.excluded_why is None}
 
 
 def _reviewers(db: Database) -> list[str]:

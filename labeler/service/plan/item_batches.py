@@ -6,6 +6,7 @@ This matters in a study that is planned in batches: only random items are a samp
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from labeler.model import ItemRole
 from labeler.service.plan import assigning
 from labeler.store import Database, events, items
 
@@ -69,6 +70,16 @@ def chosen_items(db: Database) -> frozenset[str]:
     """
     known = sampled(db)
     return known.chosen if known else frozenset()
+
+
+def roles(db: Database) -> dict[str, ItemRole]:
+    """Return how the results use each item, in order of name."""
+    return items.roles(db, chosen_items(db))
+
+
+def not_counted(db: Database) -> frozenset[str]:
+    """Return the names of the items that no result uses, except for learning and weighted estimates."""
+    return frozenset(name for name, role in roles(db).items() if role is not ItemRole.COUNTED)
 
 
 def _reach(order: Sequence[str], names: Sequence[str]) -> int:

@@ -17,7 +17,6 @@ from analysis.consensus import identifiability_of_plan
 from analysis.intervals import Estimate
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
-from labeler.model import Item
 from labeler.plan.design import copies_that_fit, overlap_of
 from labeler.store import Database, items, people
 
@@ -222,7 +221,7 @@ def _not_identified(planned: planning.Design) -> str | None:
 
 def size_of_study(db: Database) -> tuple[int, int, int]:
     """Return the numbers of items, reviewers and applications that a new plan for this study would have."""
-    plannable = _plannable(db)
+    plannable = items.included(db, measured=True)
     n_reviewers = sum(person.active for person in people.reviewers(db))
     return len(plannable), n_reviewers, len({item.application for item in plannable} - {""})
 
@@ -232,7 +231,7 @@ def application_sizes(db: Database, n_items: int) -> list[int]:
 
     The applications keep the proportions that they have in the study.
     """
-    sizes = sorted(Counter(item.application for item in _plannable(db)).values())
+    sizes = sorted(Counter(item.application for item in items.included(db, measured=True)).values())
     return sizes_of(n_items, sizes or [1])
 
 
@@ -240,10 +239,6 @@ def sizes_of(n_items: int, shares: Sequence[int]) -> list[int]:
     """Divide a number of items into whole numbers in the given proportions, and return these numbers."""
     ends = [round(n_items * part / sum(shares)) for part in accumulate(shares)]
     return [end - begin for begin, end in pairwise([0, *ends])]
-
-
-def _plannable(db: Database) -> list[Item]:
-    return [item for item in items.all_items(db) if item.n_runs and item.excluded_why is None]
 
 
 def simulated(

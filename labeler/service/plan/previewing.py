@@ -168,7 +168,7 @@ def _plan_command(db: Database, parameters: PlanParameters, first: int | None) -
 
 def loads_now(db: Database) -> list[dict[str, Any]]:
     """Return the current load of each reviewer, without excluded items, in the form of `Preview.rows_of_loads`."""
-    counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
+    counting = {item.name for item in items.included(db)}
     loads: dict[str, Counter[Kind]] = defaultdict(Counter)
     for row in assignments.everything(db):
         if not row.ended and row.assignment.item in counting:

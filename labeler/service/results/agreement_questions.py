@@ -11,7 +11,8 @@ from analysis.tables import counted_labels
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.formats.source import Source
-from labeler.service.results import exchange, history
+from labeler.service.plan import item_batches
+from labeler.service.results import exchange
 from labeler.store import Database
 
 MIN_ITEMS = 2
@@ -20,7 +21,7 @@ MIN_ITEMS = 2
 def labels_of_study(db: Database) -> pd.DataFrame:
     """Return the first labels of a study, without excluded and calibration items."""
     answers = exchange.all_answers(db)
-    return counted_labels(answers[~answers["item"].isin(history.not_counted(db))])
+    return counted_labels(answers[~answers["item"].isin(item_batches.not_counted(db))])
 
 
 def labels_of_file(path: Path) -> pd.DataFrame:

@@ -18,8 +18,7 @@ from labeler.plan.lifecycle import Action, require
 from labeler.safe_text import csv_text
 from labeler.screen import timing
 from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import history
+from labeler.service.plan import assigning, item_batches
 from labeler.store import Database, assignments, decisions, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment
 from labeler.store.decisions import Decision
@@ -103,7 +102,7 @@ def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported
     chosen = _form(form)
     with db.atomic():
         _log_export(db, actor, now)
-        answers, left_out = all_answers(db), history.not_counted(db)
+        answers, left_out = all_answers(db), item_batches.not_counted(db)
     first = counted_labels(answers[~answers["item"].isin(left_out)])
     table = first.rename(columns={"rater": "reviewer", "category": "label"})[list(label_forms.COLUMNS)]
     timed = zip(first["dwell_ms"], first["view"], strict=True)

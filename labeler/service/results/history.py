@@ -5,7 +5,7 @@ from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
-from labeler.model import Kind, Origin, State
+from labeler.model import ItemRole, Kind, Origin, State
 from labeler.plan.active_plan import place_of
 from labeler.service.labelling import inbox
 from labeler.service.plan import assigning, item_batches
@@ -45,11 +45,7 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
             }
             for e in people
         ],
-        "excluded": [
-            {"item": item.name, "why": item.excluded_why}
-            for item in items.all_items(db)
-            if item.excluded_why is not None
-        ],
+        "excluded": [{"item": name, "why": why} for name, why in items.excluded(db).items()],
         "changed_pairs": _changed_pairs(db),
         "calibration": _calibration(db, level),
         **({"selection": selection} if selection else {}),
@@ -61,27 +57,10 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
     }
 
 
-def not_counted(db: Database) -> frozenset[str]:
-    """Return the names of the items that no result uses.
-
-    These are excluded items, calibration items, and items that were chosen because they are informative.
-    """
-    excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
-    return frozenset(excluded | calibration_items(db) | item_batches.chosen_items(db))
-
-
-def calibration_items(db: Database) -> set[str]:
-    """Return the names of the items that are labelled only in the calibration round."""
-    kinds: dict[str, set[Kind]] = {}
-    for row in assignments.everything(db):
-        kinds.setdefault(row.assignment.item, set()).add(row.assignment.kind)
-    return {item for item, of_item in kinds.items() if of_item == {Kind.CALIBRATION}}
-
-
 def _changed_pairs(db: Database) -> list[dict[str, Any]]:
     history = assigning.answer_history(db)
     taken_over = {place_of(row.assignment)[:2] for row in assignments.everything(db) if row.origin is Origin.CHANGE}
-    left_out = not_counted(db)
+    left_out = item_batches.not_counted(db)
     pairs: Counter[tuple[str, str]] = Counter()
     for item, of_item in history.first_labels(len(history.marks)).items():
         if item in left_out:
@@ -100,7 +79,7 @@ def _not_given(db: Database) -> list[dict[str, str]]:
     if studies.get(db).state not in (State.CLOSED, State.UNBLINDED):
         return []
     answered = {(row.item, row.reviewer) for row in labels.table(db)[["item", "reviewer"]].itertuples(index=False)}
-    left_out = not_counted(db)
+    left_out = item_batches.not_counted(db)
     planned: Counter[str] = Counter()
     active: dict[str, set[str]] = {}
     ended: dict[str, set[str]] = {}
@@ -139,7 +118,7 @@ def _selection(db: Database, level: float) -> dict[str, Any] | None:
     known = item_batches.sampled(db)
     if known is None or not known.chosen:
         return None
-    left_out = {item.name for item in items.all_items(db) if item.excluded_why is not None} | calibration_items(db)
+    left_out = {name for name, role in items.roles(db).items() if role is not ItemRole.COUNTED}
     first = counted_labels(labels.table(db))
     counts = count_table(first[~first["item"].isin(left_out)])
     population = [name for name in known.order if name not in left_out]

@@ -23,12 +23,11 @@ from analysis.learning import DEFAULT_FEATURES, FEATURES, TARGETS, Arena, Learne
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.formats.source import Source
-from labeler.model import Category, StoredVerdict, combined_hash
+from labeler.model import Category, ItemRole, StoredVerdict, combined_hash
 from labeler.service import background
 from labeler.service.files.models import read_model
 from labeler.service.outputs import as_csv
-from labeler.service.plan import item_batches
-from labeler.service.results import exchange, history
+from labeler.service.results import exchange
 from labeler.store import Database, events, items, verdicts
 
 __all__ = [
@@ -58,9 +57,8 @@ def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
     with db.atomic():
         events.add(db, now.isoformat(), actor, "learn", {})
         answers, all_items = exchange.all_answers(db), items.all_items(db)
-        left_out = history.not_counted(db) - item_batches.chosen_items(
-            db
-        )  # items that were chosen because they are informative are used for learning
+        # items that were chosen because they are informative are used for learning
+        left_out = {name for name, role in items.roles(db).items() if role is not ItemRole.COUNTED}
         table = verdicts.table(db)
         counting = [item for item in all_items if item.name not in left_out]
         features = {item.name: learning.features_of(verdicts.of_item(db, item.item_id)) for item in counting}

@@ -77,7 +77,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
                 "The plan already has every item. To label a study in batches, create its plan with labeler plan "
                 "--first N before the labelling begins."
             )
-        excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
+        excluded = set(items.excluded(db))
     ranked, reason = _ranked(db, [name for name in known.waiting if name not in excluded], actor, now)
     with db.atomic():
         if item_batches.sampled(db) != known:

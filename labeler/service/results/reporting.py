@@ -42,7 +42,7 @@ from analysis.report import (
 from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.formats.source import Source
-from labeler.model import State, Study, combined_hash
+from labeler.model import ItemRole, State, Study, combined_hash
 from labeler.safe_text import one_line
 from labeler.screen import thumbnails, timing
 from labeler.service import background
@@ -238,13 +238,14 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
     The log records that the data were read.
     """
     with db.atomic():
-        study, all_items, left_out = studies.get(db), items.all_items(db), history.not_counted(db)
-        calibration, chosen = history.calibration_items(db), item_batches.chosen_items(db)
+        study, all_items, chosen = studies.get(db), items.all_items(db), item_batches.chosen_items(db)
+        roles = items.roles(db, chosen)
         answers, verdict_table = exchange.all_answers(db), verdicts.table(db)
         course, n_reviewers = history.study_course(db, level=options.level), len(people.reviewers(db))
         events.add(db, now.isoformat(), actor, "report", {"state": study.state, "answers": len(answers)})
         chain_head = str(chain.head(db))
-    excluded = {row["item"] for row in course["excluded"]}
+    left_out = {name for name, role in roles.items() if role is not ItemRole.COUNTED}
+    excluded = {name for name, role in roles.items() if role is ItemRole.EXCLUDED}
     is_excluded = answers["item"].isin(excluded | chosen)
     label_file = answers[~is_excluded].reset_index(drop=True)
     # these answers are needed to find the first labels of other items, so they stay, with a kind that never counts
@@ -259,7 +260,7 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
             "interim": study.state is not State.UNBLINDED,
             "items": len(all_items) - len(left_out),
             "excluded_items": len(excluded),
-            "calibration_items": len(calibration - excluded),
+            "calibration_items": sum(role is ItemRole.CALIBRATION for role in roles.values()),
             "reviewers": n_reviewers,
             "reported_utc": now.isoformat(timespec="seconds"),
         },

@@ -18,12 +18,12 @@ from analysis.agreement import agreement_so_far
 from analysis.intervals import Estimate
 from analysis.tables import COUNTED_KINDS, counted_labels, first_of, with_defaults
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Category, Item, Kind
+from labeler.model import Category, Item, ItemRole, Kind
 from labeler.plan.lifecycle import Action, require
 from labeler.service.cache import until_changed
 from labeler.service.items.browsing import item_named
 from labeler.service.people.identity import checked_reason
-from labeler.service.results import history
+from labeler.service.plan import item_batches
 from labeler.store import Database, assignments, decisions, events, items, labels, studies
 from labeler.store.decisions import Decision
 
@@ -81,7 +81,7 @@ def split_items(db: Database) -> tuple[Split, ...]:
     The undecided items and the other items are each sorted by name.
     """
     table = _first_and_third(db)
-    by_name = {item.name: item for item in items.all_items(db) if item.excluded_why is None}
+    by_name = {item.name: item for item in items.included(db)}
     standing = {decision.item: decision for decision in decisions.everything(db)}
     labels_of: dict[str, list[SplitLabel]] = {name: [] for name in _split_names(table) & by_name.keys()}
     columns = (table[name].tolist() for name in ("item", "category", "comment", "kind"))
@@ -161,8 +161,7 @@ def why_not_decide(db: Database, name: str) -> str:
     A person who labelled one of the split items may not make decisions.
     """
     table = _first_and_third(db)
-    counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
-    own = _split_names(table) & counting & set(table.loc[table["rater"] == name, "item"])
+    own = (_split_names(table) - items.excluded(db).keys()) & set(table.loc[table["rater"] == name, "item"])
     if not own:
         return ""
     return (
@@ -173,7 +172,7 @@ def why_not_decide(db: Database, name: str) -> str:
 
 def n_complete(db: Database) -> tuple[int, int]:
     """Return how many of the items that count have at least two first labels, and the number of items that count."""
-    excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
+    excluded = set(items.excluded(db))
     assigned = {row.assignment.item for row in assignments.everything(db) if row.assignment.kind in COUNTED_KINDS}
     table = _first_and_third(db)
     n_labels = table[table["kind"].isin(COUNTED_KINDS) & ~table["item"].isin(excluded)].groupby("item").size()
@@ -249,7 +248,7 @@ def current_agreement(db: Database) -> InterimAgreement:
 
     A caller that shows the result must first check with `identity.why_hidden` that the person may see it.
     """
-    counting = {item.name for item in items.all_items(db)} - history.not_counted(db)
+    counting = {name for name, role in item_batches.roles(db).items() if role is ItemRole.COUNTED}
     first = counted_labels(labels.table(db))
     first = first[first["item"].isin(counting)]
     status, so_far = consensus.agreed_only(first)["status"], agreement_so_far(first)

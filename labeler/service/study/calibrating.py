@@ -65,7 +65,7 @@ def result(db: Database, *, level: float = 0.95) -> CalibrationResult:
     from analysis.agreement import fleiss_kappa, percent_agreement
     from analysis.tables import count_table
 
-    counting, planned = _counting(db), assignments.everything(db, Kind.CALIBRATION)
+    counting, planned = {item.name for item in items.included(db)}, assignments.everything(db, Kind.CALIBRATION)
     rows = [row.assignment for row in planned if not row.ended and row.assignment.item in counting]
     gate, n_assigned = studies.get(db).gate, pd.Series([row.reviewer for row in rows], dtype=object).value_counts()
     first = first_labels(db) if planned else pd.DataFrame(columns=["item", "rater", "category"])
@@ -148,7 +148,7 @@ def share_with_others(db: Database, reviewer: str) -> float | None:
     Return None if no other reviewer has labelled an item that this reviewer labelled.
     """
     first = first_labels(db)
-    first = first[first["item"].isin(_counting(db))]
+    first = first[~first["item"].isin(items.excluded(db))]
     own = dict(first.loc[first["rater"] == reviewer, ["item", "category"]].to_numpy().tolist())
     other_labels = first[(first["rater"] != reviewer) & first["item"].isin(own)]
     equal = [
@@ -207,10 +207,6 @@ def read_reference(path: Path) -> dict[str, Category]:
                 f"{path}, line {line}: item {item!r} has two different labels. Remove one of these labels."
             )
     return reference
-
-
-def _counting(db: Database) -> set[str]:
-    return {item.name for item in items.all_items(db) if item.excluded_why is None}
 
 
 def _shared(first: "pd.DataFrame", name: str, reference: Mapping[str, Category], level: float) -> "Estimate":

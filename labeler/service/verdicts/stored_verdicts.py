@@ -158,8 +158,7 @@ def to_send_first(counting: pd.DataFrame, n: int | None = None) -> list[dict[str
 
 def of_counting_items(db: Database, table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a table of verdicts without excluded items."""
-    excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
-    return table[~table["item"].isin(excluded)]
+    return table[~table["item"].isin(items.excluded(db))]
 
 
 def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:

@@ -1,5 +1,7 @@
 """A study that is planned in parts: the next items, who may see the reason, and which labels count for what."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, item_batches, verifying
-from labeler.service.results import history, reporting
+from labeler.service.results import reporting
 from labeler.service.results.learning import material_of_study
 from labeler.service.results.next_items import next_items
 from labeler.service.study import coordinating, course
@@ -103,7 +105,7 @@ def test_chosen_items_enter_no_agreement_but_are_learnt_from(study):
     next_items(study, 10, **CAROL)
     answer_all(study)
     chosen = item_batches.chosen_items(study)
-    assert history.not_counted(study) == chosen
+    assert item_batches.not_counted(study) == chosen
     report = json_values(reporting.report_of_study(study, reporting.QUICK, **CAROL))
     assert report["study"]["items"] == N_ITEMS - len(chosen)
     assert report["agreement"]["n_labels"] == 2 * (N_FIRST + 3)
@@ -118,6 +120,20 @@ def test_chosen_items_enter_no_agreement_but_are_learnt_from(study):
     material = material_of_study(study, **CAROL)
     assert chosen <= set(material.features.index)
     assert (material.answers["kind"] == "fresh").all()
+
+
+def test_an_excluded_item_is_excluded_even_if_it_was_chosen(study):
+    next_items(study, 10, **CAROL)
+    answer_all(study)
+    chosen = item_batches.chosen_items(study)
+    gone = min(chosen)
+    browsing.exclude(study, gone, why="broken", **CAROL)
+    roles = item_batches.roles(study)
+    assert Counter(roles.values()) == {"counted": N_ITEMS - len(chosen), "chosen": len(chosen) - 1, "excluded": 1}
+    assert roles[gone] == "excluded"
+    material = material_of_study(study, **CAROL)
+    assert gone not in material.features.index
+    assert set(material.answers.loc[material.answers["item"] == gone, "kind"]) == {"excluded"}
 
 
 def test_reviewers_cannot_tell_why_an_item_came(study):

@@ -18,9 +18,10 @@ from analysis.consensus import agreed_only, majority
 from analysis.dissimilarity import title_of
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 from labeler.formats import tables as files, writing
-from labeler.model import ALL, Answer, Item, Kind
+from labeler.model import ALL, Answer, Item, ItemRole, Kind
 from labeler.service.handover.publishing.publish_file import Times
-from labeler.service.results import exchange, history
+from labeler.service.plan import item_batches
+from labeler.service.results import exchange
 from labeler.service.results.reporting import ReportInput
 from labeler.store import Database, assignments, items, runs, verdicts
 
@@ -116,7 +117,7 @@ def tables_of(
     verdict_table = verdicts.table(copy)
     return StudyTables(
         labels=labels,
-        items=_items(all_items, labels.frame, verdict_table, history.calibration_items(copy), licences),
+        items=_items(all_items, labels.frame, verdict_table, item_batches.roles(copy), licences),
         measurements=_measurement_columns(),
         verdicts=_verdicts(gathered.verdicts),
         log=_log(log, times),
@@ -314,7 +315,7 @@ def _items(
     all_items: Sequence[Item],
     labels: pd.DataFrame,
     verdict_table: pd.DataFrame,
-    calibration: set[str],
+    roles: Mapping[str, ItemRole],
     licences: Mapping[str, str],
 ) -> PublishedTable:
     counted = labels[labels["counts"]].rename(columns={"reviewer": "rater", "label": "category"})
@@ -329,17 +330,12 @@ def _items(
     votes = counted.groupby(["item", "category"]).size()
     folds = folds_by_application({item.name: item.application for item in all_items})
 
-    def role(item: Item) -> str:
-        if item.excluded_why is not None:
-            return "excluded"
-        return "calibration" if item.name in calibration else "counted"
-
     rows: dict[str, list[Any]] = {
         "item": [item.name for item in all_items],
         "benchmark": [item.benchmark for item in all_items],
         "application": [item.application for item in all_items],
         "source_licence": [licences.get(item.application) or None for item in all_items],
-        "role": [role(item) for item in all_items],
+        "role": [roles[item.name].value for item in all_items],
         "excluded_why": [item.excluded_why for item in all_items],
         "unit": [item.unit for item in all_items],
         "better": [item.better for item in all_items],
@@ -391,6 +387,7 @@ _ITEM_COLUMNS = (
         "role", "text", "use of the item in the results",
         values={
             "counted": "used", "calibration": "labelled only in the calibration round",
+            "chosen": "labelled because it is informative; used only for learning",
             "excluded": "not used; see excluded_why",
         },
     ),

@@ -21,8 +21,8 @@ ROW_PX = 68  # three lines of text
 PICTURE_PX, NAME_PX, LABELS_PX, VERDICTS_PX, NUMBER_PX = 116, 128, 92, 70, 68  # fit into a window of 800 px
 LABELS = st.column_config.TextColumn(width=LABELS_PX, help="First labels. S: similar, D: dissimilar.")
 VERDICTS = "Number of classifiers that say dissimilar (D) and similar (S)."
-ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest spread": ("spread", True),
-          "Fewest iterations": ("iterations", True)}  # fmt: skip
+ORDERS = {"Name": ("item", True), "Largest range of medians": ("spread", False),
+          "Smallest range of medians": ("spread", True), "Fewest iterations": ("iterations", True)}  # fmt: skip
 
 
 def render(db: Database, person: str) -> None:
@@ -78,7 +78,8 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue,
             "name": st.column_config.TextColumn("benchmark", width=NAME_PX),
             **({"verdicts": st.column_config.TextColumn(width=VERDICTS_PX, help=VERDICTS)} if with_verdicts else {}),
             "spread": st.column_config.NumberColumn(
-                "spread", format="%.3g %%", width=NUMBER_PX, help="Spread of the runs' medians."
+                "range of medians", format="%.3g %%", width=NUMBER_PX,
+                help="Largest minus smallest median of a run, as a share of the overall median.",
             ),
             "iterations": st.column_config.NumberColumn(width=NUMBER_PX),
         },
@@ -123,7 +124,7 @@ def asked_for(table: browsing.Catalogue) -> browsing.Filter:
     left, middle, right = st.columns(3)
     shares, lengths = browsing.SPREADS, sorted({0, 1, *table["iterations"].tolist()})
     spread = middle.select_slider(
-        "Spread of the runs' medians", shares, (shares[0], shares[-1]), browsing.describe_share
+        "Range of the runs' medians", shares, (shares[0], shares[-1]), browsing.describe_share
     )
     judges = browsing.classifiers(table)
     judge = right.selectbox("Verdict of", judges, index=None) if judges else None
