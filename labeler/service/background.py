@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 
 from labeler.errors import InputError
 from labeler.model import counted
@@ -24,9 +24,8 @@ def start_verdicts(study: Path, thresholds: Mapping[str, float] = NO_THRESHOLDS,
 
     `thresholds` gives an additional threshold for "theta" or "cut".
     """
-    options = [text for name, value in thresholds.items() for text in (f"--{name}", repr(value))]
     child = subprocess.Popen(  # noqa: S603 - our own command, no shell
-        _command(["verdicts", "--study", str(study), "--actor", actor, *options]),
+        _command("verdicts", study=study, actor=actor, **thresholds),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -35,17 +34,47 @@ def start_verdicts(study: Path, thresholds: Mapping[str, float] = NO_THRESHOLDS,
     _children[child.pid] = child
 
 
-def output_of(arguments: Sequence[str], *, waiting: Callable[[float], object]) -> str:
+def output_of(command: str, *arguments: object, waiting: Callable[[float], object], **options: object) -> str:
     """Run a labeler command in a separate process and return its output.
 
-    If the caller stops waiting, the command is stopped. `waiting` is called several times per second with the elapsed
-    seconds; if it raises an error, for example because the user closed the page, the command is stopped. Raises
-    InputError if the command fails. The message is the error message of the command.
+    The option `per_item=2` is passed on as `--per-item 2` and `paper=True` as `--paper`; options that are None or False
+    are left out. Bytes are the content of a file that the command reads. If the caller stops waiting, the command is
+    stopped. `waiting` is called several times per second with the elapsed seconds; if it raises an error, for example
+    because the user closed the page, the command is stopped. Raises InputError if the command fails. The message is the
+    error message of the command.
     """
+    uploads = {name: content for name, content in options.items() if isinstance(content, bytes)}
+    with TemporaryDirectory(prefix="labeler-") as folder:
+        for name, content in uploads.items():
+            Path(folder, name).write_bytes(content)
+        files = {name: Path(folder, name) for name in uploads}
+        try:
+            return _run(_command(command, *arguments, **(options | files)), command, waiting)
+        except InputError as error:
+            raise InputError(str(error).replace(f"{folder}{os.sep}", "The table of ")) from None
+
+
+def files_of(
+    command: str, *arguments: object, into: str, waiting: Callable[[float], object], **options: object
+) -> dict[str, bytes]:
+    """Run a labeler command as `output_of` does, and return the files that it writes, as name -> content.
+
+    `into` is the option of the command that names the folder. Files in folders within this folder, such as figures, are
+    left out. Files that the command prints come first, in the printed order.
+    """
+    with TemporaryDirectory(prefix="labeler-") as folder:
+        printed = output_of(command, *arguments, waiting=waiting, **{**options, into: folder}).splitlines()
+        order = {path: number for number, path in enumerate(printed)}
+        paths = [path for path in sorted(Path(folder).iterdir()) if path.is_file()]
+        paths.sort(key=lambda path: order.get(str(path), len(order)))
+        return {path.name: path.read_bytes() for path in paths}
+
+
+def _run(command: Sequence[str], name: str, waiting: Callable[[float], object]) -> str:
     started = time.monotonic()
     with TemporaryFile() as output, TemporaryFile() as errors:
         child = subprocess.Popen(  # noqa: S603 - our own command, no shell
-            _command(arguments), stdin=subprocess.DEVNULL, stdout=output, stderr=errors
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors
         )
         try:
             while child.poll() is None:
@@ -60,15 +89,21 @@ def output_of(arguments: Sequence[str], *, waiting: Callable[[float], object]) -
             file.seek(0)
             texts.append(file.read().decode())
     if child.returncode:
-        message = (
-            texts[1].rpartition("Error: ")[2].strip()
-        )  # removes the notes and the progress that were printed before the error
-        raise InputError(message or f"labeler {arguments[0]} failed with exit code {child.returncode}.")
+        # without the notes and the progress that were printed before the error
+        message = texts[1].rpartition("Error: ")[2].strip()
+        raise InputError(message or f"labeler {name} failed with exit code {child.returncode}.")
     return texts[0]
 
 
-def _command(arguments: Sequence[str]) -> list[str]:
-    return [sys.executable, "-m", "labeler", *arguments]
+def _command(command: str, *arguments: object, **options: object) -> list[str]:
+    line = [sys.executable, "-m", "labeler", command, *map(str, arguments)]
+    for name, value in options.items():
+        option = f"--{name.rstrip('_').replace('_', '-')}"
+        if value is True:
+            line.append(option)
+        elif value is not None and value is not False:
+            line += [option, str(value)]
+    return line
 
 
 def is_running(job: Job) -> bool:

@@ -127,8 +127,9 @@ def preview_for_page(
     """
     if not _is_large(db, parameters):
         return preview(db, parameters, assumed, first=first).json_values()
-    command = [*_plan_command(db, parameters, first), "--dry-run", "--seconds", str(assumed.seconds), "--json"]
-    return dict(json.loads(background.output_of(command, waiting=waiting)))
+    options = _plan_options(db, parameters, first)
+    text = background.output_of("plan", dry_run=True, seconds=assumed.seconds, json=True, waiting=waiting, **options)
+    return dict(json.loads(text))
 
 
 def confirm_on_page(
@@ -144,7 +145,7 @@ def confirm_on_page(
     if not _is_large(db, parameters):
         assigning.confirm_plan(db, parameters, first=first, actor=actor, now=now)
         return
-    background.output_of([*_plan_command(db, parameters, first), "--actor", actor], waiting=waiting)
+    background.output_of("plan", actor=actor, waiting=waiting, **_plan_options(db, parameters, first))
 
 
 def _is_large(db: Database, parameters: PlanParameters) -> bool:
@@ -155,15 +156,14 @@ def _is_large(db: Database, parameters: PlanParameters) -> bool:
     return min(n_blocks, MAX_LISTED_BLOCKS) > MAX_BLOCKS or n_items * each > MAX_ASSIGNMENTS
 
 
-def _plan_command(db: Database, parameters: PlanParameters, first: int | None) -> list[str]:
-    """Return the arguments of the labeler command that creates this plan."""
-    size = {} if parameters.paper else {
-        "--per-item": parameters.per_item, "--overlap": parameters.overlap, "--retest": parameters.retest
+def _plan_options(db: Database, parameters: PlanParameters, first: int | None) -> dict[str, Any]:
+    """Return the options of `labeler plan` that create this plan."""
+    size = {"paper": True} if parameters.paper else {
+        "per_item": parameters.per_item, "overlap": parameters.overlap, "retest": parameters.retest
     }  # fmt: skip
-    options = {"--study": db.path, "--seed": parameters.seed, "--calibration": parameters.calibration, **size}
-    options |= {} if first is None else {"--first": first}
-    texts = [str(text) for option in options.items() for text in option]
-    return ["plan", *texts, *(["--paper"] if parameters.paper else [])]
+    return {
+        "study": db.path, "seed": parameters.seed, "calibration": parameters.calibration, "first": first, **size
+    }  # fmt: skip
 
 
 def loads_now(db: Database) -> list[dict[str, Any]]:

@@ -4,11 +4,10 @@ import hashlib
 import json
 import math
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import Category, ItemRole, StoredVerdict, combined_hash
-from labeler.service import background
 from labeler.service.files.models import read_model
 from labeler.service.outputs import as_csv
 from labeler.service.results import exchange
@@ -383,16 +381,3 @@ def _versions() -> dict[str, str]:
         "labeler": labeler.__version__, "python": platform.python_version(), "numpy": np.__version__,
         "pandas": pd.__version__, "scipy": scipy.__version__,
     }  # fmt: skip
-
-
-def files_for_page(
-    db: Database, command: Sequence[str], *, actor: str, waiting: Callable[[float], object]
-) -> dict[str, bytes]:
-    """Run `labeler learn` or `labeler compare` in a separate process; return the files that the command writes.
-
-    The process is stopped if the page is closed. The command is given without the study and the folder. The figures are
-    left out, because the HTML page contains them. Raises InputError if the data are too small, or an option is invalid.
-    """
-    with TemporaryDirectory() as folder:
-        background.output_of([*command, "--study", str(db.path), "--report", folder, "--actor", actor], waiting=waiting)
-        return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir()) if path.is_file()}

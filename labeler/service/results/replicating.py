@@ -6,11 +6,9 @@ Bauer et al., "Searching for the Ground Truth: Assessing the Similarity of Bench
 doi:10.1145/3578245.3584693.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -27,7 +25,6 @@ from labeler.errors import InputError, Refused, sentence
 from labeler.formats import Source, references
 from labeler.model import Category, combined_hash, counted
 from labeler.screen import binning, charts as screen_charts
-from labeler.service import background
 from labeler.service.files.gathering import Gathered as GatheredFiles
 from labeler.service.results.reporting import QUICK, REPLICATION_NOTE, ReportInput, gathered_files
 from labeler.store import Database, items
@@ -209,32 +206,6 @@ def _label_scope(answers: pd.DataFrame, unmatched: Sequence[str]) -> LabelScope:
     return LabelScope(
         answers["item"].nunique(), by_item.ngroups, tuple(unmatched), {str(k): str(v) for k, v in agreed.items()}
     )
-
-
-def files_for_page(
-    db: Database,
-    *,
-    labels: bytes | None = None,
-    classes: bytes | None = None,
-    actor: str,
-    waiting: Callable[[float], object],
-) -> dict[str, str]:
-    """Compute the replication of a study in a separate process; return the HTML page, Markdown and JSON.
-
-    `labels` and `classes` are the contents of the uploaded tables. Raises InputError in the same cases as `replicate`.
-    """
-    with TemporaryDirectory() as folder:
-        command = ["replicate", "--study", str(db.path), "--out", folder, "--actor", actor]
-        for option, content in (("labels", labels), ("classes", classes)):
-            if content is not None:
-                table = Path(folder, option)
-                table.write_bytes(content)
-                command += [f"--{option}", str(table)]
-        try:
-            paths = map(Path, background.output_of(command, waiting=waiting).splitlines())
-        except InputError as error:
-            raise InputError(str(error).replace(f"{folder}{os.sep}", "The table of ")) from None
-        return {path.name: path.read_bytes().decode() for path in paths if path.parent == Path(folder)}
 
 
 def measurements_of(db: Database) -> str:

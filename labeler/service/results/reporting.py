@@ -211,27 +211,6 @@ def pictures_of(db: Database, computed: Report) -> dict[str, str]:
     return {report.PICTURES: thumbnails.sheet(pictures)} if pictures else {}
 
 
-def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[float], object]) -> dict[str, str]:
-    """Return the documents of the report without figures, as name -> text.
-
-    A separate process computes the documents. The process is stopped if the page is closed. Unless `quick`, resampled
-    numbers are included. Raises InputError if the report cannot be computed.
-    """
-    with TemporaryDirectory() as folder:
-        command = [
-            "report",
-            "--study",
-            str(db.path),
-            "--out",
-            folder,
-            "--actor",
-            actor,
-            *(["--quick"] if quick else []),
-        ]
-        paths = map(Path, background.output_of(command, waiting=waiting).splitlines())
-        return {path.name: path.read_bytes().decode() for path in paths if path.parent == Path(folder)}
-
-
 def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> ReportInput:
     """Read the input of a study's report at one moment; reviewers can continue to label.
 
@@ -449,7 +428,11 @@ def make_report(db: Database, *, quick: bool, actor: str, waiting: Callable[[flo
         version = _version(db, quick)
         if version not in _kept:
             begun = time.monotonic()
-            files = files_for_page(db, quick=quick, actor=actor, waiting=lambda seconds: waiting(seconds, expected))
+            written = background.files_of(
+                "report", into="out", study=db.path, actor=actor, quick=quick,
+                waiting=lambda seconds: waiting(seconds, expected),
+            )  # fmt: skip
+            files = {name: content.decode() for name, content in written.items()}
             _took_s[db.path, quick] = time.monotonic() - begun
             while len(_kept) >= MAX_KEPT:
                 _kept.pop(next(iter(_kept)))

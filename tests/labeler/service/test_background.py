@@ -74,7 +74,7 @@ def test_a_computation_that_was_killed_is_seen_to_run_no_more(study_path):
 def test_the_output_of_a_command_is_given_back_and_the_seconds_told_meanwhile(study_path):
     make_study(study_path)
     seconds = []
-    text = background.output_of(["status", "--study", str(study_path), "--json"], waiting=seconds.append)
+    text = background.output_of("status", study=study_path, json=True, quiet=None, waiting=seconds.append)
     assert json.loads(text)["items"] == 8
     assert seconds == sorted(seconds)
     assert seconds
@@ -82,7 +82,7 @@ def test_the_output_of_a_command_is_given_back_and_the_seconds_told_meanwhile(st
 
 def test_a_command_that_fails_is_an_error_with_what_it_said(tmp_path):
     with pytest.raises(InputError, match=r"^There is no study .*nothing\.study"):
-        background.output_of(["status", "--study", str(tmp_path / "nothing.study")], waiting=lambda _seconds: None)
+        background.output_of("status", study=tmp_path / "nothing.study", waiting=lambda _seconds: None)
 
 
 def test_a_command_ends_with_the_page_that_waits_for_it(study_path, monkeypatch):
@@ -99,5 +99,5 @@ def test_a_command_ends_with_the_page_that_waits_for_it(study_path, monkeypatch)
 
     monkeypatch.setattr(background.subprocess, "Popen", remembered)
     with pytest.raises(KeyboardInterrupt):
-        background.output_of(["status", "--study", str(study_path)], waiting=window_closed)
+        background.output_of("status", study=study_path, waiting=window_closed)
     assert children[0].poll() not in (None, 0)

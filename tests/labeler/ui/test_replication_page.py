@@ -2,7 +2,8 @@
 
 import pytest
 
-from labeler.service.results import replicating
+from labeler.errors import InputError
+from labeler.service import background
 from labeler.store import items, open_database
 from tests.labeler.conftest import make_study
 from tests.labeler.ui.pages import coordinator_page
@@ -39,19 +40,19 @@ def test_one_button_compares_and_the_claims_and_files_appear(studies):
 
 @pytest.mark.slow
 def test_a_table_that_cannot_be_used_is_named_without_its_place_on_the_server(studies):
-    with (
-        open_database(studies["measured"]) as db,
-        pytest.raises(
-            replicating.InputError, match=r"^The table of labels: there is no column for the item"
-        ) as refused,
-    ):
-        replicating.files_for_page(db, labels=b"a,b\n1,2\n", actor="carol", waiting=lambda _s: None)
+    with pytest.raises(InputError, match=r"^The table of labels: there is no column for the item") as refused:
+        background.files_of(
+            "replicate", into="out", study=studies["measured"], labels=b"a,b\n1,2\n", waiting=lambda _s: None
+        )
     assert "/" not in str(refused.value)
 
 
 @pytest.mark.slow
 def test_the_log_says_who_looked(studies):
+    files = background.files_of(
+        "replicate", into="out", study=studies["measured"], actor="carol", waiting=lambda _s: None
+    )
+    assert list(files) == ["replication.html", "replication.md", "replication.json"]
     with open_database(studies["measured"]) as db:
-        replicating.files_for_page(db, actor="carol", waiting=lambda _s: None)
         (actor, action), *_ = db.execute("SELECT actor, action FROM events ORDER BY event_id DESC").fetchall()
     assert (actor, action) == ("carol", "look")

@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -22,14 +22,12 @@ from labeler.atomic_files import in_place
 from labeler.errors import InputError, NotAllowed
 from labeler.formats import Source, tables as files
 from labeler.model import State
-from labeler.service import background
 from labeler.service.handover import anonymising
 from labeler.service.handover.publishing import documents, metadata
 from labeler.service.handover.publishing.facts import Facts
 from labeler.service.handover.publishing.metadata import RecordSet
 from labeler.service.handover.publishing.publish_file import EMAIL, FILE_NAME, PublishFile, Times, Venue, template
 from labeler.service.handover.publishing.tables import StudyTables, codebook, tables_of, write_measurements
-from labeler.service.items import folders
 from labeler.service.outputs import write_files
 from labeler.service.results import exchange, reporting
 from labeler.service.results.reporting import ReportInput, ReportOptions
@@ -558,52 +556,3 @@ def save_answers(db: Database, text: str) -> None:
     """
     PublishFile.of_text(text)
     write_files({FILE_NAME: text}, db.path.parent)
-
-
-def lacking_in_text(db: Database, text: str, options: PublishOptions) -> list[str]:
-    """Return the answers that are missing in the text of a publish.toml file, as `lacking` does."""
-    return lacking(db, PublishFile.of_text(text), options)
-
-
-def publish_for_page(
-    db: Database,
-    name: str,
-    options: PublishOptions,
-    comments: bytes | None,
-    *,
-    actor: str,
-    waiting: Callable[[float], object],
-) -> Path:
-    """Write the data set into the folder of the study, and return the path of the zip file.
-
-    The answers in publish.toml in the same folder are used. Raises InputError if the data set cannot be written.
-
-    Parameters
-    ----------
-    name : str
-        Name of the new folder for the data set.
-    options : Options
-        The options. `comments` is ignored. From `report`, only the level, the seed and the choice whether to resample
-        are used.
-    comments : bytes, optional
-        The table of comments, in which a person wrote yes or no in each row.
-    waiting : callable
-        See `background.output_of`.
-    """
-    out = folders.path_in_study_folder(db.path, name, "")
-    with TemporaryDirectory(prefix="labeler-") as folder:
-        more: Mapping[str, Any] = {
-            "--no-measurements": not options.measurements,
-            "--unlicensed": options.unlicensed,
-            "--quick": not options.report.resampling.n_bootstrap,
-        }
-        command = ["publish", str(out), "--study", str(db.path), "--actor", actor]
-        command += [option for option, is_set in more.items() if is_set]
-        command += ["--names-of-benchmarks", "keep" if options.keep_benchmarks else "drop"]
-        command += ["--level", str(options.report.level), "--seed", str(options.report.resampling.seed)]
-        command += ["--for", options.venue.value] if options.venue else []
-        if comments is not None:
-            (file,) = write_files({"comments.csv": comments}, Path(folder))
-            command += ["--comments", str(file)]
-        background.output_of(command, waiting=waiting)
-    return out.with_name(f"{out.name}.zip")

@@ -1,8 +1,11 @@
 """Compare all classifiers with one consensus, learn a classifier from labels, and explain reviewers' labels."""
 
+from typing import Any
+
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
+from labeler.service import background
 from labeler.service.people import identity
 from labeler.service.results import learning
 from labeler.store import Database
@@ -30,31 +33,32 @@ def render(db: Database, person: str) -> None:
         return
     question = str(st.radio("Question", list(MEANINGS), horizontal=True, key="classifiers-question"))
     st.caption(MEANINGS[question])
-    command = asked_for(question)
-    key = f"classifiers-{' '.join(command)}"
+    command, options = asked_for(question)
+    key = f"classifiers-{command}-{options}"
     if st.button(question, type="primary"):
         bar = Bar("Computing")
         with errors_here():
-            st.session_state[key] = learning.files_for_page(
-                db, command, actor=person, waiting=lambda seconds: bar.show(seconds, USUAL_S)
-            )
+            st.session_state[key] = background.files_of(
+                command, into="report", study=db.path, actor=person, **options,
+                waiting=lambda seconds: bar.show(seconds, USUAL_S),
+            )  # fmt: skip
         bar.end()
     if key in st.session_state:
         show(st.session_state[key])
 
 
-def asked_for(question: str) -> list[str]:
-    """Show the fields for the options of a question; return the command that answers the question."""
+def asked_for(question: str) -> tuple[str, dict[str, Any]]:
+    """Show the fields for the options of a question; return the command that answers the question, and its options."""
     if question == REVIEWERS:
-        return ["learn", "--reviewers"]
+        return "learn", {"reviewers": True}
     left, right = st.columns(2)
     target = left.selectbox("Truth", list(learning.TARGETS), format_func=learning.TARGETS.__getitem__, key="target")
     cost = right.number_input("Cost ratio", 0.05, 20.0, 1.0, 0.5, key="cost-ratio", help=COST_HELP)
-    options = ["--consensus", str(target), "--cost-ratio", f"{cost:g}"]
+    options = {"consensus": str(target), "cost_ratio": f"{cost:g}"}
     if question == COMPARE:
-        return ["compare", *options]
+        return "compare", options
     monotone = left.checkbox("Monotone model", value=True, key="monotone", help=MONOTONE_HELP)
-    return ["learn", *options, *([] if monotone else ["--plain"])]
+    return "learn", {**options, "plain": not monotone}
 
 
 def show(files: dict[str, bytes]) -> None:

@@ -11,8 +11,10 @@ import streamlit as st
 
 from labeler.errors import LabelerError
 from labeler.plan.lifecycle import Action
+from labeler.service import background
 from labeler.service.handover.publishing import bundle
-from labeler.service.handover.publishing.publish_file import Venue
+from labeler.service.handover.publishing.publish_file import PublishFile, Venue
+from labeler.service.items import folders
 from labeler.service.people import identity
 from labeler.service.results import reporting
 from labeler.service.study import coordinating
@@ -43,7 +45,7 @@ def render(db: Database, person: str) -> None:
     text = answers(db)
     options = chosen()
     with errors_here():
-        missing = bundle.lacking_in_text(db, text, options)
+        missing = bundle.lacking(db, PublishFile.of_text(text), options)
         if missing:
             st.warning("These answers are missing:\n\n" + points(missing))
         else:
@@ -102,14 +104,15 @@ def data_set(db: Database, person: str, options: bundle.PublishOptions, *, ready
         if st.form_submit_button("Publish the data set", type="primary", disabled=not ready):
             bar, whole_s = Bar("Creating the data set"), expected_s(db, options)
             with errors_here():
-                st.session_state[ARCHIVE] = bundle.publish_for_page(
-                    db,
-                    name,
-                    options,
-                    released.getvalue() if released else None,
-                    actor=person,
+                out = folders.path_in_study_folder(db.path, name, "")
+                background.output_of(
+                    "publish", out, study=db.path, actor=person, for_=options.venue,
+                    no_measurements=not options.measurements, unlicensed=options.unlicensed,
+                    names_of_benchmarks="keep" if options.keep_benchmarks else "drop",
+                    quick=options.report is reporting.QUICK, comments=released.getvalue() if released else None,
                     waiting=lambda seconds: bar.show(seconds, whole_s),
-                )
+                )  # fmt: skip
+                st.session_state[ARCHIVE] = out.with_name(f"{out.name}.zip")
             bar.end()
     made: Path | None = st.session_state.get(ARCHIVE)
     if made is not None and made.is_file():

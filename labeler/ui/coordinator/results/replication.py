@@ -5,6 +5,7 @@ import hashlib
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
+from labeler.service import background
 from labeler.service.people import identity
 from labeler.service.results import replicating
 from labeler.service.study import coordinating
@@ -43,19 +44,16 @@ def render(db: Database, person: str) -> None:
         bar = Bar("Comparing")
         whole_s = START_S + ITEM_S * n_items
         with errors_here():
-            files = replicating.files_for_page(
-                db,
-                labels=tables[0],
-                classes=tables[1],
-                actor=person,
+            files = background.files_of(
+                "replicate", into="out", study=db.path, actor=person, labels=tables[0], classes=tables[1],
                 waiting=lambda seconds: bar.show(seconds, whole_s),
-            )
+            )  # fmt: skip
             st.session_state[KEY] = version, files
         bar.end()
     made_from, files = st.session_state.get(KEY, ("", {}))
     if made_from != version:
         return
     with st.container(horizontal=True):
-        for name, text in files.items():
-            st.download_button(f"Download {name}", text, name, key=f"download-{name}", on_click="ignore")
-    st.iframe(files["replication.html"], height=1400)
+        for name, content in files.items():
+            st.download_button(f"Download {name}", content, name, key=f"download-{name}", on_click="ignore")
+    st.iframe(files["replication.html"].decode(), height=1400)
