@@ -157,6 +157,7 @@ def test_few_or_equal_labels_have_no_drift():
         reviewer_drift(labels_of([[1, 1]] * 12).drop(columns="position"))
 
 
+@pytest.mark.slow
 def test_drift_is_found_by_chance_in_at_most_six_percent_of_studies():
     rng = np.random.default_rng(6)
     found = [

@@ -42,6 +42,7 @@ def assert_sound(estimate):
         assert estimate.se >= 0
 
 
+@pytest.mark.slow
 def test_a_large_study_recovers_the_simulated_rates():
     study = simulate(SimulatedDesign(20_000, 3), REVIEWERS, CLASSIFIERS, 0.55, rng=rng())
     result = latent_class(study.labels, rng=rng(), n_sweeps=200)
@@ -105,6 +106,7 @@ def test_undecided_items_are_those_between_the_given_ends():
     assert "undecided" not in set(narrow["category"])
 
 
+@pytest.mark.slow
 def test_a_classifier_changes_nothing_about_the_items():
     study = simulate(SimulatedDesign(150, 3), REVIEWERS, CLASSIFIERS, 0.55, rng=rng())
     swapped = study.verdicts.assign(
@@ -187,6 +189,7 @@ def test_names_of_reviewers_and_order_of_items_do_not_matter(names, seed):
         assert rates.sensitivity.value == pytest.approx(other.reviewers[names[i]].sensitivity.value, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_changes_no_drawn_number():
     study = simulate(SimulatedDesign(80, 3), REVIEWERS, CLASSIFIERS, 0.5, rng=rng())
     labels, verdicts = (table.sample(frac=1, random_state=1) for table in (study.labels, study.verdicts))

@@ -165,6 +165,7 @@ def test_reviewers_near_chance_make_a_weak_study():
     assert identifiability(made.labels).weak
 
 
+@pytest.mark.slow
 def test_the_standard_error_of_the_prevalence_is_that_of_the_estimates():
     told, estimates = [], []
     for seed in range(40):

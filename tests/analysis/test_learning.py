@@ -170,6 +170,7 @@ def test_a_feature_that_holds_the_answer_is_found():
     assert says(found.warnings[0], "m5 alone", "1.000")
 
 
+@pytest.mark.slow
 def test_an_honest_feature_raises_no_alarm(account):
     assert account.warnings == ()
 
@@ -248,6 +249,7 @@ def test_an_outsider_recomputes_every_figure_from_the_table(account):
     assert (called == table["learned verdict"]).all()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_result(account):
     one, two = account, learnt(examples(default_rng(9), 2.0))
     assert (one.model, one.arena, one.curve, one.coefficients) == (two.model, two.arena, two.curve, two.coefficients)

@@ -98,6 +98,7 @@ def test_weighted_estimates_that_are_undefined_have_a_reason():
     assert weighted_estimates(counts, 9, [(["a"], ["b"])]).share.low is None
 
 
+@pytest.mark.slow
 def test_intervals_of_weighted_estimates_cover_the_truth_where_hard_items_are_chosen():
     # the reviewers of an item agree unless it is hard; hard items are chosen first
     covered = {"share": 0, "percent": 0, "kappa": 0}

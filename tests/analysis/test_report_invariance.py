@@ -24,6 +24,7 @@ def test_the_same_seed_gives_the_same_bytes():
     assert to_json(again) == to_json(report("k = 3 with overlap"))
 
 
+@pytest.mark.slow
 def test_another_seed_changes_nothing_but_what_is_resampled():
     made, content = study("k = 3 with overlap"), report("k = 3 with overlap")
     other = summarise(made.answers, made.verdicts, resampling=Resampling(2, 40, 40, 19))
@@ -94,6 +95,7 @@ def test_answers_put_together_from_two_tables_change_no_number():
     assert differences(plain("k = 2 with overlap"), summarise(answers, made.verdicts)) == []
 
 
+@pytest.mark.slow
 def test_reviewers_by_other_names_in_the_same_order_have_the_same_numbers():
     made = study("k = 3 with overlap")
     renamed = made.answers.assign(reviewer="Dr. " + made.answers["reviewer"])

@@ -23,6 +23,7 @@ from labeler.service.study import coordinating
 from labeler.service.verdicts import computing
 from labeler.store import assignments, copies, decisions, events, items, labels, open_database, people, studies
 from labeler.store.decisions import Decision
+from tests.conftest import some_slow
 from tests.labeler.conftest import (
     NOW,
     PARAMETERS,
@@ -297,7 +298,7 @@ def report(db):
     }
 
 
-@pytest.mark.parametrize("keep_benchmarks", [True, False])
+@pytest.mark.parametrize("keep_benchmarks", some_slow([True, False], [True]))
 def test_a_report_has_the_same_numbers(named, tmp_path, keep_benchmarks):
     # in the order of the old names, so that tables of pairs and random draws stay the same
     names = {CAROL: "C1"} | {name: f"R{number}" for number, name in enumerate(sorted(NAMES), start=1)}
@@ -319,6 +320,7 @@ def test_a_report_has_the_same_numbers(named, tmp_path, keep_benchmarks):
         assert len(numbers[0]) > 500
 
 
+@pytest.mark.slow
 def test_what_does_not_depend_on_the_order_of_reviewers_is_the_same_in_any_order(named, tmp_path):
     anonymise(named, tmp_path / "out.study", token="another")
     with open_database(tmp_path / "out.study") as out:

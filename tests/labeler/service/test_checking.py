@@ -100,6 +100,7 @@ def test_an_altered_number_is_found_with_both_values(study, fresh):
     assert (found.place, found.reported, found.recomputed) == ("agreement.pairs[0].percent.value", 0.123, was)
 
 
+@pytest.mark.slow
 def test_an_altered_seed_shows_in_the_resampled_numbers_alone(study, tmp_path):
     file = written(study, tmp_path, SMALL)
     content = content_of(file)
@@ -265,6 +266,7 @@ def test_a_report_with_another_thing_in_the_place_of_a_part_differs(files, tmp_p
     assert name in places(reporting.check_files(*files, file))
 
 
+@pytest.mark.slow
 def test_the_exported_tables_of_a_study_agree_with_its_report_in_all_but_what_a_file_cannot_know(study, tmp_path):
     texts = reporting.files_of_study(study, QUICK, actor="owner", now=NOW)
     (tmp_path / "labels.csv").write_text(texts["labels.csv"])
@@ -281,7 +283,7 @@ def test_planning_a_study_changes_what_its_report_says_of_the_plan(masters, tmp_
         assert "plan.hash" in places(check(db, file))
 
 
-@pytest.mark.parametrize("name", ["report.html", "report.md"])
+@pytest.mark.parametrize("name", some_slow(["report.html", "report.md"], ["report.md"]))
 def test_a_page_is_compared_with_the_numbers_beside_it(study, tmp_path, name):
     files = reporting.files_of_study(study, QUICK, actor="owner", now=NOW)
     reporting.write_files(files, tmp_path)
@@ -328,7 +330,7 @@ def with_other_digits(text):
     return "\n".join(lines), changed
 
 
-@pytest.mark.parametrize("name", ["report.html", "report.md"])
+@pytest.mark.parametrize("name", some_slow(["report.html", "report.md"], ["report.html"]))
 @pytest.mark.parametrize("from_files", some_slow([False, True], [True]))
 def test_every_line_of_the_pages_of_a_finished_study_is_checked(finished, tmp_path, name, from_files):
     for file in ("report.json", name):

@@ -130,6 +130,7 @@ def test_a_dask_cluster_gives_the_rows_of_this_process(fresh, expected, cluster)
     assert rows(fresh) == expected
 
 
+@pytest.mark.slow
 def test_the_command_computes_on_a_dask_cluster(fresh, expected, cluster):
     result = run("verdicts", "--study", fresh.path, "--scheduler", cluster.scheduler_address)
     assert "40 of 40 items" in result.stderr
