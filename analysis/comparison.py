@@ -31,6 +31,7 @@ NOT_SHOWN = "no significant change"
 IN_SPREAD = "changed in spread, not in mean"
 TIMES = ("s", "ms", "us", "µs", "ns", "min", "h")
 SPREAD_LEVEL = 0.01  # significance level of a changed spread for all benchmarks together
+SPREAD_DOUBT = 0.05  # uncorrected p of spreads below which only Welch's test can show a change of the mean
 FEW_RUNS = 5
 
 Groups = NDArray[np.intp]
@@ -190,7 +191,7 @@ def compare(
             estimates[i] = of_shape[at]
             ps[i] = None if raw_ps is None else float(raw_ps[at])
     coarse = _refined(pairs, sides, estimates, ps, alpha)
-    spreads = _spreads(pairs, sides, shapes)
+    spreads, possible_spreads = _spreads(pairs, sides, shapes)
     families: dict[Hashable, list[int]] = defaultdict(list)
     for i, pair in enumerate(pairs):
         families[pair.family].append(i)
@@ -206,7 +207,8 @@ def compare(
             min_change if pair.min_change is None else pair.min_change,
             max_slowdown if pair.max_slowdown is None else pair.max_slowdown,
         )
-        change = _change(pair, *sides[i], estimates[i], ps[i], *corrected[i], limits, spreads.get(i))
+        spread_ratios = spreads.get(i), possible_spreads.get(i)
+        change = _change(pair, *sides[i], estimates[i], ps[i], *corrected[i], limits, spread_ratios)
         few = ("few runs",) if min(map(len, sides[i])) < FEW_RUNS else ()
         weaknesses = (*few, *(["coarse timer"] if i in coarse else ()), *(["spread differs"] if i in spreads else ()))
         changes.append(replace(change, weaknesses=weaknesses))
@@ -238,8 +240,12 @@ def _refined(
 
 def _spreads(
     pairs: Sequence[Pair], sides: Sequence[tuple[Floats, Floats]], shapes: dict[tuple[int, int], list[int]]
-) -> dict[int, float]:
-    """Return the ratio of the relative spreads of each pair in which they differ significantly."""
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return the ratio of the relative spreads of each pair in which they differ significantly.
+
+    The second dict also has the pairs in which they differ only at 5 % and without Holm's correction. There a
+    significant result of ranks can be due to the spreads.
+    """
     ps: dict[int, float] = {}
     for shape, rows in shapes.items():
         positive = [i for i in rows if min(shape) > 1 and min(side.min() for side in sides[i]) > 0]
@@ -249,13 +255,17 @@ def _spreads(
     families: dict[Hashable, list[int]] = defaultdict(list)
     for i in ps:
         families[pairs[i].family].append(i)
-    found = {}
+    found, possible = {}, {}
     for rows in families.values():
         for i, p in zip(rows, holm([ps[i] for i in rows]), strict=True):
+            if ps[i] > SPREAD_DOUBT:
+                continue
             a_spread, b_spread = (_relative_spread(side) for side in sides[i])
-            if p is not None and p <= SPREAD_LEVEL and min(a_spread, b_spread) > 0:
-                found[i] = a_spread / b_spread
-    return found
+            if min(a_spread, b_spread) > 0:
+                possible[i] = a_spread / b_spread
+                if p is not None and p <= SPREAD_LEVEL:
+                    found[i] = possible[i]
+    return found, possible
 
 
 def _relative_spread(values: Floats) -> float:
@@ -290,9 +300,10 @@ def _change(
     p_holm: float | None,
     n_tests: int,
     options: tuple[float, float, float | None],
-    spread_ratio: float | None,
+    spread_ratios: tuple[float | None, float | None],
 ) -> Change:
     alpha, min_change, max_slowdown = options
+    spread_ratio, possible_spread_ratio = spread_ratios
     better = pair.better or ("lower" if pair.unit in TIMES else "")
     change = Change(pair.name, len(b), len(a), ratio, p, p_holm, family=pair.family, spread_ratio=spread_ratio)
     if len(a) and len(b):
@@ -303,10 +314,13 @@ def _change(
         return replace(change, inconclusive=True, reason=reason, words=words)
     rise = _rise(a, b, ratio)
     significant = p_holm <= alpha and rise != 0
-    if significant and spread_ratio is not None and _holds_one(ratio_of_means(a, b, 1 - alpha)):
+    if significant and possible_spread_ratio is not None and _holds_one(ratio_of_means(a, b, 1 - alpha / n_tests)):
         # the ranks differ because the spreads differ
         words = f"{IN_SPREAD}{_describe(ratio, alpha, a, b, pair.unit)}"
-        return replace(change, outcome=IN_SPREAD, words=words, inconclusive=max_slowdown is not None, reason=IN_SPREAD)
+        return replace(
+            change, outcome=IN_SPREAD, words=words, inconclusive=max_slowdown is not None, reason=IN_SPREAD,
+            spread_ratio=possible_spread_ratio,
+        )  # fmt: skip
     verdict = _verdict(rise, pair.unit, better) if significant else NOT_SHOWN
     worse = (rise > 0) == (better == "lower") if significant and better else None
     size = inf if ratio.value is None else abs(ratio.value - 1)

@@ -1,0 +1,242 @@
+"""How often a check is wrong, and how often it finds a change, in the situations that its design is made for.
+
+    python -m tests.performance.check_cells [--suites 100]
+
+Writes docs/results/check-cells.md. Each suite has 20 benchmarks, and each run differs by 1 % (lognormal), unless a
+table says otherwise. A *shared state* is common to all benchmarks and follows an autoregressive process from one run to
+the next (correlation 0.9, deviation 2 %); if it is felt *unequally*, each benchmark multiplies it by a factor from 0 to
+2. A *wave* is a sine of 5 % with a period of 20 runs. In changed suites, the first benchmark is slower.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from analysis.benchmark import TIME, Benchmark
+from analysis.check import FOUND, Check, Rules, _check, check
+from analysis.comparison import IN_SPREAD
+
+OUTPUT = Path(__file__).parents[2] / "docs" / "results" / "check-cells.md"
+N_BENCHMARKS = 20
+N_RUNS = (5, 10, 30)
+SPREADS = (  # name, shape of the gamma distribution of the noise, spread of the candidate / spread of the baseline
+    ("nearly normal, same spread", 100.0, 1.0), ("nearly normal, 3 times the spread", 100.0, 3.0),
+    ("skewed (gamma 4), 3 times the spread", 4.0, 3.0), ("very skewed (exponential), 3 times the spread", 1.0, 3.0),
+)  # fmt: skip
+HEAD = """# How often is the check wrong in difficult situations?
+
+Shares of simulated suites of 20 benchmarks, in percent. *False alarm* is the share of unchanged suites that end with
+exit code 1, and *undecided* the share that ends with 3. *Found* is the share of suites in which the changed benchmark
+is a finding. `python -m tests.performance.check_cells` writes this page and describes the simulation. With 100 suites,
+a true share of 5 % appears as 1 to 9 %.
+"""
+Sides = tuple[list[Benchmark], list[Benchmark]]
+Draw = Callable[[np.random.Generator, float], Sides]  # the size of the change -> baseline and candidate
+
+
+def state(n: int, rng: np.random.Generator, kind: str) -> np.ndarray:
+    """Return the state of the machine in n runs, one after the other."""
+    if kind == "wave":
+        return 0.05 * np.sin(2 * np.pi * (np.arange(n) / 20 + rng.random()))
+    walk = np.zeros(n)
+    if kind != "own noise":
+        walk[0] = rng.normal(0, 0.02)
+        for at in range(1, n):
+            walk[at] = 0.9 * walk[at - 1] + rng.normal(0, 0.02 * np.sqrt(1 - 0.81))
+    return walk
+
+
+def suite(n: int, kind: str, *, is_by_turns: bool) -> Draw:
+    """Return a function that draws a suite."""
+
+    def draw(rng: np.random.Generator, change: float) -> Sides:
+        slots = np.arange(2 * n)
+        places = slots.reshape(n, 2).T if is_by_turns else slots.reshape(2, n)
+        walk = state(2 * n, rng, kind)
+        felt = rng.uniform(0, 2, N_BENCHMARKS) if "unequally" in kind else np.ones(N_BENCHMARKS)
+        return sides_of([np.outer(felt, walk[place]) for place in places], places, rng, change)
+
+    return draw
+
+
+def sessions(n_sessions: int) -> Draw:
+    """Return a function that draws suites of sessions of five runs, in which the versions take turns."""
+
+    def draw(rng: np.random.Generator, change: float) -> Sides:
+        walk = rng.normal(0, 0.02, (2, n_sessions)).repeat(5, axis=1)
+        first = np.arange(n_sessions).repeat(5) * 2000.0 + np.tile(np.arange(5), n_sessions)
+        return sides_of([np.tile(row, (N_BENCHMARKS, 1)) for row in walk], [first, first + 1000], rng, change)
+
+    return draw
+
+
+def sides_of(
+    states: Sequence[np.ndarray], places: Sequence[np.ndarray], rng: np.random.Generator, change: float
+) -> Sides:
+    """Return benchmarks with this state of the machine, measured at these places."""
+    sides = []
+    for side, (of_side, place) in enumerate(zip(states, places, strict=True)):
+        logs = of_side + rng.normal(0, 0.01, of_side.shape)
+        logs[0] += np.log1p(change * side)
+        sides.append(benchmarks(np.exp(logs), tuple(map(str, place))))
+    return sides[0], sides[1]
+
+
+def benchmarks(values: np.ndarray, times: tuple[str, ...] | None = None) -> list[Benchmark]:
+    """Return benchmarks with one number per run, in seconds."""
+    conditions = {} if times is None else {TIME: times}
+    return [
+        Benchmark.of_series(f"b{at}", row[:, None], unit="s", conditions=conditions) for at, row in enumerate(values)
+    ]
+
+
+def rounded(n: int, step: float) -> Draw:
+    """Return a function that draws suites whose timer has a step, in standard deviations of the runs."""
+
+    def draw(rng: np.random.Generator, change: float) -> Sides:
+        size = step * 0.01
+        before, after = (rng.uniform(1, 2, (N_BENCHMARKS, 1)) + np.zeros((N_BENCHMARKS, n)) for _ in range(2))
+        after = before.copy()
+        after[0] *= 1 + change
+        noisy = [side + rng.normal(0, 0.01, side.shape) for side in (before, after)]
+        return benchmarks(np.round(noisy[0] / size) * size), benchmarks(np.round(noisy[1] / size) * size)
+
+    return draw
+
+
+def spread(n: int, factor: float, shape: float) -> Draw:
+    """Return a function that draws suites whose candidate has skewed noise of another size, with equal means."""
+
+    def draw(rng: np.random.Generator, _change: float) -> Sides:
+        noise = [(rng.gamma(shape, 1, (N_BENCHMARKS, n)) - shape) / shape**0.5 for _ in range(2)]
+        before, after = 1 + 0.01 * noise[0], 1 + 0.01 * factor * noise[1]
+        return benchmarks(before), benchmarks(after)
+
+    return draw
+
+
+def outliers(n: int) -> Draw:
+    """Return a function that draws suites in which one run in ten takes 5 to 20 % longer."""
+
+    def draw(rng: np.random.Generator, change: float) -> Sides:
+        sides = []
+        for side in (0, 1):
+            values = np.exp(rng.normal(0, 0.01, (N_BENCHMARKS, n)))
+            values *= 1 + (rng.random(values.shape) < 0.1) * rng.uniform(0.05, 0.2, values.shape)
+            values[0] *= 1 + change * side
+            sides.append(benchmarks(values))
+        return sides[0], sides[1]
+
+    return draw
+
+
+def results(draw: Draw, change: float, n_suites: int, seed: int) -> list[Check]:
+    """Check simulated suites."""
+    rng = np.random.default_rng([seed, int(1000 * change)])
+    pairs = [draw(rng, change) for _ in range(n_suites)]
+    return [check(after, before, Rules(), explain=False) for before, after in pairs]
+
+
+def share(checks: Sequence[Check], holds: Callable[[Check], bool]) -> str:
+    """Return the percentage of checks for which something holds."""
+    return f"{100 * sum(map(holds, checks)) / len(checks):.0f}"
+
+
+def is_alarm(one: Check) -> bool:
+    """Return whether a check has findings."""
+    return one.outcome == FOUND
+
+
+def is_undecided(one: Check) -> bool:
+    """Return whether a check is inconclusive."""
+    return one.outcome not in (0, FOUND)
+
+
+def is_found(one: Check) -> bool:
+    """Return whether the first benchmark is a finding."""
+    return one.changes[0].is_finding
+
+
+def designs(n_suites: int) -> Iterator[list[str]]:
+    """Yield the rows of the table of designs."""
+    yield ["measured", "runs", "false alarm", "undecided", "+2 % found", "+5 % found"]
+    kinds = ("own noise", "shared state", "wave", "shared state, unequally")
+    for is_by_turns, n in [(True, 5), (True, 10), (True, 30), (False, 5), (False, 10), (False, 30)]:
+        for at, kind in enumerate(kinds):
+            draw = suite(n, kind, is_by_turns=is_by_turns)
+            unchanged = results(draw, 0.0, n_suites, at)
+            found = [share(results(draw, change, n_suites // 2, at), is_found) for change in (0.02, 0.05)]
+            name = f"{'by turns' if is_by_turns else 'in blocks'}, {kind}"
+            yield [name, str(n), share(unchanged, is_alarm), share(unchanged, is_undecided), *found]
+
+
+def of_sessions(n_suites: int) -> Iterator[list[str]]:
+    """Yield the rows of the table of sessions."""
+    yield ["sessions of each version", "false alarm", "undecided", "+10 % found"]
+    for n in (2, 3, 4, 5):
+        unchanged = results(sessions(n), 0.0, n_suites, n)
+        found = share(results(sessions(n), 0.1, n_suites // 2, n), is_found)
+        yield [str(n), share(unchanged, is_alarm), share(unchanged, is_undecided), found]
+
+
+def timers(n_suites: int) -> Iterator[list[str]]:
+    """Yield the rows of the table of coarse timers."""
+    yield ["step of the timer", "runs", "false alarm", "+20 % found"]
+    for step in (1.0, 3.0, 10.0):
+        for n in (3, 5, 10):
+            unchanged = results(rounded(n, step), 0.0, n_suites, n)
+            found = share(results(rounded(n, step), 0.2, n_suites // 2, n), is_found)
+            yield [f"{step:g} standard deviations", str(n), share(unchanged, is_alarm), found]
+
+
+def spreads(n_suites: int) -> Iterator[list[str]]:
+    """Yield the rows of the table of changed spreads."""
+    yield ["noise", "runs", "any slower or faster", "any changed in spread"]
+    for name, shape, factor in SPREADS:
+        for n in N_RUNS:
+            checks = results(spread(n, factor, shape), 0.0, n_suites, n)
+            wrong = share(checks, lambda one: any(change.has_changed for change in one.changes))
+            named = share(checks, lambda one: any(change.outcome == IN_SPREAD for change in one.changes))
+            yield [name, str(n), wrong, named]
+
+
+def detectable(n_suites: int) -> Iterator[list[str]]:
+    """Yield the rows of the table of detectable changes: found shares of a change of the promised size."""
+    yield ["noise", "runs", "detectable (median)", "a change of this size is found (promised: 80)"]
+    for n in (5, 10, 20):
+        first = results(outliers(n), 0.0, max(10, n_suites // 5), n)
+        promised = float(np.median([one.benchmarks[0].smallest_difference.value or np.nan for one in first]))
+        checks = results(outliers(n), promised, n_suites, 100 + n)
+        yield ["outliers", str(n), f"{100 * promised:.1f} %", share(checks, lambda one: one.changes[0].has_changed)]
+
+
+TABLES: Sequence[tuple[str, Callable[[int], Iterator[list[str]]], bool]] = (
+    ("Design of the measurements", designs, False),
+    ("Sessions", of_sessions, False),
+    ("Coarse timers", timers, False),
+    ("A changed spread", spreads, False),
+    ("Detectable change, by resampling", detectable, True),
+)
+
+
+def main() -> None:
+    """Simulate all cells and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--suites", type=int, default=100)
+    n_suites = parser.parse_args().suites
+    max_resampled = _check.MAX_RESAMPLED
+    parts = [HEAD]
+    for title, rows, is_resampled in TABLES:
+        _check.MAX_RESAMPLED = (
+            max_resampled if is_resampled else 0
+        )  # normal theory is quicker, and decides nothing here
+        header, *body = rows(n_suites)
+        lines = [header, ["---", *["---:"] * (len(header) - 1)], *body]
+        parts.append(f"\n## {title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines))
+        OUTPUT.write_text("".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
