@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor, inf, log10
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -912,7 +911,7 @@ def _other_verdict(rules: Rules, benchmark: Benchmark, warmup: float) -> tuple[s
 
 def _median(benchmark: Benchmark, values: Floats, per_run: PerRun) -> float | None:
     of_run = per_run.steady(benchmark.runs[0]) if len(values) == 1 else values
-    return median(of_run.tolist()) if len(of_run) else None
+    return float(np.median(of_run)) if len(of_run) else None
 
 
 def _within(benchmark: Benchmark, per_run: PerRun) -> Estimate:

@@ -86,6 +86,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "demo": Place("serving:demo", "Show a finished demo study in the browser"),
     },
 }
+UNUSED = ("numpy.f2py", "numpy.testing")  # modules that `scipy.special` imports and `check` does not need
 PLACES = {name: place for section in SECTIONS.values() for name, place in section.items()}
 
 
@@ -98,6 +99,10 @@ class CommandsByName(Mapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         """Import the command with this name and return it; raise KeyError if there is no such command."""
         module, _, attribute = PLACES[name].path.partition(":")
+        if name == "check":  # builds wait for this command
+            from labeler.lazy_imports import defer
+
+            defer(*UNUSED)
         command: click.Command = getattr(import_module(f"labeler.cli.{module}"), attribute)
         return command
 

@@ -3,9 +3,29 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from analysis.benchmark import Benchmark, PerRun, sorted_by_name
+from analysis.benchmark import DIRECTIONS, Benchmark, PerRun, sorted_by_name
 from labeler.errors import InputError, Refused, sentence
-from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source, read_benchmarks
+from labeler.formats import (
+    DEFAULTS,
+    FILE_IS,
+    VALUES_ARE,
+    Advance,
+    Format,
+    Part,
+    ReadOptions,
+    Source,
+    read_benchmarks,
+    read_options,
+    sources,
+    table as formats_table,
+)
+
+__all__ = [
+    "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "Gathered", "ReadOptions", "Source", "formats_table", "from_files",
+    "left_out", "per_run", "read_options", "sources", "usable",
+]  # fmt: skip
+
+BETTER = tuple(filter(None, DIRECTIONS))
 
 
 @dataclass(frozen=True)
