@@ -1,6 +1,11 @@
 """Check benchmark results in a build: are the runs similar, and has a benchmark changed against the baseline?"""
 
-from analysis.check._check import (
+from analysis.check._check import check as check
+from analysis.check._confirm import confirm as confirm
+from analysis.check._document import document as document, markdown as markdown
+from analysis.check._known import acknowledge as acknowledge
+from analysis.check._machine import ALLOWED as ALLOWED
+from analysis.check._model import (
     ALL as ALL,
     CHANGED as CHANGED,
     DEFAULT_RULES as DEFAULT_RULES,
@@ -17,11 +22,6 @@ from analysis.check._check import (
     KnownChange as KnownChange,
     Limit as Limit,
     Rules as Rules,
-    check as check,
 )
-from analysis.check._confirm import confirm as confirm
-from analysis.check._document import document as document, markdown as markdown
-from analysis.check._known import acknowledge as acknowledge
-from analysis.check._machine import ALLOWED as ALLOWED
 from analysis.check._noise import Noise as Noise, noise as noise
 from analysis.check._summary import Summary as Summary, summarise as summarise, to_lines as to_lines

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from analysis.check._check import CHANGED, FOUND, INCONCLUSIVE, NOTHING_FOUND, UNDECIDED, Check, Finding, outcome_of
+from analysis.check._model import CHANGED, FOUND, INCONCLUSIVE, NOTHING_FOUND, UNDECIDED, Check, Finding, outcome_of
 
 
 def confirm(first: Check, second: Check) -> Check:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.check._check import (
+from analysis.check._model import (
     CHANGED,
     FAILED,
     MISSING,

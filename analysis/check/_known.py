@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analysis.categories import DISSIMILAR
-from analysis.check._check import (
+from analysis.check._model import (
     CHANGED,
     MISSING,
     NOTHING_FOUND,

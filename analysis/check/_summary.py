@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.check._check import (
+from analysis.check._model import (
     FAILED,
     MIN_CHANGE,
     NO_BENCHMARK,

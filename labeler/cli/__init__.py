@@ -100,7 +100,7 @@ class CommandsByName(Mapping[str, click.Command]):
         """Import the command with this name and return it; raise KeyError if there is no such command."""
         module, _, attribute = PLACES[name].path.partition(":")
         if name == "check":  # builds wait for this command
-            from labeler.lazy_imports import defer
+            from labeler.cli.lazy_imports import defer
 
             defer(*UNUSED)
         command: click.Command = getattr(import_module(f"labeler.cli.{module}"), attribute)

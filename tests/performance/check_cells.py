@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.benchmark import TIME, Benchmark
-from analysis.check import FOUND, Check, Rules, _check, check
+from analysis.check import FOUND, Check, Rules, _precision, check
 from analysis.comparison import IN_SPREAD
 
 OUTPUT = Path(__file__).parents[2] / "docs" / "results" / "check-cells.md"
@@ -226,10 +226,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--suites", type=int, default=100)
     n_suites = parser.parse_args().suites
-    max_resampled = _check.MAX_RESAMPLED
+    max_resampled = _precision.MAX_RESAMPLED
     parts = [HEAD]
     for title, rows, is_resampled in TABLES:
-        _check.MAX_RESAMPLED = (
+        _precision.MAX_RESAMPLED = (
             max_resampled if is_resampled else 0
         )  # normal theory is quicker, and decides nothing here
         header, *body = rows(n_suites)

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.benchmark import TIME, Benchmark
-from analysis.check import Rules, _check, check
+from analysis.check import Rules, _precision, check
 
 DESIGNS = (
     "by turns, shared state",
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--suites", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=20)
     options = parser.parse_args()
-    _check.MAX_RESAMPLED = 0
+    _precision.MAX_RESAMPLED = 0
     end = time.monotonic() + 60 * options.minutes
     known: dict[str, list[int]] = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
     sizes = [(design, n, k) for design in DESIGNS for n in N_RUNS for k in SIZES]

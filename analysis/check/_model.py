@@ -1,0 +1,207 @@
+"""The rules of a check, its results, and the words and exit codes that they use."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from analysis.check import _machine as machines
+from analysis.check._design import SharedNoise
+from analysis.classifiers import CLASSIFIERS, classifier_named
+from analysis.comparison import Change
+from analysis.intervals import Estimate
+from analysis.two_samples import COMBINED
+
+if TYPE_CHECKING:  # imported only for types, because the module loads pandas
+    from analysis.learning import Model
+    from analysis.reasons import Reasons
+
+SPREAD = "spread"  # the default classifier judges runs of any length and ignores noise within runs
+
+NOTHING_FOUND, FOUND, INCONCLUSIVE = 0, 1, 3  # outcomes of a check; each is an exit code
+
+SLOWER, CHANGE = FAIL_ON = ("slower", "change")
+
+CHANGED, MISSING, FAILED, UNDECIDED = KINDS = ("changed", "missing", "failed runs", "inconclusive")
+
+N_FEW, N_EXPLAINED = 3, 10
+
+ALL = "all"
+
+MIN_CHANGE = 0.01  # default of `min_change` for times and rates; 0 for memory and other counts
+
+TOO_NOISY = 0.25  # a benchmark that detects only larger changes is too noisy to judge
+
+NO_PAIR = "The baseline and the candidate have no benchmark in common, so nothing was compared."
+
+NO_BENCHMARK = "The files contain no benchmarks to check."
+
+ONE_PROCESS = "one process: not tested"
+
+WHY_ONE_PROCESS = "The repetitions of one process do not show how much processes differ, so no test is possible."
+
+SAME_DATA = "The same measurements are on both sides, so nothing was compared. Pass the files of two versions."
+
+
+@dataclass(frozen=True)
+class CheckedBenchmark:
+    """The result for one benchmark of the candidate."""
+
+    name: str
+    unit: str
+    n_runs: int
+    n_failed: int  # number of runs without a measurement; `failures` counts them by reason
+    failures: Mapping[str, int]
+    # Median of one number per run, or of the iterations if there is only one run; None if there is no run.
+    median: float | None
+    # (largest - smallest) / mean of the iterations, if there is only one run. It does not show how much runs
+    # differ.
+    within: Estimate
+    verdict: str | None  # verdict of the chosen classifier; None if it gave no verdict, and `reason` says why
+    reason: str | None
+    verdicts: Mapping[str, str | None]  # verdicts of `spread` and of the chosen classifier
+    max_spread: Estimate  # (largest - smallest) / mean of one number per run
+    # The smallest relative difference that the same number of runs on each side detects with 80 % power,
+    # corrected for the number of benchmarks.
+    smallest_difference: Estimate
+    # Number of iterations that the chosen classifier left out because the runs have different lengths.
+    n_left_out: int = 0
+    # Why the runs differ, for the few benchmarks that the report explains; None for all others.
+    reasons: "Reasons | None" = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A problem that the check reports."""
+
+    kind: str  # one of `KINDS`, or "dissimilar"
+    name: str  # name of the benchmark; "" if the finding concerns all benchmarks
+    words: str  # description of the finding, without the name
+    outcome: int  # the exit code that the finding requires; 0 if the options allow the finding
+    known: str = ""  # reason of the known change that covers this finding; "" if there is none
+
+
+@dataclass(frozen=True)
+class KnownChange:
+    """A change that somebody has reviewed and accepted."""
+
+    benchmark: str  # name of a benchmark; * matches any text
+    reason: str
+    until: str  # last day on which the entry applies, for example 2026-12-31
+    at_most: float | None = None  # largest accepted change, as a share of the baseline; None for a change of any size
+    is_expired: bool = False  # whether the last day is over
+    names: tuple[str, ...] = ()  # benchmarks whose findings the entry covers
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The limits of the benchmarks that a pattern matches; None means the limit of the check."""
+
+    benchmark: str  # name of a benchmark; * matches any text
+    min_change: float | None = None
+    max_slowdown: float | None = None
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What the check knows about all compared benchmarks together."""
+
+    # Geometric mean of the ratios candidate / baseline of `n` benchmarks, with its interval for these benchmarks.
+    ratio: Estimate = field(default_factory=lambda: Estimate(None))
+    n: int = 0
+    n_left_out: int = 0  # benchmarks without a ratio, such as failed ones
+    designs: Mapping[str, int] = field(default_factory=dict)  # how many benchmarks were measured in which way
+    noise: SharedNoise = field(default_factory=SharedNoise)
+    has_inverted: bool = False  # whether `ratio` uses 1 / rate, because the suite also has times
+    is_paired: bool = False  # whether run i of the baseline is compared with run i of the candidate
+    # Median of the detectable changes, the largest one, and the benchmark with the largest one.
+    detectable: float | None = None
+    largest: float | None = None
+    least_precise: str = ""
+    too_noisy: tuple[str, ...] = ()  # benchmarks that detect only changes above 25 %
+
+
+@dataclass(frozen=True)
+class Check:
+    """The result of a check."""
+
+    benchmarks: tuple[CheckedBenchmark, ...]  # the benchmarks of the candidate
+    changes: tuple[Change, ...]  # changes against the baseline; empty if there is no baseline
+    only_in_candidate: tuple[str, ...]  # benchmarks that could not be compared
+    only_in_baseline: tuple[str, ...]
+    findings: tuple[Finding, ...]  # the most important findings first
+    warnings: tuple[str, ...]  # problems with the measurements that make the results less reliable
+    parameters: Mapping[str, Any]
+    outcome: int  # exit code: 0 if there is no finding, 1 if there is one, 3 if the check is inconclusive
+    known: tuple[KnownChange, ...] = ()  # the accepted changes, each with the benchmarks that it covers
+    suite: Suite = field(default_factory=Suite)
+    notes: tuple[str, ...] = ()  # sentences about the measurements that are not problems
+    former_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # earlier names of benchmarks
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Options of a check: what counts as a finding, and what is allowed.
+
+    Raises
+    ------
+    ValueError
+        If an option is invalid.
+    """
+
+    # Which changes are findings. "slower": changes for the worse, and changes whose direction is unknown.
+    # "change": all changes.
+    fail_on: str = SLOWER
+    test: str = COMBINED  # as in `analysis.comparison.compare`
+    alpha: float = 0.05
+    min_change: float | None = None  # None: 1 % for times and rates, 0 for memory and other counts
+    max_slowdown: float | None = None
+    limits: tuple[Limit, ...] = ()  # limits of some benchmarks; the first entry that matches counts
+    # A name in `CLASSIFIERS`, or a setting such as "heuristic@0.30"; its verdict decides if there is no baseline.
+    classifier: str = SPREAD
+    limit: float = CLASSIFIERS[SPREAD].parameters["limit"]  # threshold of `spread`
+    allow_missing: bool = False  # whether to allow failed runs, and benchmarks that are only in the baseline
+    allow_inconclusive: bool = False  # whether to allow results that cannot be decided
+    allow_blocks: bool = False  # whether to decide about runs in blocks as if they were measured by turns
+    require_turns: bool = False  # whether each comparison must have been measured by turns or in sessions
+    allow_different: tuple[str, ...] = ()  # differences of machines to ignore: "cpu", "runtime", "build", "all"
+    require_same_machine: bool = False
+    runs: int | None = None  # number of runs that each benchmark must have
+    # A learned model to use instead of a built-in classifier; `classifier` is then its name.
+    model: "Model | None" = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if an option is invalid."""
+        if self.model is not None and self.classifier != self.model.classifier:
+            raise ValueError(f"the classifier of the model is {self.model.classifier}, not {self.classifier}")
+        if self.model is None and classifier_named(self.classifier) is None:
+            raise ValueError(f"unknown classifier {self.classifier!r}; choose one of {', '.join(CLASSIFIERS)}")
+        if self.fail_on not in FAIL_ON:
+            raise ValueError(f"fail_on must be one of {', '.join(FAIL_ON)}, got {self.fail_on!r}")
+        if not self.limit > 0:
+            raise ValueError(f"limit must be a share > 0, got {self.limit}")
+        unknown = [name for name in self.allow_different if name not in (*machines.ALLOWED, ALL)]
+        if unknown:
+            raise ValueError(f"allow_different must name {', '.join(machines.ALLOWED)} or {ALL}, got {unknown[0]!r}")
+
+    @property
+    def allowed_parts(self) -> tuple[str, ...]:
+        """Return the differences between machines that do not matter."""
+        return machines.ALLOWED if ALL in self.allow_different else self.allow_different
+
+
+DEFAULT_RULES = Rules()
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Return whether a name matches a pattern.
+
+    The only wildcard is *, because names of benchmarks can contain brackets and question marks.
+    """
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, flags=re.DOTALL) is not None
+
+
+def outcome_of(findings: Sequence[Finding]) -> int:
+    """Return the exit code for all findings; a finding takes precedence over an inconclusive result."""
+    outcomes = {finding.outcome for finding in findings}
+    return FOUND if FOUND in outcomes else max(outcomes, default=NOTHING_FOUND)

@@ -1,0 +1,121 @@
+"""Sentences about the measurements of the whole suite."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from analysis.benchmark import HIGHER
+from analysis.check import _machine as machines
+from analysis.check._design import HALF, IN_BLOCKS, SESSIONS, SHARED, UNKNOWN
+from analysis.check._model import N_FEW, TOO_NOISY, Rules, Suite
+from analysis.check._sides import FEW_SESSIONS, MIN_SESSIONS, Compared, can_be_paired, costs_of
+from analysis.comparison import TIMES, Change
+from analysis.document import counted
+
+BY_TURNS_ADVICE = "Measure by turns."
+
+
+def sentence_of_names(renamed: Sequence[tuple[str, str]]) -> list[str]:
+    if not renamed:
+        return []
+    former, name = renamed[0]
+    return [f"{counted(len(renamed), 'benchmark')} matched under an earlier name, for example {former} is now {name}."]
+
+
+def sentences_of_suite(
+    suite: Suite, compared: Sequence[Compared], changes: Sequence[Change], rules: Rules
+) -> tuple[list[str], list[str]]:
+    """Return sentences about the whole suite: notes, and reasons why the check is inconclusive."""
+    notes, reasons_ = [], []
+    n_tested = sum(change.p is not None and change.family == "" for change in changes)
+    too_noisy = f"{len(suite.too_noisy)} of {n_tested}"
+    if suite.too_noisy and rules.max_slowdown is None:
+        detect = f"a change of less than {100 * TOO_NOISY:.0f} % would not be detected"
+        if 2 * len(suite.too_noisy) > n_tested:
+            more = "sessions" if any(one.design.kind == SESSIONS for one in compared) else "runs"
+            reasons_.append(f"Too noisy to judge: for {too_noisy} benchmarks, {detect}. Measure more {more}.")
+        else:
+            names = ", ".join(suite.too_noisy[:N_FEW]) + (" …" if len(suite.too_noisy) > N_FEW else "")
+            notes.append(f"Too noisy to judge: {too_noisy} ({names}); {detect}.")
+    tested = [one for one, change in zip(compared, changes, strict=True) if change.p is not None]
+    kinds = Counter(one.design.kind for one in tested)
+    if kinds[IN_BLOCKS]:
+        mixed = " or nearly so" if any(one.design.is_mixed for one in tested) else ""
+        words = f"Measured in blocks{mixed}: a change of the machine looks like a change of the version."
+        if rules.require_turns:
+            reasons_.append(f"{words} {BY_TURNS_ADVICE}")
+        elif any(change.is_held_back for change in changes):
+            notes.append(BY_TURNS_ADVICE)
+        else:
+            notes.append(f"{words} {BY_TURNS_ADVICE}")
+    if kinds[UNKNOWN]:
+        words = "Times of runs unknown: p holds only if the two versions were measured by turns."
+        share = suite.noise.share
+        if share is not None and share > SHARED:
+            words += f" {100 * share:.0f} % of the variation from run to run is common to all benchmarks."
+        (reasons_ if rules.require_turns else notes).append(words)
+    sessions = [one.design.n_sessions or 0 for one in tested if one.design.kind == SESSIONS]
+    if sessions and min(sessions) < MIN_SESSIONS:
+        notes.append(
+            f"A version was measured in only {min(sessions)} sessions, and runs of a session are alike; measure at "
+            "least three, better five."
+        )
+    elif sessions:
+        few = "; five are better" if min(sessions) < FEW_SESSIONS else ""
+        notes.append(f"Each session counts as one number, and a version has {min(sessions)} sessions{few}.")
+    strata = [one for one in tested if one.design.kind != SESSIONS and one.design.groups is not None]
+    if strata:
+        n_groups = len(np.intersect1d(*strata[0].design.groups or ()))
+        notes.append(f"The runs are in {n_groups} groups of both versions, and are compared within each group.")
+    if any(can_be_paired(one) for one in tested) and suite.is_paired:
+        notes.append("Each run is compared with the run of the other version at its time, because such runs are alike.")
+    are_told = any(change.is_held_back for change in changes)
+    if suite.noise.shift is not None and kinds[IN_BLOCKS] + kinds[UNKNOWN] and not are_told:
+        notes.append(_moved(suite, tested))
+    notes += _machine_notes(tested, rules, reasons_, is_told=are_told)
+    uneven = [one for one in tested if len(one.before.values) != len(one.after.values)]
+    if uneven:
+        name, n_old, n_new = uneven[0].after.benchmark.name, len(uneven[0].before.values), len(uneven[0].after.values)
+        notes.append(
+            f"{counted(len(uneven), 'benchmark')} with different numbers of runs, for example {name}: {n_old} of the "
+            f"baseline, {n_new} of the candidate."
+        )
+    return notes, reasons_
+
+
+def _moved(suite: Suite, tested: Sequence[Compared]) -> str:
+    """Say how many benchmarks moved with the suite, which are those that moved by more than half of its shift."""
+    shift, deciding = suite.noise.shift or 0.0, [one for one in tested if one.after.family == ""]
+    sides = [costs_of(one) for one in deciding]
+    n_moved = sum(
+        float(np.log(new).mean() - np.log(old).mean()) / shift > HALF
+        for old, new in sides
+        if len(old) and min(old.min(), new.min()) > 0
+    )
+    are_timed = all(one.after.benchmark.unit in TIMES or one.after.benchmark.better == HIGHER for one in deciding)
+    word = ("slower" if shift > 0 else "faster") if are_timed else ("higher" if shift > 0 else "lower")
+    size = 100 * abs(np.expm1(shift))
+    return (
+        f"{n_moved} of {len(deciding)} benchmarks are about {size:.1f} % {word}: a change of the machine, or of "
+        "something that all of them use."
+    )
+
+
+def _machine_notes(tested: Sequence[Compared], rules: Rules, reasons_: list[str], *, is_told: bool) -> list[str]:
+    notes = []
+    different = [one for one in tested if one.machines]
+    if different:
+        words = f"The versions were measured on different machines ({machines.describe(different[0].machines)})."
+        if rules.require_same_machine:
+            reasons_.append(words)
+        elif not is_told:
+            notes.append(words)
+    elif tested:
+        runs = [level.benchmark.runs for level in (tested[0].before, tested[0].after)]
+        other = machines.named_only(*runs)
+        if other:
+            host = other.pop("host", None)
+            conditions = [*(["another host"] if host else []), *([machines.describe(other)] if other else [])]
+            notes.append(f"Other conditions: {'; '.join(conditions)}.")
+    return notes

@@ -1,0 +1,87 @@
+"""The change that the runs of each benchmark detect."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+
+from analysis.check._model import ONE_PROCESS, TOO_NOISY, Rules, Suite
+from analysis.check._sides import Compared, strata_of
+from analysis.comparison import Change
+from analysis.intervals import Estimate
+from analysis.power import detectable_changes, smallest_difference, smallest_difference_by_strata
+from analysis.runs import Floats
+
+MAX_RESAMPLED = 50  # number of benchmarks whose detectable change is computed by resampling
+
+MANY_RUNS = 200  # with more runs, normal theory is enough
+
+
+def detectable_changes_of(compared: Sequence[Compared], rules: Rules, *, is_paired: bool) -> list[Estimate]:
+    """Return the change that the same numbers of runs detect with 80 % power, for each benchmark."""
+    n_tests = Counter(one.after.family for one in compared)
+    found: list[Estimate] = []
+    for one in compared:
+        if one.reason is not None or min(len(one.old), len(one.new)) < 2:
+            found.append(Estimate(None, reason=one.reason or ONE_PROCESS))
+            continue
+        strata = strata_of(one, is_paired)
+        if strata is not None and min(one.old.min(), one.new.min()) > 0:
+            value = smallest_difference_by_strata(one.new, one.old, strata, rules.alpha / n_tests[one.after.family])
+            if value is not None:
+                found.append(Estimate(value))
+                continue
+        sides = [_rounded(np.sort(side), one.step) for side in (one.new, one.old)]
+        n = min(map(len, sides))
+        n_of_family = n_tests[one.after.family]
+        limits = [smallest_difference(side, alpha=rules.alpha, n_tests=n_of_family, n_runs=n) for side in sides]
+        values = [limit.value for limit in limits if limit.value is not None]
+        squares = [value**2 for value in values]
+        root = (sum(squares) / len(squares)) ** 0.5 if squares else None
+        if root is not None and one.step:
+            root = max(root, one.step / float(one.old.mean()))
+        found.append(limits[0] if root is None else Estimate(root, reason=limits[0].reason if not root else None))
+    by_shape: dict[tuple[int, int, str], list[int]] = defaultdict(list)
+    order = sorted(range(len(compared)), key=lambda at: -(found[at].value or 0.0))
+    for at in order[:MAX_RESAMPLED]:
+        one = compared[at]
+        is_plain = strata_of(one, is_paired) is None and not one.step
+        is_positive = found[at].value and min(one.new.min(), one.old.min()) > 0
+        if is_plain and is_positive and 5 <= min(len(one.new), len(one.old)) <= MANY_RUNS:
+            by_shape[len(one.new), len(one.old), one.after.family].append(at)
+    for (_n, _m, family), rows in by_shape.items():
+        a, b = np.sort([compared[at].new for at in rows]), np.sort([compared[at].old for at in rows])
+        start = np.array([found[at].value or 1.0 for at in rows])
+        level = rules.alpha / n_tests[family]
+        for at, value in zip(rows, detectable_changes(a, b, start, level=level, test=rules.test), strict=True):
+            if value < inf:
+                found[at] = Estimate(float(value))
+    return found
+
+
+def _rounded(values: Floats, step: float) -> Floats:
+    """Return the values, with at least the variation that rounding to a step gives."""
+    if values.std(ddof=1) >= step / 12**0.5:
+        return values
+    places = np.arange(len(values)) - (len(values) - 1) / 2
+    return np.asarray(values.mean() + places / places.std(ddof=1) * step / 12**0.5, dtype=np.float64)
+
+
+def with_detectable(
+    suite: Suite, detectable: Sequence[Estimate], changes: Sequence[Change], compared: Sequence[Compared]
+) -> Suite:
+    """Add the detectable changes of the benchmarks that were tested in their deciding unit."""
+    known = sorted(
+        (inf if limit.value is None else limit.value, change.name)
+        for limit, change, one in zip(detectable, changes, compared, strict=True)
+        if change.p is not None and one.after.family == ""
+    )
+    if not known:
+        return suite
+    value, name = known[-1]
+    return replace(
+        suite, detectable=known[len(known) // 2][0], largest=value, least_precise=name,
+        too_noisy=tuple(name for value, name in known if value > TOO_NOISY),
+    )  # fmt: skip
