@@ -16,6 +16,7 @@ from analysis.consensus._left_out import LeftOut as LeftOut
 from analysis.consensus._precision import LatentPrecision as LatentPrecision, latent_precision as latent_precision
 from analysis.consensus._rates import RaterRates as RaterRates
 from analysis.consensus._tests import (
+    BY_VERDICTS as BY_VERDICTS,
     NOT_CONTRADICTED as NOT_CONTRADICTED,
     NOT_IDENTIFIED as NOT_IDENTIFIED,
     REJECTED as REJECTED,

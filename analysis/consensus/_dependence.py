@@ -122,13 +122,13 @@ def _correlations(patterns: Patterns, mode: Theta) -> list[tuple[int, int, float
 
     Pairs without common items are left out.
     """
-    pi = float(mode.pi[0].mean())
-    rows = []
+    rows, seen = [], patterns.seen
     for i, j in combinations(range(len(patterns.raters)), 2):
-        both = patterns.seen[:, i] * patterns.seen[:, j] * patterns.n
+        both = seen[:, i] * seen[:, j] * patterns.n
         n = both.sum()
         if n < 2:
             continue
+        pi = float(both @ mode.pi[0][patterns.stratum] / n)
         a, b = ((both * patterns.positive[:, k]).sum() / n for k in (i, j))
         ab = (both * patterns.positive[:, i] * patterns.positive[:, j]).sum() / n
         spread = (a * (1 - a) * b * (1 - b)) ** 0.5

@@ -100,9 +100,11 @@ def latent_class(
 
     Three tests of independent errors share a significance level of 0.05. Models of dependent errors [4]_ are fitted to
     the reviewers alone and with each classifier; the smallest p counts, times the number of all models that could have
-    been fitted (0.025), and the same for the reviewers alone (0.0125). Leaving out each rater in turn, the largest
+    been fitted (0.025). The same models of the reviewers have a separate prevalence for each combination of verdicts
+    (0.0125), so that any dependence between classifiers is allowed. Leaving out each reviewer in turn, the largest
     change of a remaining parameter is compared with a parametric bootstrap (0.0125). The model is rejected if one of
-    them rejects, and *weak* if items could differ in difficulty so much that a result would change by 0.10 or more.
+    them rejects, and *weak* if items could differ in difficulty so much that a result would change by 0.10 or more in
+    each of these models.
     No test can see errors that all raters share: if m % of the items mislead everybody, each rate is too high by
     about m x (sensitivity - 0.1) percentage points.
 

@@ -1,6 +1,5 @@
 """Refit a latent class model without each rater, and test whether the other rates change more than by chance."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +20,7 @@ _MAX_RATERS = 8  # per item; combinations of more raters are not listed complete
 class LeftOut(Result):
     """The largest change of the remaining parameters if the model is fitted without one rater."""
 
-    raters_of: str  # "reviewers", or the classifier that was fitted with the reviewers
+    raters_of: str  # "reviewers", or "reviewers by verdicts" with a prevalence for each combination of verdicts
     rater: object  # the rater that was left out
     parameter: str  # the parameter that changes most compared with its standard deviation
     value: float  # its value with and without the rater
@@ -31,7 +30,7 @@ class LeftOut(Result):
 
 @dataclass(frozen=True)
 class Family:
-    """A model that was fitted to the reviewers, or to the reviewers and one classifier."""
+    """A fitted model: of the reviewers, of the reviewers by verdicts, or of the reviewers and one classifier."""
 
     name: str
     patterns: Patterns
@@ -39,46 +38,44 @@ class Family:
 
 
 def leave_one_out(
-    families: Sequence[Family], *, n_draws: int = N_DRAWS, rng: np.random.Generator
+    family: Family, *, n_draws: int = N_DRAWS, rng: np.random.Generator
 ) -> tuple[float | None, tuple[LeftOut, ...]]:
-    """Return the p of the largest change over all families and raters, and the change of each rater by descending z.
+    """Return the p of the largest change over all raters, and the change of each rater by descending z.
 
-    The distribution comes from a parametric bootstrap: label patterns are drawn from each fitted model, and all models
-    are fitted again. p is None if no rater can be left out.
+    The distribution comes from a parametric bootstrap: label patterns are drawn from the fitted model, and the model is
+    fitted again with all raters and without each of them. p is None if no rater can be left out.
     """
-    largest = np.zeros(n_draws)
+    patterns, mode = family.patterns, family.mode
+    combined, stratum, n = combinations_of(patterns)
+    if combined.sum(axis=1).max(initial=0) > _MAX_RATERS:
+        return None, ()
+    cells, which = all_cells(combined, stratum, patterns)
+    if len(cells.stratum) > _MAX_CELLS:
+        return None, ()
+    drawn = _drawn(np.exp(log_probability(mode, cells)[0]), which, n, rng, n_draws)
+    starts, largest = None, np.zeros(n_draws)
     changes: list[LeftOut] = []
-    for family in families:
-        patterns, mode = family.patterns, family.mode
-        combined, stratum, n = combinations_of(patterns)
-        if combined.sum(axis=1).max(initial=0) > _MAX_RATERS:
+    n_strata, n_raters = len(patterns.strata), len(patterns.raters)
+    for r, rater in enumerate(patterns.raters):
+        fewer = _without(cells, r)
+        kept = np.ones(patterns.n_parameters, dtype=bool)
+        kept[[n_strata + r, n_strata + n_raters + r]] = False
+        if rank(fewer)[1][kept].any():
             continue
-        cells, which = all_cells(combined, stratum, patterns)
-        if len(cells.stratum) > _MAX_CELLS:
-            continue
-        drawn = _drawn(np.exp(log_probability(mode, cells)[0]), which, n, rng, n_draws)
-        starts = None
-        for r, rater in enumerate(patterns.raters):
-            fewer = _without(cells, r)
-            kept = np.ones(patterns.n_parameters, dtype=bool)
-            kept[[len(patterns.strata) + r, len(patterns.strata) + len(patterns.raters) + r]] = False
-            if rank(fewer)[1][kept].any():
-                continue
-            if starts is None:
-                starts = climb(mode.repeated(n_draws), cells, drawn, tolerance=_TOLERANCE, together=False)
-            observed = patterns.n.astype(float)
-            alone = climb(mode, _without(patterns, r), observed, tolerance=_TOLERANCE)
-            again = climb(starts, fewer, drawn, tolerance=_TOLERANCE, together=False)
-            difference = (_values(again, patterns) - _values(starts, patterns))[:, kept[len(patterns.strata) - 1 :]]
-            value, without = (_values(theta, patterns)[0, kept[len(patterns.strata) - 1 :]] for theta in (mode, alone))
-            sd = np.maximum(difference.std(axis=0), 1e-6)
-            largest = np.maximum(largest, np.abs(difference / sd).max(axis=1))
-            z = (without - value) / sd
-            worst = int(np.abs(z).argmax())
-            name = _names(patterns)[np.flatnonzero(kept[len(patterns.strata) - 1 :])[worst]]
-            changes.append(
-                LeftOut(family.name, rater, name, float(value[worst]), float(without[worst]), float(abs(z[worst])))
-            )
+        if starts is None:
+            starts = climb(mode.repeated(n_draws), cells, drawn, tolerance=_TOLERANCE, together=False)
+        alone = climb(mode, _without(patterns, r), patterns.n.astype(float), tolerance=_TOLERANCE)
+        again = climb(starts, fewer, drawn, tolerance=_TOLERANCE, together=False)
+        is_value = kept[n_strata - 1 :]
+        difference = (_values(again, patterns) - _values(starts, patterns))[:, is_value]
+        value, without = (_values(theta, patterns)[0, is_value] for theta in (mode, alone))
+        sd = np.maximum(difference.std(axis=0), 1e-6)
+        largest = np.maximum(largest, np.abs(difference / sd).max(axis=1))
+        z = (without - value) / sd
+        worst = int(np.abs(z).argmax())
+        name = _names(patterns)[np.flatnonzero(is_value)[worst]]
+        found = LeftOut(family.name, rater, name, float(value[worst]), float(without[worst]), float(abs(z[worst])))
+        changes.append(found)
     if not changes:
         return None, ()
     changes.sort(key=lambda change: -change.z)

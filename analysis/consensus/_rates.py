@@ -17,6 +17,7 @@ from analysis.results import Result
 _N_DRAWS = 400  # number of draws of the reviewers' parameters
 _N_STEPS = 15  # steps of each classifier's chain for each draw
 _TOLERANCE, _MAX_ITERATIONS = 1e-9, 10_000
+_MANY_PATTERNS = 1_000  # the sum of so many binomial numbers is nearly normal
 _MAX_CELLS = 1_000_000  # maximum number of draws times patterns, to limit memory
 
 
@@ -124,18 +125,40 @@ def _drawn_dissimilar(
     `chosen` lists the patterns with this verdict for each classifier. Other patterns are not used, because most
     patterns lack one of the verdicts.
     """
-    n = np.concatenate([of_classifier[which] for of_classifier, which in zip(counts, chosen, strict=True)])
-    which, n_chosen = np.concatenate(chosen), [len(of_classifier) for of_classifier in chosen]
+    drawn = np.zeros((len(q), len(chosen)), dtype=np.int64)
+    for c, patterns in enumerate(chosen):
+        if len(patterns) >= _MANY_PATTERNS:
+            drawn[:, c] = _drawn_sum(q, counts[c], patterns, if_dissimilar[:, [c]], if_similar[:, [c]], rng)
+    few = [c for c, patterns in enumerate(chosen) if len(patterns) < _MANY_PATTERNS]
+    if not few:
+        return drawn
+    n = np.concatenate([counts[c, chosen[c]] for c in few])
+    which, n_chosen = np.concatenate([chosen[c] for c in few]), [len(chosen[c]) for c in few]
     ends = np.cumsum(n_chosen)
     n_aside = max(_MAX_CELLS // max(len(which), 1), 1)
-    drawn = np.zeros((len(q), len(chosen)), dtype=np.int64)
     for begin in range(0, len(q), n_aside):
         rows = slice(begin, begin + n_aside)
-        yes = q[rows, which] * np.repeat(if_dissimilar[rows], n_chosen, axis=1)
-        no = (1 - q[rows, which]) * np.repeat(if_similar[rows], n_chosen, axis=1)
+        yes = q[rows, which] * np.repeat(if_dissimilar[rows][:, few], n_chosen, axis=1)
+        no = (1 - q[rows, which]) * np.repeat(if_similar[rows][:, few], n_chosen, axis=1)
         up_to = np.cumsum(rng.binomial(n, yes / (yes + no)), axis=1)
-        drawn[rows] = np.diff(np.pad(up_to, ((0, 0), (1, 0)))[:, [0, *ends]], axis=1)
+        drawn[rows, few] = np.diff(np.pad(up_to, ((0, 0), (1, 0)))[:, [0, *ends]], axis=1)
     return drawn
+
+
+def _drawn_sum(
+    q: Floats, n: Ints, patterns: Ints, if_dissimilar: Floats, if_similar: Floats, rng: np.random.Generator
+) -> Ints:
+    """Draw the sum of the binomial numbers of many patterns from the normal distribution with its mean and variance."""
+    mean, variance = np.zeros(len(q)), np.zeros(len(q))
+    n_aside = max(_MAX_CELLS // len(patterns), 1)
+    of_pattern = n[patterns].astype(float)
+    for begin in range(0, len(q), n_aside):
+        rows = slice(begin, begin + n_aside)
+        share = q[rows, patterns]
+        yes = share * if_dissimilar[rows]
+        share = yes / (yes + (1 - share) * if_similar[rows])
+        mean[rows], variance[rows] = share @ of_pattern, (share * (1 - share)) @ of_pattern
+    return np.clip(np.rint(rng.normal(mean, np.sqrt(variance))), 0, of_pattern.sum()).astype(np.int64)
 
 
 def _dissimilar_share(q: Floats, rates: Floats) -> tuple[Floats, Floats]:

@@ -2,8 +2,9 @@
 
 Three tests share the significance level alpha. Models of dependent errors fitted to the reviewers alone, and to the
 reviewers with each classifier, have alpha / 2; the smallest p counts, times the number of all models that could have
-been fitted. The same models of the reviewers alone have alpha / 4. The test that leaves out one rater at a time has
-alpha / 4.
+been fitted. The same models of the reviewers, with a stratum for each combination of verdicts, have alpha / 4. They use
+what all classifiers together say about an item, and allow any dependence between classifiers, because the prevalence
+may differ between strata. The test that leaves out one reviewer at a time has alpha / 4 and uses the same strata.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from analysis.categories import DISSIMILAR
 from analysis.consensus._dependence import DIFFICULTY, HARD, MAX_WORK, Dependence, alternatives, with_rates
 from analysis.consensus._fisher import all_cells, combinations_of
 from analysis.consensus._identifiability import Identifiability
@@ -33,8 +35,9 @@ SHARE_OF_ALL, SHARE_OF_REVIEWERS, SHARE_OF_LEFT_OUT = 0.5, 0.25, 0.25  # shares 
 LARGE_SHIFT = 0.10  # an alternative that the labels do not exclude moves a printed number by this much or more
 SMALL_DIFFERENCE = 0.03  # a smaller difference between observed and expected agreement is not worth a sentence
 COPIED = 0.4  # share of labels that the copying reviewer copies, for the power
-ALONE = "reviewers"
-MODELS, MODELS_OF_REVIEWERS, LEFT_OUT = "models of dependent errors", "models of the reviewers alone", "leave one out"
+ALONE, BY_VERDICTS = "reviewers", "reviewers by verdicts"
+MODELS, MODELS_OF_REVIEWERS, LEFT_OUT = "models of dependent errors", "models of the reviewers", "leave one out"
+MOST_STRATA = 8
 AFTER_REJECTION = (
     "a model with dependent errors of these raters",
     "more labels per item",
@@ -97,11 +100,12 @@ def check_independence(
 ) -> Tested:
     """Run all tests on first labels, and determine the status of the model.
 
-    Each classifier is added alone. With two classifiers at once, similar errors of both could reject the model,
-    although such errors do not contradict any printed number.
+    Each classifier is added alone. With two classifiers as raters of one model, similar errors of both could reject the
+    model, although such errors do not contradict any printed number.
     """
+    every_family = [*_families(labels, verdicts), *_by_verdicts(labels, verdicts)]
     families = [
-        family for family in _families(labels, verdicts) if (family.patterns.seen.sum(axis=1) >= 2).any()
+        family for family in every_family if (family.patterns.seen.sum(axis=1) >= 2).any()
         and family.patterns.positive.any() and family.patterns.negative.any()
     ]  # fmt: skip
     pairs = tuple(pair for family in families for pair in _pair_fits(family) if family.name in (ALONE, str(pair.b)))
@@ -121,13 +125,18 @@ def check_independence(
         words = "it rests on independence, which these data cannot test"
         remedies = ("a fourth reviewer or a classifier on the same items",)
         return Tested(ModelState(UNTESTABLE, words, remedies), (), None, (), pairs)
-    p_left_out, left_out = leave_one_out(families, n_draws=n_draws, rng=rng)
-    best_alone = min((model for model in every if model.raters_of == ALONE), key=_p_of, default=None)
-    n_alone = next((n for family, n in zip(families, counts, strict=True) if family.name == ALONE), 0)
-    candidates = [
-        (_p_of(every[0]) * sum(counts) / SHARE_OF_ALL, MODELS, every[0]),
-        *([(_p_of(best_alone) * n_alone / SHARE_OF_REVIEWERS, MODELS_OF_REVIEWERS, best_alone)] if best_alone else []),
-    ]
+    joint = families[-1].name  # the reviewers by verdicts, or alone if there are no classifiers
+    p_left_out, left_out = leave_one_out(families[-1], n_draws=n_draws, rng=rng)
+    if p_left_out is None:  # too many strata
+        p_left_out, left_out = leave_one_out(families[0], n_draws=n_draws, rng=rng)
+    candidates = []
+    for test, share, names in (
+        (MODELS, SHARE_OF_ALL, [family.name for family in families if family.name != BY_VERDICTS]),
+        (MODELS_OF_REVIEWERS, SHARE_OF_REVIEWERS, [joint]),
+    ):
+        n = sum(count for family, count in zip(families, counts, strict=True) if family.name in names)
+        of_test = [model for model in every if model.raters_of in names]
+        candidates += [(_p_of(of_test[0]) * n / share, test, of_test[0])] if of_test else []
     p, test, rejecting = min(candidates, key=lambda candidate: candidate[0])
     model: Dependence | None = rejecting
     if p_left_out is not None and p > ALPHA and p_left_out / SHARE_OF_LEFT_OUT < p:
@@ -143,7 +152,7 @@ def check_independence(
             test,
             raters,
         )
-        best = best_alone if best_alone is not None and test == MODELS_OF_REVIEWERS else every[0]
+        best = rejecting
         of = next(family for family in families if family.name == best.raters_of)
         return Tested(state, tuple(every), with_rates(best, of.patterns, of.mode, level), left_out, pairs)
     power = _copying_power(families, counts)
@@ -188,15 +197,34 @@ def _families(labels: pd.DataFrame, verdicts: pd.DataFrame | None) -> list[Famil
     return [Family(name, found, fit(found)) for name, found in patterns]
 
 
+def _by_verdicts(labels: pd.DataFrame, verdicts: pd.DataFrame | None) -> list[Family]:
+    """Fit the reviewers with a separate prevalence for items with the same verdicts of all classifiers.
+
+    If there are more than eight combinations of verdicts, items with similar numbers of verdicts dissimilar are
+    combined. Without verdicts, return no family.
+    """
+    if verdicts is None or not verdicts["verdict"].notna().any() or not len(labels):
+        return []
+    called = verdicts.pivot(index="item", columns="classifier", values="verdict")
+    called = called.reindex(pd.unique(labels["item"]))
+    names = called.astype(object).where(called.notna(), "-").agg("/".join, axis=1)
+    if names.nunique() > MOST_STRATA:
+        number = (called == DISSIMILAR).sum(axis=1) * MOST_STRATA // (called.shape[1] + 1)
+        names = number.astype(str)
+    patterns = patterns_of(labels, strata=names)
+    return [Family(BY_VERDICTS, patterns, fit(patterns))]
+
+
 def _pair_fits(family: Family) -> list[PairFit]:
     """Compare observed and expected agreement of each pair of raters with common items."""
-    patterns, mode = family.patterns, family.mode
-    pi, rows = float(mode.pi[0].mean()), []
+    patterns, mode, seen = family.patterns, family.mode, family.patterns.seen
+    rows = []
     for i, j in combinations(range(len(patterns.raters)), 2):
-        both = patterns.seen[:, i] * patterns.seen[:, j] * patterns.n
+        both = seen[:, i] * seen[:, j] * patterns.n
         n = int(both.sum())
         if not n:
             continue
+        pi = float(both @ mode.pi[0][patterns.stratum]) / n
         observed = float((both * (patterns.positive[:, i] == patterns.positive[:, j])).sum() / n)
         expected = sum(
             share * (rate[i] * rate[j] + (1 - rate[i]) * (1 - rate[j]))
@@ -231,19 +259,21 @@ def _copying_power(families: Sequence[Family], counts: Sequence[int]) -> float |
     The likelihood ratio of labels with copying is computed from expected counts, and its square root is normal.
     """
     of_pairs: dict[tuple[int, int], float] = {}
+    n_all = sum(count for family, count in zip(families, counts, strict=True) if family.name != BY_VERDICTS)
     for family, count in zip(families, counts, strict=True):
         if not count:
             continue
-        threshold = ALPHA * max(SHARE_OF_ALL / sum(counts), SHARE_OF_REVIEWERS / count if family.name == ALONE else 0.0)
+        of_joint = SHARE_OF_REVIEWERS / count if family is families[-1] else 0.0
+        threshold = ALPHA * max(SHARE_OF_ALL / n_all if family.name != BY_VERDICTS else 0.0, of_joint)
         critical = -float(special.ndtri(threshold))
         patterns = family.patterns
         combined, stratum, n = combinations_of(patterns)
         if combined.sum(axis=1).max(initial=0) > 8:
             continue
         cells, which = all_cells(combined, stratum, patterns)
+        seen = patterns.seen
         names = [
-            (i, j) for i, j in combinations(range(patterns.n_reviewers), 2)
-            if (patterns.seen[:, i] * patterns.seen[:, j]).any()
+            (i, j) for i, j in combinations(range(patterns.n_reviewers), 2) if (seen[:, i] * seen[:, j]).any()
         ]  # fmt: skip
         if not names or len(cells.stratum) * len(names) > MAX_WORK:
             continue

@@ -10,7 +10,10 @@ import pandas as pd
 
 from analysis import agreement
 from analysis.agreement import (
+    AgainstRest,
     ChanceTest,
+    Contrast,
+    Drift,
     GroupAgreement,
     Leniency,
     LeniencyTest,
@@ -32,9 +35,9 @@ from analysis.document import (
     interval,
     number,
     p_value,
+    percent,
     plain_number,
     readable_name,
-    sentence,
     share,
     table,
 )
@@ -62,6 +65,7 @@ N_PARTS, N_TIME_PARTS = 3, 4  # number of parts of each reviewer's labels: in or
 CONFIDENCES = (1, 2, 3)
 IMPLAUSIBLE_S = 1.0  # nobody can look at ten runs in less time
 MOST_DISPUTED = 10
+LEAST_AGAINST_REST = 3  # with two reviewers, the rest is the other reviewer, as in the table of pairs
 LEAST_FOR_KAPPA = 10  # items; kappa of a smaller group says nothing
 MANY = 40  # maximum number of rows in a table of groups; the JSON has all rows
 MORE, NOT_MORE, UNCLEAR, UNDEFINED = "more", "not more", "unclear", "undefined"
@@ -200,6 +204,8 @@ class Agreement:
     bootstrap: Mapping[str, Estimate]  # name of a statistic -> its bootstrap interval; empty without resampling
     warning: str | None
     leniency: Leniency
+    against_the_rest: tuple[AgainstRest, ...] = ()
+    drift: tuple[Drift, ...] = ()  # empty if the order of labels is unknown
     retest: tuple[Retest, ...]
     by_labels_used: tuple[LabelsUsed, ...]
     by_application: tuple[GroupAgreement, ...] = ()
@@ -238,6 +244,8 @@ def agreement_numbers(labels: Labels, level: float, resampling: Resampling) -> A
         bootstrap=_bootstrap(counts, level, resampling),
         warning=agreement.minority_warning(counts),
         leniency=agreement.leniency(first, level=level),
+        against_the_rest=tuple(agreement.against_rest(first, level=level)) if (n_labels >= 2).any() else (),
+        drift=_drift(first, level),
         retest=tuple(_retest_numbers(labels.retest, level)),
         by_labels_used=tuple(_by_labels_used(labels, level)),
         **groups,
@@ -349,8 +357,8 @@ def _if_given(labels: Labels, level: float) -> Iterator[IfGiven]:
         return
     kappas = agreement.if_given(labels.first, labels.missing, agreement.fleiss_kappa, level=level)
     shares = agreement.if_given(labels.first, labels.missing, agreement.percent_agreement, level=level)
-    for kappa, percent in zip(kappas, shares, strict=True):
-        yield IfGiven(kappa.category, kappa.n, percent.value, kappa.value)
+    for kappa, agreed in zip(kappas, shares, strict=True):
+        yield IfGiven(kappa.category, kappa.n, agreed.value, kappa.value)
 
 
 def _confidence(first: pd.DataFrame, level: float) -> Confidence | None:
@@ -416,6 +424,12 @@ def _order(first: pd.DataFrame) -> OrderTest | None:
     return agreement.order_test(first[first["position"].notna()], outcomes=outcomes)
 
 
+def _drift(first: pd.DataFrame, level: float) -> tuple[Drift, ...]:
+    """Test the agreement of each reviewer for drift, by position or by time; empty if neither is known."""
+    column = next((column for column in ("position", "created_utc") if _has(first, column)), None)
+    return () if column is None else tuple(agreement.reviewer_drift(first, column=column, level=level))
+
+
 def agreement_sections(report: "Report", *, with_pictures: bool) -> tuple[Section, ...]:
     """Build the sections on numbers."""
     return (
@@ -453,9 +467,25 @@ def _equality(report: "Report") -> str:
     result += f"({test.n_items} items with two or more labels)."
     if test.p > report.alpha:
         return result
-    found = test.contrast
-    by = f" {sentence(' and '.join(found.first))[:-1]} against the rest explains most of it." if found else ""
+    by = f" {_describe_contrast(test.contrast)}" if test.contrast else ""
     return f"{result} The pairs differ in their agreement, and a single overall number hides this.{by}"
+
+
+def _describe_contrast(found: Contrast) -> str:
+    """Say which division of the reviewers explains the differences between pairs best."""
+    first, second = " and ".join(found.first), " and ".join(found.second)
+    whom = {
+        "pair": f"the pair {first} and all other pairs",
+        "reviewer": f"{first} and the other reviewers",
+        "groups": f"two groups of reviewers, {first} and {second}",
+    }
+    within, across = percent(found.within.value), percent(found.across.value)
+    shares = {
+        "pair": f"{within} for the pair, {across} for the others",
+        "reviewer": f"{across} with {first}, {within} without",
+        "groups": f"{within} inside the groups, {across} between them",
+    }
+    return f"The clearest difference is between {whom[found.kind]}: {shares[found.kind]} (p = {p_value(found.p)})."
 
 
 def _overall(report: "Report") -> Iterator[Block]:
@@ -636,8 +666,46 @@ def _reviewers(report: "Report") -> Iterator[Block]:
                 for pair in leniency.pairs
             ],
             numeric=(1, 2, 4), name="leniency-pairs")  # fmt: skip
+    yield from _against_the_rest(report)
+    yield from _describe_drift(report)
     yield from _times(report.agreement.time_on_task)
     yield from _retest(report.agreement.retest, level)
+
+
+def _against_the_rest(report: "Report") -> Iterator[Block]:
+    rows, level = report.agreement.against_the_rest, report.level_text
+    if len(rows) < LEAST_AGAINST_REST:
+        return
+    yield table(
+        "Agreement of each reviewer with the other reviewers of the same items, and Fleiss' kappa of the other "
+        "reviewers without this reviewer. The last column is the difference from kappa of all labels, "
+        f"{number(report.agreement.fleiss_kappa.value)}.",
+        ("Reviewer", "Items", f"Agreement with the rest ({level})", f"Kappa with the rest ({level})",
+         f"Kappa without the reviewer ({level})", "Difference"),
+        [
+            (row.rater, row.n_items, share(row.percent), plain_number(row.kappa), plain_number(row.without),
+             number(row.change))
+            for row in rows
+        ],
+        numeric=(1, 5), name="against-the-rest")  # fmt: skip
+
+
+def _describe_drift(report: "Report") -> Iterator[Block]:
+    """Show how the agreement of each reviewer changes in the course of the work, and which change could be seen."""
+    rows = report.agreement.drift
+    if not rows:
+        return
+    yield table(
+        "Change of each reviewer's agreement with the others, from the first to the last own label, by linear "
+        "regression. The p values are corrected by Holm's method, and intervals are not corrected. The last column is "
+        "the smallest change that this test would have found in 80 % of studies.",
+        ("Reviewer", "Labels", f"Change ({report.level_text})", "p (Holm)", "Smallest visible change"),
+        [
+            (row.rater, row.n, share(row.slope), p_value(row.p_holm),
+             "more than 100 %" if (row.detectable or 0) > 1 else percent(row.detectable))
+            for row in rows
+        ],
+        numeric=(1, 3, 4), name="drift")  # fmt: skip
 
 
 def _times(rows: Sequence[TimeOnTask]) -> Iterator[Block]:

@@ -9,8 +9,10 @@ import pandas as pd
 
 from analysis import evaluation
 from analysis.categories import CATEGORIES, DISSIMILAR
+from analysis.consensus import REJECTED, PairFit
 from analysis.document import (
     DASH,
+    IF_KNOWN,
     Block,
     Figure,
     Paragraph,
@@ -33,19 +35,21 @@ from analysis.evaluation import (
     CostRange,
     PairedShares,
     PrecisionRecall,
+    PredictiveValues,
     Roc,
     ThresholdChoice,
 )
 from analysis.intervals import Estimate
 from analysis.multiple import holm
 from analysis.report._agreement import MORE, chance_state, entries
-from analysis.report._consensus import StatedRates, Truths, model_cell
+from analysis.report._consensus import StatedRates, Truths, mark_of, model_cell
 from analysis.report._settings import Resampling, row_title, title_of
 
 if TYPE_CHECKING:
     from analysis.report._report import Report
 
 BY_CONSTRUCTION = "fixed by construction"
+MOST_FAVOURED = 3  # maximum number of pairs of a reviewer and a classifier in the text
 NEAR = 0.1  # a nearly best threshold costs at most this share more than the best threshold
 STATISTICS: Mapping[str, Callable[..., Estimate]] = {
     name: getattr(evaluation, name)
@@ -131,6 +135,8 @@ class Classifier:
     bounds: Bounds
     scores: Scores | None
     by_consensus: ByConsensus
+    # one entry for each prevalence that the reader chose
+    predictive_values: tuple[PredictiveValues, ...] | None = field(default=None, metadata=IF_KNOWN)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -177,6 +183,7 @@ def classifier_numbers(
     applications: Mapping[object, object],
     level: float,
     resampling: Resampling,
+    prevalences: Sequence[float] = (),
 ) -> Classifier:
     """Compute all numbers on one classifier.
 
@@ -188,6 +195,8 @@ def classifier_numbers(
         Rates of the classifier against the latent class.
     applications : mapping
         Item -> application, which defines the folds. An item without an application is a separate group.
+    prevalences : sequence of float
+        Shares of dissimilar items for which to compute precision and negative predictive value.
     """
     verdict = rows.set_index("item")["verdict"]
     agreed, majority = _decided(truth.agreed), _decided(truth.majority)
@@ -203,6 +212,7 @@ def classifier_numbers(
         bounds=evaluation.bounds(*_with_split(truth.agreed, verdict), level=level),
         scores=_score_numbers(name, rows, truth.agreed, applications, level, resampling),
         by_consensus=ByConsensus(_rates_against(adjudicated, level), latent),
+        predictive_values=tuple(evaluation.predictive_values(confusion, p, level=level) for p in prevalences) or None,
     )
 
 
@@ -374,6 +384,13 @@ def main_classifier_blocks(report: "Report") -> Iterator[Block]:
             "warning",
         )
     yield _classifier_table(report, rows)
+    mark = mark_of(report)
+    if mark:
+        yield Paragraph(
+            f"These rates take agreed labels for true, so they have the same mark as the latent class model: {mark}. "
+            "Their intervals do not include errors in agreed labels.",
+            "warning" if mark == REJECTED else "note",
+        )
     yield Figure("classifiers", _figure_caption(report))
 
 
@@ -446,6 +463,19 @@ def _confusion(report: "Report") -> Iterator[Block]:
          f"Balanced accuracy ({level})", f"F1 ({level})"),
         rows,
         numeric=(1, 2, 3, 4, 5, 7), name="confusion")  # fmt: skip
+    chosen = [
+        (row_title(name), percent(values.prevalence), share(values.precision), share(values.npv))
+        for name, row in report.classifiers.items()
+        for values in row.predictive_values or ()
+    ]
+    if chosen:
+        yield table(
+            "Precision (the share of items called dissimilar that are dissimilar) and negative predictive value (the "
+            "share of items called similar that are similar) if another share of the items were dissimilar. Computed "
+            "from sensitivity and specificity on the agreed items, which are assumed not to change.",
+            ("Classifier", "Prevalence of dissimilar", f"Precision ({level})", f"Negative predictive value ({level})"),
+            chosen,
+            numeric=(1,), name="predictive-values")  # fmt: skip
     yield table(
         "Number of verdicts on all items, including items without a consensus.",
         ("Classifier", "Dissimilar", "Similar", "No verdict", "Computed with"),
@@ -476,7 +506,14 @@ def _by_consensus(report: "Report") -> Iterator[Block]:
         decided = majority.shares
         rows += [
             (row_title(name), "range over all split items", n_all, *extremes, DASH),
-            ("", "adjudicated majority", majority.n, share(decided.sensitivity), share(decided.specificity), DASH),
+            (
+                "",
+                "adjudicated majority",
+                majority.n,
+                share(decided.sensitivity),
+                share(decided.specificity),
+                mark_of(report) or DASH,
+            ),
         ]
         if latent is not None:
             rates = share(latent.sensitivity), share(latent.specificity)
@@ -503,9 +540,37 @@ def _by_consensus(report: "Report") -> Iterator[Block]:
             f"If all agreed labels were right, accuracy over all items would be {'; '.join(ends)}. Errors in agreed "
             "labels can put it outside."
         )
-    yield Paragraph(
-        "A classifier that uses what a reviewer uses, and so errs on the same items, is favoured on agreed items."
-    )
+    yield Paragraph(" ".join(_favoured(report)))
+
+
+def _favoured(report: "Report") -> Iterator[str]:
+    """Say whether a reviewer and a classifier agree more often than the model of independent errors expects."""
+    fitted = report.consensus.latent.fitted
+    tests: dict[tuple[str, str], float] = {}
+    fits: dict[tuple[str, str], PairFit] = {}
+    if fitted:
+        for of_pair in fitted.pair_fits:
+            if of_pair.b == of_pair.raters_of:
+                fits[str(of_pair.a), str(of_pair.b)] = of_pair
+        for model in fitted.dependence.tried:
+            if model.p is not None and model.raters_of in model.raters:
+                tests[model.raters[0], model.raters[1]] = model.p
+    found = [
+        fits[pair]
+        for pair, p in sorted(tests.items(), key=lambda entry: entry[1])
+        if pair in fits and p * len(fits) <= report.alpha and fits[pair].observed > fits[pair].expected
+    ]
+    for of_pair in found[:MOST_FAVOURED]:
+        yield (
+            f"{of_pair.a} and {title_of(str(of_pair.b))} agree on {100 * of_pair.observed:.0f} % of their items, and a "
+            f"model of independent errors expects {100 * of_pair.expected:.0f} %."
+        )
+    if found:
+        yield "A classifier that errs on the same items as a reviewer is favoured on agreed items."
+        return
+    yield "A classifier that uses what a reviewer uses, and so errs on the same items, is favoured on agreed items."
+    if tests:
+        yield "These labels show no such reviewer and classifier."
 
 
 def _scores(report: "Report") -> Iterator[Block]:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis import consensus
 from analysis.categories import CATEGORIES
-from analysis.consensus import Dependence, Identifiability, LeftOut, ModelState, PairFit, RaterRates
+from analysis.consensus import BY_VERDICTS, Dependence, Identifiability, LeftOut, ModelState, PairFit, RaterRates
 from analysis.document import (
     Block,
     Figure,
@@ -43,6 +43,10 @@ CHOSEN = ModelState(
 START_OF_NOTE = {"weak": "less certain than the interval shows: ", "rejected": "rejected: "}
 MOST_DEPENDENT = 10  # maximum number of models of dependent errors in the table
 NO_STRENGTH = 0.01  # dependence weaker than this counts as independence
+UNSEEN = (
+    "No test can see errors that all raters share. If m % of the items mislead everybody, every rate is too high by "
+    "about m times (sensitivity − 0.1) percentage points: 10 % mean about 8 points."
+)
 Done = Callable[[Any], Any]  # a function that receives the result of each finished part, and returns it
 
 
@@ -105,7 +109,9 @@ class Undecided:
 class Alternative:
     """A model of dependent errors, without its rates."""
 
-    raters_of: str  # "reviewers", or the classifier that is an additional rater
+    # "reviewers", "reviewers by verdicts" (a prevalence for each combination of verdicts), or the classifier that is an
+    # additional rater
+    raters_of: str
     model: str
     kind: str
     raters: tuple[str, ...]
@@ -330,6 +336,15 @@ def model_cell(row: StatedRates) -> Marked:
     return Marked(row.state, note)
 
 
+def mark_of(report: "Report") -> str:
+    """Return "rejected" or "weak" if the model has this mark, and otherwise "".
+
+    Agreed labels and majorities carry the same mark as the model, because they are wrong for the same reasons.
+    """
+    fitted = report.consensus.latent.fitted
+    return fitted.state.state if fitted and fitted.state.state in (consensus.REJECTED, consensus.WEAK) else ""
+
+
 def consensus_sections(report: "Report") -> tuple[Section, ...]:
     """Build the sections on consensus and the latent class model."""
     return (
@@ -391,6 +406,7 @@ def _latent(report: "Report") -> Iterator[Block]:
         return
     yield from _state(fitted.state, shows_rejected=report.parameters.show_rejected)
     if identifiability.identified:
+        yield Paragraph(UNSEEN)
         yield from _rates(fitted)
         yield from _dependence(fitted, report.level_text)
     if not report.study.interim:  # the table names items
@@ -442,10 +458,11 @@ def _dependence(fitted: Fitted, level: str) -> Iterator[Block]:
         )
     if fitted.left_out:
         worst = fitted.left_out[0]
-        name = title_of(str(worst.rater)) if worst.rater == worst.raters_of else worst.rater
+        within = ", with a prevalence for each combination of verdicts" if worst.raters_of == BY_VERDICTS else ""
         yield Paragraph(
-            "The model was also fitted without each rater. The largest change compared with chance: without "
-            f"{name}, the {worst.parameter} changes from {percent(worst.value)} to {percent(worst.without)}."
+            f"The model was also fitted without each reviewer{within}. The largest change compared with chance: "
+            f"without {worst.rater}, the {worst.parameter} changes from {percent(worst.value)} to "
+            f"{percent(worst.without)}."
         )
     if not found.tried:
         return
@@ -503,7 +520,7 @@ def _describe_state(judged: ModelState) -> str:
 
 
 def _raters(name: str) -> str:
-    return name if name == "reviewers" else f"reviewers with {title_of(name)}"
+    return {"reviewers": name, BY_VERDICTS: "reviewers, by verdicts"}.get(name, f"reviewers with {title_of(name)}")
 
 
 def _undecided(latent: Latent) -> Iterator[Block]:

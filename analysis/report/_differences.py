@@ -24,6 +24,8 @@ DEFINED_ANEW: Mapping[str, Mapping[str, re.Pattern[str]]] = {
         "corrected p values of two classifiers": re.compile(r"comparisons\[\d+\]\.\w+\.p_holm$"),
     }
 }
+# numbers that reports lack before definitions 0.2
+SINCE_0_2 = re.compile(r"agreement\.(against_the_rest|drift)($|\[)")
 # since definitions 0.2, kappa of a group of fewer than 10 items is withheld
 WITHHELD_IN_SMALL_GROUPS = re.compile(
     r"agreement\.(by_(application|date|position|time_quartile|axis_rule)|confidence\.by_confidence)\[\d+\]\.kappa\.value$"
@@ -107,7 +109,10 @@ def differences(
     places = [place for place in places if not any(pattern.match(place) for pattern in anew.values())]
     if anew:
         places = [
-            place for place in places if not (WITHHELD_IN_SMALL_GROUPS.match(place) and ours.get(place, "") is None)
+            place
+            for place in places
+            if not SINCE_0_2.match(place)
+            and not (WITHHELD_IN_SMALL_GROUPS.match(place) and ours.get(place, "") is None)
         ]
     if is_of_earlier_form(reported):
         places = [place for place in places if not OF_LATER_FORM.match(place)]

@@ -132,10 +132,10 @@ def _resampling(report: "Report") -> Iterator[str]:
         return
     if latent.fitted.state.p is not None:
         yield (
-            "Independent errors were tested at a joint level of 0.05, for the reviewers alone and with each "
-            "classifier: by likelihood ratio tests against models of dependent errors, corrected for all models, and "
-            "by leaving out each rater in turn (parametric bootstrap, "
-            f"{resampling.n_misfit} draws, seed {resampling.seed})."
+            "Independent errors were tested at a joint level of 0.05, for the reviewers alone, with each classifier, "
+            "and with a prevalence for each combination of verdicts: by likelihood ratio tests against models of "
+            "dependent errors, corrected for all models, and by leaving out each reviewer in turn (parametric "
+            f"bootstrap, {resampling.n_misfit} draws, seed {resampling.seed})."
         )
     if latent.fitted.prevalence.value is not None:
         yield (

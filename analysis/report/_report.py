@@ -58,6 +58,8 @@ class Parameters:
     measures: Mapping[str, Mapping[str, Any]] | None = field(default=None, metadata=IF_KNOWN)
     # classifier -> the parameters of its verdicts; several if the parameters changed
     verdicts: Mapping[str, tuple[Mapping[str, Any], ...]] | None = field(default=None, metadata=IF_KNOWN)
+    # shares of dissimilar items for which the report has precision and negative predictive value
+    prevalences: tuple[float, ...] | None = field(default=None, metadata=IF_KNOWN)
     tables: str | None = field(default=None, metadata=IF_KNOWN)  # `PAPER`: also the layout of the paper's tables
 
 
@@ -140,11 +142,12 @@ def summarise(
     level: float = 0.95,
     resampling: Resampling = NO_RESAMPLING,
     show_rejected: bool = False,
+    prevalences: Sequence[float] = (),
     progress: Callable[[float], object] | None = None,
 ) -> Report:
     """Compute all numbers of a report.
 
-    Raises ValueError if a column is missing or a value is unknown.
+    Raises ValueError if a column is missing, a value is unknown or a prevalence is not within (0, 1).
 
     Parameters
     ----------
@@ -167,6 +170,9 @@ def summarise(
         runs.
     show_rejected : bool
         Include the numbers of a rejected latent class model; by default they are withheld.
+    prevalences : sequence of float
+        Shares of dissimilar items, within (0, 1), for which each classifier gets precision and negative predictive
+        value.
     progress : callable, optional
         Called after each finished part with the share of parts that are finished, in (0, 1].
     """
@@ -179,7 +185,9 @@ def summarise(
     done = _counted(progress, 1 + len(classifiers) + (1 if resampling.n_sweeps else 0))
     latent, latent_rates = latent_numbers(truth, labels.first, verdicts, level, resampling, show_rejected, done)
     agreement = done(agreement_numbers(labels, level, resampling))
-    settings = {"level": level, "show_rejected": show_rejected, "resampling": json_values(resampling)}
+    settings: dict[str, Any] = {"level": level, "show_rejected": show_rejected, "resampling": json_values(resampling)}
+    if prevalences:
+        settings["prevalences"] = list(prevalences)
     return Report(
         definitions=DEFINITIONS,
         study=read_back(Study, json_values(provenance.study), "study"),
@@ -190,7 +198,9 @@ def summarise(
         left_out=_left_out(table, first),
         classifiers=with_holm_of_baseline({
             name: done(
-                classifier_numbers(name, rows, truth, latent_rates.get(name), applications, level, resampling)
+                classifier_numbers(
+                    name, rows, truth, latent_rates.get(name), applications, level, resampling, prevalences
+                )
             )
             for name, rows in classifiers.items()
         }, level),

@@ -42,6 +42,10 @@ from labeler.service.results.reporting import DEFINITIONS, PAPER, ReportOptions,
               help="Level of all intervals. The significance level of all tests is 1 - level.")  # fmt: skip
 @click.option("--show-rejected", is_flag=True,
               help="Show the results of a latent class model even if it does not fit the labels.")  # fmt: skip
+@click.option("--prevalence", "prevalences", type=click.FloatRange(0, 1, min_open=True, max_open=True), multiple=True,
+              metavar="SHARE",
+              help="Also show precision and negative predictive value of each classifier if this share of the items "
+                   "were dissimilar. Repeatable.")  # fmt: skip
 @click.option("--tables", type=click.Choice([PAPER]), default=None,
               help="Also write the tables in the layout of the paper.")  # fmt: skip
 @click.option("--pdf", is_flag=True, help="Also write report.pdf, with Chromium or Chrome on this machine.")
@@ -62,6 +66,7 @@ def report(
     seed: int,
     level: float,
     show_rejected: bool,
+    prevalences: tuple[float, ...],
     tables: str | None,
     pdf: bool,
     paper: str,
@@ -83,7 +88,7 @@ def report(
     if out is None or check is not None:
         raise InputError("Give either --out DIR or --check FILE, not both.")
     resampling = Resampling.none(seed) if quick else Resampling(seed)
-    options = ReportOptions(level, resampling, show_rejected, tables)
+    options = ReportOptions(level, resampling, show_rejected, tables, prevalences)
     if label_file is not None:
         with _progress() as progress:
             files = reporting.files_of_files(label_file, verdict_file, options=options, progress=progress)

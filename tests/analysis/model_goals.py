@@ -26,7 +26,7 @@ from analysis.consensus._tests import LEFT_OUT, REJECTED, WEAK, check_independen
 GOOD, SHARED_BY_CLASSIFIERS = "everything holds", "only classifiers share errors"
 WRONG = (
     "dominating reviewer", "copying 40 %", "normal difficulty", "skewed difficulty", "unsure of the same items",
-    "two opinions",
+    "two opinions", "all follow one reviewer on the same items",
 )  # fmt: skip
 WORLDS = (GOOD, SHARED_BY_CLASSIFIERS, *WRONG)
 SIZES = (60, 120, 324, 586)
@@ -52,9 +52,9 @@ def simulated(world: str, n_items: int, n_classifiers: int, rng: np.random.Gener
         right = np.where(rng.random((n_items, 1)) < 0.25, 0.5, np.minimum(right + 0.05, 0.97))
     is_right = rng.random((n_items, n)) < right
     called = is_right == dissimilar[:, None]
-    if world == "dominating reviewer":
-        follow = rng.random(n_items) < 0.5
-        called[:, 1:N_REVIEWERS] = np.where(follow[:, None], called[:, :1], called[:, 1:N_REVIEWERS])
+    if world in ("dominating reviewer", "all follow one reviewer on the same items"):
+        follow = rng.random((n_items, N_REVIEWERS - 1 if world == "dominating reviewer" else 1)) < 0.5
+        called[:, 1:N_REVIEWERS] = np.where(follow, called[:, :1], called[:, 1:N_REVIEWERS])
     if world == "copying 40 %":
         called[:, 1] = np.where(rng.random(n_items) < 0.4, called[:, 0], called[:, 1])
     if world == "two opinions":

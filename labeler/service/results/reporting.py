@@ -57,6 +57,7 @@ COMPUTED = (
     "level",
     "show_rejected",
     "resampling",
+    "prevalences",
     "verdicts",
 )  # parameters of a report that are computed again, not taken from an earlier report
 EXCLUDED = "excluded"  # column of a label file; 1 means that the item is left out of all results
@@ -90,11 +91,14 @@ class ReportOptions:
     # Whether to show the estimates of a latent class model even if the labels contradict the model.
     show_rejected: bool = False
     tables: str | None = None  # `report.PAPER`: also the tables in the layout of the paper
+    # shares of dissimilar items for which to compute precision and negative predictive value of classifiers
+    prevalences: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError if the level is not between 0 and 1."""
-        if not 0 < self.level < 1:
-            raise ValueError(f"level must be between 0 and 1, not {self.level}")
+        """Raise ValueError if the level or a prevalence is not between 0 and 1."""
+        for name, value in (("level", self.level), *(("prevalence", share) for share in self.prevalences)):
+            if not 0 < value < 1:
+                raise ValueError(f"{name} must be between 0 and 1, not {value}")
 
     @property
     def shown(self) -> dict[str, str]:
@@ -109,7 +113,8 @@ class ReportOptions:
         """
         level, resampling = float(parameters["level"]), Resampling.of(parameters["resampling"])
         shows_rejected = bool(parameters.get("show_rejected", True))  # earlier versions always showed these estimates
-        return cls(level, resampling, shows_rejected, PAPER if parameters.get("tables") else None)
+        prevalences = tuple(map(float, parameters.get("prevalences") or ()))
+        return cls(level, resampling, shows_rejected, PAPER if parameters.get("tables") else None, prevalences)
 
 
 STANDARD = ReportOptions()
@@ -156,6 +161,7 @@ class ReportInput:
             level=self.options.level,
             resampling=self.options.resampling,
             show_rejected=self.options.show_rejected,
+            prevalences=self.options.prevalences,
             progress=progress,
         )
 

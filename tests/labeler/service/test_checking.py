@@ -86,7 +86,14 @@ def places(found):
     return [difference.place for difference in found]
 
 
-@pytest.mark.parametrize("options", [QUICK, ReportOptions(0.5, Resampling(2, 0, 20, 19))])
+@pytest.mark.parametrize(
+    "options",
+    [
+        QUICK,
+        ReportOptions(0.5, Resampling(2, 0, 20, 19)),
+        ReportOptions(resampling=Resampling.none(), prevalences=(0.1,)),
+    ],
+)
 def test_a_fresh_report_agrees_with_its_own_settings(study, tmp_path, options):
     assert check(study, written(study, tmp_path, options)) == []
 
